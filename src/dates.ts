@@ -1,0 +1,58 @@
+// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone is not asked:
+// it takes 2026-02-30 for 2 March.
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const FIRST_YEAR = 1970
+const DAY_MS = 86_400_000
+
+/** True for a real day of the years 1970 to 9999 in the form YYYY-MM-DD. */
+export function isDate(text: string): boolean {
+  const match = DATE.exec(text)
+  if (match === null || Number(match[1]) < FIRST_YEAR) return false
+  const parsed = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text)
+}
+
+/** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1970 to 9999. */
+export function isTimestamp(text: string): boolean {
+  const match = TIMESTAMP.exec(text)
+  if (match?.[1] === undefined || !isDate(match[1])) return false
+  const time = new Date(text.replace(' ', 'T').toUpperCase()).getTime()
+  return time >= 0 && time < Date.UTC(10_000, 0, 1)
+}
+
+/** An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass `isTimestamp`. */
+export function normalizeTimestamp(text: string): string {
+  return new Date(text.replace(' ', 'T').toUpperCase()).toISOString()
+}
+
+/** The UTC day of an instant. */
+export function dateOf(instant: Date | string): string {
+  return (typeof instant === 'string' ? new Date(instant) : instant).toISOString().slice(0, 10)
+}
+
+/** The day `days` after `date` (before it when negative). */
+export function addDays(date: string, days: number): string {
+  return dateOf(new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS))
+}
+
+/** Days from `from` to `to`, 0 for the same day. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS)
+}
+
+/** The first day of the date's month. */
+export function monthOf(date: string): string {
+  return `${date.slice(0, 7)}-01`
+}
+
+/** The first day of the month `months` after the date's month. */
+export function addMonths(date: string, months: number): string {
+  return dateOf(new Date(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1 + months, 1)))
+}
+
+/** The Monday on or before the date. */
+export function mondayOf(date: string): string {
+  return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
+}

@@ -1,0 +1,48 @@
+/** Error codes of the API, each with its HTTP status. 404, 405, 413, 414 and 415 share codes: see `ApiError`. */
+export const STATUS_OF_CODE = {
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  RATE_LIMITED: 429,
+  VALIDATION_ERROR: 400,
+  INTERNAL_ERROR: 500,
+} as const
+
+export type ErrorCode = keyof typeof STATUS_OF_CODE
+
+/** What is wrong with one field of a request, for `details` of the error body. */
+export interface FieldProblem {
+  field: string
+  message: string
+}
+
+/** Something the caller can mend: becomes the error body with the code's status, or `status` where one code has several. */
+export class ApiError extends Error {
+  readonly status: number
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly options: { status?: number; details?: FieldProblem[]; headers?: Record<string, string> } = {},
+  ) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = options.status ?? STATUS_OF_CODE[code]
+  }
+}
+
+/** A bad request: `problems` name the fields; the message is theirs joined. */
+export function validationError(...problems: FieldProblem[]): ApiError {
+  const message = problems.map((problem) => `${problem.field}: ${problem.message}`).join('; ')
+  return new ApiError('VALIDATION_ERROR', message, { details: problems })
+}
+
+/** Something the operator can mend: printed as one line without a stack; the process ends with `exitCode` (1 failed, 2 wrong usage). */
+export class OperatorError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: 1 | 2 = 1,
+  ) {
+    super(message)
+    this.name = 'OperatorError'
+  }
+}

@@ -1,0 +1,35 @@
+const LOWER_ALNUM = '0123456789abcdefghijklmnopqrstuvwxyz'
+export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Prefix of each kind of id: `org_…`, `sess_…` and so on. */
+export type IdPrefix = 'org' | 'user' | 'sess' | 'budget' | 'obs' | 'finding' | 'log' | 'report' | 'risk'
+
+const ID_LENGTH = 20
+
+/** `length` characters of `alphabet`, each equally likely, from the system's random source. */
+export function randomText(alphabet: string, length: number): string {
+  const limit = 256 - (256 % alphabet.length)
+  let text = ''
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      if (byte < limit && text.length < length) text += alphabet[byte % alphabet.length]
+    }
+  }
+  return text
+}
+
+/** A new random id, 20 characters of 0-9a-z behind the prefix (103 bits). */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${randomText(LOWER_ALNUM, ID_LENGTH)}`
+}
+
+/** The id that the same `parts` always give, for things that have no id of their own: syncing them again changes nothing. */
+export function derivedId(prefix: IdPrefix, ...parts: (string | number)[]): string {
+  const digest = new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex')
+  return `${prefix}_${BigInt(`0x${digest}`).toString(36).padStart(ID_LENGTH, '0').slice(0, ID_LENGTH)}`
+}
+
+/** `count` lower-case letters and digits: the public part of an API key, request ids. */
+export function randomLowerAlnum(count: number): string {
+  return randomText(LOWER_ALNUM, count)
+}

@@ -1,0 +1,199 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+
+// The records of POST /v1/sync: the one declaration of what goes in. Everything optional may also be null,
+// so that what `export` writes (the session detail, nulls included) is a record again.
+
+const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
+const strict = { additionalProperties: false } as const
+
+/** An RFC 3339 timestamp with an offset. */
+export const Timestamp = (description = 'RFC 3339 timestamp with an offset') =>
+  Type.String({ format: 'timestamp', description, examples: ['2026-01-31T12:34:56.789Z'] })
+
+const name = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const count = (maximum = 1e12) => Type.Integer({ minimum: 0, maximum })
+/** US dollars; more than 6 decimals are rounded half up when stored. */
+const money = Type.Number({ minimum: 0, maximum: 1e6 })
+/** 0 to 100; more than 2 decimals are rounded half up when stored. */
+const score = Type.Number({ minimum: 0, maximum: 100 })
+
+export const Tokens = Type.Object(
+  {
+    input: Type.Integer({ minimum: 0, maximum: 1e12, description: 'without what was read from the cache' }),
+    output: Type.Integer({ minimum: 0, maximum: 1e12, description: 'reasoning included, as it is billed' }),
+    cache_read: count(),
+    cache_creation: count(),
+  },
+  strict,
+)
+export type Tokens = Static<typeof Tokens>
+
+export const ToolUse = Type.Object({ name: name(200), calls: count(1e9), errors: count(1e9) }, strict)
+export type ToolUse = Static<typeof ToolUse>
+
+export const TurnRecord = Type.Object(
+  {
+    turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    role: Type.Optional(Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system'), Type.Literal('tool')])),
+    model: optional(name(200)),
+    started_at: optional(Timestamp()),
+    tokens: optional(Type.Partial(Tokens, strict)),
+    cost: optional(money),
+    tool_calls: optional(
+      Type.Array(Type.Object({ name: name(200), ok: Type.Union([Type.Boolean(), Type.Null()]) }, strict), { maxItems: 10_000 }),
+    ),
+    content: optional(Type.String({ maxLength: 1_000_000 })),
+  },
+  strict,
+)
+export type TurnRecord = Static<typeof TurnRecord>
+
+export const ObservationRecord = Type.Object(
+  {
+    id: optional(Type.String({ pattern: '^obs_[A-Za-z0-9_-]{1,64}$' })),
+    type: name(100),
+    title: name(500),
+    content: optional(Type.String({ maxLength: 10_000 })),
+    importance: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+    file_path: optional(Type.String({ maxLength: 4096 })),
+    turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    created_at: optional(Timestamp()),
+  },
+  strict,
+)
+export type ObservationRecord = Static<typeof ObservationRecord>
+
+export const Severity = Type.Union([
+  Type.Literal('critical'),
+  Type.Literal('high'),
+  Type.Literal('medium'),
+  Type.Literal('low'),
+])
+export type Severity = Static<typeof Severity>
+
+export const FindingRecord = Type.Object(
+  {
+    id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$' })),
+    rule_id: name(200),
+    category: name(100),
+    severity: Severity,
+    title: name(500),
+    description: optional(Type.String({ maxLength: 2_000 })),
+    file: optional(Type.String({ maxLength: 4096 })),
+    line: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    fingerprint: optional(name(200)),
+    status: Type.Optional(Type.Literal('open')),
+    created_at: optional(Timestamp()),
+  },
+  strict,
+)
+export type FindingRecord = Static<typeof FindingRecord>
+
+export const SecurityRecord = Type.Object(
+  { score: optional(score), findings: Type.Optional(Type.Array(FindingRecord, { maxItems: 1_000 })) },
+  strict,
+)
+export type SecurityRecord = Static<typeof SecurityRecord>
+
+export const QualityFactor = Type.Object(
+  {
+    name: name(100),
+    category: name(100),
+    count: Type.Number({ minimum: 0, maximum: 1e12, description: 'what was counted or measured' }),
+    weight: Type.Number({ minimum: -100, maximum: 100, description: 'points at full strength' }),
+    points: Type.Number({ minimum: -100, maximum: 100, description: 'what it adds to the score' }),
+  },
+  strict,
+)
+export type QualityFactor = Static<typeof QualityFactor>
+
+export const QualityRecord = Type.Object(
+  {
+    score: optional(score),
+    base: Type.Optional(score),
+    factors: Type.Optional(Type.Array(QualityFactor, { maxItems: 100 })),
+    breakdown: Type.Optional(Type.Record(Type.String({ maxLength: 100 }), Type.Number({ minimum: -1000, maximum: 1000 }))),
+    scored_at: optional(Timestamp()),
+    previous_score: optional(score),
+  },
+  strict,
+)
+export type QualityRecord = Static<typeof QualityRecord>
+
+export const SessionRecord = Type.Object(
+  {
+    type: Type.Literal('session'),
+    id: Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$' }),
+    project_name: name(200),
+    created_at: Timestamp(),
+    user_id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$' })),
+    user_email: optional(Type.String({ format: 'email', maxLength: 320 })),
+    source: optional(name(100)),
+    branch: optional(name(500)),
+    model: optional(name(200)),
+    models: optional(Type.Array(name(200), { maxItems: 100 })),
+    started_at: optional(Timestamp()),
+    ended_at: optional(Timestamp()),
+    duration_seconds: optional(Type.Number({ minimum: 0, maximum: 1e9 })),
+    turns: optional(count(1e9)),
+    estimated_cost: optional(money),
+    cost_source: optional(Type.Union([Type.Literal('reported'), Type.Literal('estimated')])),
+    quality_score: optional(score),
+    tokens: optional(Type.Partial(Tokens, strict)),
+    tools_used: optional(Type.Array(ToolUse, { maxItems: 1_000 })),
+    files_touched: optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 20_000 })),
+    summary: optional(Type.String({ maxLength: 10_000 })),
+    turn_records: optional(Type.Array(TurnRecord, { maxItems: 50_000 })),
+    observations: optional(Type.Array(ObservationRecord, { maxItems: 5_000 })),
+    analysis: optional(
+      Type.Object(
+        {
+          summary: optional(Type.String({ maxLength: 10_000 })),
+          issues: optional(Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 1_000 })),
+          classification: optional(name(100)),
+        },
+        strict,
+      ),
+    ),
+    quality_metadata: optional(QualityRecord),
+    security_metadata: optional(SecurityRecord),
+  },
+  strict,
+)
+export type SessionRecord = Static<typeof SessionRecord>
+
+export const Role = Type.Union([
+  Type.Literal('owner'),
+  Type.Literal('admin'),
+  Type.Literal('developer'),
+  Type.Literal('auditor'),
+])
+export type Role = Static<typeof Role>
+
+export const MemberRecord = Type.Object(
+  {
+    type: Type.Literal('member'),
+    email: Type.String({ format: 'email', maxLength: 320 }),
+    display_name: name(200),
+    role: Role,
+    joined_at: Timestamp(),
+    id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$' })),
+  },
+  strict,
+)
+export type MemberRecord = Static<typeof MemberRecord>
+
+export const BudgetRecord = Type.Object(
+  {
+    type: Type.Literal('budget'),
+    month: Type.String({ format: 'month', description: 'YYYY-MM; in force until a later month has a record' }),
+    limit: Type.Number({ minimum: 0.000001, maximum: 1e9 }),
+  },
+  strict,
+)
+export type BudgetRecord = Static<typeof BudgetRecord>
+
+/** Every kind of record that sync takes, by its `type`. */
+export const RECORD_SCHEMAS = { session: SessionRecord, member: MemberRecord, budget: BudgetRecord } as const
+export type SyncRecord = SessionRecord | MemberRecord | BudgetRecord
