@@ -1,0 +1,92 @@
+import type { Log } from '../log.ts'
+import { OperatorError } from '../errors.ts'
+import type { Sql } from './client.ts'
+import schema from './migrations/0001_schema.sql' with { type: 'text' }
+
+interface Migration {
+  number: number
+  name: string
+  text: string
+}
+
+/** In order of number, without gaps; what has been released is never edited. */
+export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'schema', text: schema }]
+
+/** Any constant: one lock for "somebody is migrating this database". */
+const ADVISORY_LOCK = 7_262_111_961
+
+const checksumOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+
+/**
+ * Brings the database to this build's schema: each missing migration in a transaction of its own, one instance at a time.
+ * Returns the names of those it applied. Throws OperatorError when the database is newer than this build or a
+ * migration that was applied differs from this build's.
+ */
+export async function migrate(sql: Sql, log: Log): Promise<string[]> {
+  const connection = await sql.reserve()
+  try {
+    await connection`set statement_timeout = 0`
+    await connection`select pg_advisory_lock(${ADVISORY_LOCK})`
+    try {
+      return await applyMissing(connection, log)
+    } finally {
+      await connection`select pg_advisory_unlock(${ADVISORY_LOCK})`
+      await connection`reset statement_timeout`
+    }
+  } finally {
+    connection.release()
+  }
+}
+
+async function applyMissing(connection: Sql, log: Log): Promise<string[]> {
+  await connection`
+    create table if not exists schema_migrations (
+      number integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`
+  const rows = await connection<{ number: number; checksum: string }[]>`
+    select m.number, m.checksum
+    from schema_migrations m
+    order by m.number`
+  checkApplied(rows)
+  const applied: string[] = []
+  for (const migration of MIGRATIONS.slice(rows.length)) {
+    const label = `${String(migration.number).padStart(4, '0')}_${migration.name}`
+    await applyOne(connection, migration)
+    log.info('migration applied', { migration: label })
+    applied.push(label)
+  }
+  return applied
+}
+
+async function applyOne(connection: Sql, migration: Migration): Promise<void> {
+  await connection`begin`
+  try {
+    await connection.unsafe(migration.text)
+    await connection`
+      insert into schema_migrations (number, name, checksum)
+      values (${migration.number}, ${migration.name}, ${checksumOf(migration.text)})`
+    await connection`commit`
+  } catch (error) {
+    await connection`rollback`
+    throw error
+  }
+}
+
+function checkApplied(rows: readonly { number: number; checksum: string }[]): void {
+  if (rows.length > MIGRATIONS.length) {
+    throw new OperatorError(
+      `the database is at schema ${rows.length}, newer than this program's ${MIGRATIONS.length}: run the newer program`,
+    )
+  }
+  for (const [index, row] of rows.entries()) {
+    const known = MIGRATIONS[index]
+    if (known?.number !== row.number || checksumOf(known.text) !== row.checksum) {
+      throw new OperatorError(
+        `schema migration ${row.number} in the database is not the one of this program: it was made by another build`,
+      )
+    }
+  }
+}
