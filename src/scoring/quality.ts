@@ -1,0 +1,208 @@
+import type { QualityFactor, SessionRecord, ToolUse, TurnRecord } from '../sync/records.ts'
+
+/** What a session shows of how well it went: plain counts, from whichever source has them. */
+export interface QualitySignals {
+  toolResults: number
+  toolErrors: number
+  prompts: number
+  rejections: number
+  interruptions: number
+  edits: number
+  filesEdited: number
+  apiErrors: number
+  compactions: number
+  /** It ended in a commit or a passing test. */
+  endedWell: boolean
+}
+
+export interface ScoredQuality {
+  score: number
+  base: number
+  factors: QualityFactor[]
+  /** Points by category. */
+  breakdown: Record<string, number>
+}
+
+export const QUALITY_BASE = 75
+/** A score rests on n tool results by n / (n + 5): with five it counts half. */
+const EVIDENCE_HALF = 5
+/** The 90th percentile of 268 measured sessions: the error rate of full penalty. */
+const ERROR_RATE_FULL = 0.122
+/** Their median: above it the bonus for clean tool use is gone. */
+const ERROR_RATE_CLEAN = 0.037
+/** 90th percentile of edits per edited file (6.5) above the one edit that every file needs. */
+const REWORK_FULL = 5.5
+
+const upToOne = (value: number): number => Math.max(0, Math.min(1, value))
+const hundredths = (value: number): number => Math.round(value * 100)
+
+interface Measure {
+  name: string
+  category: string
+  count: number
+  weight: number
+  /** 0 to 1 */
+  strength: number
+}
+
+function measuresOf(signals: QualitySignals): Measure[] {
+  const errorRate = signals.toolErrors / Math.max(1, signals.toolResults)
+  const rejectionsPerTen = (10 * signals.rejections) / Math.max(1, signals.prompts)
+  const editsPerFile = signals.filesEdited === 0 ? 0 : signals.edits / signals.filesEdited
+  const clean = Math.max(0, signals.toolResults - signals.toolErrors)
+  return [
+    {
+      name: 'tool_errors',
+      category: 'reliability',
+      count: signals.toolErrors,
+      weight: -22.5,
+      strength: errorRate / ERROR_RATE_FULL,
+    },
+    {
+      name: 'rejections',
+      category: 'collaboration',
+      count: signals.rejections,
+      weight: -15,
+      strength: rejectionsPerTen,
+    },
+    {
+      name: 'interruptions',
+      category: 'collaboration',
+      count: signals.interruptions,
+      weight: -11.25,
+      strength: signals.interruptions / 2,
+    },
+    {
+      name: 'rework',
+      category: 'efficiency',
+      count: hundredths(editsPerFile) / 100,
+      weight: -15,
+      strength: (editsPerFile - 1) / REWORK_FULL,
+    },
+    {
+      name: 'api_errors',
+      category: 'reliability',
+      count: signals.apiErrors,
+      weight: -7.5,
+      strength: signals.apiErrors,
+    },
+    {
+      name: 'compactions',
+      category: 'efficiency',
+      count: signals.compactions,
+      weight: -3.75,
+      strength: signals.compactions / 2,
+    },
+    {
+      name: 'outcome',
+      category: 'outcome',
+      count: signals.endedWell ? 1 : 0,
+      weight: 10,
+      strength: signals.endedWell ? 1 : 0,
+    },
+    {
+      name: 'clean_tool_use',
+      category: 'reliability',
+      count: clean,
+      weight: 15,
+      strength: 1 - upToOne(errorRate / ERROR_RATE_CLEAN),
+    },
+  ]
+}
+
+/**
+ * The quality of a session, 0 to 100: base 75, six penalties (together -75) and two bonuses (together +25), each scaled
+ * by evidence n / (n + 5) with n the tool results. All eight factors are listed, also those without effect. `base` plus
+ * the points equals `score` exactly: all sums are integers of hundredths.
+ * Thresholds: percentiles of 268 real sessions, see docs/scoring.md.
+ */
+export function scoreQuality(signals: QualitySignals): ScoredQuality {
+  const evidence = signals.toolResults / (signals.toolResults + EVIDENCE_HALF)
+  const factors: QualityFactor[] = []
+  const byCategory = new Map<string, number>()
+  let total = hundredths(QUALITY_BASE)
+  for (const { name, category, count, weight, strength } of measuresOf(signals)) {
+    // `|| 0` turns the -0 of a penalty without strength into 0
+    const points = hundredths(weight * upToOne(strength) * evidence) || 0
+    total += points
+    byCategory.set(category, (byCategory.get(category) ?? 0) + points)
+    factors.push({ name, category, count, weight, points: points / 100 })
+  }
+  const breakdown = Object.fromEntries([...byCategory].map(([category, points]) => [category, points / 100]))
+  return { score: Math.max(0, Math.min(10_000, total)) / 100, base: QUALITY_BASE, factors, breakdown }
+}
+
+/** A score that came without its reasons (at most 2 decimals): base 75 and one factor that makes up the difference. */
+export function reportedQuality(score: number): ScoredQuality {
+  const points = (hundredths(score) - hundredths(QUALITY_BASE)) / 100
+  const factor = { name: 'reported', category: 'reported', count: 1, weight: points, points }
+  return { score, base: QUALITY_BASE, factors: [factor], breakdown: { reported: points } }
+}
+
+const EDIT_TOOLS = new Set([
+  'edit',
+  'write',
+  'multiedit',
+  'multi_edit',
+  'notebookedit',
+  'apply_patch',
+  'applypatch',
+  'patch',
+  'replace',
+  'write_file',
+  'edit_file',
+  'create_file',
+  'str_replace',
+  'str_replace_editor',
+  'str_replace_based_edit_tool',
+  'search_replace',
+])
+
+/** True for the names under which agents know the tools that change files. */
+export function isEditTool(name: string): boolean {
+  return EDIT_TOOLS.has(name.toLowerCase())
+}
+
+/**
+ * Signals of a session sent through the API, from its turns or, where none names a tool, from `tools_used`. What a record
+ * does not say (interruptions, rejections, how it ended) counts as not having happened.
+ */
+export function signalsOfRecord(record: SessionRecord): QualitySignals {
+  const turns = record.turn_records ?? []
+  const calls = turns.flatMap((turn) => turn.tool_calls ?? [])
+  const counted = calls.length > 0 ? countCalls(calls) : countUses(record.tools_used ?? [])
+  const files = record.files_touched?.length ?? 0
+  const observed = (type: string) =>
+    (record.observations ?? []).filter((observation) => observation.type === type).length
+  return {
+    ...counted,
+    prompts: turns.filter((turn) => turn.role === 'user').length,
+    rejections: observed('rejection'),
+    interruptions: observed('interruption'),
+    filesEdited: Math.min(counted.edits, files),
+    apiErrors: observed('api_error'),
+    compactions: observed('compaction'),
+    endedWell: false,
+  }
+}
+
+type Counted = Pick<QualitySignals, 'toolResults' | 'toolErrors' | 'edits'>
+
+function countCalls(calls: readonly NonNullable<NonNullable<TurnRecord['tool_calls']>[number]>[]): Counted {
+  // a call whose outcome is unknown (ok: null) has no result to judge
+  const results = calls.filter((call) => call.ok !== null)
+  return {
+    toolResults: results.length,
+    toolErrors: results.filter((call) => call.ok === false).length,
+    edits: results.filter((call) => call.ok && isEditTool(call.name)).length,
+  }
+}
+
+function countUses(uses: readonly ToolUse[]): Counted {
+  const sum = (of: (use: ToolUse) => number) => uses.reduce((total, use) => total + of(use), 0)
+  return {
+    toolResults: sum((use) => use.calls),
+    toolErrors: sum((use) => Math.min(use.calls, use.errors)),
+    edits: sum((use) => (isEditTool(use.name) ? Math.max(0, use.calls - use.errors) : 0)),
+  }
+}

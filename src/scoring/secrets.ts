@@ -1,0 +1,308 @@
+import type { SecretLintCoreConfig, SecretLintCoreResultMessage } from '@secretlint/types'
+import type { FindingRecord, SessionRecord, Severity } from '../sync/records.ts'
+
+/** Where a secret lies: its kind and place, never the secret. Lines and columns from 1. */
+export interface FoundSecret {
+  ruleId: string
+  /** What was found, in words: `GitHub token`. */
+  title: string
+  line: number
+  /** Offsets into the text, end exclusive. */
+  start: number
+  end: number
+  severity: Severity
+  /** First 16 hex digits of SHA-256 over rule and secret: the same secret is known again, and cannot be told from it. */
+  fingerprint: string
+}
+
+/** A longer text is scanned in pieces: the rules' regular expressions run over one text of bounded size. */
+const MAX_PIECE = 4 * 1024 * 1024
+/** Pieces overlap by more than the longest secret (a private key of 4 KB). */
+const OVERLAP = 8 * 1024
+const MAX_FINDINGS_PER_TEXT = 1_000
+const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
+
+const PRESET = '@secretlint/secretlint-rule-preset-recommend'
+/** The ids of AWS keys are off by default. */
+const RULE_OPTIONS = [{ id: '@secretlint/secretlint-rule-aws', options: { enableIDScanRule: true } }]
+/** An account id is no secret. */
+const NOT_SECRET = new Set(['AWSAccountID'])
+/** Half of a pair: worth knowing, of no use alone. */
+const MEDIUM = new Set(['AWSAccessKeyID'])
+
+// Kinds that the preset lacks, each with a fixed prefix, so that a hit is sure. Forms from gitleaks' rules (MIT).
+const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; severity: Severity }[] = [
+  {
+    ruleId: 'google-api-key',
+    title: 'Google API key',
+    pattern: /\bAIza[\w-]{35}(?![\w-])/g,
+    severity: 'high',
+  },
+  {
+    ruleId: 'pypi-token',
+    title: 'PyPI upload token',
+    pattern: /\bpypi-AgEIcHlwaS5vcmc[\w-]{50,1000}/g,
+    severity: 'high',
+  },
+  {
+    ruleId: 'digitalocean-token',
+    title: 'DigitalOcean token',
+    pattern: /\bdo[opr]_v1_[a-f0-9]{64}\b/g,
+    severity: 'high',
+  },
+  {
+    ruleId: 'json-web-token',
+    title: 'JSON web token',
+    pattern: /\bey[\w-]{17,}\.ey[\w/-]{17,}\.[\w/-]{10,}/g,
+    severity: 'medium',
+  },
+  {
+    ruleId: 'cloud-analytics-key',
+    title: 'Cloud Analytics API key',
+    pattern: /\bca_live_[a-z0-9]{8}_[A-Za-z0-9]{38}\b/g,
+    severity: 'high',
+  },
+]
+
+interface Scanner {
+  lint(text: string): Promise<readonly SecretLintCoreResultMessage[]>
+}
+let scanner: Promise<Scanner> | undefined
+
+// Loaded at the first scan: 40 ms and 30 MB that a server which scans nothing does not pay.
+async function loadScanner(): Promise<Scanner> {
+  const [{ lintSource }, { creator }] = await Promise.all([
+    import('@secretlint/core'),
+    import('@secretlint/secretlint-rule-preset-recommend'),
+  ])
+  const config: SecretLintCoreConfig = { rules: [{ id: PRESET, rule: creator, rules: RULE_OPTIONS }] }
+  return {
+    async lint(text) {
+      // the preset obeys comments that switch it off (`secretlint-disable`); a transcript must not be able to
+      const content = text.replaceAll('secretlint-', 'secretlint_')
+      const source = { filePath: 'text.txt', content, ext: '.txt', contentType: 'text' as const }
+      return (await lintSource({ source, options: { config, locale: 'en', noPhysicFilePath: true } }))
+        .messages
+    },
+  }
+}
+
+/** Kinds and places of the secrets in a text, by place. `title` names the kind; the secret itself stays here. */
+export async function findSecrets(text: string): Promise<FoundSecret[]> {
+  scanner ??= loadScanner()
+  const { lint } = await scanner
+  const found = new Map<string, FoundSecret>()
+  for (let offset = 0; offset < text.length; offset += MAX_PIECE - OVERLAP) {
+    const piece = text.length <= MAX_PIECE ? text : text.slice(offset, offset + MAX_PIECE)
+    for (const raw of [
+      ...(await lint(piece)).map((message) => rawOf(message, piece)),
+      ...ownFindings(piece),
+    ]) {
+      if (raw === null || found.size >= MAX_FINDINGS_PER_TEXT) continue
+      const start = offset + raw.start
+      const key = `${raw.ruleId} ${start}`
+      if (!found.has(key)) found.set(key, { ...located(raw, start), line: 0 })
+    }
+    if (offset + MAX_PIECE >= text.length) break
+  }
+  return withLines(text, withoutDoubles([...found.values()]))
+}
+
+interface RawFinding {
+  ruleId: string
+  title: string
+  start: number
+  secret: string
+  severity: Severity
+}
+
+function located({ ruleId, title, secret, severity }: RawFinding, start: number): Omit<FoundSecret, 'line'> {
+  return {
+    ruleId,
+    title,
+    start,
+    end: start + secret.length,
+    severity,
+    fingerprint: fingerprintOf(ruleId, secret),
+  }
+}
+
+/** Not salted, so that one secret found on two machines is one; a secret is random enough not to be guessed from it. */
+function fingerprintOf(ruleId: string, secret: string): string {
+  return new Bun.CryptoHasher('sha256').update(`${ruleId}\n${secret}`).digest('hex').slice(0, 16)
+}
+
+function rawOf(message: SecretLintCoreResultMessage, text: string): RawFinding | null {
+  if (NOT_SECRET.has(message.messageId)) return null
+  const [from, to] = message.range
+  const secret = secretIn(message) ?? text.slice(from, to)
+  // the range of some rules begins before the secret (`aws_secret_access_key = `)
+  const at = text.indexOf(secret, from)
+  return {
+    ruleId: message.ruleId.replace('@secretlint/secretlint-rule-', ''),
+    title: titleOf(message),
+    start: at === -1 ? from : at,
+    secret,
+    severity: MEDIUM.has(message.messageId) ? 'medium' : 'high',
+  }
+}
+
+function secretIn(message: SecretLintCoreResultMessage): string | undefined {
+  const values = Object.entries(message.data ?? {}).flatMap(([key, value]) =>
+    typeof value === 'string' && key === key.toUpperCase() ? [value] : [],
+  )
+  return values.sort((a, b) => b.length - a.length)[0]
+}
+
+// `found GitHub Token(…): ghp_…`: what stands before the colon never holds the secret, and the id is the fallback
+function titleOf(message: SecretLintCoreResultMessage): string {
+  const secret = secretIn(message)
+  const words = message.message.split(': ')[0]?.replace(/^found |\s*\(.*$/g, '') ?? ''
+  return words === '' || words.length > 100 || (secret !== undefined && words.includes(secret))
+    ? message.messageId
+    : words
+}
+
+function* ownFindings(text: string): Generator<RawFinding> {
+  for (const { ruleId, title, pattern, severity } of OWN_RULES) {
+    for (const match of text.matchAll(pattern))
+      yield { ruleId, title, start: match.index, secret: match[0], severity }
+  }
+}
+
+// A connection string is also found as basic auth: of two at one place the longer is kept.
+function withoutDoubles(found: readonly FoundSecret[]): FoundSecret[] {
+  const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end)
+  const kept: FoundSecret[] = []
+  for (const secret of sorted) {
+    const previous = kept.at(-1)
+    if (previous === undefined || secret.start >= previous.end) kept.push(secret)
+  }
+  return kept
+}
+
+function withLines(text: string, found: readonly FoundSecret[]): FoundSecret[] {
+  let line = 1
+  let at = 0
+  return found.map((secret) => {
+    for (
+      let next = text.indexOf('\n', at);
+      next !== -1 && next < secret.start;
+      next = text.indexOf('\n', at)
+    ) {
+      line += 1
+      at = next + 1
+    }
+    return { ...secret, line }
+  })
+}
+
+/** 100 less 25, 15, 8 or 3 points per distinct fingerprint by severity (its gravest), not below 0. */
+export function securityScore(
+  findings: readonly { fingerprint?: string | null | undefined; severity: Severity }[],
+): number {
+  const gravest = new Map<string, number>()
+  for (const [index, { fingerprint, severity }] of findings.entries()) {
+    const key = fingerprint ?? `#${index}`
+    gravest.set(key, Math.max(gravest.get(key) ?? 0, POINTS[severity]))
+  }
+  return Math.max(0, 100 - [...gravest.values()].reduce((sum, points) => sum + points, 0))
+}
+
+/** A text to scan with what is known of its place. */
+export interface ScannedText<Place> {
+  text: string
+  place: Place
+}
+
+/**
+ * Secrets of many texts at once: a call costs 0.16 ms before it reads a character, so short texts are joined by a line
+ * that no rule's pattern crosses. `line` counts within the text.
+ */
+export async function findSecretsInTexts<Place>(
+  texts: readonly ScannedText<Place>[],
+): Promise<{ place: Place; secret: FoundSecret }[]> {
+  const starts: number[] = []
+  let length = 0
+  for (const { text } of texts) {
+    starts.push(length)
+    length += text.length + SEPARATOR.length
+  }
+  const joined = texts.map(({ text }) => text).join(SEPARATOR)
+  const results: { place: Place; secret: FoundSecret }[] = []
+  let index = 0
+  let firstLine = 1
+  let counted = 0
+  for (const secret of await findSecrets(joined)) {
+    while ((starts[index + 1] ?? Number.POSITIVE_INFINITY) <= secret.start) index += 1
+    const start = starts[index] ?? 0
+    for (; counted < start; counted += 1) if (joined.charCodeAt(counted) === 10) firstLine += 1
+    const scanned = texts[index]
+    if (scanned === undefined) continue
+    const local = { start: secret.start - start, end: secret.end - start, line: secret.line - firstLine + 1 }
+    results.push({ place: scanned.place, secret: { ...secret, ...local } })
+  }
+  return results
+}
+const SEPARATOR = '\n\u0000\u0000\n'
+
+/** The finding of a secret, as records carry it; `file` may be null, ids are left to the writer. */
+export function findingOf(
+  secret: FoundSecret,
+  {
+    file,
+    turnNumber,
+    severity,
+    where,
+  }: { file: string | null; turnNumber: number | null; severity?: Severity; where: string },
+): FindingRecord {
+  return {
+    rule_id: secret.ruleId,
+    category: 'secret',
+    severity: severity ?? secret.severity,
+    title: `${secret.title} in ${where}`.slice(0, 500),
+    description: `A ${secret.title} stands in ${where}. Its text is neither stored nor sent; replace it where it is in use.`,
+    file,
+    line: secret.line,
+    turn_number: turnNumber,
+    fingerprint: secret.fingerprint,
+  }
+}
+
+interface RecordPlace {
+  where: string
+  file: string | null
+  turnNumber: number | null
+}
+
+/** Scans every free text of a session sent through the API. At most 1,000 findings. */
+export async function scanRecord(record: SessionRecord): Promise<FindingRecord[]> {
+  const texts = textsOf(record)
+  if (texts.length === 0) return []
+  const found = await findSecretsInTexts(texts)
+  return found.slice(0, MAX_FINDINGS_PER_TEXT).map(({ place, secret }) => findingOf(secret, place))
+}
+
+function textsOf(record: SessionRecord): ScannedText<RecordPlace>[] {
+  const texts: ScannedText<RecordPlace>[] = []
+  const add = (
+    text: string | null | undefined,
+    where: string,
+    file: string | null = null,
+    turnNumber: number | null = null,
+  ) => {
+    if (text) texts.push({ text, place: { where, file, turnNumber } })
+  }
+  add(record.summary, 'the summary')
+  add(record.branch, 'the branch name')
+  add(record.analysis?.summary, 'the analysis')
+  for (const issue of record.analysis?.issues ?? []) add(issue, 'the analysis')
+  for (const path of record.files_touched ?? []) add(path, 'a file name')
+  for (const [index, turn] of (record.turn_records ?? []).entries()) {
+    add(turn.content, turn.role === 'user' ? 'a prompt' : 'an answer', null, turn.turn_number ?? index + 1)
+  }
+  for (const { title, content, file_path, turn_number } of record.observations ?? []) {
+    add(`${title}\n${content ?? ''}`, 'an observation', file_path ?? null, turn_number ?? null)
+  }
+  return texts
+}
