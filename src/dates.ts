@@ -2,7 +2,8 @@
 // it takes 2026-02-30 for 2 March.
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
-const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const TIMESTAMP =
+  /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 const FIRST_YEAR = 1970
 const DAY_MS = 86_400_000
 
@@ -25,6 +26,14 @@ export function isTimestamp(text: string): boolean {
 /** An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass `isTimestamp`. */
 export function normalizeTimestamp(text: string): string {
   return new Date(text.replace(' ', 'T').toUpperCase()).toISOString()
+}
+
+/** The last day of the four-digit years, and so of every range. */
+export const LAST_DATE = '9999-12-31'
+
+/** True for what comes after LAST_DATE in `addDays` and `addMonths`: ISO writes those years with a sign. */
+export function isPastLastDate(date: string): boolean {
+  return date.startsWith('+')
 }
 
 /** The UTC day of an instant. */
@@ -56,3 +65,7 @@ export function addMonths(date: string, months: number): string {
 export function mondayOf(date: string): string {
   return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
 }
+
+/** Lengths of a bucket of a series. */
+export const GRANULARITIES = ['day', 'week', 'month'] as const
+export type Granularity = (typeof GRANULARITIES)[number]

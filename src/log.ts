@@ -44,7 +44,8 @@ export function createLog(
   const render = format === 'json' ? jsonLine : prettyLine
   const at = (name: LogLevel) => {
     if (LOG_LEVELS.indexOf(name) < threshold) return () => {}
-    return (message: string, fields: LogFields = {}) => write(render(name, redact(message), redactFields(fields)))
+    return (message: string, fields: LogFields = {}) =>
+      write(render(name, redact(message), redactFields(fields)))
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

@@ -34,13 +34,22 @@ export type ToolUse = Static<typeof ToolUse>
 export const TurnRecord = Type.Object(
   {
     turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
-    role: Type.Optional(Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system'), Type.Literal('tool')])),
+    role: Type.Optional(
+      Type.Union([
+        Type.Literal('user'),
+        Type.Literal('assistant'),
+        Type.Literal('system'),
+        Type.Literal('tool'),
+      ]),
+    ),
     model: optional(name(200)),
     started_at: optional(Timestamp()),
     tokens: optional(Type.Partial(Tokens, strict)),
     cost: optional(money),
     tool_calls: optional(
-      Type.Array(Type.Object({ name: name(200), ok: Type.Union([Type.Boolean(), Type.Null()]) }, strict), { maxItems: 10_000 }),
+      Type.Array(Type.Object({ name: name(200), ok: Type.Union([Type.Boolean(), Type.Null()]) }, strict), {
+        maxItems: 10_000,
+      }),
     ),
     content: optional(Type.String({ maxLength: 1_000_000 })),
   },
@@ -113,7 +122,9 @@ export const QualityRecord = Type.Object(
     score: optional(score),
     base: Type.Optional(score),
     factors: Type.Optional(Type.Array(QualityFactor, { maxItems: 100 })),
-    breakdown: Type.Optional(Type.Record(Type.String({ maxLength: 100 }), Type.Number({ minimum: -1000, maximum: 1000 }))),
+    breakdown: Type.Optional(
+      Type.Record(Type.String({ maxLength: 100 }), Type.Number({ minimum: -1000, maximum: 1000 })),
+    ),
     scored_at: optional(Timestamp()),
     previous_score: optional(score),
   },
@@ -187,7 +198,10 @@ export type MemberRecord = Static<typeof MemberRecord>
 export const BudgetRecord = Type.Object(
   {
     type: Type.Literal('budget'),
-    month: Type.String({ format: 'month', description: 'YYYY-MM; in force until a later month has a record' }),
+    month: Type.String({
+      format: 'month',
+      description: 'YYYY-MM; in force until a later month has a record',
+    }),
     limit: Type.Number({ minimum: 0.000001, maximum: 1e9 }),
   },
   strict,

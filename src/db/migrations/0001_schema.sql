@@ -42,7 +42,6 @@ create table members (
 
 create table budgets (
   org_id text not null,
-  id text not null,
   month date not null check (extract(day from month) = 1),
   limit_usd numeric(16, 6) not null check (limit_usd > 0),
   primary key (org_id, month)
@@ -87,8 +86,7 @@ create table session_rollups (
   grain text not null check (grain in ('day', 'month')),
   project text not null,
   bucket date not null,
-  sessions bigint not null check (sessions >= 0),
-  turns bigint not null,
+  sessions bigint not null,
   cost numeric(20, 6) not null,
   quality_sum numeric(20, 2) not null,
   quality_min numeric(5, 2) not null,

@@ -1,0 +1,33 @@
+// Exact decimal arithmetic on what JSON carries as doubles: a number is taken for the shortest decimal that
+// denotes it (what was written on the wire), scaled to an integer, and rounded half up.
+
+/** `value` × 10^decimals as an integer, half up. The value must be finite and not negative. */
+export function scaled(value: number, decimals: number): bigint {
+  const [mantissa = '0', exponent = '0'] = String(value).split('e')
+  const [whole = '0', fraction = ''] = mantissa.split('.')
+  const digits = BigInt(whole + fraction)
+  const shift = Number(exponent) - fraction.length + decimals
+  if (shift >= 0) return digits * 10n ** BigInt(shift)
+  const divisor = 10n ** BigInt(-shift)
+  return (2n * digits + divisor) / (2n * divisor)
+}
+
+/** An integer of 10^-decimals units as a number: 4431277n of micro-dollars is 4.431277. Exact up to 15 digits. */
+export function unscaled(units: bigint, decimals: number): number {
+  return Number(decimalText(units, decimals))
+}
+
+/** The same as text, for SQL: `4.431277`. */
+export function decimalText(units: bigint, decimals: number): string {
+  const sign = units < 0n ? '-' : ''
+  const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
+  return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+/** The integer quotient rounded half up; both must not be negative, the divisor above 0. */
+export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
+  return (2n * dividend + divisor) / (2n * divisor)
+}
+
+export const MONEY_DECIMALS = 6
+export const SCORE_DECIMALS = 2

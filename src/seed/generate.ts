@@ -1,0 +1,84 @@
+import { addDays } from '../dates.ts'
+import { reportedQuality } from '../scoring/quality.ts'
+import type { FindingRecord, SessionRecord } from '../sync/records.ts'
+
+export interface SeedPlan {
+  sessions: number
+  projects: number
+  /** days before `today` that the sessions are spread over */
+  days: number
+  /** the same seed, plan and day give the same sessions */
+  seed: number
+  /** UTC date; nothing is made for this day or later */
+  today: string
+}
+
+const MODELS = ['claude-opus-4-5', 'claude-sonnet-4-5', 'gpt-5.2-codex', 'gemini-3-pro-preview'] as const
+const SOURCES = ['claude-code', 'claude-code', 'codex', 'gemini'] as const
+const TOOLS = ['Read', 'Edit', 'Bash', 'Grep', 'Write'] as const
+const DAY_MS = 86_400_000
+const MEMBERS = 25
+
+/** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state, uniform in [0, 1). */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Plausible sessions, evenly over the days and in order of time, costs and scores skewed as real ones are. */
+export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
+  const random = randomFrom(plan.seed)
+  const pick = <Item>(items: readonly [Item, ...Item[]]): Item =>
+    items[Math.floor(random() * items.length)] ?? items[0]
+  const first = Date.parse(addDays(plan.today, -plan.days))
+  for (let index = 0; index < plan.sessions; index += 1) {
+    const at = first + Math.floor(((index + random()) / plan.sessions) * plan.days * DAY_MS)
+    const createdAt = new Date(at).toISOString()
+    const model = pick(MODELS)
+    const calls = 1 + Math.floor(random() ** 2 * 120)
+    const cost = Math.round(random() ** 3 * 12_000_000) / 1e6
+    const output = Math.floor(calls * (100 + random() * 600))
+    yield {
+      type: 'session',
+      id: `sess_seed${plan.seed}_${index}`,
+      project_name: `project-${String(1 + Math.floor(random() * plan.projects)).padStart(2, '0')}`,
+      created_at: createdAt,
+      user_email: `dev${1 + Math.floor(random() * MEMBERS)}@example.com`,
+      source: pick(SOURCES),
+      branch: 'main',
+      model,
+      models: [model],
+      started_at: createdAt,
+      ended_at: new Date(at + calls * 20_000).toISOString(),
+      duration_seconds: calls * 20,
+      turns: calls,
+      estimated_cost: cost,
+      cost_source: 'estimated',
+      tokens: { input: calls * 40, output, cache_read: calls * 30_000, cache_creation: calls * 1_500 },
+      tools_used: TOOLS.slice(0, 1 + Math.floor(random() * TOOLS.length)).map((name, rank) => ({
+        name,
+        calls: 1 + Math.floor(calls / (rank + 1)),
+        errors: Math.floor(random() * 2),
+      })),
+      files_touched: [`src/module-${Math.floor(random() * 40)}/index.ts`],
+      quality_metadata: reportedQuality(Math.round(10_000 - random() ** 2 * 6_000) / 100),
+      security_metadata: { findings: random() < 0.03 ? [findingAt(index, random)] : [] },
+    }
+  }
+}
+
+function findingAt(index: number, random: () => number): FindingRecord {
+  return {
+    rule_id: 'dangerous-command',
+    category: 'command',
+    severity: random() < 0.3 ? 'high' : 'medium',
+    title: 'History rewritten on a shared branch',
+    file: `src/module-${Math.floor(random() * 40)}/index.ts`,
+    fingerprint: `seed-${index % 500}`,
+  }
+}

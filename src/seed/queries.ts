@@ -1,0 +1,62 @@
+import type { ISql } from '../db/client.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
+import type { PreparedSession } from '../sync/prepare.ts'
+
+/** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
+const cell = (value: string | number | null): string =>
+  value === null ? '\\N' : String(value).replace(/[\\\n\r\t]/g, (char) => COPY_ESCAPES[char] ?? char)
+
+const COPY_ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+const line = (values: readonly (string | number | null)[]): string => `${values.map(cell).join('\t')}\n`
+
+async function copyIn(stream: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
+  for (const text of lines) {
+    if (!stream.write(text)) await new Promise((resolve) => stream.once('drain', resolve))
+  }
+  await new Promise<void>((resolve, reject) => {
+    stream.once('finish', resolve)
+    stream.once('error', reject)
+    stream.end()
+  })
+}
+
+/** Puts new sessions and their details in by COPY, rollups aside: three times as fast as the statements of sync. */
+export async function copySessions(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  scoredAt: string,
+): Promise<void> {
+  await copyIn(
+    await tx`
+      copy sessions (
+        org_id, id, project, created_at, turns, estimated_cost, quality_score, security_score, user_id, user_email, content_hash
+      ) from stdin`.writable(),
+    sessions.map((session) =>
+      line([
+        orgId,
+        session.id,
+        session.project,
+        session.createdAt,
+        session.turns,
+        decimalText(session.cost, MONEY_DECIMALS),
+        decimalText(session.quality, SCORE_DECIMALS),
+        decimalText(session.security, SCORE_DECIMALS),
+        session.userId,
+        session.userEmail,
+        `\\x${Buffer.from(session.hash).toString('hex')}`,
+      ]),
+    ),
+  )
+  await copyIn(
+    await tx`copy session_details (org_id, session_id, detail) from stdin`.writable(),
+    sessions.map((session) => {
+      const detail = {
+        ...session.detail,
+        quality_metadata: { ...session.detail.quality_metadata, scored_at: scoredAt },
+      }
+      return line([orgId, session.id, JSON.stringify(detail)])
+    }),
+  )
+}

@@ -1,0 +1,141 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { DateFrom, DateTo, oneOfOr, Page, PageOf, PerPage, Project } from '../http/query.ts'
+import { QualityFactor, Severity, Timestamp, Tokens, ToolUse } from '../sync/records.ts'
+
+const strict = { additionalProperties: false } as const
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const SessionListQuery = Type.Object({
+  page: Page,
+  per_page: PerPage,
+  project: Project,
+  date_from: DateFrom,
+  date_to: DateTo,
+  sort: oneOfOr(
+    ['created_at', 'estimated_cost', 'turns'],
+    'created_at',
+    'What to sort by; ties are broken by id, in the same direction',
+  ),
+  order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
+})
+export type SessionListQuery = Static<typeof SessionListQuery>
+
+const listFields = {
+  id: Type.String({ examples: ['sess_4f1c2a'] }),
+  project_name: Type.String({ examples: ['checkout'] }),
+  turns: Type.Integer({ examples: [42] }),
+  estimated_cost: Type.Number({ description: 'US dollars, at most 6 decimals', examples: [1.284213] }),
+  quality_score: Type.Number({ description: '0 to 100, high is good', examples: [87.5] }),
+  created_at: Timestamp('When the session began; UTC, milliseconds'),
+}
+
+export const SessionListItem = Type.Object(listFields, strict)
+export type SessionListItem = Static<typeof SessionListItem>
+export const SessionPage = PageOf(SessionListItem)
+
+export const TurnDetail = Type.Object(
+  {
+    turn_number: Type.Integer({ minimum: 1 }),
+    role: Type.String({ examples: ['assistant'] }),
+    model: nullable(Type.String()),
+    started_at: nullable(Timestamp()),
+    tokens: nullable(Tokens),
+    cost: nullable(Type.Number()),
+    tool_calls: Type.Array(Type.Object({ name: Type.String(), ok: nullable(Type.Boolean()) }, strict)),
+    content: Type.Optional(Type.String({ description: 'Only where the operator stores content.' })),
+  },
+  strict,
+)
+export type TurnDetail = Static<typeof TurnDetail>
+
+export const Observation = Type.Object(
+  {
+    id: Type.String({ examples: ['obs_0k3w'] }),
+    type: Type.String(),
+    title: Type.String(),
+    content: nullable(Type.String()),
+    importance: Type.Integer({ minimum: 1, maximum: 10 }),
+    file_path: nullable(Type.String()),
+    turn_number: nullable(Type.Integer()),
+    created_at: Timestamp(),
+  },
+  strict,
+)
+export type Observation = Static<typeof Observation>
+
+export const Finding = Type.Object(
+  {
+    id: Type.String({ examples: ['finding_9x2b'] }),
+    rule_id: Type.String(),
+    category: Type.String(),
+    severity: Severity,
+    title: Type.String(),
+    description: nullable(Type.String()),
+    file: nullable(Type.String()),
+    line: nullable(Type.Integer()),
+    turn_number: nullable(Type.Integer()),
+    fingerprint: Type.String(),
+    status: Type.Literal('open'),
+    created_at: Timestamp(),
+  },
+  strict,
+)
+export type Finding = Static<typeof Finding>
+
+export const QualityMetadata = Type.Object(
+  {
+    score: Type.Number(),
+    base: Type.Number({ description: 'base + the sum of points, within 0 and 100, is score' }),
+    factors: Type.Array(QualityFactor),
+    breakdown: Type.Record(Type.String(), Type.Number(), { description: 'points by category' }),
+    scored_at: Timestamp(),
+    previous_score: nullable(Type.Number()),
+  },
+  strict,
+)
+export type QualityMetadata = Static<typeof QualityMetadata>
+
+export const SecurityMetadata = Type.Object({ score: Type.Number(), findings: Type.Array(Finding) }, strict)
+export type SecurityMetadata = Static<typeof SecurityMetadata>
+
+/** What the detail has beyond the list item and the user: stored as one JSON text in session_details. */
+export const SessionDetailBody = Type.Object(
+  {
+    source: nullable(Type.String({ examples: ['claude-code'] })),
+    branch: nullable(Type.String()),
+    model: nullable(Type.String()),
+    models: Type.Array(Type.String()),
+    started_at: nullable(Timestamp()),
+    ended_at: nullable(Timestamp()),
+    duration_seconds: nullable(Type.Number()),
+    tokens: Tokens,
+    cost_source: Type.Union([Type.Literal('reported'), Type.Literal('estimated')]),
+    tools_used: Type.Array(ToolUse),
+    files_touched: Type.Array(Type.String()),
+    summary: nullable(Type.String()),
+    turn_records: Type.Array(TurnDetail),
+    observations: Type.Array(Observation),
+    analysis: Type.Object(
+      {
+        summary: nullable(Type.String()),
+        issues: Type.Array(Type.String()),
+        classification: nullable(Type.String()),
+      },
+      strict,
+    ),
+    quality_metadata: QualityMetadata,
+    security_metadata: SecurityMetadata,
+  },
+  strict,
+)
+export type SessionDetailBody = Static<typeof SessionDetailBody>
+
+export const SessionDetail = Type.Object(
+  {
+    ...listFields,
+    user_id: nullable(Type.String({ examples: ['user_7m2k'] })),
+    ...SessionDetailBody.properties,
+  },
+  strict,
+)
+export type SessionDetail = Static<typeof SessionDetail>

@@ -1,0 +1,38 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { access, type RouteDeps } from '../http/access.ts'
+import { jsonBody } from '../http/body.ts'
+import { errorResponses, guard } from '../http/query.ts'
+import { BudgetRecord, MemberRecord, SessionRecord } from './records.ts'
+import { type SyncDeps, writeRecords } from './write.ts'
+
+/** Packed and unpacked. */
+export const MAX_SYNC_BYTES = 32 * 1024 * 1024
+
+export const SyncRequest = Type.Object({
+  records: Type.Array(Type.Unknown(), { description: 'Each of one of the kinds session, member, budget' }),
+})
+
+export const SyncAnswer = Type.Object(
+  {
+    received: Type.Integer(),
+    created: Type.Integer({ description: 'not known before' }),
+    updated: Type.Integer({ description: 'known, and now different' }),
+    unchanged: Type.Integer({ description: 'known as they are' }),
+  },
+  { additionalProperties: false },
+)
+export type SyncAnswer = Static<typeof SyncAnswer>
+
+export const SYNC_RECORDS = [SessionRecord, MemberRecord, BudgetRecord] as const
+
+export const syncRoutes = (deps: RouteDeps, sync: SyncDeps) =>
+  new Elysia()
+    .use(access(deps))
+    .post('/sync', ({ body, access: { orgId } }) => writeRecords(sync, orgId, body.records), {
+      ...guard('write'),
+      ...jsonBody({ maxBytes: MAX_SYNC_BYTES, ndjson: true }),
+      body: SyncRequest,
+      response: { 200: SyncAnswer, ...errorResponses },
+      detail: { summary: 'Send sessions, members and budgets', tags: ['Sync'] },
+    })

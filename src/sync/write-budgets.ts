@@ -1,0 +1,55 @@
+import type { ISql } from '../db/client.ts'
+import { decimalText, MONEY_DECIMALS, scaled } from '../decimals.ts'
+import type { SyncRecord } from './records.ts'
+import type { Tally } from './write-sessions.ts'
+
+/** Writes the batch's budget records, one limit a month. Needs the organization's lock. */
+export async function writeBudgets(tx: ISql, orgId: string, records: readonly SyncRecord[]): Promise<Tally> {
+  const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
+  const budgets = records.flatMap((record) =>
+    record.type === 'budget'
+      ? [
+          {
+            month: `${record.month}-01`,
+            limit: decimalText(scaled(record.limit, MONEY_DECIMALS), MONEY_DECIMALS),
+          },
+        ]
+      : [],
+  )
+  if (budgets.length === 0) return tally
+  const limits = await findLimits(
+    tx,
+    orgId,
+    budgets.map((budget) => budget.month),
+  )
+  const changed = new Map<string, string>()
+  for (const { month, limit } of budgets) {
+    const known = limits.get(month)
+    if (known === limit) {
+      tally.unchanged += 1
+      continue
+    }
+    tally[known === undefined ? 'created' : 'updated'] += 1
+    limits.set(month, limit)
+    changed.set(month, limit)
+  }
+  if (changed.size > 0) await upsertLimits(tx, orgId, changed)
+  return tally
+}
+
+async function findLimits(tx: ISql, orgId: string, months: string[]): Promise<Map<string, string>> {
+  const rows = await tx<{ month: string; limit: string }[]>`
+    select b.month::text as month, b.limit_usd::text as limit
+    from budgets b
+    where b.org_id = ${orgId}
+      and b.month = any(${months}::date[])`
+  return new Map(rows.map((row) => [row.month, row.limit]))
+}
+
+async function upsertLimits(tx: ISql, orgId: string, limits: ReadonlyMap<string, string>): Promise<void> {
+  await tx`
+    insert into budgets (org_id, month, limit_usd)
+    select ${orgId}, n.*
+    from unnest(${[...limits.keys()]}::date[], ${[...limits.values()]}::numeric[]) as n
+    on conflict (org_id, month) do update set limit_usd = excluded.limit_usd`
+}

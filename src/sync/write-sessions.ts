@@ -1,0 +1,153 @@
+import type { ISql } from '../db/client.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
+import type { PreparedSession } from './prepare.ts'
+import { type Counted, moveRollups } from './rollup.ts'
+
+/** How many of the records made something new, changed something, or said what was known. */
+export interface Tally {
+  created: number
+  updated: number
+  unchanged: number
+}
+
+interface StoredSession {
+  id: string
+  project: string
+  day: string
+  cost: string
+  quality: string
+  security: string
+  hash: Uint8Array
+  previous_score: number | null
+}
+
+/**
+ * Writes sessions with their details and rollups. Needs the organization's lock. A session replaces what is stored
+ * under its id; one with the same hash is left alone. `now` becomes `scored_at` where the record has none.
+ */
+export async function writeSessions(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  now: Date,
+): Promise<Tally> {
+  const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
+  if (sessions.length === 0) return tally
+  const stored = await findStored(tx, orgId, [...new Set(sessions.map((session) => session.id))])
+  const hashes = new Map([...stored].map(([id, session]) => [id, session.hash]))
+  const changed = new Map<string, PreparedSession>()
+  for (const session of sessions) {
+    const known = hashes.get(session.id)
+    if (known !== undefined && Buffer.compare(known, session.hash) === 0) {
+      tally.unchanged += 1
+      continue
+    }
+    tally[known === undefined ? 'created' : 'updated'] += 1
+    hashes.set(session.id, session.hash)
+    // twice in one request: the later one stands
+    changed.set(session.id, session)
+  }
+  const rows = [...changed.values()]
+  if (rows.length === 0) return tally
+  await upsertSessions(tx, orgId, rows)
+  await upsertDetails(tx, orgId, rows, stored, now)
+  const before = rows.flatMap((session) => {
+    const known = stored.get(session.id)
+    return known === undefined ? [] : [countedOf(known)]
+  })
+  await moveRollups(tx, orgId, before, rows)
+  return tally
+}
+
+async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredSession>> {
+  const rows = await tx<StoredSession[]>`
+    select
+      s.id,
+      s.project,
+      s.day::text as day,
+      s.estimated_cost::text as cost,
+      s.quality_score::text as quality,
+      s.security_score::text as security,
+      s.content_hash as hash,
+      (d.detail->'quality_metadata'->>'previous_score')::float8 as previous_score
+    from sessions s
+    join session_details d on d.org_id = s.org_id and d.session_id = s.id
+    where s.org_id = ${orgId}
+      and s.id = any(${ids}::text[])`
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+const countedOf = (session: StoredSession): Counted => ({
+  project: session.project,
+  day: session.day,
+  cost: scaled(Number(session.cost), MONEY_DECIMALS),
+  quality: scaled(Number(session.quality), SCORE_DECIMALS),
+  security: scaled(Number(session.security), SCORE_DECIMALS),
+})
+
+async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {
+  await tx`
+    insert into sessions (
+      org_id, id, project, created_at, turns, estimated_cost,
+      quality_score, security_score, user_id, user_email, content_hash
+    )
+    select ${orgId}, n.*
+    from unnest(
+      ${rows.map((row) => row.id)}::text[],
+      ${rows.map((row) => row.project)}::text[],
+      ${rows.map((row) => row.createdAt)}::timestamptz[],
+      ${rows.map((row) => row.turns)}::integer[],
+      ${rows.map((row) => decimalText(row.cost, MONEY_DECIMALS))}::numeric[],
+      ${rows.map((row) => decimalText(row.quality, SCORE_DECIMALS))}::numeric[],
+      ${rows.map((row) => decimalText(row.security, SCORE_DECIMALS))}::numeric[],
+      ${rows.map((row) => row.userId)}::text[],
+      ${rows.map((row) => row.userEmail)}::text[],
+      ${rows.map((row) => Buffer.from(row.hash))}::bytea[]
+    ) as n
+    on conflict (org_id, id) do update set
+      project = excluded.project,
+      created_at = excluded.created_at,
+      turns = excluded.turns,
+      estimated_cost = excluded.estimated_cost,
+      quality_score = excluded.quality_score,
+      security_score = excluded.security_score,
+      user_id = excluded.user_id,
+      user_email = excluded.user_email,
+      content_hash = excluded.content_hash`
+}
+
+async function upsertDetails(
+  tx: ISql,
+  orgId: string,
+  rows: readonly PreparedSession[],
+  stored: ReadonlyMap<string, StoredSession>,
+  now: Date,
+): Promise<void> {
+  await tx`
+    insert into session_details (org_id, session_id, detail)
+    select ${orgId}, n.id, n.detail::json
+    from unnest(
+      ${rows.map((row) => row.id)}::text[],
+      ${rows.map((row) => detailText(row, stored.get(row.id), now))}::text[]
+    ) as n (id, detail)
+    on conflict (org_id, session_id) do update set detail = excluded.detail`
+}
+
+function detailText(session: PreparedSession, stored: StoredSession | undefined, now: Date): string {
+  const quality = session.detail.quality_metadata
+  return JSON.stringify({
+    ...session.detail,
+    quality_metadata: {
+      ...quality,
+      scored_at: quality.scored_at ?? now.toISOString(),
+      previous_score: quality.previous_score ?? previousScore(session, stored),
+    },
+  })
+}
+
+/** The score before this one: the stored one when it differs, else the one the stored one knew. */
+function previousScore(session: PreparedSession, stored: StoredSession | undefined): number | null {
+  if (stored === undefined) return null
+  const score = scaled(Number(stored.quality), SCORE_DECIMALS)
+  return score === session.quality ? stored.previous_score : unscaled(score, SCORE_DECIMALS)
+}
