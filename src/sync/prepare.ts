@@ -3,7 +3,7 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '.
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { type Pricer, priceRecord } from '../scoring/prices.ts'
-import { reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
+import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
 import { scanRecord, securityScore } from '../scoring/secrets.ts'
 import type {
   Finding,
@@ -173,39 +173,34 @@ function observationsOf(record: SessionRecord, createdAt: string): Observation[]
 
 function qualityOf(record: SessionRecord, field: string): PreparedSession['detail']['quality_metadata'] {
   const given: QualityRecord = record.quality_metadata ?? {}
-  const score = record.quality_score ?? given.score
-  const scored =
-    score == null
-      ? scoreQuality(signalsOfRecord(record))
-      : given.factors
-        ? null
-        : reportedQuality(points(score))
   const when = {
     scored_at: time(given.scored_at),
     previous_score: given.previous_score == null ? null : points(given.previous_score),
   }
-  if (scored !== null) return { ...scored, ...when }
-  const checked = {
-    score: points(score ?? 0),
-    base: points(given.base ?? 75),
-    factors: given.factors ?? [],
+  const score = record.quality_score ?? given.score
+  if (score == null) return { ...scoreQuality(signalsOfRecord(record)), ...when }
+  if (given.score != null && points(given.score) !== points(score)) throw contradiction(field)
+  if (given.factors === undefined) return { ...reportedQuality(points(score)), ...when }
+  const quality = {
+    score: points(score),
+    base: points(given.base ?? QUALITY_BASE),
+    factors: given.factors,
     breakdown: given.breakdown ?? {},
   }
-  const sum = checked.factors.reduce(
-    (total, factor) => total + Math.round(factor.points * 100),
-    Math.round(checked.base * 100),
+  const hundredths = (value: number) => Math.round(value * 100)
+  const sum = quality.factors.reduce(
+    (total, factor) => total + hundredths(factor.points),
+    hundredths(quality.base),
   )
-  if (
-    Math.min(10_000, Math.max(0, sum)) !== Math.round(checked.score * 100) ||
-    (given.score != null && points(given.score) !== checked.score)
-  ) {
-    throw validationError({
-      field: `${field}.quality_metadata.score`,
-      message: 'must equal quality_score, and base plus the points of its factors, within 0 and 100',
-    })
-  }
-  return { ...checked, ...when }
+  if (Math.min(10_000, Math.max(0, sum)) !== hundredths(quality.score)) throw contradiction(field)
+  return { ...quality, ...when }
 }
+
+const contradiction = (field: string) =>
+  validationError({
+    field: `${field}.quality_metadata.score`,
+    message: 'must equal quality_score, and base plus the points of its factors, within 0 and 100',
+  })
 
 async function securityOf(record: SessionRecord, createdAt: string) {
   const given: readonly FindingRecord[] = record.security_metadata?.findings ?? []

@@ -20,6 +20,8 @@ interface Cell {
   cost: bigint
   qualitySum: bigint
   securitySum: bigint
+  /** sessions that were counted here and are not any more, or with other values */
+  left: number
   added: Extremes
   removed: Extremes
 }
@@ -60,13 +62,7 @@ export async function moveRollups(
   if (changes.length === 0) return
   await applyDifferences(tx, orgId, changes)
   // finer rows first: a coarser row's extremes are found in the finer ones, never by scanning a month of sessions
-  const left = changes.filter(
-    (cell) =>
-      cell.removed.qualityMax > 0n ||
-      cell.removed.qualityMin < SCORE_MAX ||
-      cell.removed.securityMin < SCORE_MAX ||
-      cell.sessions <= 0,
-  )
+  const left = changes.filter((cell) => cell.left > 0)
   if (left.length === 0) return
   await deleteEmpty(tx, orgId, left)
   await extremesFromSessions(
@@ -102,6 +98,7 @@ function cellsOf(cells: Map<string, Cell>, session: Counted): Cell[] {
       cost: 0n,
       qualitySum: 0n,
       securitySum: 0n,
+      left: 0,
       added: noExtremes(),
       removed: noExtremes(),
     }
@@ -113,6 +110,7 @@ function cellsOf(cells: Map<string, Cell>, session: Counted): Cell[] {
 function count(cell: Cell, session: Counted, sign: 1 | -1): void {
   const factor = BigInt(sign)
   cell.sessions += sign
+  if (sign === -1) cell.left += 1
   cell.cost += factor * session.cost
   cell.qualitySum += factor * session.quality
   cell.securitySum += factor * session.security

@@ -91,7 +91,9 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
       org_id, id, project, created_at, turns, estimated_cost,
       quality_score, security_score, user_id, user_email, content_hash
     )
-    select ${orgId}, n.*
+    select
+      ${orgId}, n.id, n.project, n.created_at, n.turns, n.cost,
+      n.quality, n.security, n.user_id, n.user_email, decode(n.hash, 'hex')
     from unnest(
       ${rows.map((row) => row.id)}::text[],
       ${rows.map((row) => row.project)}::text[],
@@ -102,8 +104,8 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
       ${rows.map((row) => decimalText(row.security, SCORE_DECIMALS))}::numeric[],
       ${rows.map((row) => row.userId)}::text[],
       ${rows.map((row) => row.userEmail)}::text[],
-      ${rows.map((row) => Buffer.from(row.hash))}::bytea[]
-    ) as n
+      ${rows.map((row) => Buffer.from(row.hash).toString('hex'))}::text[]
+    ) as n (id, project, created_at, turns, cost, quality, security, user_id, user_email, hash)
     on conflict (org_id, id) do update set
       project = excluded.project,
       created_at = excluded.created_at,
