@@ -1,0 +1,32 @@
+import { Elysia } from 'elysia'
+import type { Config, Plan } from '../config.ts'
+import type { Sql } from '../db/client.ts'
+import type { Scope } from '../keys/model.ts'
+import type { Log } from '../log.ts'
+import type { Admission } from './admission.ts'
+
+/** Who asks: the organization of the key and what the key may do. */
+export interface Access {
+  orgId: string
+  keyId: string
+  plan: Plan
+  scopes: readonly Scope[]
+}
+
+/** What every feature's routes are made from. */
+export interface RouteDeps {
+  sql: Sql
+  config: Config
+  log: Log
+  now: () => Date
+  admission: Admission
+}
+
+/**
+ * The plugin of every route that needs a key: handlers get `access`; without a valid key they answer UNAUTHORIZED,
+ * beyond the limit RATE_LIMITED, before the query is looked at.
+ */
+export const access = (deps: RouteDeps) =>
+  new Elysia()
+    .decorate('admission', deps.admission)
+    .derive({ as: 'scoped' }, ({ request, admission }) => ({ access: admission.accessOf(request) }))

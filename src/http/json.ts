@@ -1,0 +1,91 @@
+import type { FieldProblem } from '../errors.ts'
+
+/** Deeper nesting than any record has; thirty thousand arrays in one another would overflow the validators' stack. */
+const MAX_DEPTH = 64
+const MAX_PROBLEMS = 20
+/** An escape that may stand for NUL or for half of a character, which PostgreSQL cannot store. */
+const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** The values of NDJSON lines; `lines[i]` is the index, from 0, of the line that `values[i]` was on. */
+export interface SentLines {
+  format: 'ndjson'
+  values: unknown[]
+  lines: number[]
+}
+
+/** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing, which would build them all. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) {
+      // To the end of the string. In broken JSON this may miscount, but only behind where the parser stops.
+      for (i++; i < text.length; i++) {
+        const inner = text.charCodeAt(i)
+        if (inner === BACKSLASH) i++
+        else if (inner === QUOTE) break
+      }
+    } else if (code === 0x5b || code === 0x7b) {
+      depth += 1
+      if (depth > MAX_DEPTH) return true
+    } else if (code === 0x5d || code === 0x7d) {
+      depth -= 1
+    }
+  }
+  return false
+}
+
+/** Names every string in `value` that has a NUL or half a character in it. */
+function findBadStrings(value: unknown, field: string, problems: FieldProblem[]): void {
+  if (problems.length >= MAX_PROBLEMS) return
+  if (typeof value === 'string') {
+    const good = value.isWellFormed() && !value.includes('\0')
+    if (!good)
+      problems.push({ field: field || 'body', message: 'must not contain NUL or unpaired surrogates' })
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) findBadStrings(item, `${field}[${index}]`, problems)
+  } else if (value !== null && typeof value === 'object') {
+    for (const [name, item] of Object.entries(value)) {
+      findBadStrings(name, field, problems)
+      findBadStrings(item, field === '' ? name : `${field}.${name}`, problems)
+    }
+  }
+}
+
+/** The value of one JSON text; what is wrong goes to `problems`, under `field`. */
+export function parseJson(text: string, problems: FieldProblem[], field = ''): unknown {
+  const refuse = (message: string) => {
+    problems.push({ field: field || 'body', message })
+  }
+  if (text.trim() === '') return refuse('is empty')
+  if (isTooDeep(text)) return refuse(`is nested deeper than ${MAX_DEPTH}`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return refuse('is not valid JSON')
+  }
+  if (SUSPICIOUS_ESCAPE.test(text)) findBadStrings(value, field, problems)
+  return value
+}
+
+/** The values of NDJSON, one a line; blank lines are left out but counted. Problems are under `records[<line>]`. */
+export function parseLines(text: string, problems: FieldProblem[]): SentLines {
+  const sent: SentLines = { format: 'ndjson', values: [], lines: [] }
+  let line = 0
+  for (let start = 0; start < text.length; line++) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    const content = text.slice(start, end).trim()
+    start = end + 1
+    if (content === '') continue
+    sent.values.push(parseJson(content, problems, `records[${line}]`))
+    sent.lines.push(line)
+    if (problems.length >= MAX_PROBLEMS) return sent
+  }
+  if (sent.values.length === 0) problems.push({ field: 'body', message: 'is empty' })
+  return sent
+}

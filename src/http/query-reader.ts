@@ -1,0 +1,112 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { isDate } from '../dates.ts'
+import { type FieldProblem, validationError } from '../errors.ts'
+
+// Query strings are read here, from the raw text, and not by Elysia, which takes the last of two equal names,
+// 1e3, 0x10 and +1 for integers, and keeps bad percent-encoding as it is.
+
+const INTEGER = /^(0|-?[1-9]\d*)$/
+
+type Read = (text: string) => string | number | FieldProblem
+
+interface ParameterSchema extends TSchema {
+  type?: string
+  enum?: readonly string[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  format?: string
+  pattern?: string
+}
+
+function readerOf(field: string, schema: ParameterSchema): Read {
+  const wrong = (message: string): FieldProblem => ({ field, message })
+  if (schema.type === 'integer') {
+    const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema
+    const problem = wrong(`must be an integer from ${minimum} to ${maximum}`)
+    return (text) => {
+      const value = INTEGER.test(text) ? Number(text) : Number.NaN
+      return value >= minimum && value <= maximum ? value : problem
+    }
+  }
+  if (schema.enum !== undefined) {
+    const values = schema.enum
+    const problem = wrong(`must be one of ${values.join(', ')}`)
+    return (text) => (values.includes(text) ? text : problem)
+  }
+  if (schema.format === 'date') {
+    const problem = wrong('must be a date of the form YYYY-MM-DD')
+    return (text) => (isDate(text) ? text : problem)
+  }
+  if (schema.type !== 'string')
+    throw new TypeError(`query parameter ${field}: the guard cannot read this schema`)
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema
+  const pattern = schema.pattern === undefined ? null : new RegExp(schema.pattern)
+  const tooLong = wrong(`must have ${minLength} to ${maxLength} characters`)
+  return (text) => {
+    if (text.length < minLength || text.length > maxLength) return tooLong
+    return pattern === null || pattern.test(text) ? text : wrong('has the wrong form')
+  }
+}
+
+/** `text` of a query string as characters; undefined when the percent-encoding or the UTF-8 in it is broken. */
+function decode(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function readParameter(field: string, read: Read, raw: string): string | number | FieldProblem {
+  const text = decode(raw)
+  // Bun hands on raw bytes that are no UTF-8 as U+FFFD.
+  if (text === undefined || text.includes('\uFFFD') || !text.isWellFormed()) {
+    return { field, message: 'is not valid percent-encoded UTF-8' }
+  }
+  if (text.includes('\0')) return { field, message: 'must not contain the NUL character' }
+  return read(text)
+}
+
+/**
+ * A function that reads a URL's query string as `schema` says (integer, enum, date and string parameters):
+ * its values with the defaults filled in. Throws VALIDATION_ERROR naming every bad or repeated parameter;
+ * unknown ones are ignored.
+ */
+export function queryReader<Schema extends TObject>(schema: Schema): (url: string) => Static<Schema> {
+  const readers = new Map<string, Read>()
+  const defaults: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries(schema.properties)) {
+    readers.set(name, readerOf(name, property))
+    if (property['default'] !== undefined) defaults[name] = property['default']
+  }
+  return (url) => {
+    const values: Record<string, unknown> = { ...defaults }
+    const start = url.indexOf('?')
+    if (start === -1) return values as Static<Schema>
+    const seen = new Set<string>()
+    const problems = new Map<string, FieldProblem>()
+    for (const pair of url.slice(start + 1).split('&')) {
+      const equals = pair.indexOf('=')
+      const name = decode(equals === -1 ? pair : pair.slice(0, equals))
+      const read = name === undefined ? undefined : readers.get(name)
+      if (name === undefined || read === undefined) continue
+      if (seen.has(name)) {
+        problems.set(name, { field: name, message: 'must be given once' })
+        continue
+      }
+      seen.add(name)
+      const value = readParameter(name, read, equals === -1 ? '' : pair.slice(equals + 1))
+      if (typeof value === 'object') problems.set(name, value)
+      else values[name] = value
+    }
+    const { date_from: from, date_to: to } = values
+    if (typeof from === 'string' && typeof to === 'string' && from > to) {
+      problems.set('date_from', { field: 'date_from', message: 'must not be after date_to' })
+    }
+    if (problems.size > 0) throw validationError(...problems.values())
+    return values as Static<Schema>
+  }
+}

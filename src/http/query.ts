@@ -1,0 +1,172 @@
+import {
+  Kind,
+  type Static,
+  type StringOptions,
+  type TInteger,
+  type TObject,
+  type TSchema,
+  type TUnsafe,
+  Type,
+  TypeRegistry,
+} from '@sinclair/typebox'
+import { ApiError, type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
+import { grants, type Scope } from '../keys/model.ts'
+import type { Access } from './access.ts'
+import { queryReader } from './query-reader.ts'
+
+// What a feature's model and routes say about their parameters and answers. Models are read by queries.ts,
+// so nothing here may import Elysia.
+
+const MAX_PAGE = 1_000_000_000
+const MAX_PER_PAGE = 100
+const MAX_PROJECT_LENGTH = 200
+const ONE_OF = 'OneOf'
+
+TypeRegistry.Set<{ enum: readonly unknown[] }>(ONE_OF, (schema, value) => schema.enum.includes(value))
+
+/** Optional on the wire and in the API's document, always there for the handler: the guard fills in the default. */
+const defaulted = <Schema extends TSchema>(schema: Schema): Schema =>
+  Type.Optional(schema) as unknown as Schema
+
+export const Page: TInteger = defaulted(
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_PAGE,
+    default: 1,
+    description: 'Page to return, from 1',
+    examples: [1],
+  }),
+)
+
+export const PerPage: TInteger = defaulted(
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_PER_PAGE,
+    default: 50,
+    description: 'Items on a page',
+    examples: [50],
+  }),
+)
+
+const day = (description: string, example: string) =>
+  Type.Optional(Type.String({ format: 'date', description, examples: [example] }))
+
+export const DateFrom = day('First UTC day, inclusive', '2026-01-01')
+export const DateTo = day('Last UTC day, inclusive', '2026-01-31')
+
+export const Project = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: MAX_PROJECT_LENGTH,
+    description: 'Only this project',
+    examples: ['web-app'],
+  }),
+)
+
+/** One of `values`, exactly; wrap it in `Type.Optional` where the parameter may be missing. */
+export function oneOf<const Values extends readonly string[]>(
+  values: Values,
+  options: StringOptions = {},
+): TUnsafe<Values[number]> {
+  return Type.Unsafe<Values[number]>({ ...options, [Kind]: ONE_OF, type: 'string', enum: values })
+}
+
+/** One of `values`, and `fallback` when the parameter is missing. */
+export function oneOfOr<const Values extends readonly string[]>(
+  values: Values,
+  fallback: NoInfer<Values[number]>,
+  description: string,
+): TUnsafe<Values[number]> {
+  return defaulted(oneOf(values, { default: fallback, description, examples: [fallback] }))
+}
+
+/** Throws FORBIDDEN, naming what is missing, unless the key has `scope` and the plan includes what it stands for. */
+export function assertAllowed(access: Access, scope: Scope): void {
+  if (!grants(access.scopes, scope)) {
+    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${scope}`)
+  }
+  if (scope === 'webhooks' && access.plan === 'cloud_pro') {
+    throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
+  }
+}
+
+interface GuardContext {
+  access: Access
+  request: Request
+  query: unknown
+}
+
+type Transform = (context: GuardContext) => void
+
+/**
+ * Route options of every route behind `access`: the key must have `scope` (FORBIDDEN), then the query string is read
+ * by `schema` (VALIDATION_ERROR), strictly and with its defaults, before the handler sees `query`.
+ */
+export function guard(scope: Scope): { transform: Transform }
+export function guard<Schema extends TObject>(
+  scope: Scope,
+  schema: Schema,
+): { query: Schema; transform: Transform }
+export function guard(scope: Scope, schema?: TObject): { query?: TObject; transform: Transform } {
+  if (schema === undefined) {
+    return { transform: ({ access }) => assertAllowed(access, scope) }
+  }
+  const read = queryReader(schema)
+  const transform = (context: GuardContext): void => {
+    assertAllowed(context.access, scope)
+    context.query = read(context.request.url)
+  }
+  return { query: schema, transform }
+}
+
+const CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[]
+
+/** The body of every answer that is not 2xx or 304. */
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: 'What is wrong, for people', examples: ['page: must be at least 1'] }),
+    code: oneOf(CODES, { description: 'What is wrong, for programs' }),
+    request_id: Type.String({ description: 'Names this request in the logs; also in X-Request-Id' }),
+    details: Type.Optional(
+      Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
+        description: 'The fields that are wrong',
+      }),
+    ),
+  },
+  { description: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>
+
+const errorBody = (description: string) => Type.Object(ErrorBody.properties, { description })
+
+/** `response` entries of every route: spread them beside the 200. */
+export const errorResponses = {
+  400: errorBody('VALIDATION_ERROR: a parameter or the body is wrong'),
+  401: errorBody('UNAUTHORIZED: the API key is missing or invalid'),
+  403: errorBody('FORBIDDEN: the API key lacks the scope, or the plan does not include this'),
+  404: errorBody('NOT_FOUND: there is no such thing in this organization'),
+  429: errorBody('RATE_LIMITED: wait for Retry-After seconds'),
+  500: errorBody('INTERNAL_ERROR: our fault; request_id helps to find it'),
+  503: errorBody('INTERNAL_ERROR: the database is away; try again after Retry-After seconds'),
+} as const
+
+/** Where a page stands in its list. */
+export const Pagination = Type.Object({
+  page: Type.Integer({ minimum: 1 }),
+  per_page: Type.Integer({ minimum: 1, maximum: 100 }),
+  total: Type.Integer({ minimum: 0, description: 'Items on all pages, exactly' }),
+})
+export type Pagination = Static<typeof Pagination>
+
+/** The schema of a page of `item`s. */
+export const PageOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({ data: Type.Array(item), pagination: Pagination })
+
+/** A page of a list: `data` are its items, `total` those on all pages. */
+export function page<Item>(
+  data: Item[],
+  query: { page: number; per_page: number },
+  total: number,
+): { data: Item[]; pagination: Pagination } {
+  return { data, pagination: { page: query.page, per_page: query.per_page, total } }
+}

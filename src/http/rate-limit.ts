@@ -1,0 +1,132 @@
+import type { LeasedWindow } from '../keys/queries.ts'
+
+// The limit of an organization is shared by all running instances, without a question to the database per request:
+// an instance leases a part of the minute's requests (one statement) and spends it from memory. Nothing leased is
+// spent twice or after its minute, so the sum over instances never exceeds the limit. What an instance leased and
+// did not spend is lost to the others for the rest of the minute; leases shrink as the minute's limit runs out.
+
+const MINUTE_MS = 60_000
+/** A lease is at most this part of the limit... */
+const LEASE_PART = 20
+/** ...and at most this part of what is left. */
+const LEFT_PART = 4
+/** Windows kept; ended ones are dropped beyond it. */
+const MAX_WINDOWS = 10_000
+
+/** What X-RateLimit-* and Retry-After say. `resetS`: Unix seconds; `retryAfterS`: seconds from now, at least 1. */
+export interface Decision {
+  admitted: boolean
+  limit: number
+  remaining: number
+  resetS: number
+  retryAfterS: number
+}
+
+export interface Limiter {
+  /** Counts one request of the organization, whose plan allows `limit` a minute. Rejects when the database does. */
+  take(orgId: string, limit: number): Decision | Promise<Decision>
+  /** What is known without the database and without counting; undefined when nothing is. */
+  peek(orgId: string, limit: number): Decision | undefined
+}
+
+interface Window {
+  /** Unix minutes, by the database's clock. */
+  minute: number
+  /** When the minute ends, in milliseconds of `clock`, never too late. */
+  endsAt: number
+  /** Requests of the minute that are spent or leased by any instance, these included. */
+  used: number
+  /** Leased here and not yet spent. */
+  held: number
+  /** Waiting for the lease under way. */
+  waiting: number
+  leasing: Promise<void> | null
+}
+
+interface LimiterDeps {
+  lease: (orgId: string, count: number) => Promise<LeasedWindow>
+  /** Milliseconds from any beginning, never set back. */
+  clock: () => number
+}
+
+/** The limiter of one instance. */
+export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
+  const windows = new Map<string, Window>()
+
+  const windowOf = (orgId: string): Window => {
+    const known = windows.get(orgId)
+    if (known !== undefined) return known
+    if (windows.size >= MAX_WINDOWS) dropEnded(windows, clock())
+    const window: Window = { minute: 0, endsAt: -Infinity, used: 0, held: 0, waiting: 0, leasing: null }
+    windows.set(orgId, window)
+    return window
+  }
+
+  const decide = (window: Window, limit: number, admitted: boolean): Decision => {
+    const resetS = (window.minute + 1) * 60
+    return {
+      admitted,
+      limit,
+      remaining: admitted ? Math.max(0, limit - (window.used - window.held)) : 0,
+      resetS,
+      retryAfterS: Math.max(1, Math.ceil((window.endsAt - clock()) / 1000)),
+    }
+  }
+
+  /** A decision from memory; undefined when it takes a lease. */
+  const spend = (window: Window, limit: number): Decision | undefined => {
+    if (clock() >= window.endsAt) return undefined
+    if (window.used - window.held >= limit) return decide(window, limit, false)
+    if (window.held === 0) return undefined
+    window.held -= 1
+    return decide(window, limit, true)
+  }
+
+  const renew = async (orgId: string, window: Window, limit: number): Promise<void> => {
+    const askedAt = clock()
+    const left = askedAt < window.endsAt ? Math.max(0, limit - window.used) : limit
+    const part = Math.max(1, Math.floor(Math.min(limit / LEASE_PART, left / LEFT_PART)))
+    const count = Math.min(Math.max(part, window.waiting), Math.max(1, left))
+    const { minute, usedBefore, nowMs } = await lease(orgId, count)
+    const granted = Math.min(Math.max(limit - usedBefore, 0), count)
+    const held = minute === window.minute ? window.held : 0
+    window.minute = minute
+    window.held = held + granted
+    window.used = usedBefore + granted
+    // The database read its clock after `askedAt`: counted from there, the minute ends early rather than late.
+    window.endsAt = askedAt + (minute + 1) * MINUTE_MS - nowMs
+  }
+
+  const takeLeased = async (orgId: string, window: Window, limit: number): Promise<Decision> => {
+    window.waiting += 1
+    try {
+      for (;;) {
+        window.leasing ??= renew(orgId, window, limit).finally(() => {
+          window.leasing = null
+        })
+        await window.leasing
+        const decision = spend(window, limit)
+        if (decision !== undefined) return decision
+      }
+    } finally {
+      window.waiting -= 1
+    }
+  }
+
+  return {
+    take(orgId, limit) {
+      const window = windowOf(orgId)
+      return spend(window, limit) ?? takeLeased(orgId, window, limit)
+    },
+    peek(orgId, limit) {
+      const window = windows.get(orgId)
+      return window === undefined || clock() >= window.endsAt ? undefined : decide(window, limit, true)
+    },
+  }
+}
+
+function dropEnded(windows: Map<string, Window>, now: number): void {
+  for (const [orgId, window] of windows) {
+    if (window.endsAt <= now && window.leasing === null) windows.delete(orgId)
+  }
+}
