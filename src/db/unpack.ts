@@ -1,0 +1,103 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Assets } from './assets.ts'
+
+const TEMPORARY = '.unpacking'
+
+export interface UnpackOptions {
+  /** Whether the files must survive a power cut; false for scratch databases. */
+  durable: boolean
+}
+
+/** The folder of this build's PostgreSQL program below `dataDir`, unpacked when it is missing. */
+export async function unpackProgram(
+  assets: Assets,
+  dataDir: string,
+  options: UnpackOptions,
+): Promise<string> {
+  const { version, key } = assets.manifest
+  const folder = join(dataDir, `pg-${version}-${key}`)
+  if (existsSync(folder)) return folder
+  await unpack(assets.program(), folder, options, (temporary) => {
+    // Whatever the umask: the server may run as another user than we do.
+    for (const name of ['', ...readdirSync(temporary, { recursive: true, encoding: 'utf8' })]) {
+      chmodSync(join(temporary, name), 0o755)
+    }
+  })
+  return folder
+}
+
+/** Unpacks the fresh cluster to `folder`, which must not exist; `prepare` is called before it gets its name. */
+export async function unpackCluster(
+  assets: Assets,
+  folder: string,
+  options: UnpackOptions,
+  prepare: (temporary: string) => void,
+): Promise<void> {
+  await unpack(assets.cluster(), folder, options, (temporary) => {
+    chmodSync(temporary, 0o700)
+    prepare(temporary)
+  })
+}
+
+/** By rename at the end, so that the folder is there either whole or not at all. */
+async function unpack(
+  archive: Uint8Array,
+  folder: string,
+  { durable }: UnpackOptions,
+  prepare: (temporary: string) => void,
+): Promise<void> {
+  const temporary = `${folder}${TEMPORARY}`
+  rmSync(temporary, { recursive: true, force: true })
+  mkdirSync(temporary, { mode: 0o700 })
+  const files = new Bun.Archive(archive)
+  const list = (await files.files('.folders')).get('.folders')
+  for (const name of (await list?.text())?.split('\n') ?? [])
+    mkdirSync(join(temporary, name), { recursive: true })
+  await files.extract(temporary)
+  rmSync(join(temporary, '.folders'))
+  prepare(temporary)
+  if (durable) syncTree(temporary)
+  renameSync(temporary, folder)
+  if (durable) syncPath(dirname(folder))
+}
+
+function syncTree(folder: string): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) syncPath(join(folder, name))
+  syncPath(folder)
+}
+
+function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Deletes what an interrupted start left behind. */
+export function removeLeftovers(dataDir: string): void {
+  removeMatching(dataDir, (name) => name.endsWith(TEMPORARY))
+}
+
+/** Deletes the programs of earlier builds; called once this build's has started well. */
+export function removeOtherPrograms(dataDir: string, program: string): void {
+  removeMatching(dataDir, (name) => name.startsWith('pg-') && join(dataDir, name) !== program)
+}
+
+function removeMatching(dataDir: string, matches: (name: string) => boolean): void {
+  for (const name of readdirSync(dataDir)) {
+    if (matches(name)) rmSync(join(dataDir, name), { recursive: true, force: true })
+  }
+}
