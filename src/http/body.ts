@@ -3,7 +3,7 @@ import { gunzip, zstdDecompress } from 'node:zlib'
 import { ApiError, type FieldProblem, validationError } from '../errors.ts'
 import type { Scope } from '../keys/model.ts'
 import type { Admission } from './admission.ts'
-import { parseJson, parseLines, type SentLines } from './json.ts'
+import { parseJson, parseLines } from './json.ts'
 import { assertAllowed } from './query.ts'
 
 /** Unpacked and packed, of every route but sync. */
@@ -18,12 +18,9 @@ const unpack = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) }
 
 export interface BodyOptions {
   maxBytes: number
-  /** Takes application/x-ndjson too; the body is then `SentRecords`. */
+  /** Takes application/x-ndjson too, as `{ records: [...] }`. */
   ndjson?: boolean
 }
-
-/** The body of a route that takes NDJSON: one JSON value, or the lines' values with their indexes from 0. */
-export type SentRecords = { format: 'json'; value: unknown } | SentLines
 
 const bodyError = (message: string, status = 400): ApiError =>
   new ApiError('VALIDATION_ERROR', `body: ${message}`, { status, details: [{ field: 'body', message }] })
@@ -85,11 +82,6 @@ async function unpackBytes(
  */
 export async function readBody(
   request: Request,
-  options: BodyOptions & { ndjson: true },
-): Promise<SentRecords>
-export async function readBody(request: Request, options: BodyOptions): Promise<unknown>
-export async function readBody(
-  request: Request,
   { maxBytes, ndjson = false }: BodyOptions,
 ): Promise<unknown> {
   const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
@@ -104,7 +96,7 @@ export async function readBody(
   const problems: FieldProblem[] = []
   const value = mediaType === NDJSON_TYPE ? parseLines(text, problems) : parseJson(text, problems)
   if (problems.length > 0) throw validationError(...problems)
-  return ndjson && mediaType === JSON_TYPE ? { format: 'json', value } : value
+  return value
 }
 
 /** What the hook below gets from Elysia; `admission` is there on routes behind `access`. */
@@ -115,7 +107,7 @@ interface ParseContext {
 
 /**
  * Route options that read the body instead of Elysia: 401, 429 and 403 come before a byte is read. Spread it beside
- * `guard(scope)`. The handler's `body` is the parsed JSON, or `SentRecords` with `ndjson`.
+ * `guard(scope)`. The handler's `body` is the parsed JSON, and `{ records: [...] }` where NDJSON was sent.
  */
 export function jsonBody(scope: Scope, options: BodyOptions = { maxBytes: MAX_BODY_BYTES }) {
   const parse = async ({ request, admission }: ParseContext): Promise<unknown> => {

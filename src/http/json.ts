@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../errors.ts'
+import { ApiError, type FieldProblem, validationError } from '../errors.ts'
 
 /** Deeper nesting than any record has; thirty thousand arrays in one another would overflow the validators' stack. */
 const MAX_DEPTH = 64
@@ -9,12 +9,8 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** The values of NDJSON lines; `lines[i]` is the index, from 0, of the line that `values[i]` was on. */
-export interface SentLines {
-  format: 'ndjson'
-  values: unknown[]
-  lines: number[]
-}
+/** Of a body that came as NDJSON: on which line, from 0, each of its records was. */
+const linesOfBody = new WeakMap<object, number[]>()
 
 /** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing, which would build them all. */
 function isTooDeep(text: string): boolean {
@@ -72,20 +68,40 @@ export function parseJson(text: string, problems: FieldProblem[], field = ''): u
   return value
 }
 
-/** The values of NDJSON, one a line; blank lines are left out but counted. Problems are under `records[<line>]`. */
-export function parseLines(text: string, problems: FieldProblem[]): SentLines {
-  const sent: SentLines = { format: 'ndjson', values: [], lines: [] }
+/** NDJSON as `{ records }`, a value a line; blank lines are left out. Problems are under `records[<line>]`. */
+export function parseLines(text: string, problems: FieldProblem[]): { records: unknown[] } {
+  const body: { records: unknown[] } = { records: [] }
+  const lines: number[] = []
   let line = 0
-  for (let start = 0; start < text.length; line++) {
+  for (let start = 0; start < text.length && problems.length < MAX_PROBLEMS; line++) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline
     const content = text.slice(start, end).trim()
     start = end + 1
     if (content === '') continue
-    sent.values.push(parseJson(content, problems, `records[${line}]`))
-    sent.lines.push(line)
-    if (problems.length >= MAX_PROBLEMS) return sent
+    body.records.push(parseJson(content, problems, `records[${line}]`))
+    lines.push(line)
   }
-  if (sent.values.length === 0) problems.push({ field: 'body', message: 'is empty' })
-  return sent
+  if (body.records.length === 0) problems.push({ field: 'body', message: 'is empty' })
+  linesOfBody.set(body, lines)
+  return body
+}
+
+/**
+ * Does `work` with a body whose problems are named `records[<position>]`; where the body came as NDJSON, and had blank
+ * lines, they are named by line instead.
+ */
+export async function namingLines<Result>(body: object, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const lines = linesOfBody.get(body)
+    if (lines === undefined || !(error instanceof ApiError) || error.options.details === undefined)
+      throw error
+    const details = error.options.details.map(({ field, message }) => ({
+      field: field.replace(/^records\[(\d+)\]/, (_match, position) => `records[${lines[position]}]`),
+      message,
+    }))
+    throw validationError(...details)
+  }
 }

@@ -16,7 +16,7 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number]
 
 /** A tenant, as the command line shows it. */
-export interface Organization {
+export type Organization = {
   id: string
   slug: string
   name: string
@@ -25,7 +25,7 @@ export interface Organization {
 }
 
 /** An API key without its secret, as the command line shows it. Times are UTC with milliseconds. */
-export interface ApiKey {
+export type ApiKey = {
   id: string
   name: string
   scopes: Scope[]

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody } from '../http/body.ts'
+import { namingLines } from '../http/json.ts'
 import { errorResponses, guard } from '../http/query.ts'
 import { BudgetRecord, MemberRecord, SessionRecord } from './records.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
@@ -29,10 +30,14 @@ export const SYNC_RECORDS = [SessionRecord, MemberRecord, BudgetRecord] as const
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps) =>
   new Elysia()
     .use(access(deps))
-    .post('/sync', ({ body, access: { orgId } }) => writeRecords(sync, orgId, body.records), {
-      ...guard('write'),
-      ...jsonBody({ maxBytes: MAX_SYNC_BYTES, ndjson: true }),
-      body: SyncRequest,
-      response: { 200: SyncAnswer, ...errorResponses },
-      detail: { summary: 'Send sessions, members and budgets', tags: ['Sync'] },
-    })
+    .post(
+      '/sync',
+      ({ body, access: { orgId } }) => namingLines(body, () => writeRecords(sync, orgId, body.records)),
+      {
+        ...guard('write'),
+        ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),
+        body: SyncRequest,
+        response: { 200: SyncAnswer, ...errorResponses },
+        detail: { summary: 'Send sessions, members and budgets', tags: ['Sync'] },
+      },
+    )

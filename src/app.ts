@@ -1,0 +1,46 @@
+import { Elysia } from 'elysia'
+import type { Config } from './config.ts'
+import { costRoutes } from './cost/routes.ts'
+import type { Sql } from './db/client.ts'
+import { createAdmission } from './http/admission.ts'
+import { healthRoutes } from './http/health.ts'
+import { lifecycle } from './http/lifecycle.ts'
+import type { Log } from './log.ts'
+import { qualityRoutes } from './quality/routes.ts'
+import type { Pricer } from './scoring/prices.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { syncRoutes } from './sync/routes.ts'
+
+export interface AppDeps {
+  sql: Sql
+  config: Config
+  log: Log
+  now: () => Date
+  /** How the webhook worker is: `ok`, or what is wrong. */
+  worker: () => string
+  pricer: () => Promise<Pricer>
+  /** Tests only: the clock of the rate limit's minutes, which is otherwise the database's. */
+  windowClock?: () => Date
+}
+
+export type App = ReturnType<typeof createApp>
+
+/** The whole API. It never listens: see http/listen.ts; `handle(request)` answers without a socket. */
+export function createApp(deps: AppDeps) {
+  const { sql, config, log, now, worker, pricer } = deps
+  const admission = createAdmission(deps)
+  const routeDeps = { sql, config, log, now, admission }
+  const syncDeps = { sql, now, storeContent: config.storeContent, pricer }
+
+  const v1 = () =>
+    new Elysia()
+      .use(sessionRoutes(routeDeps))
+      .use(qualityRoutes(routeDeps))
+      .use(costRoutes(routeDeps))
+      .use(syncRoutes(routeDeps, syncDeps))
+
+  return lifecycle({ log, admission })
+    .use(healthRoutes({ sql, worker }))
+    .group('/v1', (group) => group.use(v1()))
+    .group('/api/v1', (group) => group.use(v1()))
+}

@@ -1,0 +1,115 @@
+import type { TSchema } from '@sinclair/typebox'
+import { NotFoundError, ParseError, ValidationError } from 'elysia'
+import { codeOf, isDatabaseAway } from '../db/away.ts'
+import { ApiError, type FieldProblem } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { AnswerSet } from './answer.ts'
+import type { ErrorBody } from './query.ts'
+
+const MAX_PROBLEMS = 20
+const AWAY_RETRY_S = 2
+/** A database that is away is logged once in this time, not once a request. */
+const AWAY_LOG_MS = 1_000
+
+interface ErrorDeps {
+  log: Log
+  /** The methods of a path's routes. */
+  allow: (path: string) => string[]
+}
+
+interface FailedRequest {
+  error: unknown
+  request: Request
+  path: string
+  requestId: string
+}
+
+/** A function that turns any error into its body, with status and headers put into `set`: the only such place. */
+export function createErrorAnswer({ log, allow }: ErrorDeps) {
+  let awayLoggedAt = -Infinity
+  const internal = (error: unknown, { request, path, requestId }: FailedRequest): ApiError => {
+    const fields = { error, request_id: requestId, method: request.method, path }
+    if (!isDatabaseAway(error)) {
+      log.error('a request failed', fields)
+      return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
+    }
+    if (performance.now() - awayLoggedAt > AWAY_LOG_MS) {
+      awayLoggedAt = performance.now()
+      log.warn('the database is away', fields)
+    }
+    const options = { status: 503, headers: { 'retry-after': String(AWAY_RETRY_S) } }
+    return new ApiError('INTERNAL_ERROR', 'The database is away; try again', options)
+  }
+  const known = (failed: FailedRequest): ApiError | undefined => {
+    const { error, request, path, requestId } = failed
+    if (error instanceof ApiError) return error
+    if (error instanceof NotFoundError) return notFound(allow(path), request.method)
+    if (error instanceof ValidationError) return invalid(error, log, requestId)
+    if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
+    if (error instanceof SyntaxError) return new ApiError('VALIDATION_ERROR', 'body: is not valid JSON')
+    if (error instanceof RangeError && error.message.includes('call stack')) {
+      return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
+    }
+    if (!/^22...$/.test(codeOf(error) ?? '')) return undefined
+    // Data exceptions: our checks should have named the parameter.
+    log.error('a bad value reached the database', { error, request_id: requestId, path })
+    return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
+  }
+  return (failed: FailedRequest, set: AnswerSet): ErrorBody => {
+    const cause = causeOf(failed.error)
+    const answer = known({ ...failed, error: cause }) ?? internal(cause, failed)
+    const { details, headers } = answer.options
+    set.status = answer.status
+    if (answer.status === 401) set.headers['www-authenticate'] = 'Bearer'
+    Object.assign(set.headers, headers)
+    set.headers['cache-control'] = 'no-store'
+    const body: ErrorBody = { error: answer.message, code: answer.code, request_id: failed.requestId }
+    return details === undefined ? body : { ...body, details }
+  }
+}
+
+/** What a parse hook threw arrives inside a ParseError. */
+function causeOf(error: unknown): unknown {
+  return error instanceof ParseError && error.cause instanceof Error ? error.cause : error
+}
+
+function notFound(allowed: string[], method: string): ApiError {
+  if (allowed.length === 0 || allowed.includes(method))
+    return new ApiError('NOT_FOUND', 'There is nothing here')
+  const allow = allowed.join(', ')
+  return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { allow } })
+}
+
+/** `/records/3/summary` as `records[3].summary`. */
+function dottedPath(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('')
+}
+
+function problemsOf(error: ValidationError): FieldProblem[] {
+  const problems = new Map<string, FieldProblem>()
+  const validator = error.validator as {
+    Errors?: (value: unknown) => Iterable<{ path: string; message: string; schema: TSchema }>
+  }
+  for (const { path, message } of validator.Errors?.(error.value) ?? []) {
+    const field = dottedPath(path) || error.type
+    // The first problem of a field is the one that says most: "Required property", then what else it is not.
+    if (!problems.has(field)) problems.set(field, { field, message })
+    if (problems.size >= MAX_PROBLEMS) break
+  }
+  return [...problems.values()]
+}
+
+function invalid(error: ValidationError, log: Log, requestId: string): ApiError {
+  const problems = problemsOf(error)
+  if (error.type === 'response') {
+    log.error('an answer does not match its schema', { request_id: requestId, problems })
+    return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
+  }
+  const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
+  return new ApiError('VALIDATION_ERROR', message || `The ${error.type} is wrong`, { details: problems })
+}
