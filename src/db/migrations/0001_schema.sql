@@ -66,10 +66,10 @@ create table sessions (
 );
 create index sessions_by_time on sessions (org_id, created_at, id);
 create index sessions_by_project_time on sessions (org_id, project, created_at, id);
-create index sessions_by_cost on sessions (org_id, estimated_cost, id);
-create index sessions_by_turns on sessions (org_id, turns, id);
-create index sessions_by_project_cost on sessions (org_id, project, estimated_cost, id);
-create index sessions_by_project_turns on sessions (org_id, project, turns, id);
+-- Deep pages sorted by cost or turns skip rows of these alone: what the list filters by is in them, and an index-only
+-- scan skips half a million in 60 ms, where reading each session takes 2.2 s.
+create index sessions_by_cost on sessions (org_id, estimated_cost, id) include (created_at, project);
+create index sessions_by_turns on sessions (org_id, turns, id) include (created_at, project);
 
 -- json, not jsonb: stored as written, so that an export gives back the same bytes.
 create table session_details (

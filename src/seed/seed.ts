@@ -1,0 +1,57 @@
+import type { Sql } from '../db/client.ts'
+import { OperatorError } from '../errors.ts'
+import type { Pricer } from '../scoring/prices.ts'
+import { type PreparedSession, prepareSession } from '../sync/prepare.ts'
+import { rebuildRollups } from '../sync/rollup-check.ts'
+import { lockOrganization } from '../sync/write.ts'
+import { generateSessions, type SeedPlan } from './generate.ts'
+import { copySessions, refreshStatistics } from './queries.ts'
+
+/** Sessions held in memory at a time; one COPY each. */
+const BATCH = 5_000
+
+export interface SeedDeps {
+  sql: Sql
+  now: () => Date
+  pricer: () => Promise<Pricer>
+}
+
+/**
+ * Makes the sessions of `plan` for the organization in one transaction: all or none. `onProgress` hears how many are in.
+ * Throws OperatorError when sessions of the same seed are there.
+ */
+export async function seedSessions(
+  deps: SeedDeps,
+  orgId: string,
+  plan: SeedPlan,
+  onProgress: (done: number) => void = () => {},
+): Promise<void> {
+  const pricer = await deps.pricer()
+  const scoredAt = deps.now().toISOString()
+  try {
+    await deps.sql.begin(async (transaction) => {
+      const tx: Sql = transaction
+      await lockOrganization(tx, orgId)
+      let done = 0
+      let batch: PreparedSession[] = []
+      const flush = async () => {
+        if (batch.length > 0) await copySessions(tx, orgId, batch, scoredAt)
+        done += batch.length
+        batch = []
+        onProgress(done)
+      }
+      for (const record of generateSessions(plan)) {
+        batch.push(await prepareSession(record, record.id, { pricer, storeContent: false }))
+        if (batch.length === BATCH) await flush()
+      }
+      await flush()
+      await rebuildRollups(tx, orgId)
+    })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '23505') {
+      throw new OperatorError(`sessions of seed ${plan.seed} are there already: choose another with --seed`)
+    }
+    throw error
+  }
+  await refreshStatistics(deps.sql)
+}
