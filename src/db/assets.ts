@@ -12,8 +12,8 @@ export interface Manifest {
 /** The packed program and template cluster, and what they are. */
 export interface Assets {
   manifest: Manifest
-  program: () => Uint8Array
-  cluster: () => Uint8Array
+  program: () => Promise<Uint8Array>
+  cluster: () => Promise<Uint8Array>
 }
 
 /** Finds the archives: inside the executable, or where `bun run pack` left them. */
@@ -29,7 +29,7 @@ export function findAssets(): Assets {
       `no PostgreSQL is packed for ${process.platform}-${process.arch}: set DATABASE_URL${remedy}`,
     )
   }
-  const unpacked = (file: string) => Bun.zstdDecompressSync(readFileSync(join(folder, file)))
+  const unpacked = (file: string) => Bun.zstdDecompress(readFileSync(join(folder, file)))
   return {
     manifest: JSON.parse(readFileSync(manifestPath, 'utf8')) satisfies Manifest,
     program: () => unpacked('postgres.tar.zst'),

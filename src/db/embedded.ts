@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Assets, findAssets } from './assets.ts'
@@ -7,7 +7,7 @@ import type { ConnectTarget } from './client.ts'
 import { acquireInstanceLock, type InstanceLock, type Role, readHolder } from './instance-lock.ts'
 import { endOrphan, isPostgresOf } from './orphan.ts'
 import { cannotSwitchUser, readPidFile, SOCKET_NAME, startPostmaster } from './postmaster.ts'
-import { chooseUser, giveTo, openFolders, type User } from './run-as.ts'
+import { chooseUser, giveTo, reaches, type User } from './run-as.ts'
 import { removeLeftovers, removeOtherPrograms, unpackCluster, unpackProgram } from './unpack.ts'
 
 export interface EmbeddedOptions {
@@ -34,6 +34,7 @@ const USER = 'postgres'
 const DATABASE = 'postgres'
 /** sun_path holds 108 bytes with its end. */
 const MAX_SOCKET_PATH = 107
+const SHARED_HOME = '/var/cache/cloud-analytics'
 const FALLBACK_SOCKET_PREFIX = '/tmp/cloud-analytics-'
 
 /** Starts PostgreSQL on `dataDir`. Throws OperatorError with what to do: in use, not writable, disk full, and so on. */
@@ -48,7 +49,8 @@ export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedd
   const { role = 'serve', log } = options
   const assets = findAssets()
   try {
-    mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+    mkdirSync(dirname(options.dataDir), { recursive: true })
+    if (!existsSync(options.dataDir)) mkdirSync(options.dataDir, { mode: 0o700 })
     const dataDir = realpathSync(options.dataDir)
     const lock = acquireInstanceLock(dataDir)
     if (lock === undefined) return undefined
@@ -93,16 +95,17 @@ async function startHolding(
   const cluster = clusterFolder(dataDir, assets)
   refuseOtherMajor(dataDir, cluster, assets)
   const user = chooseUser(cluster)
-  if (user !== undefined) openFolders(dataDir, user)
+  const reachable = user === undefined || reaches(dataDir, user)
   await endOrphan(cluster, log)
-  const program = await unpackProgram(assets, dataDir, { durable })
   const give = (folder: string) => user !== undefined && giveOrExplain(folder, user)
-  if (existsSync(cluster)) give(cluster)
-  else await unpackCluster(assets, cluster, { durable }, give)
-  const socketDir = makeSocketFolder(dataDir)
+  const [program] = await Promise.all([
+    unpackProgram(assets, reachable ? dataDir : sharedHome(dataDir), { durable }),
+    existsSync(cluster) ? give(cluster) : unpackCluster(assets, cluster, { durable }, give),
+  ])
+  const socketDir = makeSocketFolder(dataDir, reachable)
   give(socketDir)
-  const postmaster = await startPostmaster({ program, cluster, socketDir, user, durable, log })
-  removeOtherPrograms(dataDir, program)
+  const postmaster = await startPostmaster({ program, cluster, socketDir, user, reachable, durable, log })
+  if (reachable) removeOtherPrograms(dataDir, program)
   lock.announce({ pid: process.pid, role, socketDir })
   const stop = async () => {
     await postmaster.stop()
@@ -128,6 +131,19 @@ function giveOrExplain(folder: string, user: User): void {
   }
 }
 
+/** Where the program goes when PostgreSQL's user cannot reach the data directory: its loader insists on real paths. */
+function sharedHome(dataDir: string): string {
+  try {
+    mkdirSync(SHARED_HOME, { recursive: true, mode: 0o755 })
+    return SHARED_HOME
+  } catch {
+    throw new OperatorError(
+      `PostgreSQL cannot run as root, and a folder above ${dataDir} is closed to other users: set DATA_DIR to a folder they ` +
+        'can reach, such as /var/lib/cloud-analytics, or run as an ordinary user, or set DATABASE_URL',
+    )
+  }
+}
+
 const clusterFolder = (dataDir: string, assets: Assets) => join(dataDir, `data-${assets.manifest.major}`)
 
 /** The program can neither read nor convert the files of another major version. */
@@ -141,10 +157,10 @@ function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets
   )
 }
 
-function makeSocketFolder(dataDir: string): string {
+function makeSocketFolder(dataDir: string, reachable: boolean): string {
   const folder = join(dataDir, 'run')
   const fits = Buffer.byteLength(join(folder, SOCKET_NAME)) <= MAX_SOCKET_PATH
-  if (!fits) return mkdtempSync(FALLBACK_SOCKET_PREFIX)
+  if (!fits || !reachable) return mkdtempSync(FALLBACK_SOCKET_PREFIX)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
   return folder

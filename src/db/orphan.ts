@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import { readPidFile } from './postmaster.ts'
+import { clusterMark, readPidFile } from './postmaster.ts'
 
 const POLL_MS = 10
 /** The kernel told it to stop when our predecessor was killed; its last checkpoint may take a while. */
@@ -38,9 +38,9 @@ async function endsWithin(pid: number, cluster: string, timeoutMs: number): Prom
  */
 export function isPostgresOf(pid: number, cluster: string): boolean {
   try {
-    const [program, , directory] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    const [program, ...rest] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
     const state = /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]
-    return program?.endsWith('/postgres') === true && directory === cluster && state !== 'Z'
+    return program?.endsWith('/postgres') === true && rest.includes(clusterMark(cluster)) && state !== 'Z'
   } catch {
     return false
   }

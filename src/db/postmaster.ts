@@ -47,6 +47,8 @@ export interface PostmasterOptions {
   cluster: string
   socketDir: string
   user: User | undefined
+  /** false: the user may not pass the folders above `cluster`. */
+  reachable: boolean
   /** false: a scratch database that may be lost with the power. */
   durable: boolean
   log: Log
@@ -85,7 +87,8 @@ interface Child {
   drained: Promise<void>
 }
 
-function spawnPostgres({ program, cluster, socketDir, user, durable, log }: PostmasterOptions): Child {
+function spawnPostgres(options: PostmasterOptions): Child {
+  const { program, cluster, socketDir, user, reachable, durable, log } = options
   const settings = {
     ...SETTINGS,
     ...(durable ? {} : SCRATCH_SETTINGS),
@@ -93,10 +96,12 @@ function spawnPostgres({ program, cluster, socketDir, user, durable, log }: Post
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
   }
   const assignments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const command = [join(program, 'bin/postgres'), '-D', cluster, ...assignments]
+  // The kernel follows this link without asking the folders on the way; and we enter while we are still root.
+  const directory = reachable ? cluster : '/proc/self/cwd'
+  const command = [join(program, 'bin/postgres'), '-D', directory, '-c', clusterMark(cluster), ...assignments]
   const child = Bun.spawn({
     ...execCommand({ command, parent: process.pid, ...(user === undefined ? {} : { user }) }),
-    cwd: '/',
+    cwd: cluster,
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
@@ -194,6 +199,9 @@ export function cannotSwitchUser(user: User | undefined): OperatorError {
     `PostgreSQL cannot run as root, and this process may not switch to uid ${user?.uid}: run as an ordinary user, or set DATABASE_URL`,
   )
 }
+
+/** A setting of no effect in the server's command line, by which we know whose it is. */
+export const clusterMark = (cluster: string) => `cloud_analytics.cluster=${cluster}`
 
 /** What a running server says in `postmaster.pid`. */
 export function readPidFile(cluster: string): { pid: number; ready: boolean } | undefined {

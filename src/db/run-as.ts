@@ -1,6 +1,5 @@
 import { chmodSync, chownSync, lchownSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { OperatorError } from '../errors.ts'
 
 /** Whom PostgreSQL runs as. */
 export interface User {
@@ -26,17 +25,17 @@ export function chooseUser(cluster: string): User | undefined {
     : { uid: owner.uid, gid: owner.gid }
 }
 
-/** Makes `dataDir` passable for the user, and throws OperatorError when a folder above it is closed to it. */
-export function openFolders(dataDir: string, user: User): void {
+/**
+ * Whether the user can reach `dataDir`: false when a folder above it is closed to them, as /root is or what mktemp makes.
+ * `dataDir` itself is opened for passing when it alone stands in the way.
+ */
+export function reaches(dataDir: string, user: User): boolean {
   const path = realpathSync(dataDir)
-  if (!mayEnter(path, user)) chmodSync(path, statSync(path).mode | OTHERS_MAY_ENTER)
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
-    if (mayEnter(folder, user)) continue
-    throw new OperatorError(
-      `PostgreSQL cannot run as root, and ${folder} is closed to other users: set DATA_DIR to a folder they can reach, ` +
-        'such as /var/lib/cloud-analytics, or run as an ordinary user, or set DATABASE_URL',
-    )
+    if (!mayEnter(folder, user)) return false
   }
+  if (!mayEnter(path, user)) chmodSync(path, statSync(path).mode | OTHERS_MAY_ENTER)
+  return true
 }
 
 function mayEnter(folder: string, user: User): boolean {

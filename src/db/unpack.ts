@@ -1,34 +1,22 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Assets } from './assets.ts'
 
 const TEMPORARY = '.unpacking'
+const SYNCED_AT_ONCE = 32
 
 export interface UnpackOptions {
   /** Whether the files must survive a power cut; false for scratch databases. */
   durable: boolean
 }
 
-/** The folder of this build's PostgreSQL program below `dataDir`, unpacked when it is missing. */
-export async function unpackProgram(
-  assets: Assets,
-  dataDir: string,
-  options: UnpackOptions,
-): Promise<string> {
+/** The folder of this build's PostgreSQL program below `home`, unpacked when it is missing. */
+export async function unpackProgram(assets: Assets, home: string, options: UnpackOptions): Promise<string> {
   const { version, key } = assets.manifest
-  const folder = join(dataDir, `pg-${version}-${key}`)
+  const folder = join(home, `pg-${version}-${key}`)
   if (existsSync(folder)) return folder
-  await unpack(assets.program(), folder, options, (temporary) => {
+  await unpack(await assets.program(), folder, options, (temporary) => {
     // Whatever the umask: the server may run as another user than we do.
     for (const name of ['', ...readdirSync(temporary, { recursive: true, encoding: 'utf8' })]) {
       chmodSync(join(temporary, name), 0o755)
@@ -44,7 +32,7 @@ export async function unpackCluster(
   options: UnpackOptions,
   prepare: (temporary: string) => void,
 ): Promise<void> {
-  await unpack(assets.cluster(), folder, options, (temporary) => {
+  await unpack(await assets.cluster(), folder, options, (temporary) => {
     chmodSync(temporary, 0o700)
     prepare(temporary)
   })
@@ -57,7 +45,7 @@ async function unpack(
   { durable }: UnpackOptions,
   prepare: (temporary: string) => void,
 ): Promise<void> {
-  const temporary = `${folder}${TEMPORARY}`
+  const temporary = `${folder}-${process.pid}${TEMPORARY}`
   rmSync(temporary, { recursive: true, force: true })
   mkdirSync(temporary, { mode: 0o700 })
   const files = new Bun.Archive(archive)
@@ -67,22 +55,36 @@ async function unpack(
   await files.extract(temporary)
   rmSync(join(temporary, '.folders'))
   prepare(temporary)
-  if (durable) syncTree(temporary)
-  renameSync(temporary, folder)
-  if (durable) syncPath(dirname(folder))
+  if (durable) await syncTree(temporary)
+  moveUnlessThere(temporary, folder)
+  if (durable) await syncPath(dirname(folder))
 }
 
-function syncTree(folder: string): void {
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) syncPath(join(folder, name))
-  syncPath(folder)
-}
-
-function syncPath(path: string): void {
-  const descriptor = openSync(path, 'r')
+/** A home shared by several data directories may have got the program from another process meanwhile. */
+function moveUnlessThere(temporary: string, folder: string): void {
   try {
-    fsyncSync(descriptor)
+    renameSync(temporary, folder)
+  } catch (error) {
+    if (!existsSync(folder)) throw error
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+/** Many at a time, so that the file system can flush them together. */
+async function syncTree(folder: string): Promise<void> {
+  const names = ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
+  for (let start = 0; start < names.length; start += SYNCED_AT_ONCE) {
+    const batch = names.slice(start, start + SYNCED_AT_ONCE)
+    await Promise.all(batch.map((name) => syncPath(join(folder, name))))
+  }
+}
+
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
   } finally {
-    closeSync(descriptor)
+    await handle.close()
   }
 }
 

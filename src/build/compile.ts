@@ -1,0 +1,61 @@
+// Builds the one executable: `bun run build`, or `bun run build --target linux-arm64` for the other machine.
+
+import { rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+/**
+ * Far above any limit of ours: a URL or header that is too long must reach our own error answer. At the default of
+ * 16 KiB the server library answers 431 itself, with an empty body.
+ */
+const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
+
+/** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with the PostgreSQL of `target` inside. */
+export async function compile(target: Target, outfile: string): Promise<void> {
+  await pack(target)
+  // Beside the old one first: a running executable cannot be overwritten.
+  rmSync(outfile, { force: true })
+  const { exitCode } = Bun.spawnSync({
+    cmd: [
+      process.execPath,
+      'build',
+      '--compile',
+      `--target=bun-${target}`,
+      // Never identifiers: Elysia reads its handlers' source text, and validation and hooks would fall silent.
+      '--minify-whitespace',
+      '--minify-syntax',
+      // Halves the cold start. Needs esm: as cjs it would bake this machine's paths into import.meta.url.
+      '--bytecode',
+      '--format=esm',
+      '--sourcemap',
+      // What lies in the folder it is started from is not its configuration.
+      '--no-compile-autoload-dotenv',
+      '--no-compile-autoload-bunfig',
+      `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
+      '--asset',
+      assetsFolder(target),
+      // The worker then lies at webhooks/worker, where main's URL for it points, in source as in the executable.
+      '--root',
+      'src',
+      'src/main.ts',
+      'src/webhooks/worker.ts',
+      '--outfile',
+      outfile,
+    ],
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if (exitCode !== 0) throw new Error('bun build failed')
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { target: { type: 'string' } } })
+  const asked = TARGETS.find((target) => target === values.target)
+  if (values.target !== undefined && asked === undefined)
+    throw new Error(`--target must be ${TARGETS.join(' or ')}`)
+  const target = asked ?? hostTarget()
+  const name = target === hostTarget() ? 'cloud-analytics' : `cloud-analytics-${target}`
+  await compile(target, join(ROOT, 'dist', name))
+}

@@ -1,0 +1,78 @@
+import { OperatorError } from '../errors.ts'
+import type { ConnectTarget, Sql } from './client.ts'
+
+const MINIMUM_VERSION = 15
+const STARTING_UP = '57P03'
+const STARTING_UP_PATIENCE_MS = 30_000
+const STARTING_UP_PAUSE_MS = 200
+
+/**
+ * Makes the pool's first connection. Throws OperatorError, without the password, when the server cannot be reached or
+ * refuses us, or is older than PostgreSQL 15. A server that is just starting is waited for, 30 s at most.
+ */
+export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void> {
+  const deadline = performance.now() + STARTING_UP_PATIENCE_MS
+  for (;;) {
+    try {
+      const [row] = await sql<{ version: number; text: string }[]>`
+        select current_setting('server_version_num')::int / 10000 as version, current_setting('server_version') as text`
+      if (row !== undefined && row.version < MINIMUM_VERSION) {
+        throw new OperatorError(
+          `${placeOf(target)} is PostgreSQL ${row.text}: version ${MINIMUM_VERSION} or newer is needed`,
+        )
+      }
+      return
+    } catch (error) {
+      if (codeOf(error) !== STARTING_UP || performance.now() > deadline) throw explain(error, target)
+      await Bun.sleep(STARTING_UP_PAUSE_MS)
+    }
+  }
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+/** The server as an operator knows it: address and database, nothing secret. */
+export function placeOf(target: ConnectTarget): string {
+  if ('socketDir' in target) return `the embedded database (${target.socketDir})`
+  const url = new URL(target.url)
+  return `the database ${url.pathname.slice(1)} at ${url.searchParams.get('host') ?? url.host}`
+}
+
+function explain(error: unknown, target: ConnectTarget): unknown {
+  if (error instanceof OperatorError || !(error instanceof Error)) return error
+  const place = placeOf(target)
+  const code = codeOf(error)
+  if (/unsupported startup parameter/.test(error.message)) {
+    return new OperatorError(
+      `${place} is a PgBouncer that refuses our settings: give it ` +
+        'ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
+    )
+  }
+  switch (code) {
+    case '28P01':
+    case '28000':
+    case '3D000':
+    case '53300':
+    case '42501':
+      return new OperatorError(`${place} refuses us: ${error.message}; check DATABASE_URL`)
+    case 'ECONNREFUSED':
+    case 'ENOENT':
+      return new OperatorError(`${place} does not answer: no server listens there; check DATABASE_URL`)
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new OperatorError(`${place} does not answer: the host name is unknown; check DATABASE_URL`)
+    case 'CONNECT_TIMEOUT':
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return new OperatorError(`${place} does not answer in time; check DATABASE_URL`)
+    case 'SSL_NOT_SUPPORTED':
+      return new OperatorError(`${place} offers no TLS, and sslmode in DATABASE_URL demands it`)
+  }
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return new OperatorError(
+      `${place} fails the TLS check (${code}); see sslmode and sslrootcert in DATABASE_URL`,
+    )
+  }
+  return new OperatorError(`${place} cannot be used: ${error.message} ${code}`.trim())
+}
