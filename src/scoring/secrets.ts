@@ -1,5 +1,5 @@
-import type { SecretLintCoreConfig, SecretLintCoreResultMessage } from '@secretlint/types'
 import type { FindingRecord, SessionRecord, Severity } from '../sync/records.ts'
+import { loadScanner, type RawFinding, type Scanner } from './secret-rules.ts'
 
 /** Where a secret lies: its kind and place, never the secret. Lines and columns from 1. */
 export interface FoundSecret {
@@ -20,85 +20,18 @@ const MAX_PIECE = 4 * 1024 * 1024
 /** Pieces overlap by more than the longest secret (a private key of 4 KB). */
 const OVERLAP = 8 * 1024
 const MAX_FINDINGS_PER_TEXT = 1_000
-const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
-
-const PRESET = '@secretlint/secretlint-rule-preset-recommend'
-/** The ids of AWS keys are off by default. */
-const RULE_OPTIONS = [{ id: '@secretlint/secretlint-rule-aws', options: { enableIDScanRule: true } }]
-/** An account id is no secret. */
-const NOT_SECRET = new Set(['AWSAccountID'])
-/** Half of a pair: worth knowing, of no use alone. */
-const MEDIUM = new Set(['AWSAccessKeyID'])
-
-// Kinds that the preset lacks, each with a fixed prefix, so that a hit is sure. Forms from gitleaks' rules (MIT).
-const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; severity: Severity }[] = [
-  {
-    ruleId: 'google-api-key',
-    title: 'Google API key',
-    pattern: /\bAIza[\w-]{35}(?![\w-])/g,
-    severity: 'high',
-  },
-  {
-    ruleId: 'pypi-token',
-    title: 'PyPI upload token',
-    pattern: /\bpypi-AgEIcHlwaS5vcmc[\w-]{50,1000}/g,
-    severity: 'high',
-  },
-  {
-    ruleId: 'digitalocean-token',
-    title: 'DigitalOcean token',
-    pattern: /\bdo[opr]_v1_[a-f0-9]{64}\b/g,
-    severity: 'high',
-  },
-  {
-    ruleId: 'json-web-token',
-    title: 'JSON web token',
-    pattern: /\bey[\w-]{17,}\.ey[\w/-]{17,}\.[\w/-]{10,}/g,
-    severity: 'medium',
-  },
-  {
-    ruleId: 'cloud-analytics-key',
-    title: 'Cloud Analytics API key',
-    pattern: /\bca_live_[a-z0-9]{8}_[A-Za-z0-9]{38}\b/g,
-    severity: 'high',
-  },
-]
-
-interface Scanner {
-  lint(text: string): Promise<readonly SecretLintCoreResultMessage[]>
-}
 let scanner: Promise<Scanner> | undefined
-
-// Loaded at the first scan: 40 ms and 30 MB that a server which scans nothing does not pay.
-async function loadScanner(): Promise<Scanner> {
-  const [{ lintSource }, { creator }] = await Promise.all([
-    import('@secretlint/core'),
-    import('@secretlint/secretlint-rule-preset-recommend'),
-  ])
-  const config: SecretLintCoreConfig = { rules: [{ id: PRESET, rule: creator, rules: RULE_OPTIONS }] }
-  return {
-    async lint(text) {
-      // the preset obeys comments that switch it off (`secretlint-disable`); a transcript must not be able to
-      const content = text.replaceAll('secretlint-', 'secretlint_')
-      const source = { filePath: 'text.txt', content, ext: '.txt', contentType: 'text' as const }
-      return (await lintSource({ source, options: { config, locale: 'en', noPhysicFilePath: true } }))
-        .messages
-    },
-  }
-}
+const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
 
 /** Kinds and places of the secrets in a text, by place. `title` names the kind; the secret itself stays here. */
 export async function findSecrets(text: string): Promise<FoundSecret[]> {
   scanner ??= loadScanner()
-  const { lint } = await scanner
+  const scan = await scanner
   const found = new Map<string, FoundSecret>()
   for (let offset = 0; offset < text.length; offset += MAX_PIECE - OVERLAP) {
     const piece = text.length <= MAX_PIECE ? text : text.slice(offset, offset + MAX_PIECE)
-    for (const raw of [
-      ...(await lint(piece)).map((message) => rawOf(message, piece)),
-      ...ownFindings(piece),
-    ]) {
-      if (raw === null || found.size >= MAX_FINDINGS_PER_TEXT) continue
+    for (const raw of await scan(piece)) {
+      if (found.size >= MAX_FINDINGS_PER_TEXT) break
       const start = offset + raw.start
       const key = `${raw.ruleId} ${start}`
       if (!found.has(key)) found.set(key, { ...located(raw, start), line: 0 })
@@ -106,14 +39,6 @@ export async function findSecrets(text: string): Promise<FoundSecret[]> {
     if (offset + MAX_PIECE >= text.length) break
   }
   return withLines(text, withoutDoubles([...found.values()]))
-}
-
-interface RawFinding {
-  ruleId: string
-  title: string
-  start: number
-  secret: string
-  severity: Severity
 }
 
 function located({ ruleId, title, secret, severity }: RawFinding, start: number): Omit<FoundSecret, 'line'> {
@@ -127,47 +52,11 @@ function located({ ruleId, title, secret, severity }: RawFinding, start: number)
   }
 }
 
-/** Not salted, so that one secret found on two machines is one; a secret is random enough not to be guessed from it. */
+// Not salted, so that one secret found on two machines is one. A token is too random to be guessed from its hash; a
+// password in an address is not, so that there the rest of the address stands for it.
 function fingerprintOf(ruleId: string, secret: string): string {
-  return new Bun.CryptoHasher('sha256').update(`${ruleId}\n${secret}`).digest('hex').slice(0, 16)
-}
-
-function rawOf(message: SecretLintCoreResultMessage, text: string): RawFinding | null {
-  if (NOT_SECRET.has(message.messageId)) return null
-  const [from, to] = message.range
-  const secret = secretIn(message) ?? text.slice(from, to)
-  // the range of some rules begins before the secret (`aws_secret_access_key = `)
-  const at = text.indexOf(secret, from)
-  return {
-    ruleId: message.ruleId.replace('@secretlint/secretlint-rule-', ''),
-    title: titleOf(message),
-    start: at === -1 ? from : at,
-    secret,
-    severity: MEDIUM.has(message.messageId) ? 'medium' : 'high',
-  }
-}
-
-function secretIn(message: SecretLintCoreResultMessage): string | undefined {
-  const values = Object.entries(message.data ?? {}).flatMap(([key, value]) =>
-    typeof value === 'string' && key === key.toUpperCase() ? [value] : [],
-  )
-  return values.sort((a, b) => b.length - a.length)[0]
-}
-
-// `found GitHub Token(…): ghp_…`: what stands before the colon never holds the secret, and the id is the fallback
-function titleOf(message: SecretLintCoreResultMessage): string {
-  const secret = secretIn(message)
-  const words = message.message.split(': ')[0]?.replace(/^found |\s*\(.*$/g, '') ?? ''
-  return words === '' || words.length > 100 || (secret !== undefined && words.includes(secret))
-    ? message.messageId
-    : words
-}
-
-function* ownFindings(text: string): Generator<RawFinding> {
-  for (const { ruleId, title, pattern, severity } of OWN_RULES) {
-    for (const match of text.matchAll(pattern))
-      yield { ruleId, title, start: match.index, secret: match[0], severity }
-  }
+  const known = secret.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/, '$1:@')
+  return new Bun.CryptoHasher('sha256').update(`${ruleId}\n${known}`).digest('hex').slice(0, 16)
 }
 
 // A connection string is also found as basic auth: of two at one place the longer is kept.

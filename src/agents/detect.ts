@@ -1,0 +1,160 @@
+import { open } from 'node:fs/promises'
+import { isObject, type Json, objectOf, parseJson, textOf } from './json.ts'
+import type { Format } from './session.ts'
+
+// What a file holds is told from its first bytes, never from its name: a transcript called "Gemini" may be Claude's.
+
+/** `document`: one JSON value; `lines`: one a line; `objects`: one after another; `database`: SQLite. */
+export type Layout = 'document' | 'lines' | 'objects' | 'database'
+
+export type Detected =
+  | { kind: 'sessions'; format: Format; layout: Layout; sessionId: string | null; startedAt: string }
+  /** Written by an agent, or looks so, in a form that is not read. */
+  | { kind: 'unknown'; reason: string }
+  /** No sessions: a licence, a table, a picture. */
+  | { kind: 'other' }
+
+export const HEAD_BYTES = 256 * 1024
+/** A session names itself in its first lines; a garbled start must not hide the rest. */
+const MAX_SNIFFED_LINES = 200
+const CODEX_TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
+const CLAUDE_TYPES = new Set([
+  'user',
+  'assistant',
+  'system',
+  'summary',
+  'progress',
+  'file-history-snapshot',
+  'queue-operation',
+])
+const STREAM_TYPES = new Set(['system', 'assistant', 'user', 'result', 'stream_event'])
+const NOT_READ = 'not a format we read'
+const LOOKS_LIKE_SESSION =
+  /"(?:messages|history|transcript|trajectory|conversation|requests|role|sessionId|session_id|sessionID|toolCalls|tool_calls|toolName|type"\s*:\s*"(?:user|assistant|message|session)[^"]*)"/
+
+/** Reads the head of a file and tells what it holds. Errors of the file system pass through. */
+export async function detect(path: string): Promise<Detected> {
+  const { head, isWhole } = await readHead(path)
+  if (head.length === 0) return { kind: 'other' }
+  if (head.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
+    return { kind: 'sessions', format: 'opencode', layout: 'database', sessionId: null, startedAt: '' }
+  }
+  return detectText(head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
+}
+
+async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean }> {
+  const file = await open(path, 'r')
+  try {
+    const buffer = Buffer.alloc(HEAD_BYTES)
+    const { bytesRead } = await file.read(buffer, 0, HEAD_BYTES, 0)
+    return { head: buffer.subarray(0, bytesRead), isWhole: bytesRead < HEAD_BYTES }
+  } finally {
+    await file.close()
+  }
+}
+
+/** The same for the first 256 KiB as text; `isWhole` when that is all. */
+export function detectText(head: string, isWhole: boolean): Detected {
+  const lines = head.split('\n')
+  const objects: Json[] = []
+  for (const line of lines.slice(0, MAX_SNIFFED_LINES)) {
+    const value = line.includes('{') ? parseJson(line) : undefined
+    if (isObject(value)) objects.push(value)
+  }
+  const startedAt = /"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? ''
+  const format = formatOfLines(objects)
+  if (format !== null) {
+    const isChat = format === 'gemini' && objects.length === 1 && Array.isArray(objects[0]?.messages)
+    const layout = format === 'opencode' ? 'objects' : isChat ? 'document' : 'lines'
+    return { kind: 'sessions', format, layout, sessionId: idOf(format, objects), startedAt }
+  }
+  const document = documentOf(head)
+  if (document !== null) return { kind: 'sessions', ...document, startedAt }
+  const isJson = objects.length > 0 || /^\s*[{[]\s*["{[]/.test(head)
+  if (!isJson || !LOOKS_LIKE_SESSION.test(head)) return { kind: 'other' }
+  return {
+    kind: 'unknown',
+    reason: isWhole || objects.length > 0 ? NOT_READ : `${NOT_READ} (its head is cut off)`,
+  }
+}
+
+function formatOfLines(objects: readonly Json[]): Format | null {
+  for (const object of objects) {
+    const type = textOf(object.type)
+    if (type !== null && CODEX_TYPES.has(type) && isObject(object.payload)) return 'codex'
+    if (isClaudeLine(object, type)) return 'claude-code'
+    if (isStreamLine(object, type)) return 'claude-stream-json'
+    if (isGemini(object, type)) return 'gemini'
+    if (isOpencode(object)) return 'opencode'
+  }
+  return null
+}
+
+function isClaudeLine(object: Json, type: string | null): boolean {
+  const message = objectOf(object.message)
+  if (textOf(object.session_id) !== null && object.sessionId === undefined) return false
+  // Qwen has the same envelope, but `parts` in its messages
+  const speaks = message.content !== undefined && message.parts === undefined
+  if (type === null) return textOf(object.sessionId) !== null && isObject(message.usage)
+  if (!CLAUDE_TYPES.has(type)) return false
+  if (type === 'summary') return textOf(object.leafUuid) !== null
+  if (type === 'file-history-snapshot') return isObject(object.snapshot)
+  if (type === 'user' || type === 'assistant') return speaks || isObject(message.usage)
+  return (
+    textOf(object.sessionId) !== null && (object.isSidechain !== undefined || object.operation !== undefined)
+  )
+}
+
+function isStreamLine(object: Json, type: string | null): boolean {
+  if (type === null || !STREAM_TYPES.has(type) || textOf(object.session_id) === null) return false
+  if (type === 'system')
+    return (
+      object.subtype === 'init' &&
+      Array.isArray(object.tools) &&
+      textOf(object.model)?.startsWith('claude') === true
+    )
+  if (type === 'result') return object.total_cost_usd !== undefined && object.num_turns !== undefined
+  return isObject(object.message) && objectOf(object.message).content !== undefined
+}
+
+function isGemini(object: Json, type: string | null): boolean {
+  if (textOf(object.projectHash) !== null && textOf(object.sessionId) !== null) return true
+  return type === 'gemini' && textOf(object.id) !== null
+}
+
+function isOpencode(object: Json): boolean {
+  const isPart = textOf(object.messageID)?.startsWith('msg') === true && textOf(object.sessionID) !== null
+  const isMessage = textOf(object.sessionID) !== null && textOf(object.role) !== null && isObject(object.time)
+  const isExport =
+    textOf(objectOf(object.info).id)?.startsWith('ses') === true && Array.isArray(object.messages)
+  return isPart || isMessage || isExport
+}
+
+// A document over many lines, or one line longer than the head: its keys tell.
+function documentOf(head: string): { format: Format; layout: Layout; sessionId: string | null } | null {
+  const id = (key: string) => new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(head)?.[1] ?? null
+  if (
+    /^\s*\{/.test(head) &&
+    id('projectHash') !== null &&
+    id('sessionId') !== null &&
+    /"messages"\s*:\s*\[/.test(head)
+  ) {
+    return { format: 'gemini', layout: 'document', sessionId: id('sessionId') }
+  }
+  const isParts = id('messageID')?.startsWith('msg') === true && id('sessionID') !== null
+  const isExport = /"info"\s*:\s*\{\s*"id"\s*:\s*"ses/.test(head)
+  if (/^\s*\{/.test(head) && (isParts || isExport))
+    return { format: 'opencode', layout: 'objects', sessionId: id('sessionID') }
+  return null
+}
+
+function idOf(format: Format, objects: readonly Json[]): string | null {
+  for (const object of objects) {
+    const id =
+      format === 'codex'
+        ? object.type === 'session_meta' && textOf(objectOf(object.payload).id)
+        : (textOf(object.sessionId) ?? textOf(object.session_id) ?? textOf(object.sessionID))
+    if (id) return id
+  }
+  return null
+}

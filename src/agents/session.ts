@@ -1,0 +1,246 @@
+import type { PricedTokens } from '../scoring/prices.ts'
+import { type CallNature, natureOf } from './commands.ts'
+import { type Json, textsIn } from './json.ts'
+import type { Place, SecretScan } from './secret-scan.ts'
+
+// A session while its files are read: what every format has in common. Everything added carries a key, so that
+// reading the same thing from a second file (a checkpoint, a copy made by resuming) adds nothing.
+
+export type Format = 'claude-code' | 'claude-stream-json' | 'codex' | 'gemini' | 'opencode'
+
+/** `input` without what came from the cache, `output` with reasoning, of which `reasoning` is the part. */
+export type MessageTokens = Required<Omit<PricedTokens, 'cache_creation_1h'>> & {
+  cache_creation_1h: number
+  reasoning: number
+}
+
+/** One message of a model's API. Two sightings of it are one message: see `mergeMessage`. */
+export interface ApiMessage {
+  id: string
+  requestId: string | null
+  sidechain: boolean
+  model: string | null
+  tokens: MessageTokens | null
+  /** Picodollars as the agent reported them. */
+  cost: bigint | null
+}
+
+export interface ToolCall {
+  name: string
+  nature: CallNature
+  /** Null until its result is read. */
+  ok: boolean | null
+}
+
+export interface Turn {
+  role: 'user' | 'assistant'
+  at: string | null
+  /** Order of reading, for turns of one instant. */
+  order: number
+  /** Null for prompts. */
+  message: ApiMessage | null
+  calls: ToolCall[]
+  /** Filled only when content is asked for, secrets masked. */
+  content: string
+  /** Characters that the limit cut off. */
+  contentCut: number
+}
+
+export type EventType = 'interruption' | 'rejection' | 'compaction' | 'api_error'
+export interface SessionEvent {
+  type: EventType
+  at: string | null
+  turn: Turn | null
+}
+
+export interface Session {
+  id: string
+  format: Format
+  repository: string | null
+  /** Working folders, the first is where it began. */
+  folders: string[]
+  branch: string | null
+  title: string | null
+  firstAt: string | null
+  lastAt: string | null
+  prompts: Map<string, Turn>
+  messages: Map<string, (ApiMessage & { turn: Turn })[]>
+  calls: Map<string, { call: ToolCall; turn: Turn | null }>
+  results: Map<string, boolean>
+  events: Map<string, SessionEvent>
+  /** Exact totals that the agent gave at the end of a run, and the messages that they cover. */
+  reported: { model: string; tokens: MessageTokens; cost: bigint | null }[]
+  covered: Set<Turn>
+  secrets: Map<string, { place: Place; finding: import('../scoring/secrets.ts').FoundSecret }>
+  contentLength: number
+  /** Lines already read, from whichever file. */
+  seen: Set<string>
+  order: number
+}
+
+const MAX_FOLDERS = 50
+/** Per session; above it further events are the same story. */
+const MAX_EVENTS = 10_000
+
+export function newSession(id: string, format: Format): Session {
+  return {
+    id,
+    format,
+    repository: null,
+    folders: [],
+    branch: null,
+    title: null,
+    firstAt: null,
+    lastAt: null,
+    prompts: new Map(),
+    messages: new Map(),
+    calls: new Map(),
+    results: new Map(),
+    events: new Map(),
+    reported: [],
+    covered: new Set(),
+    secrets: new Map(),
+    contentLength: 0,
+    seen: new Set(),
+    order: 0,
+  }
+}
+
+/** Notes when and where something of the session happened. */
+export function noteEnvelope(
+  session: Session,
+  { at, folder, branch }: { at: string | null; folder: string | null; branch?: string | null },
+): void {
+  if (at !== null) {
+    if (session.firstAt === null || at < session.firstAt) session.firstAt = at
+    if (session.lastAt === null || at > session.lastAt) session.lastAt = at
+  }
+  if (folder !== null && session.folders.length < MAX_FOLDERS && !session.folders.includes(folder))
+    session.folders.push(folder)
+  if (session.branch === null && branch) session.branch = branch
+}
+
+function newTurn(session: Session, role: Turn['role'], at: string | null, message: ApiMessage | null): Turn {
+  session.order += 1
+  return {
+    role,
+    at: at ?? session.lastAt,
+    order: session.order,
+    message,
+    calls: [],
+    content: '',
+    contentCut: 0,
+  }
+}
+
+/** A prompt of the user; false when it was known. */
+export function addPrompt(
+  session: Session,
+  key: string,
+  at: string | null,
+  text: string,
+  scan: SecretScan,
+): boolean {
+  if (session.prompts.has(key)) return false
+  const turn = newTurn(session, 'user', at, null)
+  session.prompts.set(key, turn)
+  scan.add(text, { session, turn, call: null, where: 'a prompt', outward: false })
+  return true
+}
+
+const tokenTotal = (tokens: MessageTokens | null): number =>
+  tokens === null ? -1 : tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
+
+/**
+ * Finds the same API message in an index, or adds this one. Same: equal id and request id; a line without a request id
+ * (stream-json) or of a sidechain (which replays its parent under a new request id) matches by id alone. The sighting
+ * with the larger token total is kept: what is logged first is the count at the start of the stream.
+ */
+export function mergeMessage<Kept extends ApiMessage>(
+  index: Map<string, Kept[]>,
+  message: ApiMessage,
+  create: (message: ApiMessage) => Kept,
+): Kept {
+  const known = index.get(message.id) ?? []
+  const same = known.find((kept) => isSame(kept, message))
+  if (same === undefined) {
+    const created = create(message)
+    known.push(created)
+    index.set(message.id, known)
+    return created
+  }
+  const fromParent = same.sidechain && !message.sidechain
+  if (fromParent || tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
+    same.tokens = message.tokens ?? same.tokens
+    same.model = message.model ?? same.model
+    same.cost = message.cost ?? same.cost
+  }
+  same.requestId ??= message.requestId
+  if (fromParent) same.sidechain = false
+  return same
+}
+
+function isSame(a: ApiMessage, b: ApiMessage): boolean {
+  return (
+    a.requestId === b.requestId || a.requestId === null || b.requestId === null || a.sidechain || b.sidechain
+  )
+}
+
+/** The turn of an API message, new or known. */
+export function addMessage(session: Session, message: ApiMessage, at: string | null): Turn {
+  return mergeMessage(session.messages, message, (created) => {
+    const turn = newTurn(session, 'assistant', at, null)
+    const kept = { ...created, turn }
+    turn.message = kept
+    return kept
+  }).turn
+}
+
+/** A tool call of a turn; its result may have been read before it. */
+export function addCall(
+  session: Session,
+  turn: Turn,
+  { id, name, input }: { id: string; name: string; input: Json },
+  scan: SecretScan,
+): void {
+  const known = session.calls.get(id)
+  if (known !== undefined && known.turn !== null) return
+  const call: ToolCall = { name, nature: natureOf(name, input), ok: session.results.get(id) ?? null }
+  session.calls.set(id, { call, turn })
+  turn.calls.push(call)
+  scan.add(textsIn(input), {
+    session,
+    turn,
+    call,
+    where: `the input of ${name}`,
+    outward: call.nature.outward,
+  })
+}
+
+/** The result of a tool call, known by its id; false when it was known. */
+export function addResult(
+  session: Session,
+  id: string,
+  ok: boolean,
+  text: string,
+  scan: SecretScan,
+): boolean {
+  if (session.results.has(id)) return false
+  session.results.set(id, ok)
+  const known = session.calls.get(id)
+  if (known !== undefined) known.call.ok = ok
+  const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
+  scan.add(text, { session, turn: known?.turn ?? null, call: known?.call ?? null, where, outward: false })
+  return true
+}
+
+/** An interruption, rejection, compaction or API error; `key` tells it from others of its type. */
+export function addEvent(
+  session: Session,
+  type: EventType,
+  key: string,
+  at: string | null,
+  turn: Turn | null = null,
+): void {
+  if (session.events.size < MAX_EVENTS) session.events.set(`${type} ${key}`, { type, at, turn })
+}
