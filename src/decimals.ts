@@ -17,6 +17,11 @@ export function unscaled(units: bigint, decimals: number): number {
   return Number(decimalText(units, decimals))
 }
 
+/** The integer that a numeric column's text denotes in units of its last decimal: `4.431277` is 4431277n. */
+export function unitsOf(numeric: string): bigint {
+  return BigInt(numeric.replace('.', ''))
+}
+
 /** The same as text, for SQL: `4.431277`. */
 export function decimalText(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : ''

@@ -1,5 +1,5 @@
 import type { Sql } from '../db/client.ts'
-import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
+import { roundedQuotient, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import type { QualityOverview, QualityQuery, QualityTrend, QualityTrendQuery } from './model.ts'
 
 /** Means that differ by no more are called stable. */
@@ -24,7 +24,7 @@ export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): 
   let sum = 0n
   const scores_by_date = rows.map((row) => {
     const daySessions = BigInt(row.sessions)
-    const daySum = scaled(Number(row.quality_sum), SCORE_DECIMALS)
+    const daySum = unitsOf(row.quality_sum)
     sessions += daySessions
     sum += daySum
     return { date: row.bucket, score: meanScore(daySum, daySessions) }

@@ -1,5 +1,5 @@
 import type { ISql } from '../db/client.ts'
-import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Counted, moveRollups } from './rollup.ts'
 
@@ -80,9 +80,9 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
 const countedOf = (session: StoredSession): Counted => ({
   project: session.project,
   day: session.day,
-  cost: scaled(Number(session.cost), MONEY_DECIMALS),
-  quality: scaled(Number(session.quality), SCORE_DECIMALS),
-  security: scaled(Number(session.security), SCORE_DECIMALS),
+  cost: unitsOf(session.cost),
+  quality: unitsOf(session.quality),
+  security: unitsOf(session.security),
 })
 
 async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {
@@ -150,6 +150,6 @@ function detailText(session: PreparedSession, stored: StoredSession | undefined,
 /** The score before this one: the stored one when it differs, else the one the stored one knew. */
 function previousScore(session: PreparedSession, stored: StoredSession | undefined): number | null {
   if (stored === undefined) return null
-  const score = scaled(Number(stored.quality), SCORE_DECIMALS)
+  const score = unitsOf(stored.quality)
   return score === session.quality ? stored.previous_score : unscaled(score, SCORE_DECIMALS)
 }

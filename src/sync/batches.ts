@@ -1,0 +1,121 @@
+import { ApiError } from '../errors.ts'
+import type { Pricer } from '../scoring/prices.ts'
+import { prepareSession } from './prepare.ts'
+import type { SyncRecord } from './records.ts'
+import { MAX_RECORDS } from './validate.ts'
+import type { Tally } from './write-sessions.ts'
+
+/** A record that was not taken: where it came from, and why. */
+export interface Skipped {
+  path: string
+  /** From 1. */
+  line: number
+  reason: string
+}
+
+/** A record and where it stands. */
+export interface PlacedRecord {
+  record: SyncRecord
+  path: string
+  line: number
+}
+
+/** What sends a batch: into the local database or to a server. All or nothing; VALIDATION_ERROR names `records[<index>]`. */
+export type SendBatch = (records: readonly SyncRecord[]) => Promise<Tally>
+
+export interface BatchOptions {
+  send: SendBatch
+  pricer: () => Promise<Pricer>
+  onSkipped: (skipped: Skipped) => void
+}
+
+/** Takes records one by one and sends them in batches. */
+export interface Batches {
+  /** `bytes`: length of the record's JSON text. */
+  add(placed: PlacedRecord, bytes: number): Promise<void>
+  flush(): Promise<void>
+  /** Of all that was sent so far. */
+  readonly tally: Tally
+}
+
+/** Of JSON: half of what a server takes, a batch's memory. */
+const MAX_BATCH_BYTES = 16 * 1024 * 1024
+
+/** Batches of at most 10,000 records and 16 MiB. A record that is refused is left out and named, the others are sent. */
+export function createBatches(options: BatchOptions): Batches {
+  const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
+  let held: PlacedRecord[] = []
+  let heldBytes = 0
+  const flush = async () => {
+    const batch = held
+    held = []
+    heldBytes = 0
+    const sent = await sendGood(batch, options)
+    tally.created += sent.created
+    tally.updated += sent.updated
+    tally.unchanged += sent.unchanged
+  }
+  return {
+    tally,
+    flush,
+    async add(placed, bytes) {
+      if (held.length > 0 && heldBytes + bytes > MAX_BATCH_BYTES) await flush()
+      held.push(placed)
+      heldBytes += bytes
+      if (held.length === MAX_RECORDS) await flush()
+    },
+  }
+}
+
+async function sendGood(batch: readonly PlacedRecord[], options: BatchOptions): Promise<Tally> {
+  let rest = batch
+  let isPrepared = false
+  while (rest.length > 0) {
+    try {
+      return await options.send(rest.map(({ record }) => record))
+    } catch (error) {
+      const refused = refusedIn(error, rest.length)
+      if (refused.size === 0) throw error
+      for (const [index, reason] of refused) skip(rest[index], reason, options)
+      rest = rest.filter((_placed, index) => !refused.has(index))
+      // a refusal names one session at a time: find the others in one go, or a bad file would be sent once a line
+      if (!isPrepared) rest = await withoutBadSessions(rest, options)
+      isPrepared = true
+    }
+  }
+  return { created: 0, updated: 0, unchanged: 0 }
+}
+
+function skip(placed: PlacedRecord | undefined, reason: string, { onSkipped }: BatchOptions): void {
+  if (placed !== undefined) onSkipped({ path: placed.path, line: placed.line, reason })
+}
+
+/** The indexes that a VALIDATION_ERROR names, with what is wrong; empty for any other error. */
+function refusedIn(error: unknown, length: number): Map<number, string> {
+  const refused = new Map<number, string>()
+  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return refused
+  for (const { field, message } of error.options.details ?? []) {
+    const [, index, path] = /^records\[(\d+)\]\.?(.*)$/.exec(field) ?? []
+    if (index !== undefined && Number(index) < length) refused.set(Number(index), `${path} ${message}`.trim())
+  }
+  return refused
+}
+
+async function withoutBadSessions(batch: readonly PlacedRecord[], options: BatchOptions): Promise<PlacedRecord[]> {
+  const pricer = await options.pricer()
+  const good: PlacedRecord[] = []
+  for (const placed of batch) {
+    try {
+      // only what comes with factors can contradict itself
+      if (placed.record.type === 'session' && placed.record.quality_metadata?.factors) {
+        await prepareSession(placed.record, 'records[0]', { pricer, storeContent: false })
+      }
+      good.push(placed)
+    } catch (error) {
+      const reason = refusedIn(error, 1).get(0)
+      if (reason === undefined) throw error
+      skip(placed, reason, options)
+    }
+  }
+  return good
+}
