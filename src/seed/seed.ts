@@ -29,8 +29,7 @@ export async function seedSessions(
   const pricer = await deps.pricer()
   const scoredAt = deps.now().toISOString()
   try {
-    await deps.sql.begin(async (transaction) => {
-      const tx: Sql = transaction
+    await deps.sql.begin(async (tx) => {
       await lockOrganization(tx, orgId)
       let done = 0
       let batch: PreparedSession[] = []

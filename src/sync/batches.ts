@@ -101,7 +101,10 @@ function refusedIn(error: unknown, length: number): Map<number, string> {
   return refused
 }
 
-async function withoutBadSessions(batch: readonly PlacedRecord[], options: BatchOptions): Promise<PlacedRecord[]> {
+async function withoutBadSessions(
+  batch: readonly PlacedRecord[],
+  options: BatchOptions,
+): Promise<PlacedRecord[]> {
   const pricer = await options.pricer()
   const good: PlacedRecord[] = []
   for (const placed of batch) {

@@ -1,5 +1,5 @@
-import { createReadStream, existsSync, openSync, readSync, closeSync, statSync } from 'node:fs'
-import type { Readable, Transform } from 'node:stream'
+import { closeSync, createReadStream, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { Readable, type Transform } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { OperatorError } from '../errors.ts'
 
@@ -11,6 +11,7 @@ export interface NumberedLine {
 }
 
 export const MAX_LINE_BYTES = 32 * 1024 * 1024
+const CHUNK = 1024 * 1024
 const NEWLINE = 10
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
@@ -28,7 +29,10 @@ export function sizeOf(path: string): number | null {
  * The lines of a file, or of standard input for `-`, unpacked when they are packed by gzip or zstd. Streams; `onBytes`
  * hears of what was read as it lies on disk. Throws OperatorError when the file cannot be read or is damaged.
  */
-export async function* readNumberedLines(path: string, onBytes: (count: number) => void): AsyncGenerator<NumberedLine> {
+export async function* readNumberedLines(
+  path: string,
+  onBytes: (count: number) => void,
+): AsyncGenerator<NumberedLine> {
   try {
     yield* splitLines(openUnpacked(path, onBytes))
   } catch (error) {
@@ -38,12 +42,25 @@ export async function* readNumberedLines(path: string, onBytes: (count: number) 
 }
 
 function openUnpacked(path: string, onBytes: (count: number) => void): AsyncIterable<Buffer> {
-  const source: Readable = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 1024 * 1024 })
-  source.on('data', (chunk: Buffer) => onBytes(chunk.length))
+  const source = counted(
+    path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK }),
+    onBytes,
+  )
   const unpacker = path === '-' ? undefined : unpackerOf(path)
   if (unpacker === undefined) return source
-  source.on('error', (error) => unpacker.destroy(error))
-  return source.pipe(unpacker)
+  const packed = Readable.from(source)
+  packed.on('error', (error) => unpacker.destroy(error))
+  return packed.pipe(unpacker)
+}
+
+async function* counted(
+  chunks: AsyncIterable<Buffer>,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    onBytes(chunk.length)
+    yield chunk
+  }
 }
 
 function unpackerOf(path: string): Transform | undefined {

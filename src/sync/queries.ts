@@ -49,7 +49,9 @@ export async function countStoredSessions(sql: Sql, orgId: string): Promise<numb
 const line = (value: object): string => `${JSON.stringify(value)}\n`
 
 async function memberLines(sql: Sql, orgId: string): Promise<string> {
-  const rows = await sql<{ id: string; email: string; display_name: string; role: string; joined_at: Date }[]>`
+  const rows = await sql<
+    { id: string; email: string; display_name: string; role: string; joined_at: Date }[]
+  >`
     select m.id, m.email, m.display_name, m.role, m.joined_at
     from members m
     where m.org_id = ${orgId}
@@ -66,7 +68,11 @@ async function budgetLines(sql: Sql, orgId: string): Promise<string> {
   return rows.map((row) => line({ type: 'budget', month: row.month, limit: Number(row.limit) })).join('')
 }
 
-async function sessionsAfter(sql: Sql, orgId: string, after: { position: string; id: string }): Promise<SessionRow[]> {
+async function sessionsAfter(
+  sql: Sql,
+  orgId: string,
+  after: { position: string; id: string },
+): Promise<SessionRow[]> {
   return await sql<SessionRow[]>`
     select s.id, s.project as project_name, s.created_at, s.created_at::text as position, s.turns, s.estimated_cost,
       s.quality_score, s.user_id, s.user_email, d.detail::text as detail

@@ -1,0 +1,86 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { contextOf, type Surroundings } from './context.ts'
+
+/** An option's parser: an integer from `minimum` to `maximum`. */
+const integer = (minimum: number, maximum: number) => (text: string) => {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= minimum && value <= maximum) return value
+  throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`)
+}
+
+const MAX_SEED_SESSIONS = 10_000_000
+
+/** `sync`, `import`, `export` and `seed`. */
+export function addData(program: Command, surroundings: Surroundings): void {
+  addSync(program, surroundings)
+  program
+    .command('import <file>')
+    .description('take in NDJSON records, as export writes them; - reads standard input')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText(
+      'after',
+      '\nFiles packed by gzip or zstd are unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
+    )
+    .action(async function (this: Command) {
+      const { importRecords } = await import('./import.ts')
+      await importRecords(contextOf(this, surroundings), this.args[0] ?? '', this.opts<{ org: string }>().org)
+    })
+  program
+    .command('export')
+    .description('write every record as NDJSON to standard output, in the form that import takes')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText('after', '\nExample:\n  cloud-analytics export --org acme > acme.ndjson')
+    .action(async function (this: Command) {
+      const { exportRecords } = await import('./export.ts')
+      await exportRecords(contextOf(this, surroundings), this.opts<{ org: string }>().org)
+    })
+  program
+    .command('seed')
+    .description('make sample sessions for benchmarks; the same seed makes the same')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .requiredOption('--sessions <n>', 'how many', integer(1, MAX_SEED_SESSIONS))
+    .option('--projects <n>', 'spread over so many projects', integer(1, 99), 12)
+    .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
+    .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
+    .addHelpText('after', '\nExample:\n  cloud-analytics seed --org acme --sessions 100000')
+    .action(async function (this: Command) {
+      const { seed } = await import('./seed.ts')
+      const options = this.opts<{
+        org: string
+        sessions: number
+        projects: number
+        days: number
+        seed: number
+      }>()
+      await seed(contextOf(this, surroundings), options)
+    })
+}
+
+function addSync(program: Command, surroundings: Surroundings): void {
+  program
+    .command('sync <path...>')
+    .description('read what coding agents left on disk and send it to the local database or to a server')
+    .option('--org <slug>', 'slug of the organization, in the local database')
+    .option('--server <url>', 'send to this server instead')
+    .option('--key <key>', 'API key for the server, with the scope write')
+    .option('--project <name>', 'project of all sessions (the name of the folder each worked in)')
+    .option('--user <email>', 'whose sessions they are')
+    .option('--content', 'send prompts and answers too')
+    .option('--dry-run', 'print the records that would be sent, and send nothing')
+    .option('--all', 'send also what the server was sent before')
+    .addHelpText(
+      'after',
+      `
+Reads Claude Code transcripts and stream-json logs, Codex rollouts, Gemini chats and OpenCode exports, told apart by
+content. Prompts, answers and tool outputs stay on this machine unless --content is given.
+
+Examples:
+  cloud-analytics sync ~/.claude/projects ~/.codex/sessions --org acme
+  cloud-analytics sync ~/.claude/projects --server https://analytics.example.com --key "$KEY"
+  cloud-analytics sync log.jsonl --dry-run`,
+    )
+    .action(async function (this: Command) {
+      const { sync } = await import('./sync.ts')
+      await sync(contextOf(this, surroundings), this.args, this.opts())
+    })
+}

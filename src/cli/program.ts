@@ -1,0 +1,63 @@
+import { Command, CommanderError } from 'commander'
+import { OperatorError } from '../errors.ts'
+import { VERSION } from '../version.ts'
+import { addAccounts } from './accounts.ts'
+import type { Surroundings } from './context.ts'
+import { addData } from './data.ts'
+import { addOperations } from './operations.ts'
+import { tell, tellError } from './output.ts'
+import { addServers } from './servers.ts'
+import { isCommon, settingOptions } from './settings.ts'
+
+const EXAMPLES = `
+Examples:
+  cloud-analytics demo                                   a server with six months of sample data
+  cloud-analytics serve --port 8080                      the server
+  cloud-analytics org create --slug acme --name Acme --plan cloud_team
+  cloud-analytics key create --org acme --name ci --scopes read,write
+  cloud-analytics sync ~/.claude/projects --org acme     sessions of coding agents on this machine
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
+
+/**
+ * Runs the command line to its end and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Errors are said on
+ * standard error in one line; a stack only at LOG_LEVEL=debug.
+ */
+export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const program = buildProgram(surroundings)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // commander has said what is wrong, or shown the help that was asked for
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof OperatorError) {
+      tellError(error.message)
+      return error.exitCode
+    }
+    tellError(error instanceof Error ? error.message || error.name : String(error))
+    const level = program.opts<{ logLevel?: string }>().logLevel ?? surroundings.env.LOG_LEVEL
+    if (level === 'debug') tell(error instanceof Error ? (error.stack ?? '') : '')
+    return 1
+  }
+}
+
+/** Every command with its options; what a command does is loaded when it runs. */
+function buildProgram(surroundings: Surroundings): Command {
+  const program = new Command('cloud-analytics')
+  const common = (command: Command) => (command === program ? [] : program.options.filter(isCommon))
+  program
+    .description('Analytics of AI coding sessions: quality, cost and security, in one executable.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .option('--json', 'answer with exactly one JSON document on standard output')
+    .showHelpAfterError('(--help shows how it is used)')
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: common })
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+  for (const option of settingOptions()) program.addOption(option)
+  addServers(program, surroundings)
+  addAccounts(program, surroundings)
+  addData(program, surroundings)
+  addOperations(program, surroundings)
+  return program
+}

@@ -1,0 +1,45 @@
+import { tell } from './output.ts'
+
+/** How far a long command is; stands on standard error. */
+export interface Progress {
+  /** Sets how much is done, and what is said beside it. */
+  set(done: number, note?: string): void
+  stop(): void
+}
+
+const LINE_EVERY_MS = 5_000
+
+/**
+ * A bar where standard error is a terminal; elsewhere a line every five seconds, and none for what is done sooner.
+ * `total` in any unit; null when it is not known.
+ */
+export async function startProgress(label: string, total: number | null): Promise<Progress> {
+  return process.stderr.isTTY && total !== null ? await startBar(label, total) : startLines(label, total)
+}
+
+async function startBar(label: string, total: number): Promise<Progress> {
+  const { default: cliProgress } = await import('cli-progress')
+  const format = `${label} {bar} {percentage}% {note}`
+  const bar = new cliProgress.SingleBar(
+    { format, barsize: 30, clearOnComplete: true, hideCursor: true },
+    cliProgress.Presets.rect,
+  )
+  bar.start(total, 0, { note: '' })
+  return {
+    set: (done, note = '') => bar.update(Math.min(done, total), { note }),
+    stop: () => bar.stop(),
+  }
+}
+
+function startLines(label: string, total: number | null): Progress {
+  let last = performance.now()
+  return {
+    set(done, note = '') {
+      if (performance.now() - last < LINE_EVERY_MS) return
+      last = performance.now()
+      const share = total === null || total === 0 ? '' : ` ${Math.floor((100 * done) / total)} %`
+      tell(`${label}:${share} ${note}`.trimEnd())
+    },
+    stop() {},
+  }
+}

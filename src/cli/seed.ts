@@ -1,0 +1,34 @@
+import { getOrganization } from '../keys/queries.ts'
+import { seedSessions } from '../seed/seed.ts'
+import { type Context, withDatabase } from './context.ts'
+import { answer } from './output.ts'
+import { startProgress } from './progress.ts'
+import { pricerOf } from './sync-deps.ts'
+
+export interface SeedOptions {
+  org: string
+  sessions: number
+  projects: number
+  days: number
+  seed: number
+}
+
+/** `seed` */
+export async function seed(context: Context, { org, ...wanted }: SeedOptions): Promise<void> {
+  const startedMs = performance.now()
+  await withDatabase(context, async (sql) => {
+    const { id } = await getOrganization(sql, org)
+    const progress = await startProgress('seeding', wanted.sessions)
+    try {
+      const plan = { ...wanted, today: new Date().toISOString().slice(0, 10) }
+      const deps = { sql, now: () => new Date(), pricer: pricerOf(context.config) }
+      await seedSessions(deps, id, plan, (done) =>
+        progress.set(done, `${done} of ${wanted.sessions} sessions`),
+      )
+    } finally {
+      progress.stop()
+    }
+  })
+  const seconds = Math.round((performance.now() - startedMs) / 100) / 10
+  await answer(context.json, { org, ...wanted, seconds }, `${wanted.sessions} sessions in ${seconds} s`)
+}

@@ -1,0 +1,27 @@
+import { openDatabase } from '../db/open.ts'
+import { listOrganizations } from '../keys/queries.ts'
+import { VERSION } from '../version.ts'
+import type { Context } from './context.ts'
+import { answer } from './output.ts'
+import { serveUntilSignal } from './server.ts'
+
+const FIRST_STEPS = `There is no organization yet. Beside the running server:
+  cloud-analytics org create --slug acme --name Acme --plan cloud_team
+  cloud-analytics key create --org acme --name first --scopes read,write`
+
+/** `serve`: the API and the worker, until a signal. */
+export async function serve(context: Context): Promise<void> {
+  const { config, log, json } = context
+  await serveUntilSignal(
+    context,
+    () => openDatabase(config, 'serve', log),
+    async ({ url, database }) => {
+      const organizations = await listOrganizations(database.sql)
+      const lines = [
+        `Cloud Analytics ${VERSION} answers on ${url}`,
+        ...(organizations.length === 0 ? [FIRST_STEPS] : []),
+      ]
+      await answer(json, { url, pid: process.pid }, lines.join('\n'))
+    },
+  )
+}

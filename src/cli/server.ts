@@ -1,0 +1,101 @@
+import { migrate } from '../db/migrate.ts'
+import type { OpenDatabase } from '../db/open.ts'
+import { OperatorError } from '../errors.ts'
+import { superviseWorker } from '../webhooks/supervise.ts'
+import type { Context } from './context.ts'
+import { pricerOf } from './sync-deps.ts'
+
+/** A server that answers. */
+export interface RunningServer {
+  /** Where it listens, the real port in it. */
+  url: string
+  database: OpenDatabase
+  /** Rejects with OperatorError when it cannot go on; never resolves. */
+  failed: Promise<never>
+  /** Stops accepting, finishes what is begun, drains the worker, closes the database. May be called twice. */
+  stop(): Promise<void>
+}
+
+/** Migrates the database and starts the API and the worker on it; the database is closed with the server. */
+export async function startServer(
+  context: Context,
+  open: () => Promise<OpenDatabase>,
+): Promise<RunningServer> {
+  const { config, log, spawnWorker } = context
+  // Elysia takes longest to load: it does so while PostgreSQL starts.
+  const loading = Promise.all([import('../app.ts'), import('../http/listen.ts')])
+  const database = await open()
+  try {
+    const [[{ createApp }, { listen }]] = await Promise.all([loading, migrate(database.sql, log)])
+    const { logLevel, logFormat } = config
+    const worker = superviseWorker({ spawn: spawnWorker, target: database.target, logLevel, logFormat, log })
+    const { sql } = database
+    const app = createApp({
+      sql,
+      config,
+      log,
+      now: () => new Date(),
+      worker: worker.state,
+      pricer: pricerOf(config),
+    })
+    let listening: ReturnType<typeof listen>
+    try {
+      listening = listen(app, config, log)
+    } catch (error) {
+      await worker.stop()
+      throw error
+    }
+    const stop = async () => {
+      await listening.stop()
+      await worker.stop()
+      await database.close()
+    }
+    let stopping: Promise<void> | undefined
+    return {
+      url: listening.url,
+      database,
+      failed: postgresEnded(database, () => stopping !== undefined),
+      stop() {
+        stopping ??= stop()
+        return stopping
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Rejects when our own PostgreSQL ends and nobody asked it to. */
+async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boolean): Promise<never> {
+  const code = await (embedded?.exited ?? new Promise<never>(() => {}))
+  if (isStopping()) return await new Promise<never>(() => {})
+  throw new OperatorError(
+    `PostgreSQL ended by itself (exit code ${code}); nothing committed is lost, start again`,
+  )
+}
+
+/** Resolves at the first SIGTERM, SIGINT or SIGHUP; those after it change nothing: under npx Ctrl-C arrives twice. */
+export function untilSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
+  })
+}
+
+/** Serves until a signal, or until the server fails, which throws. `announce` is called when it answers. */
+export async function serveUntilSignal(
+  context: Context,
+  open: () => Promise<OpenDatabase>,
+  announce: (server: RunningServer) => Promise<void>,
+): Promise<void> {
+  // from the beginning: a signal during the start must find PostgreSQL's owner willing to stop it
+  const signal = untilSignal()
+  const server = await startServer(context, open)
+  try {
+    await announce(server)
+    const received = await Promise.race([signal, server.failed])
+    context.log.info('stopping', { signal: received })
+  } finally {
+    await server.stop()
+  }
+}

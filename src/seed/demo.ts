@@ -1,0 +1,38 @@
+import { addDays, dateOf } from '../dates.ts'
+import type { BudgetRecord, MemberRecord } from '../sync/records.ts'
+
+/** The first of the 25 people in the generated sessions; the others' addresses stay without a member. */
+const NAMES = [
+  'Ada',
+  'Alan',
+  'Barbara',
+  'Claude',
+  'Donald',
+  'Edsger',
+  'Frances',
+  'Grace',
+  'Hedy',
+  'Ivan',
+  'Joan',
+  'Ken',
+] as const
+const ROLES = ['owner', 'admin', 'auditor'] as const
+const MONTHLY_LIMIT_USD = 1_000
+const TEAM_AGE_DAYS = 240
+
+/** Members whose addresses are those of the generated sessions: an owner, an admin, an auditor, and developers. */
+export const demoMembers = (now: Date): MemberRecord[] =>
+  NAMES.map((name, index) => ({
+    type: 'member',
+    email: `dev${index + 1}@example.com`,
+    display_name: name,
+    role: ROLES[index] ?? 'developer',
+    joined_at: `${addDays(dateOf(now), index * 7 - TEAM_AGE_DAYS)}T09:00:00.000Z`,
+  }))
+
+/** A limit that was set before the first of `days` days and holds since. */
+export const demoBudget = (now: Date, days: number): BudgetRecord => ({
+  type: 'budget',
+  month: addDays(dateOf(now), -days).slice(0, 7),
+  limit: MONTHLY_LIMIT_USD,
+})
