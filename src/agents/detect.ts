@@ -141,7 +141,8 @@ function documentOf(head: string): { format: Format; layout: Layout; sessionId: 
   ) {
     return { format: 'gemini', layout: 'document', sessionId: id('sessionId') }
   }
-  const isParts = id('messageID')?.startsWith('msg') === true && id('sessionID') !== null
+  const isParts =
+    id('sessionID')?.startsWith('ses') === true && (id('messageID') !== null || id('role') !== null)
   const isExport = /"info"\s*:\s*\{\s*"id"\s*:\s*"ses/.test(head)
   if (/^\s*\{/.test(head) && (isParts || isExport))
     return { format: 'opencode', layout: 'objects', sessionId: id('sessionID') }

@@ -23,6 +23,14 @@ const MEDIUM = new Set(['AWSAccessKeyID'])
 // Kinds that the preset lacks, each with a fixed prefix, so that a hit is sure. Forms from gitleaks' rules (MIT).
 const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; severity: Severity }[] = [
   {
+    // the preset asks for a whole key in known encodings; a cut, encrypted or PGP one leaks as well
+    ruleId: 'privatekey',
+    title: 'private key',
+    pattern:
+      /-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\n|[A-Za-z-]{1,40}: [^\n]{1,100}\n){1,20}[A-Za-z0-9+/=]{30}[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
+    severity: 'high',
+  },
+  {
     ruleId: 'google-api-key',
     title: 'Google API key',
     pattern: /\bAIza[\w-]{35}(?![\w-])/g,
