@@ -88,8 +88,11 @@ const FILTERS = [
   { date_from: '1970-01-01', date_to: '9999-12-31' },
 ] as const
 
-const search = (query: Record<string, unknown>) =>
-  new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
+function search(query: Record<string, unknown>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) params.set(name, String(value))
+  return params.toString()
+}
 
 describe('GET /v1/sessions', () => {
   const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0)
