@@ -178,7 +178,9 @@ function explain(error: unknown, dataDir: string): unknown {
     )
   }
   if (/^(ENOSPC|EDQUOT|SQLITE_FULL)/.test(code)) {
-    return new OperatorError(`no space left for the database in ${dataDir}: it needs 100 MB to begin with`)
+    return new OperatorError(
+      `no space left for the database in ${dataDir}: free some and start again; a new one needs 100 MB`,
+    )
   }
   return error
 }

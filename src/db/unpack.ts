@@ -1,9 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Assets } from './assets.ts'
 
 const TEMPORARY = '.unpacking'
+/** In the archive: the folders, for a tar made by Bun has none that are empty. */
+const FOLDER_LIST = '.folders'
 const SYNCED_AT_ONCE = 32
 
 export interface UnpackOptions {
@@ -46,18 +48,29 @@ async function unpack(
   prepare: (temporary: string) => void,
 ): Promise<void> {
   const temporary = `${folder}-${process.pid}${TEMPORARY}`
-  rmSync(temporary, { recursive: true, force: true })
-  mkdirSync(temporary, { mode: 0o700 })
+  try {
+    await extract(archive, temporary)
+    prepare(temporary)
+    if (durable) await syncTree(temporary)
+    moveUnlessThere(temporary, folder)
+    if (durable) await syncPath(dirname(folder))
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+async function extract(archive: Uint8Array, folder: string): Promise<void> {
+  mkdirSync(folder, { mode: 0o700 })
   const files = new Bun.Archive(archive)
-  const list = (await files.files('.folders')).get('.folders')
-  for (const name of (await list?.text())?.split('\n') ?? [])
-    mkdirSync(join(temporary, name), { recursive: true })
-  await files.extract(temporary)
-  rmSync(join(temporary, '.folders'))
-  prepare(temporary)
-  if (durable) await syncTree(temporary)
-  moveUnlessThere(temporary, folder)
-  if (durable) await syncPath(dirname(folder))
+  const list = (await files.files(FOLDER_LIST)).get(FOLDER_LIST)
+  const folders = (await list?.text())?.split('\n') ?? []
+  for (const name of folders) mkdirSync(join(folder, name), { recursive: true })
+  await files.extract(folder).catch((error: unknown) => {
+    // Its errors name no cause; the commonest one can be seen.
+    const { bavail, bsize } = statfsSync(folder)
+    throw bavail * bsize < archive.length ? Object.assign(new Error('no space'), { code: 'ENOSPC' }) : error
+  })
+  rmSync(join(folder, FOLDER_LIST))
 }
 
 /** A home shared by several data directories may have got the program from another process meanwhile. */
@@ -66,7 +79,6 @@ function moveUnlessThere(temporary: string, folder: string): void {
     renameSync(temporary, folder)
   } catch (error) {
     if (!existsSync(folder)) throw error
-    rmSync(temporary, { recursive: true, force: true })
   }
 }
 
