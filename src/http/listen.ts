@@ -1,0 +1,86 @@
+import type { AnyElysia } from 'elysia'
+import { codeOf } from '../db/away.ts'
+import { OperatorError } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+/** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
+const IDLE_TIMEOUT_S = 30
+/** Requests under way when the server stops have this long. */
+const DRAIN_MS = 20_000
+/** Bun answers beyond it with an empty 413 of its own. Ours come first, in JSON (http/body.ts); nothing is read before. */
+const OUT_OF_REACH_BYTES = 2 ** 50
+
+export interface RunningServer {
+  port: number
+  /** `http://host:port`, as a client on this machine reaches it. */
+  url: string
+  /** Accepts nothing more, closes idle connections, lets requests under way finish, 20 s at most. */
+  stop(): Promise<void>
+}
+
+interface Place {
+  host: string
+  /** 0: any free port. */
+  port: number
+}
+
+/** Serves `app` at `place`. Throws OperatorError when the address is taken or not ours. */
+export function listen(app: AnyElysia, place: Place, log: Log): RunningServer {
+  const answer = app.fetch
+  const server = open(place, () =>
+    Bun.serve({
+      hostname: place.host,
+      port: place.port,
+      reusePort: false,
+      idleTimeout: IDLE_TIMEOUT_S,
+      maxRequestBodySize: OUT_OF_REACH_BYTES,
+      development: false,
+      fetch: (request) => answer(request.url.startsWith('/') ? withHost(request) : request),
+      error(error) {
+        // Only what Elysia itself failed at comes here.
+        log.error('a request failed outside its route', { error })
+        return Response.json(
+          { error: 'Something went wrong on our side', code: 'INTERNAL_ERROR', request_id: 'unknown' },
+          { status: 500, headers: { 'cache-control': 'no-store' } },
+        )
+      },
+    }),
+  )
+  // Routes ask it for the client's address.
+  app.server = server
+  const port = server.port ?? place.port
+  return { port, url: urlOf(place.host, port), stop: () => drain(server) }
+}
+
+/** Without a Host header (HTTP/1.0), or with one that is no host, Bun gives the path alone as the URL. */
+function withHost(request: Request): Request {
+  return new Request(`http://localhost${request.url}`, request)
+}
+
+function open<Server>({ host, port }: Place, serve: () => Server): Server {
+  try {
+    return serve()
+  } catch (error) {
+    const code = codeOf(error)
+    const where = `${host}:${port}`
+    if (code === 'EADDRINUSE') {
+      throw new OperatorError(`port ${port} is in use (${where}): give another by --port or PORT`)
+    }
+    if (code === 'EACCES') throw new OperatorError(`port ${port} needs more rights: give one above 1023`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new OperatorError(`${host} is no address of this machine`)
+    throw error
+  }
+}
+
+function urlOf(host: string, port: number): string {
+  const local = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
+}
+
+async function drain(server: Bun.Server<unknown>): Promise<void> {
+  const timeout = Promise.withResolvers<void>()
+  const timer = setTimeout(timeout.resolve, DRAIN_MS)
+  await Promise.race([server.stop(false), timeout.promise])
+  clearTimeout(timer)
+  await server.stop(true)
+}

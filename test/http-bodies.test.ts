@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { readBody } from '../src/http/body.ts'
+import { client, tenant, testApp } from './api.ts'
+import { type TestDatabase, testDatabase } from './postgres.ts'
+
+const MIB = 1024 * 1024
+const EMPTY = '{"records":[]}'
+
+let db: TestDatabase
+let ask: ReturnType<typeof client>
+beforeAll(async () => {
+  db = await testDatabase()
+  ask = client(testApp(db.sql, { config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } } }), (await tenant(db.sql)).key)
+})
+afterAll(() => db.drop())
+
+type Body = string | Uint8Array<ArrayBuffer> | ReadableStream
+const post = async (body: Body | null, headers: Record<string, string> = {}) => {
+  const answer = await ask('/v1/sync', {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+  return { status: answer.status, body: await answer.json(), headers: answer.headers }
+}
+const bytes = (...values: number[]) => new Uint8Array(values)
+const member = (email: string) =>
+  JSON.stringify({ type: 'member', email, display_name: 'M', role: 'developer', joined_at: '2026-01-01T00:00:00Z' })
+
+describe('what is taken', () => {
+  test.each<[string, Body, Record<string, string>]>([
+    ['JSON', EMPTY, {}],
+    ['a charset', EMPTY, { 'content-type': 'Application/JSON; charset="UTF-8"' }],
+    ['white space around', ` \r\n${EMPTY}\n`, {}],
+    ['a byte order mark', `\uFEFF${EMPTY}`, {}],
+    ['a name twice, the last counts', '{"records":1,"records":[]}', {}],
+    ['gzip', gzipSync(EMPTY), { 'content-encoding': 'gzip' }],
+    ['zstd', zstdCompressSync(EMPTY), { 'content-encoding': 'ZSTD' }],
+    ['identity', EMPTY, { 'content-encoding': 'identity' }],
+    ['a stream', new Blob([EMPTY]).stream(), {}],
+    ['32 MiB', `{"records":[]${' '.repeat(32 * MIB - EMPTY.length)}}`, {}],
+    ['NDJSON', `\n${member('a@b.example')}\r\n\n${member('c@d.example')}\n`, { 'content-type': 'application/x-ndjson' }],
+  ])('%s', async (_name, body, headers) => {
+    const answer = await post(body, headers)
+    expect([answer.status, answer.body]).toMatchObject([200, { received: expect.any(Number) }])
+  })
+
+  test.each([
+    ['64 levels', `${'['.repeat(64)}${']'.repeat(64)}`],
+    ['brackets in texts', `["${'['.repeat(100)}\\"${'{'.repeat(100)}"]`],
+    ['what only looks like an escape', String.raw`["\\u0000", "\\ud800"]`],
+    ['names of prototypes', '{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}}}'],
+  ])('%s', async (_name, text) => {
+    const request = new Request('http://localhost', {
+      method: 'POST',
+      body: text,
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(JSON.stringify(await readBody(request, { maxBytes: MIB }))).toBe(JSON.stringify(JSON.parse(text)))
+    expect('x' in {}).toBe(false)
+  })
+})
+
+describe('what is refused', () => {
+  const bomb = (pack: (data: Uint8Array) => Uint8Array<ArrayBuffer>) => pack(new Uint8Array(33 * MIB))
+  test.each<[string, Body | null, Record<string, string>, number, string]>([
+    ['nothing', null, {}, 400, 'body'],
+    ['white space', ' \n', {}, 400, 'body'],
+    ['a brace', '{', {}, 400, 'body'],
+    ['garbage behind', `${EMPTY}x`, {}, 400, 'body'],
+    ['an array', '[]', {}, 400, 'body'],
+    ['null', 'null', {}, 400, 'body'],
+    ['a text', '"x"', {}, 400, 'body'],
+    ['a number', '1', {}, 400, 'body'],
+    ['no records', '{}', {}, 400, 'records'],
+    ['30,000 arrays', '['.repeat(30_000), {}, 400, 'body'],
+    ['30,000 arrays, closed', `{"records":[${'['.repeat(30_000)}${']'.repeat(30_000)}]}`, {}, 400, 'body'],
+    ['65 levels', `{"records":[${'['.repeat(63)}${']'.repeat(63)}]}`, {}, 400, 'body'],
+    ['invalid UTF-8', bytes(0x22, 0xc3, 0x28, 0x22), {}, 400, 'body'],
+    ['surrogates in UTF-8', bytes(0x22, 0xed, 0xa0, 0x80, 0x22), {}, 400, 'body'],
+    ['UTF-16', new Uint8Array(Buffer.from(`\uFEFF${EMPTY}`, 'utf16le')), {}, 400, 'body'],
+    ['NUL', '{"records":[{"type":"\\u0000"}]}', {}, 400, 'records[0].type'],
+    ['half a character', '{"records":[{"a":["\\ud800"]}]}', {}, 400, 'records[0].a[0]'],
+    ['half a character in a name', '{"records":[{"\\udc00":1}]}', {}, 400, 'records[0]'],
+    ['garbage for gzip', 'x', { 'content-encoding': 'gzip' }, 400, 'body'],
+    ['garbage for zstd', 'x', { 'content-encoding': 'zstd' }, 400, 'body'],
+    ['cut gzip', gzipSync(EMPTY).subarray(0, -4), { 'content-encoding': 'gzip' }, 400, 'body'],
+    ['plain for gzip', EMPTY, { 'content-encoding': 'gzip' }, 400, 'body'],
+    ['brotli', EMPTY, { 'content-encoding': 'br' }, 415, 'body'],
+    ['twice packed', EMPTY, { 'content-encoding': 'gzip, gzip' }, 415, 'body'],
+    ['no type', EMPTY, { 'content-type': '' }, 415, 'body'],
+    ['a form', EMPTY, { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'body'],
+    ['another JSON', EMPTY, { 'content-type': 'application/vnd.api+json' }, 415, 'body'],
+    ['UTF-16 by name', EMPTY, { 'content-type': 'application/json; charset=utf-16' }, 415, 'body'],
+    ['two types', EMPTY, { 'content-type': 'application/json, application/json' }, 415, 'body'],
+    ['a declared length', EMPTY, { 'content-length': String(32 * MIB + 1) }, 413, 'body'],
+    ['more than 32 MiB', `{"records":[]${' '.repeat(32 * MIB)}}`, {}, 413, 'body'],
+    ['a gzip bomb', bomb(gzipSync), { 'content-encoding': 'gzip' }, 413, 'body'],
+    ['a zstd bomb', bomb(zstdCompressSync), { 'content-encoding': 'zstd' }, 413, 'body'],
+    ['a bad line', `${member('a@b.example')}\n\n{`, { 'content-type': 'application/x-ndjson' }, 400, 'records[2]'],
+    ['a bad field of a line', '\n{"type":"member"}', { 'content-type': 'application/x-ndjson' }, 400, 'records[1].email'],
+    ['a deep line', `${'['.repeat(99)}`, { 'content-type': 'application/x-ndjson' }, 400, 'records[0]'],
+    ['blank lines', '\n \n', { 'content-type': 'application/x-ndjson' }, 400, 'body'],
+  ])('%s', async (_name, body, headers, status, field) => {
+    const answer = await post(body, headers)
+    expect([answer.status, answer.body.code]).toEqual([status, 'VALIDATION_ERROR'])
+    expect(answer.body.details.map((problem: { field: string }) => problem.field)).toContain(field)
+    expect(answer.body.error).toContain(field)
+    expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/)
+  })
+
+  test('an endless stream, at 32 MiB', async () => {
+    let sent = 0
+    const endless = new ReadableStream({
+      pull(controller) {
+        sent += MIB
+        controller.enqueue(new Uint8Array(MIB).fill(32))
+      },
+    })
+    expect((await post(endless)).status).toBe(413)
+    expect(sent).toBeLessThan(40 * MIB)
+  })
+
+  test('415 names what is taken', async () => {
+    const { body } = await post('x', { 'content-type': 'text/csv' })
+    expect(body.error).toContain('application/json or application/x-ndjson')
+  })
+})
