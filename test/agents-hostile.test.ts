@@ -233,11 +233,10 @@ describe('secrets', () => {
         ].sort(),
       )
       expect(record?.security_metadata?.score).toBe(0)
-      for (const secret of Object.values(PLANTED)) {
-        for (const part of secret.split('\n').slice(0, 2))
-          if (part.length < 80)
-            expect(JSON.stringify(record)).not.toContain(part.slice(-10).replace(/-+/g, '☐'))
-      }
+      const parts = Object.values(PLANTED).flatMap((secret) =>
+        secret.split('\n').filter((line) => !line.startsWith('-----')),
+      )
+      for (const part of parts) expect(JSON.stringify(record)).not.toContain(part.slice(-10))
       if (content) expect(record?.turn_records?.[0]?.content).toBe('use [secret: github]')
     })
   }

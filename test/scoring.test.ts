@@ -173,7 +173,7 @@ describe('prices', () => {
     expect(dollarsOf(pricer.cost({ ...question, aggregated: true }) ?? -1n)).toBe(0.345)
   })
 
-  test('sums are exact: three parts of a microdollar are one third more than two', async () => {
+  test('sums are exact and rounded half up only at the end', async () => {
     const pricer = await loadPricer()
     const one = pricer.cost({ model: 'gpt-5-mini', tokens: { cache_read: 1 }, at }) ?? -1n
     expect(one).toBe(25_000n)

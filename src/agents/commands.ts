@@ -1,5 +1,5 @@
 import { isEditTool } from '../scoring/quality.ts'
-import { isObject, type Json, listOf, textOf } from './json.ts'
+import { isObject, type Json, listOf, ownText, textOf } from './json.ts'
 
 // What a tool call does, told from its name and input alone.
 
@@ -79,7 +79,7 @@ function patchOf(tool: string, input: Json, command: string): string {
 function patchedFiles(patch: string): string[] {
   const files = new Set<string>()
   for (const match of patch.matchAll(PATCH_FILE)) {
-    if (match[1] !== undefined && files.size < MAX_PATCH_FILES) files.add(match[1].trim())
+    if (match[1] !== undefined && files.size < MAX_PATCH_FILES) files.add(ownText(match[1].trim()))
   }
   return [...files]
 }

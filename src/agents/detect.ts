@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { isObject, type Json, objectOf, parseJson, textOf } from './json.ts'
+import { isObject, type Json, objectOf, ownText, parseJson, textOf } from './json.ts'
 import type { Format } from './session.ts'
 
 // What a file holds is told from its first bytes, never from its name: a transcript called "Gemini" may be Claude's.
@@ -45,7 +45,7 @@ export async function detect(path: string): Promise<Detected> {
 async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean }> {
   const file = await open(path, 'r')
   try {
-    const buffer = Buffer.alloc(HEAD_BYTES)
+    const buffer = Buffer.allocUnsafe(HEAD_BYTES)
     const { bytesRead } = await file.read(buffer, 0, HEAD_BYTES, 0)
     return { head: buffer.subarray(0, bytesRead), isWhole: bytesRead < HEAD_BYTES }
   } finally {
@@ -61,7 +61,7 @@ export function detectText(head: string, isWhole: boolean): Detected {
     const value = line.includes('{') ? parseJson(line) : undefined
     if (isObject(value)) objects.push(value)
   }
-  const startedAt = /"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? ''
+  const startedAt = ownText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? '')
   const format = formatOfLines(objects)
   if (format !== null) {
     const isChat = format === 'gemini' && objects.length === 1 && Array.isArray(objects[0]?.messages)
@@ -132,7 +132,10 @@ function isOpencode(object: Json): boolean {
 
 // A document over many lines, or one line longer than the head: its keys tell.
 function documentOf(head: string): { format: Format; layout: Layout; sessionId: string | null } | null {
-  const id = (key: string) => new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(head)?.[1] ?? null
+  const id = (key: string) => {
+    const found = new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(head)?.[1]
+    return found === undefined ? null : ownText(found)
+  }
   if (
     /^\s*\{/.test(head) &&
     id('projectHash') !== null &&

@@ -3,6 +3,7 @@ import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { OperatorError } from '../errors.ts'
 import { type Detected, detect } from './detect.ts'
+import { ownText } from './json.ts'
 import { sessionIdsInDatabase, sessionIdsInFolder } from './opencode-storage.ts'
 import type { Format } from './session.ts'
 
@@ -146,19 +147,20 @@ async function grouped(sources: readonly Source[]): Promise<Source[][]> {
   const groupOf = new Map<string, Source[]>()
   const groups = new Set<Source[]>()
   for (const source of sources) {
-    let group = [source]
+    const keys = [...(await sessionIds(source))].map(
+      (id) => `${source.format.replace('stream-json', 'code')} ${id}`,
+    )
+    const [group = [], ...others] = new Set(
+      keys.flatMap((key) => [groupOf.get(key) ?? []].filter(({ length }) => length > 0)),
+    )
+    group.push(source)
     groups.add(group)
-    for (const id of await sessionIds(source)) {
-      const key = `${source.format.replace('stream-json', 'code')} ${id}`
-      const other = groupOf.get(key) ?? group
-      groupOf.set(key, group)
-      if (other === group) continue
-      const merged = [...other, ...group]
+    for (const key of keys) groupOf.set(key, group)
+    // a file that joins what was apart until now; rare, so that a walk over all ids does not matter
+    for (const other of others) {
+      group.push(...other)
       groups.delete(other)
-      groups.delete(group)
-      groups.add(merged)
-      for (const [known, value] of groupOf) if (value === other || value === group) groupOf.set(known, merged)
-      group = merged
+      for (const [key, value] of groupOf) if (value === other) groupOf.set(key, group)
     }
   }
   const sorted = [...groups].map((group) => group.sort((a, b) => compare(a.path, b.path)))
@@ -182,13 +184,14 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   if (source.forced || source.format === 'codex' || source.format === 'gemini') return ids
   const file = await open(source.path, 'r')
   try {
-    const buffer = Buffer.alloc(OVERLAP + CHUNK)
+    const buffer = Buffer.allocUnsafe(OVERLAP + CHUNK)
     let kept = 0
     for (;;) {
       const { bytesRead } = await file.read(buffer, kept, CHUNK)
       if (bytesRead === 0) return ids
       const text = buffer.toString('latin1', 0, kept + bytesRead)
-      for (const match of text.matchAll(SESSION_ID)) if (match[1] !== undefined) ids.add(match[1])
+      for (const match of text.matchAll(SESSION_ID))
+        if (match[1] !== undefined && !ids.has(match[1])) ids.add(ownText(match[1]))
       const tail = Math.min(OVERLAP, kept + bytesRead)
       buffer.copyWithin(0, kept + bytesRead - tail, kept + bytesRead)
       kept = tail

@@ -42,6 +42,11 @@ export function timeOf(value: unknown): string | null {
   return new Date(value).toISOString()
 }
 
+/** A copy that does not keep alive the long text it was cut from, as a slice does (seen: 235 MB by 578 ids). */
+export function ownText(text: string): string {
+  return Buffer.from(text).toString()
+}
+
 /** The parsed text, or undefined. */
 export function parseJson(text: string): unknown {
   try {

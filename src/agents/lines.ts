@@ -31,27 +31,26 @@ export async function* readLines(path: string, onBytes: (count: number) => void)
     let length = 0
     const take = (end: Buffer): Line => {
       const tooLong = length + end.length > MAX_LINE_BYTES
-      const text = tooLong ? undefined : Buffer.concat([...parts, end]).toString('utf8')
+      const whole = parts.length === 0 ? end : tooLong ? undefined : Buffer.concat([...parts, end])
       parts = []
       length = 0
-      return { number: number++, text }
+      return { number: number++, text: tooLong ? undefined : whole?.toString('utf8') }
     }
+    // one chunk for the whole file: what is left of a line at its end is copied out before it is filled again
+    const chunk = Buffer.allocUnsafe(CHUNK)
     for (;;) {
-      const chunk = Buffer.allocUnsafe(CHUNK)
       const { bytesRead } = await file.read(chunk, 0, CHUNK)
       if (bytesRead === 0) break
       onBytes(bytesRead)
+      const filled = chunk.subarray(0, bytesRead)
       let start = 0
-      for (;;) {
-        const end = chunk.subarray(0, bytesRead).indexOf(NEWLINE, start)
-        if (end === -1) break
-        const line = take(chunk.subarray(start, end))
+      for (let end = filled.indexOf(NEWLINE); end !== -1; end = filled.indexOf(NEWLINE, start)) {
+        const line = take(filled.subarray(start, end))
         if (!isBlank(line)) yield line
         start = end + 1
       }
-      const rest = chunk.subarray(start, bytesRead)
-      length += rest.length
-      if (length <= MAX_LINE_BYTES) parts.push(rest)
+      length += bytesRead - start
+      if (length <= MAX_LINE_BYTES) parts.push(Buffer.from(filled.subarray(start)))
       else parts = []
     }
     if (length > 0) {

@@ -7,6 +7,8 @@ import type { EventType, Session, Turn } from './session.ts'
 /** A tool that failed so often is worth a line. */
 const ERROR_CLUSTER = 3
 const MAX_OBSERVATIONS = 200
+/** More events than this are not looked up; their counts are in the issues. */
+const MAX_LOOKED_UP = 1_000
 
 const EVENT_TEXT: Readonly<Record<EventType, { title: string; importance: number }>> = {
   interruption: { title: 'The user interrupted the agent', importance: 6 },
@@ -35,7 +37,7 @@ export function observationsOf(
         created_at: first?.at ?? null,
       }
     })
-  const events = [...session.events.values()].map(({ type, at, turn }) => ({
+  const events = [...session.events.values()].slice(0, MAX_LOOKED_UP).map(({ type, at, turn }) => ({
     type,
     ...EVENT_TEXT[type],
     turn_number: numberOf(turn, at),

@@ -1,4 +1,5 @@
 import type { PricedTokens } from '../scoring/prices.ts'
+import type { FoundSecret } from '../scoring/secrets.ts'
 import { type CallNature, natureOf } from './commands.ts'
 import { type Json, textsIn } from './json.ts'
 import type { Place, SecretScan } from './secret-scan.ts'
@@ -71,7 +72,7 @@ export interface Session {
   /** Exact totals that the agent gave at the end of a run, and the messages that they cover. */
   reported: { model: string; tokens: MessageTokens; cost: bigint | null }[]
   covered: Set<Turn>
-  secrets: Map<string, { place: Place; finding: import('../scoring/secrets.ts').FoundSecret }>
+  secrets: Map<string, { place: Place; finding: FoundSecret }>
   contentLength: number
   /** Lines already read, from whichever file. */
   seen: Set<string>
