@@ -1,7 +1,7 @@
 // Builds the one executable: `bun run build`, or `bun run build --target linux-arm64` for the other machine.
 
-import { rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readdirSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
 
@@ -15,7 +15,7 @@ const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
 /** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with the PostgreSQL of `target` inside. */
 export async function compile(target: Target, outfile: string): Promise<void> {
   await pack(target)
-  // Beside the old one first: a running executable cannot be overwritten.
+  // A running executable cannot be overwritten, only unlinked.
   rmSync(outfile, { force: true })
   const { exitCode } = Bun.spawnSync({
     cmd: [
@@ -48,6 +48,10 @@ export async function compile(target: Target, outfile: string): Promise<void> {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if (exitCode !== 0) throw new Error('bun build failed')
+  // The executable holds its source maps; these copies of them nobody reads.
+  for (const name of readdirSync(dirname(outfile))) {
+    if (name.endsWith('.map')) rmSync(join(dirname(outfile), name))
+  }
 }
 
 if (import.meta.main) {

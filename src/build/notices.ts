@@ -1,0 +1,78 @@
+// Writes THIRD_PARTY_NOTICES: `bun run notices`, after a change of dependencies.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const ROOT = resolve(import.meta.dir, '../..')
+const LICENCE_FILE = /^licen[sc]e([.-].*)?$/i
+const COPYRIGHT_LINE = /^\W*copyright (?!notice|holder|owner|law|and )/i
+
+interface Package {
+  label: string
+  text: string
+}
+
+/** Every package that `dependencies` of package.json bring in, themselves included. */
+function runtimePackages(): Package[] {
+  const found = new Map<string, Package>()
+  const visit = (name: string) => {
+    const folder = join(ROOT, 'node_modules', name)
+    if (found.has(name) || !existsSync(folder)) return
+    const {
+      version,
+      license,
+      dependencies = {},
+      peerDependencies = {},
+    } = readJson(join(folder, 'package.json'))
+    const file = readdirSync(folder)
+      .sort()
+      .find((entry) => LICENCE_FILE.test(entry))
+    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8')
+    found.set(name, { label: `${name} ${version} (${license})`, text })
+    for (const next of [...Object.keys(dependencies), ...Object.keys(peerDependencies)]) visit(next)
+  }
+  for (const name of Object.keys(readJson(join(ROOT, 'package.json')).dependencies)) visit(name)
+  return [...found.values()].sort((a, b) => a.label.localeCompare(b.label))
+}
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+/** Packages whose texts differ only in copyright lines, title and layout share one text. */
+function groupByText(packages: Package[]): Map<string, { text: string; packages: Package[] }> {
+  const groups = new Map<string, { text: string; packages: Package[] }>()
+  for (const item of packages) {
+    const lines = item.text.split('\n').filter((line) => !COPYRIGHT_LINE.test(line.trim()))
+    const key = lines
+      .join(' ')
+      .replace(/^.*?(?=Permission is hereby|Redistribution and use)/s, '')
+      .replace(/\W+/g, '')
+      .toLowerCase()
+    const group = groups.get(key) ?? { text: lines.join('\n').trim(), packages: [] }
+    group.packages.push(item)
+    groups.set(key, group)
+  }
+  return groups
+}
+
+function copyrightOf({ text }: Package): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => COPYRIGHT_LINE.test(line)).join('; ')
+}
+
+function render(): string {
+  const parts = [readFileSync(join(import.meta.dir, 'notices-bundled.txt'), 'utf8').trimEnd()]
+  for (const { text, packages } of groupByText(runtimePackages()).values()) {
+    const list = packages.map((item) =>
+      [item.label, copyrightOf(item)].filter((part) => part !== '').join(': '),
+    )
+    parts.push(
+      list.join('\n'),
+      text === '' ? '(these packages hold no text of their licence; that of MIT stands above)' : text,
+    )
+  }
+  return `${parts.join('\n\n')}\n`
+}
+
+if (import.meta.main) writeFileSync(join(ROOT, 'THIRD_PARTY_NOTICES'), render())
