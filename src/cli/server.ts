@@ -5,6 +5,8 @@ import { superviseWorker } from '../webhooks/supervise.ts'
 import type { Context } from './context.ts'
 import { pricerOf } from './sync-deps.ts'
 
+const SETTLE_MS = 500
+
 /** A server that answers. */
 export interface RunningServer {
   /** Where it listens, the real port in it. */
@@ -93,6 +95,8 @@ export async function serveUntilSignal(
   const server = await startServer(context, open)
   try {
     await announce(server)
+    // a first start has unpacked 90 MB, which would otherwise be kept until something else needs it
+    setTimeout(() => Bun.gc(true), SETTLE_MS).unref()
     const received = await Promise.race([signal, server.failed])
     context.log.info('stopping', { signal: received })
   } finally {

@@ -20,7 +20,8 @@ async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): 
   })
   for (let start = 0; start < lines.length; start += LINES_A_WRITE) {
     const chunk = lines.slice(start, start + LINES_A_WRITE).join('')
-    if (!stream.write(chunk)) await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
+    if (!stream.write(chunk))
+      await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
   }
   stream.end()
   await done
@@ -69,4 +70,16 @@ export async function copySessions(
 /** Tells the planner of many new rows, and marks their pages visible, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze sessions, session_details, session_rollups`
+}
+
+/** Whether the organization has the session. */
+export async function hasSession(tx: ISql, orgId: string, id: string): Promise<boolean> {
+  const [row] = await tx<{ found: boolean }[]>`
+    select exists (
+      select 1
+      from sessions s
+      where s.org_id = ${orgId}
+        and s.id = ${id}
+    ) as found`
+  return row?.found === true
 }

@@ -1,11 +1,11 @@
-import type { Sql } from '../db/client.ts'
+import type { ISql, Sql } from '../db/client.ts'
 import { OperatorError } from '../errors.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sync/prepare.ts'
 import { rebuildRollups } from '../sync/rollup-check.ts'
 import { lockOrganization } from '../sync/write.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
-import { copySessions, refreshStatistics } from './queries.ts'
+import { copySessions, hasSession, refreshStatistics } from './queries.ts'
 
 /** Sessions held in memory at a time; one COPY each. */
 const BATCH = 5_000
@@ -28,29 +28,30 @@ export async function seedSessions(
 ): Promise<void> {
   const pricer = await deps.pricer()
   const scoredAt = deps.now().toISOString()
-  try {
-    await deps.sql.begin(async (tx) => {
-      await lockOrganization(tx, orgId)
-      let done = 0
-      let batch: PreparedSession[] = []
-      const flush = async () => {
-        if (batch.length > 0) await copySessions(tx, orgId, batch, scoredAt)
-        done += batch.length
-        batch = []
-        onProgress(done)
-      }
-      for (const record of generateSessions(plan)) {
-        batch.push(await prepareSession(record, record.id, { pricer, storeContent: false }))
-        if (batch.length === BATCH) await flush()
-      }
-      await flush()
-      await rebuildRollups(tx, orgId)
-    })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '23505') {
-      throw new OperatorError(`sessions of seed ${plan.seed} are there already: choose another with --seed`)
+  await deps.sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    let done = 0
+    let batch: PreparedSession[] = []
+    const flush = async () => {
+      if (batch.length > 0) await copySessions(tx, orgId, batch, scoredAt)
+      done += batch.length
+      batch = []
+      onProgress(done)
     }
-    throw error
-  }
+    for (const record of generateSessions(plan)) {
+      if (done + batch.length === 0) await refuseSecondTime(tx, orgId, record.id)
+      batch.push(await prepareSession(record, record.id, { pricer, storeContent: false }))
+      if (batch.length === BATCH) await flush()
+    }
+    await flush()
+    await rebuildRollups(tx, orgId)
+  })
   await refreshStatistics(deps.sql)
+}
+
+/** The ids of a seed are always the same; COPY would fail at the first. */
+async function refuseSecondTime(tx: ISql, orgId: string, firstId: string): Promise<void> {
+  if (await hasSession(tx, orgId, firstId)) {
+    throw new OperatorError('sessions of this seed are there already: choose another with --seed')
+  }
 }

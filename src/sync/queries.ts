@@ -75,9 +75,14 @@ async function sessionsAfter(
 ): Promise<SessionRow[]> {
   return await sql<SessionRow[]>`
     select s.id, s.project as project_name, s.created_at, s.created_at::text as position, s.turns, s.estimated_cost,
-      s.quality_score, s.user_id, s.user_email, d.detail::text as detail
+      s.quality_score, s.user_id, s.user_email,
+      (
+        select d.detail::text
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as detail
     from sessions s
-    join session_details d on d.org_id = s.org_id and d.session_id = s.id
     where s.org_id = ${orgId}
       and (s.created_at, s.id) > (${after.position}::timestamptz, ${after.id})
     order by s.created_at, s.id
