@@ -39,8 +39,11 @@ export function createApp(deps: AppDeps) {
       .use(costRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps))
 
-  return lifecycle({ log, admission })
+  const { app, flushAccessLog } = lifecycle({ log, admission })
+  app
     .use(healthRoutes({ sql, worker }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
+  // The routes' types are for nobody: a client speaks HTTP.
+  return Object.assign(app, { flushAccessLog })
 }

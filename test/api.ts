@@ -1,11 +1,15 @@
 import { type App, type AppDeps, createApp } from '../src/app.ts'
 import { type Config, loadConfig, type Plan } from '../src/config.ts'
 import type { Sql } from '../src/db/client.ts'
+import type { Pagination } from '../src/http/query.ts'
 import { createKey, createOrganization } from '../src/keys/queries.ts'
 import { silent } from './postgres.ts'
 
 /** An app on `sql` with the default settings and nothing logged, unless told otherwise. */
-export function testApp(sql: Sql, over: Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config> } = {}): App {
+export function testApp(
+  sql: Sql,
+  over: Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config> } = {},
+): App {
   const { config, ...deps } = over
   return createApp({
     sql,
@@ -52,4 +56,15 @@ export function client(app: App, key?: string) {
 export function limitOf(response: Response) {
   const number = (name: string) => Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN)
   return { limit: number('limit'), remaining: number('remaining'), reset: number('reset') }
+}
+
+interface AnyBody {
+  [field: string]: unknown
+  details: { field: string; message: string }[]
+  pagination: Pagination
+}
+
+/** The answer's body as whatever the test expects: an error or a page. */
+export async function bodyOf(answer: Response): Promise<AnyBody> {
+  return (await answer.json()) as AnyBody
 }

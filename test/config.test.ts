@@ -46,7 +46,10 @@ test('the data directory is the system’s for root, else the user’s', () => {
 })
 
 test('flags win over the environment, empty variables count as unset', () => {
-  expect(loadConfig({ PORT: '1000', HOST: '' }, { PORT: '2000' })).toMatchObject({ port: 2000, host: '127.0.0.1' })
+  expect(loadConfig({ PORT: '1000', HOST: '' }, { PORT: '2000' })).toMatchObject({
+    port: 2000,
+    host: '127.0.0.1',
+  })
 })
 
 test('values are read as what they are', () => {
@@ -106,10 +109,22 @@ test.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) =
 
 test('all wrong settings are listed at once, flags by their flag, and no value is repeated', () => {
   const error = refusal(
-    { PORT: 'x', LOG_LEVEL: 'loud', SECRET_KEY: 'my-secret-value', DATABASE_URL: 'postgresql//u:hunter2@h/d' },
+    {
+      PORT: 'x',
+      LOG_LEVEL: 'loud',
+      SECRET_KEY: 'my-secret-value',
+      DATABASE_URL: 'postgresql//u:hunter2@h/d',
+    },
     { DATABASE_POOL: 'many', HOST: '' },
   )
-  for (const name of ['PORT', 'LOG_LEVEL', 'SECRET_KEY', 'DATABASE_URL', '--database-pool', '--host is empty']) {
+  for (const name of [
+    'PORT',
+    'LOG_LEVEL',
+    'SECRET_KEY',
+    'DATABASE_URL',
+    '--database-pool',
+    '--host is empty',
+  ]) {
     expect(error.message).toContain(name)
   }
   expect(error.message).not.toMatch(/my-secret-value|hunter2|loud|many/)

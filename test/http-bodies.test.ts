@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../src/http/body.ts'
-import { client, tenant, testApp } from './api.ts'
+import { bodyOf, client, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 const MIB = 1024 * 1024
@@ -11,7 +11,10 @@ let db: TestDatabase
 let ask: ReturnType<typeof client>
 beforeAll(async () => {
   db = await testDatabase()
-  ask = client(testApp(db.sql, { config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } } }), (await tenant(db.sql)).key)
+  ask = client(
+    testApp(db.sql, { config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } } }),
+    (await tenant(db.sql)).key,
+  )
 })
 afterAll(() => db.drop())
 
@@ -22,11 +25,17 @@ const post = async (body: Body | null, headers: Record<string, string> = {}) => 
     body,
     headers: { 'content-type': 'application/json', ...headers },
   })
-  return { status: answer.status, body: await answer.json(), headers: answer.headers }
+  return { status: answer.status, body: await bodyOf(answer), headers: answer.headers }
 }
 const bytes = (...values: number[]) => new Uint8Array(values)
 const member = (email: string) =>
-  JSON.stringify({ type: 'member', email, display_name: 'M', role: 'developer', joined_at: '2026-01-01T00:00:00Z' })
+  JSON.stringify({
+    type: 'member',
+    email,
+    display_name: 'M',
+    role: 'developer',
+    joined_at: '2026-01-01T00:00:00Z',
+  })
 
 describe('what is taken', () => {
   test.each<[string, Body, Record<string, string>]>([
@@ -40,7 +49,11 @@ describe('what is taken', () => {
     ['identity', EMPTY, { 'content-encoding': 'identity' }],
     ['a stream', new Blob([EMPTY]).stream(), {}],
     ['32 MiB', `{"records":[]${' '.repeat(32 * MIB - EMPTY.length)}}`, {}],
-    ['NDJSON', `\n${member('a@b.example')}\r\n\n${member('c@d.example')}\n`, { 'content-type': 'application/x-ndjson' }],
+    [
+      'NDJSON',
+      `\n${member('a@b.example')}\r\n\n${member('c@d.example')}\n`,
+      { 'content-type': 'application/x-ndjson' },
+    ],
   ])('%s', async (_name, body, headers) => {
     const answer = await post(body, headers)
     expect([answer.status, answer.body]).toMatchObject([200, { received: expect.any(Number) }])
@@ -98,14 +111,26 @@ describe('what is refused', () => {
     ['more than 32 MiB', `{"records":[]${' '.repeat(32 * MIB)}}`, {}, 413, 'body'],
     ['a gzip bomb', bomb(gzipSync), { 'content-encoding': 'gzip' }, 413, 'body'],
     ['a zstd bomb', bomb(zstdCompressSync), { 'content-encoding': 'zstd' }, 413, 'body'],
-    ['a bad line', `${member('a@b.example')}\n\n{`, { 'content-type': 'application/x-ndjson' }, 400, 'records[2]'],
-    ['a bad field of a line', '\n{"type":"member"}', { 'content-type': 'application/x-ndjson' }, 400, 'records[1].email'],
+    [
+      'a bad line',
+      `${member('a@b.example')}\n\n{`,
+      { 'content-type': 'application/x-ndjson' },
+      400,
+      'records[2]',
+    ],
+    [
+      'a bad field of a line',
+      '\n{"type":"member"}',
+      { 'content-type': 'application/x-ndjson' },
+      400,
+      'records[1].email',
+    ],
     ['a deep line', `${'['.repeat(99)}`, { 'content-type': 'application/x-ndjson' }, 400, 'records[0]'],
     ['blank lines', '\n \n', { 'content-type': 'application/x-ndjson' }, 400, 'body'],
   ])('%s', async (_name, body, headers, status, field) => {
     const answer = await post(body, headers)
     expect([answer.status, answer.body.code]).toEqual([status, 'VALIDATION_ERROR'])
-    expect(answer.body.details.map((problem: { field: string }) => problem.field)).toContain(field)
+    expect(answer.body.details.map((problem) => problem.field)).toContain(field)
     expect(answer.body.error).toContain(field)
     expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/)
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { clientAddress, createAddressLimiter } from '../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../src/http/rate-limit.ts'
 import { createKey, leaseRequests, updateOrganization } from '../src/keys/queries.ts'
-import { client, limitOf, tenant, testApp } from './api.ts'
+import { bodyOf, client, limitOf, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 let db: TestDatabase
@@ -14,7 +14,11 @@ afterAll(() => db.drop())
 /** A clock that stands at 12 s past a minute until it is moved. */
 const frozen = () => {
   let ms = Date.parse('2026-03-01T10:00:12Z')
-  return { now: () => new Date(ms), pass: (by: number) => (ms += by), reset: Date.parse('2026-03-01T10:01:00Z') / 1000 }
+  return {
+    now: () => new Date(ms),
+    pass: (by: number) => (ms += by),
+    reset: Date.parse('2026-03-01T10:01:00Z') / 1000,
+  }
 }
 
 describe('over HTTP', () => {
@@ -35,7 +39,7 @@ describe('over HTTP', () => {
       expect(refused.status).toBe(429)
       expect(limitOf(refused)).toEqual({ limit: 100, remaining: 0, reset: clock.reset })
       expect(refused.headers.get('retry-after')).toBe('48')
-      expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', request_id: expect.any(String) })
+      expect(await bodyOf(refused)).toMatchObject({ code: 'RATE_LIMITED', request_id: expect.any(String) })
     }
     clock.pass(47_999)
     expect((await client(app, key)('/v1/cost')).headers.get('retry-after')).toBe('1')
@@ -76,7 +80,10 @@ describe('over HTTP', () => {
       expect([path.slice(0, 40), answer.status]).toEqual([path.slice(0, 40), status])
       expect(limitOf(answer)).toEqual({ limit: 500, remaining: left, reset: clock.reset })
     }
-    const preflight = await ask('/v1/sessions', { method: 'OPTIONS', headers: { origin: 'https://a.example' } })
+    const preflight = await ask('/v1/sessions', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://a.example' },
+    })
     expect(preflight.status).toBe(204)
     expect(limitOf(preflight).limit).toBe(60)
     expect(limitOf(await ask('/v1/sessions')).remaining).toBe(left - 1)
@@ -84,7 +91,10 @@ describe('over HTTP', () => {
 
   test('a changed plan is followed within the minute', async () => {
     const clock = frozen()
-    const app = testApp(db.sql, { windowClock: clock.now, config: { rateLimits: { cloud_pro: 3, cloud_team: 6, cloud_enterprise: 9 } } })
+    const app = testApp(db.sql, {
+      windowClock: clock.now,
+      config: { rateLimits: { cloud_pro: 3, cloud_team: 6, cloud_enterprise: 9 } },
+    })
     const { key, slug } = await tenant(db.sql, { plan: 'cloud_pro' })
     const ask = client(app, key)
     const drain = async () => {
@@ -141,7 +151,9 @@ describe('instances on one database', () => {
     const clock = frozen()
     const limiters = Array.from({ length: count }, () => limiterAt(clock.now))
     for (let minute = 0; minute < 2; minute++) {
-      const asked = Array.from({ length: limit * 2 }, () => limiters.map((limiter) => limiter.take(orgId, limit)))
+      const asked = Array.from({ length: limit * 2 }, () =>
+        limiters.map((limiter) => limiter.take(orgId, limit)),
+      )
       const decisions = await Promise.all(asked.flat())
       expect(admitted(decisions)).toBe(limit)
       expect(decisions.every(({ remaining }) => remaining >= 0 && remaining <= limit)).toBe(true)

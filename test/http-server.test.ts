@@ -70,7 +70,8 @@ function isWhole(text: string): boolean {
   return end !== -1 && text.length >= end + 4 + length
 }
 
-const request = (head: string, body = '') => `${head.replaceAll('\n', '\r\n').replace('KEY', `Bearer ${key}`)}\r\n\r\n${body}`
+const request = (head: string, body = '') =>
+  `${head.replaceAll('\n', '\r\n').replace('KEY', `Bearer ${key}`)}\r\n\r\n${body}`
 
 async function exchange(head: string, body = ''): Promise<{ status: number; text: string }> {
   const connection = dial()
@@ -131,7 +132,10 @@ describe('bodies', () => {
   const POST = 'POST /v1/sync HTTP/1.1\nHost: a\nAuthorization: KEY\nContent-Type: application/json'
 
   test('in chunks', async () => {
-    const answer = await exchange(`${POST}\nTransfer-Encoding: chunked`, '4\r\n{"re\r\na\r\ncords":[]}\r\n0\r\n\r\n')
+    const answer = await exchange(
+      `${POST}\nTransfer-Encoding: chunked`,
+      '4\r\n{"re\r\na\r\ncords":[]}\r\n0\r\n\r\n',
+    )
     expect(answer.status).toBe(200)
   })
 
@@ -178,11 +182,13 @@ describe('listening', () => {
   test('stops: what is under way ends well, idle connections close at once, nobody new is let in', async () => {
     const gate = Promise.withResolvers<void>()
     const arrived = Promise.withResolvers<void>()
-    const app = new Elysia().get('/quick', () => 'quick').get('/slow', async () => {
-      arrived.resolve()
-      await gate.promise
-      return 'slow'
-    })
+    const app = new Elysia()
+      .get('/quick', () => 'quick')
+      .get('/slow', async () => {
+        arrived.resolve()
+        await gate.promise
+        return 'slow'
+      })
     const own = listen(app, PLACE, silent)
     const [idle, busy] = [dial(own.port), dial(own.port)]
     idle.send(request('GET /quick HTTP/1.1\nHost: localhost'))

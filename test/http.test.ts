@@ -5,7 +5,7 @@ import { ApiError } from '../src/errors.ts'
 import { createAdmission } from '../src/http/admission.ts'
 import { lifecycle } from '../src/http/lifecycle.ts'
 import { createLog } from '../src/log.ts'
-import { client, tenant, testApp } from './api.ts'
+import { bodyOf, client, tenant, testApp } from './api.ts'
 import { silent, type TestDatabase, testDatabase } from './postgres.ts'
 
 let db: TestDatabase
@@ -47,7 +47,9 @@ describe('a good answer', () => {
     }
     expect((await ask('/v1/quality', { headers: { 'if-none-match': etag } })).status).toBe(200)
     const post = { method: 'POST', body: '{"records":[]}', headers: { 'content-type': 'application/json' } }
-    expect((await ask('/v1/sync', { ...post, headers: { ...post.headers, 'if-none-match': '*' } })).status).toBe(200)
+    expect(
+      (await ask('/v1/sync', { ...post, headers: { ...post.headers, 'if-none-match': '*' } })).status,
+    ).toBe(200)
   })
 
   test('HEAD has the headers of GET and no body', async () => {
@@ -55,7 +57,9 @@ describe('a good answer', () => {
     for (const path of ['/v1/sessions', '/v1/cost/trend', '/v1/sessions/sess_none', '/v1/nothing', '/live']) {
       const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })]
       const fixed = (answer: Response) =>
-        Object.entries(Object.fromEntries(answer.headers)).filter(([name]) => !/remaining|request-id|content-length/.test(name))
+        Object.entries(Object.fromEntries(answer.headers)).filter(
+          ([name]) => !/remaining|request-id|content-length/.test(name),
+        )
       expect(head.status).toBe(get.status)
       expect(fixed(head)).toEqual(fixed(get))
       const body = await get.text()
@@ -71,7 +75,13 @@ describe('a good answer', () => {
     const idOf = async (given: string) =>
       (await ask('/v1/cost', { headers: { 'x-request-id': given } })).headers.get('x-request-id')
     for (const sane of ['a', 'A.b_c-9', 'x'.repeat(128)]) expect(await idOf(sane)).toBe(sane)
-    const made = [await idOf(''), await idOf('a b'), await idOf('x'.repeat(129)), await idOf('a"'), await idOf('é')]
+    const made = [
+      await idOf(''),
+      await idOf('a b'),
+      await idOf('x'.repeat(129)),
+      await idOf('a"'),
+      await idOf('é'),
+    ]
     expect(new Set(made).size).toBe(made.length)
     for (const id of made) expect(id).toMatch(/^[A-Za-z0-9._-]{10,128}$/)
   })
@@ -122,7 +132,7 @@ describe('unknown paths and methods', () => {
   ])('%s is 404', async (path) => {
     const answer = await (await asker())(path)
     expect(answer.status).toBe(404)
-    expect(await answer.json()).toMatchObject({ code: 'NOT_FOUND', request_id: expect.any(String) })
+    expect(await bodyOf(answer)).toMatchObject({ code: 'NOT_FOUND', request_id: expect.any(String) })
   })
 
   test.each([
@@ -135,7 +145,7 @@ describe('unknown paths and methods', () => {
     const answer = await (await asker())(path, { method })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe(allow)
-    if (method !== 'HEAD') expect(await answer.json()).toMatchObject({ code: 'NOT_FOUND' })
+    if (method !== 'HEAD') expect(await bodyOf(answer)).toMatchObject({ code: 'NOT_FOUND' })
   })
 
   test('the route comes before the key, the key before the scope, the scope before the values', async () => {
@@ -165,17 +175,26 @@ describe('/health and /live', () => {
 
   test('/health is 503 and names the failing part', async () => {
     const worker = await client(testApp(db.sql, { worker: () => 'stopped' }))('/health')
-    expect([worker.status, await worker.json()]).toMatchObject([503, { database: 'ok', worker: 'stopped' }])
-    const sql = connect({ url: 'postgres://nobody@localhost/none?host=/nonexistent' }, { max: 1, applicationName: 'test' })
+    expect([worker.status, await bodyOf(worker)]).toMatchObject([503, { database: 'ok', worker: 'stopped' }])
+    const sql = connect(
+      { url: 'postgres://nobody@localhost/none?host=/nonexistent' },
+      { max: 1, applicationName: 'test' },
+    )
     const database = await client(testApp(sql))('/health')
-    expect([database.status, await database.json()]).toMatchObject([503, { database: 'unreachable', worker: 'ok' }])
+    expect([database.status, await bodyOf(database)]).toMatchObject([
+      503,
+      { database: 'unreachable', worker: 'ok' },
+    ])
     expect((await client(testApp(sql))('/live')).status).toBe(200)
     await sql.end()
   })
 })
 
 test('with the database away every route is 503, with the limit’s headers, and says when to try again', async () => {
-  const sql = connect({ url: 'postgres://nobody@localhost/none?host=/nonexistent' }, { max: 1, applicationName: 'test' })
+  const sql = connect(
+    { url: 'postgres://nobody@localhost/none?host=/nonexistent' },
+    { max: 1, applicationName: 'test' },
+  )
   const ask = client(testApp(sql), (await tenant(db.sql)).key)
   const json = { 'content-type': 'application/json' }
   for (const [path, init] of [
@@ -187,7 +206,7 @@ test('with the database away every route is 503, with the limit’s headers, and
     expect(answer.status).toBe(503)
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(answer.headers.get('x-ratelimit-limit')).toBe('60')
-    expect(await answer.json()).toMatchObject({ code: 'INTERNAL_ERROR' })
+    expect(await bodyOf(answer)).toMatchObject({ code: 'INTERNAL_ERROR' })
   }
   expect((await ask('/v1/nothing')).status).toBe(404)
   await sql.end()
@@ -203,11 +222,14 @@ describe('errors', () => {
       log: silent,
       now: () => new Date(),
     })
-    const app = lifecycle({ log, admission })
+    const { app } = lifecycle({ log, admission })
+    app
       .get('/v1/fails', () => {
         throw error
       })
-      .get('/v1/lies', () => ({ count: 'two' }) as never, { response: { 200: Type.Object({ count: Type.Integer() }) } })
+      .get('/v1/lies', () => ({ count: 'two' }) as never, {
+        response: { 200: Type.Object({ count: Type.Integer() }) },
+      })
       .post('/v1/checks', ({ body }) => body, {
         body: Type.Object(
           { url: Type.String(), tags: Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) })) },
@@ -216,13 +238,22 @@ describe('errors', () => {
       })
     const ask = async (path: string, init?: RequestInit) => {
       const answer = await app.handle(new Request(`http://localhost${path}`, init))
-      return { answer, body: await answer.json() }
+      return { answer, body: await bodyOf(answer) }
     }
     return { ask, lines }
   }
-  const coded = (code: string, message = 'secret /home/me select 1') => Object.assign(new Error(message), { code })
+  const coded = (code: string, message = 'secret /home/me select 1') =>
+    Object.assign(new Error(message), { code })
 
-  const DATABASE_AWAY = ['57P01', '57P02', '57P03', '08006', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'ECONNREFUSED']
+  const DATABASE_AWAY = [
+    '57P01',
+    '57P02',
+    '57P03',
+    '08006',
+    'CONNECTION_CLOSED',
+    'CONNECTION_ENDED',
+    'ECONNREFUSED',
+  ]
     .concat(['CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ENOENT', 'ECONNRESET'])
     .map((code) => [code, coded(code), 503, 'INTERNAL_ERROR', 1] as const)
 
@@ -247,7 +278,7 @@ describe('errors', () => {
     expect(JSON.stringify(body)).not.toMatch(/secret|home|select|stack/)
     expect(answer.headers.has('retry-after')).toBe(status === 429 || status === 503)
     expect(lines).toHaveLength(logged)
-    if (logged > 0) expect(lines[0]).toContain(body.request_id)
+    if (logged > 0) expect(lines[0]).toContain(String(body.request_id))
   })
 
   test('an answer that is not as its schema says is our fault and logged', async () => {
@@ -270,10 +301,13 @@ describe('errors', () => {
     const fieldsOf = async (body: unknown) => {
       const answer = await post(body)
       expect([answer.answer.status, answer.body.code]).toEqual([400, 'VALIDATION_ERROR'])
-      return answer.body.details.map(({ field }: { field: string }) => field)
+      return answer.body.details.map(({ field }) => field)
     }
     expect(await fieldsOf({ url: 1, tags: [] })).toEqual(['url'])
-    expect(await fieldsOf({ tags: [{ name: 'a' }, { name: '' }], extra: 1, url: 'u' })).toEqual(['extra', 'tags[1].name'])
+    expect(await fieldsOf({ tags: [{ name: 'a' }, { name: '' }], extra: 1, url: 'u' })).toEqual([
+      'extra',
+      'tags[1].name',
+    ])
     expect(await fieldsOf([])).toContain('body')
     expect((await post({ url: 1, tags: [] })).body.error).toContain('url')
   })

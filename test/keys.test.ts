@@ -13,7 +13,7 @@ import {
   revokeKey,
   updateOrganization,
 } from '../src/keys/queries.ts'
-import { client, tenant, testApp } from './api.ts'
+import { bodyOf, client, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 let db: TestDatabase
@@ -93,10 +93,22 @@ describe('organizations', () => {
 describe('API keys', () => {
   test('are shown once, listed without their secret, and revoked', async () => {
     const { orgId } = await tenant(db.sql)
-    const made = await createKey(db.sql, orgId, { name: 'ci', scopes: ['write', 'read', 'read'], expires: '2099-01-31' })
-    expect(made).toMatchObject({ name: 'ci', scopes: ['read', 'write'], expires_at: '2099-01-31T00:00:00.000Z' })
+    const made = await createKey(db.sql, orgId, {
+      name: 'ci',
+      scopes: ['write', 'read', 'read'],
+      expires: '2099-01-31',
+    })
+    expect(made).toMatchObject({
+      name: 'ci',
+      scopes: ['read', 'write'],
+      expires_at: '2099-01-31T00:00:00.000Z',
+    })
     const listed = (await listKeys(db.sql, orgId)).find(({ id }) => id === made.id)
-    expect(listed).toMatchObject({ name: 'ci', last_used_at: null, revoked_at: null } satisfies Partial<ApiKey>)
+    expect(listed).toMatchObject({
+      name: 'ci',
+      last_used_at: null,
+      revoked_at: null,
+    } satisfies Partial<ApiKey>)
     expect(JSON.stringify(listed)).not.toContain(made.key.slice(17))
     const [row] = await db.sql`select k.key_hash from api_keys k where k.id = ${made.id}`
     expect(row?.key_hash).toEqual(Buffer.from(new Bun.CryptoHasher('sha256').update(made.key).digest()))
@@ -150,7 +162,13 @@ describe('the cache of keys', () => {
   test('asks once for all who wait, and once for what came meanwhile', async () => {
     const { keyId } = await tenant(db.sql)
     const { find, asked } = counting()
-    const found = await Promise.all([find(keyId), find(keyId), find('unknown1'), find('unknown2'), find('unknown1')])
+    const found = await Promise.all([
+      find(keyId),
+      find(keyId),
+      find('unknown1'),
+      find('unknown2'),
+      find('unknown1'),
+    ])
     expect(found.map((key) => key?.id)).toEqual([keyId, keyId, undefined, undefined, undefined])
     expect(asked).toEqual([[keyId], ['unknown1', 'unknown2']])
     expect(find('unknown1')).toBeUndefined()
@@ -241,9 +259,9 @@ describe('over HTTP', () => {
       const answer = await ask('/v1/cost', authorization === undefined ? {} : { headers: { authorization } })
       expect(answer.status).toBe(401)
       expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-      const { request_id, ...body } = await answer.json()
+      const { request_id, ...body } = await bodyOf(answer)
       expect(request_id).toBe(answer.headers.get('x-request-id'))
-      expect(body).toEqual({ error: 'Missing or invalid API key', code: 'UNAUTHORIZED' })
+      expect<unknown>(body).toEqual({ error: 'Missing or invalid API key', code: 'UNAUTHORIZED' })
     }
     expect((await client(app)(`/v1/cost?api_key=${key}&authorization=Bearer%20${key}`)).status).toBe(401)
     for (const scheme of ['bearer', 'BEARER', 'Bearer']) {
@@ -264,15 +282,19 @@ describe('over HTTP', () => {
     ] as const) {
       const answer = await ask(path)
       expect(answer.status).toBe(403)
-      expect(await answer.json()).toMatchObject({ code: 'FORBIDDEN', error: expect.stringContaining(scope) })
+      expect(await bodyOf(answer)).toMatchObject({ code: 'FORBIDDEN', error: expect.stringContaining(scope) })
     }
     const wide = client(app, (await tenant(db.sql, { scopes: ['read'] })).key)
     for (const path of ['/v1/sessions', '/v1/quality', '/v1/quality/trend', '/v1/cost', '/v1/cost/trend']) {
       expect((await wide(path)).status).toBe(200)
     }
     // Refused before the body is looked at.
-    const sync = await wide('/v1/sync', { method: 'POST', body: '{', headers: { 'content-type': 'text/plain' } })
+    const sync = await wide('/v1/sync', {
+      method: 'POST',
+      body: '{',
+      headers: { 'content-type': 'text/plain' },
+    })
     expect(sync.status).toBe(403)
-    expect((await sync.json()).error).toContain('write')
+    expect((await bodyOf(sync)).error).toContain('write')
   })
 })

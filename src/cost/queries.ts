@@ -1,4 +1,4 @@
-import { addDays, addMonths, dateOf, LAST_DATE, monthOf } from '../dates.ts'
+import { addDays, addMonths, dateOf, isPastLastDate, LAST_DATE, monthOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { unitsOf } from '../decimals.ts'
 import { bucketsOf, byKey, dollars, periodsOf, type TaggedRow } from './buckets.ts'
@@ -89,8 +89,10 @@ function projectCosts(sql: Sql, orgId: string, query: CostQuery) {
     query.date_to === undefined || query.date_to === LAST_DATE ? undefined : addDays(query.date_to, 1)
   const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
   const endMonth = before === undefined ? undefined : monthOf(before)
-  if (firstMonth !== undefined && endMonth !== undefined && firstMonth >= endMonth)
-    return rows('day', from, before)
+  const hasWholeMonth =
+    firstMonth === undefined ||
+    (!isPastLastDate(firstMonth) && (endMonth === undefined || firstMonth < endMonth))
+  if (!hasWholeMonth) return rows('day', from, before)
   return sql`
     ${rows('month', firstMonth, endMonth)}
     ${from === firstMonth ? sql`` : sql`union all ${rows('day', from, firstMonth)}`}

@@ -26,7 +26,7 @@ interface LifecycleDeps {
 
 /**
  * What every request goes through, around its route: id, limit and CORS headers, errors, the answer's text, and a line
- * in the log. An Elysia to be given routes.
+ * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
 export function lifecycle({ log, admission }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
@@ -91,5 +91,5 @@ export function lifecycle({ log, admission }: LifecycleDeps) {
       // Typed for a Response, which Elysia would copy with all its headers; text it makes one of with `set`.
       return text as unknown as Response
     })
-  return Object.assign(app, { flushAccessLog: accessLog.flush })
+  return { app, flushAccessLog: accessLog.flush }
 }

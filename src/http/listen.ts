@@ -24,8 +24,11 @@ interface Place {
   port: number
 }
 
+/** An app as createApp makes it; the log's last lines are written when the server has stopped. */
+type Servable = Pick<AnyElysia, 'fetch' | 'server'> & { flushAccessLog?: (() => void) | undefined }
+
 /** Serves `app` at `place`. Throws OperatorError when the address is taken or not ours. */
-export function listen(app: AnyElysia, place: Place, log: Log): RunningServer {
+export function listen(app: Servable, place: Place, log: Log): RunningServer {
   const answer = app.fetch
   const server = open(place, () =>
     Bun.serve({
@@ -49,7 +52,11 @@ export function listen(app: AnyElysia, place: Place, log: Log): RunningServer {
   // Routes ask it for the client's address.
   app.server = server
   const port = server.port ?? place.port
-  return { port, url: urlOf(place.host, port), stop: () => drain(server) }
+  return {
+    port,
+    url: urlOf(place.host, port),
+    stop: () => drain(server).finally(() => app.flushAccessLog?.()),
+  }
 }
 
 /** Without a Host header (HTTP/1.0), or with one that is no host, Bun gives the path alone as the URL. */
@@ -67,7 +74,8 @@ function open<Server>({ host, port }: Place, serve: () => Server): Server {
       throw new OperatorError(`port ${port} is in use (${where}): give another by --port or PORT`)
     }
     if (code === 'EACCES') throw new OperatorError(`port ${port} needs more rights: give one above 1023`)
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new OperatorError(`${host} is no address of this machine`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new OperatorError(`${host} is no address of this machine`)
     throw error
   }
 }

@@ -93,10 +93,19 @@ export function assertAllowed(access: Access, scope: Scope): void {
 interface GuardContext {
   access: Access
   request: Request
+  params: Record<string, string>
   query: unknown
 }
 
 type Transform = (context: GuardContext) => void
+
+/** NUL, which PostgreSQL cannot compare with, becomes what broken UTF-8 is already: no id has it, so nothing is found. */
+function replaceNul(params: Record<string, string>): void {
+  for (const name in params) {
+    const value = params[name]
+    if (value?.includes('\0')) params[name] = value.replaceAll('\0', '\uFFFD')
+  }
+}
 
 /**
  * Route options of every route behind `access`: the key must have `scope` (FORBIDDEN), then the query string is read
@@ -108,15 +117,14 @@ export function guard<Schema extends TObject>(
   schema: Schema,
 ): { query: Schema; transform: Transform }
 export function guard(scope: Scope, schema?: TObject): { query?: TObject; transform: Transform } {
-  if (schema === undefined) {
-    return { transform: ({ access }) => assertAllowed(access, scope) }
-  }
-  const read = queryReader(schema)
+  const read = schema === undefined ? undefined : queryReader(schema)
+  // One parameter and no destructuring: Elysia is to see `query` being replaced, not a copy.
   const transform = (context: GuardContext): void => {
     assertAllowed(context.access, scope)
-    context.query = read(context.request.url)
+    replaceNul(context.params)
+    if (read !== undefined) context.query = read(context.request.url)
   }
-  return { query: schema, transform }
+  return schema === undefined ? { transform } : { query: schema, transform }
 }
 
 const CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[]
