@@ -1,0 +1,53 @@
+import { quantile } from './table.ts'
+
+// A small load generator. It asks only this machine, over kept connections, and ends by count or by time.
+
+/** Requests of one measurement at most, whatever the time. */
+const MAX_REQUESTS = 20_000
+
+export interface Target {
+  /** `http://127.0.0.1:port` */
+  base: string
+  path: string
+  key: string
+}
+
+export interface Measured {
+  requests: number
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+}
+
+/** Asks once and gives the answer's length in bytes. Throws unless it is 200. */
+export async function ask({ base, path, key }: Target): Promise<number> {
+  const response = await fetch(`${base}${path}`, { headers: { authorization: `Bearer ${key}` } })
+  const { byteLength } = await response.arrayBuffer()
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
+  return byteLength
+}
+
+/** Asks for `sliceMs` on `connections` connections, each waiting for its answer before it asks again. */
+export async function load(target: Target, connections: number, sliceMs: number): Promise<Measured> {
+  const { hostname } = new URL(target.base)
+  if (hostname !== '127.0.0.1') throw new Error(`${hostname} is not this machine`)
+  const times: number[] = []
+  const start = performance.now()
+  const end = start + sliceMs
+  const one = async () => {
+    for (let now = performance.now(); now < end && times.length < MAX_REQUESTS; ) {
+      await ask(target)
+      const done = performance.now()
+      times.push(done - now)
+      now = done
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, one))
+  const seconds = (performance.now() - start) / 1_000
+  return {
+    requests: times.length,
+    perSecond: times.length / seconds,
+    p50Ms: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
+  }
+}

@@ -1,0 +1,26 @@
+import type { Sql } from '../src/db/client.ts'
+import { CASES } from './cases.ts'
+import type { BenchOrg } from './data.ts'
+import { mostRead } from './plans.ts'
+import { print, printColumns } from './table.ts'
+
+const PER_PAGE = 50
+
+/**
+ * Prints how many sessions each case reads and gives the number of those that read more than a page and a day. A case
+ * that is not held to a factor may read further, but of an index alone.
+ */
+export async function printReads(sql: Sql, org: BenchOrg): Promise<number> {
+  const most = PER_PAGE + org.fullestDay
+  const rows: string[][] = []
+  let failures = 0
+  for (const { name, limit, query } of CASES) {
+    const reads = await mostRead(sql, () => query(sql, org))
+    const good = reads.rows <= most && (limit === null || reads.indexOnly <= most)
+    if (!good) failures += 1
+    rows.push([name, String(reads.rows), String(reads.indexOnly), good ? 'ok' : 'BEYOND'])
+  }
+  print(`\nsessions read at ${org.name}: at most a page and the fullest day, ${most}`)
+  printColumns([['case', 'from the table', 'from an index', 'verdict'], ...rows])
+  return failures
+}
