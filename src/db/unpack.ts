@@ -13,18 +13,19 @@ export interface UnpackOptions {
   durable: boolean
 }
 
-/** The folder of this build's PostgreSQL program below `home`, unpacked when it is missing. */
-export async function unpackProgram(assets: Assets, home: string, options: UnpackOptions): Promise<string> {
-  const { version, key } = assets.manifest
-  const folder = join(home, `pg-${version}-${key}`)
-  if (existsSync(folder)) return folder
+/** Where this build's PostgreSQL program lies below `home`. */
+export function programFolder({ manifest: { version, key } }: Assets, home: string): string {
+  return join(home, `pg-${version}-${key}`)
+}
+
+/** Unpacks the program to `folder`, which must not exist. */
+export async function unpackProgram(assets: Assets, folder: string, options: UnpackOptions): Promise<void> {
   await unpack(await assets.program(), folder, options, (temporary) => {
     // Whatever the umask: the server may run as another user than we do.
     for (const name of ['', ...readdirSync(temporary, { recursive: true, encoding: 'utf8' })]) {
       chmodSync(join(temporary, name), 0o755)
     }
   })
-  return folder
 }
 
 /** Unpacks the fresh cluster to `folder`, which must not exist; `prepare` is called before it gets its name. */
