@@ -142,7 +142,16 @@ const cidrs: Read<string[]> = (text) => {
 
 function defaultDataDir(env: Environment): string {
   if (process.getuid?.() === 0) return '/var/lib/cloud-analytics'
-  return join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'cloud-analytics')
+  return join(env['XDG_DATA_HOME'] || join(home(), '.local', 'share'), 'cloud-analytics')
+}
+
+/** A container's uid may have no passwd entry; then there is no home, and DATA_DIR has to be given. */
+function home(): string {
+  try {
+    return homedir()
+  } catch {
+    return '/nonexistent'
+  }
 }
 
 const path = matching(/^[^\0]+$/, 'must be a path')
