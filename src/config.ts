@@ -142,7 +142,7 @@ const cidrs: Read<string[]> = (text) => {
 
 function defaultDataDir(env: Environment): string {
   if (process.getuid?.() === 0) return '/var/lib/cloud-analytics'
-  return join(env['XDG_DATA_HOME'] || join(home(), '.local', 'share'), 'cloud-analytics')
+  return join(env.XDG_DATA_HOME || join(home(), '.local', 'share'), 'cloud-analytics')
 }
 
 /** A container's uid may have no passwd entry; then there is no home, and DATA_DIR has to be given. */

@@ -80,7 +80,7 @@ export function queryReader<Schema extends TObject>(schema: Schema): (url: strin
   const defaults: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     readers.set(name, readerOf(name, property))
-    if (property['default'] !== undefined) defaults[name] = property['default']
+    if (property.default !== undefined) defaults[name] = property.default
   }
   return (url) => {
     const values: Record<string, unknown> = { ...defaults }
