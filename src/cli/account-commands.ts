@@ -14,7 +14,7 @@ import { problemOf } from '../sync/validate.ts'
 import { lockOrganization, writeRecords } from '../sync/write.ts'
 import { findMember, listMembers, removeMember } from '../team/queries.ts'
 import { type Context, withDatabase } from './context.ts'
-import { answer, table } from './output.ts'
+import { answer, table, tell } from './output.ts'
 import { syncDepsOf } from './sync-deps.ts'
 
 type Options = Record<string, string | undefined>
@@ -76,11 +76,9 @@ export async function makeKey(context: Context, options: Options): Promise<void>
     .filter((scope) => scope !== '')
   const wanted = { name: given(options, 'name'), scopes, expires: options.expires }
   const made = await withOrganization(context, options, (sql, orgId) => createKey(sql, orgId, wanted))
-  await answer(
-    context.json,
-    made,
-    `${made.key}\n(shown once; id ${made.id}, scopes ${made.scopes.join(',')})`,
-  )
+  // the key alone, for KEY=$(cloud-analytics key create …)
+  await answer(context.json, made, made.key)
+  if (!context.json) tell(`shown once; id ${made.id}, scopes ${made.scopes.join(',')}`)
 }
 
 /** `key list` */

@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts'
 import { OperatorError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
 import schema from './migrations/0001_schema.sql' with { type: 'text' }
 
