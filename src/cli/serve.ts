@@ -15,9 +15,10 @@ function firstSteps({ config, env }: Context, url: string): string {
   return `There is no organization yet. Beside the running server:
   ${program} org create --slug acme --name Acme --plan cloud_team${settings}
   KEY=$(${program} key create --org acme --name first --scopes read,write${settings})
-  ${program} sync ~/.claude --org acme${settings}
   curl -s '${url}/v1/sessions?per_page=3' -H "Authorization: Bearer $KEY"
-  curl -s '${url}/v1/cost' -H "Authorization: Bearer $KEY"`
+  curl -s '${url}/v1/cost' -H "Authorization: Bearer $KEY"
+Load what your coding agents left on disk:
+  ${program} sync ~/.claude --org acme${settings}`
 }
 
 /** `serve`: the API and the worker, until a signal. */
