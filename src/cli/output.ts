@@ -1,5 +1,7 @@
 import { redact } from '../log.ts'
 
+const CLEAR_LINE = '\r\x1b[2K'
+
 /** A command's one answer on standard output: `value` as JSON with --json, else `text`. */
 export async function answer(json: boolean, value: unknown, text: string): Promise<void> {
   await Bun.write(Bun.stdout, `${json ? JSON.stringify(value) : text}\n`)
@@ -7,7 +9,8 @@ export async function answer(json: boolean, value: unknown, text: string): Promi
 
 /** A line for the person at the terminal, on standard error: standard output belongs to answers. */
 export function tell(text: string): void {
-  process.stderr.write(`${text}\n`)
+  // a progress bar may stand in this line of the terminal; it is drawn again below
+  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${text}\n`)
 }
 
 /** The error as one line without a stack, and without a secret that a driver may have put into it. */
