@@ -4,7 +4,6 @@ import { derivedId } from '../ids.ts'
 import type { Budget } from './model.ts'
 
 const ALERT_THRESHOLD_PERCENT = 80
-const DAY_MS = 86_400_000
 
 /** A day's cost in micro-dollars. */
 export interface DayCost {
@@ -14,16 +13,16 @@ export interface DayCost {
 
 /**
  * How the month of `now` stands against its limit. `days` are the month's days with sessions, ascending; `since` is the
- * month of the budget record in force. Projections go on at the month's pace so far: cost / time passed × month's
- * length, no less than a day counted as passed. The limit is exceeded by more than itself, not by reaching it.
+ * month of the budget record in force. Projections go on at the month's mean per day so far, today counted whole: the
+ * same answer all day. The limit is exceeded by more than itself, not by reaching it.
  */
 export function budgetStatus(since: string, limit: bigint, days: readonly DayCost[], now: Date): Budget {
-  const start = monthOf(dateOf(now))
+  const today = dateOf(now)
+  const start = monthOf(today)
   const next = addMonths(start, 1)
   const cost = days.reduce((sum, day) => sum + day.cost, 0n)
-  const passedMs = BigInt(Math.max(DAY_MS, now.getTime() - Date.parse(start)))
-  const monthMs = BigInt(daysBetween(start, next) * DAY_MS)
-  const projected = roundedQuotient(cost * monthMs, passedMs)
+  const daysPassed = BigInt(daysBetween(start, today) + 1)
+  const daysInMonth = BigInt(daysBetween(start, next))
   const percent = roundedQuotient(cost * 10_000n, limit)
   const warning = cost * 100n >= limit * BigInt(ALERT_THRESHOLD_PERCENT)
   return {
@@ -38,26 +37,34 @@ export function budgetStatus(since: string, limit: bigint, days: readonly DayCos
     percent_used: unscaled(percent, SCORE_DECIMALS),
     alert_threshold: ALERT_THRESHOLD_PERCENT,
     status: cost > limit ? 'exceeded' : warning ? 'warning' : 'ok',
-    projected_cost: unscaled(projected, MONEY_DECIMALS),
-    projected_exceed_date: exceedDate(start, next, limit, cost, days, passedMs),
+    projected_cost: unscaled(roundedQuotient(cost * daysInMonth, daysPassed), MONEY_DECIMALS),
+    projected_exceed_date: passedOn(days, limit) ?? willPass({ start, next, cost, daysPassed, limit }),
     currency: 'USD',
   }
 }
 
-function exceedDate(
-  start: string,
-  next: string,
-  limit: bigint,
-  cost: bigint,
-  days: readonly DayCost[],
-  passedMs: bigint,
-): string | null {
+/** The day on which the sum went above the limit. */
+function passedOn(days: readonly DayCost[], limit: bigint): string | null {
   let sum = 0n
   for (const day of days) {
     sum += day.cost
     if (sum > limit) return day.date
   }
+  return null
+}
+
+interface Pace {
+  start: string
+  next: string
+  cost: bigint
+  daysPassed: bigint
+  limit: bigint
+}
+
+/** The day of this month on which the sum will go above the limit at the mean per day so far. */
+function willPass({ start, next, cost, daysPassed, limit }: Pace): string | null {
   if (cost === 0n) return null
-  const date = dateOf(new Date(Date.parse(start) + Number((limit * passedMs) / cost)))
+  const wholeDaysWithin = Number((limit * daysPassed) / cost)
+  const date = addDays(start, Math.min(wholeDaysWithin, daysBetween(start, next)))
   return date < next ? date : null
 }
