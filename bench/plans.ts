@@ -12,7 +12,7 @@ export interface Statement {
 export interface Reads {
   /** Rows fetched from the table. */
   rows: number
-  /** Entries of an index that were enough by themselves. */
+  /** Entries of an index that were enough by themselves, or will be once VACUUM has seen their pages. */
   indexOnly: number
 }
 
@@ -27,7 +27,6 @@ interface PlanNode {
   'Actual Loops': number
   'Rows Removed by Filter'?: number
   'Rows Removed by Index Recheck'?: number
-  'Heap Fetches'?: number
   Plans?: PlanNode[]
 }
 
@@ -80,10 +79,8 @@ function sum(node: PlanNode): Reads {
       (node['Rows Removed by Filter'] ?? 0) +
       (node['Rows Removed by Index Recheck'] ?? 0)
     const all = Math.round(each * node['Actual Loops'])
-    if (node['Node Type'] === 'Index Only Scan') {
-      reads.indexOnly = all
-      reads.rows = node['Heap Fetches'] ?? 0
-    } else reads.rows = all
+    if (node['Node Type'] === 'Index Only Scan') reads.indexOnly = all
+    else reads.rows = all
   }
   for (const child of node.Plans ?? []) {
     const below = sum(child)
