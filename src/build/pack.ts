@@ -34,17 +34,11 @@ const INITDB_UID = 65534
 const LIBRARIES = ['libcrypto.so.1.1', 'libssl.so.1.1', 'libxml2.so.2', 'libz.so.1', 'liblzma.so.5']
 /** In the package under their full version; the names the loader asks for are links that a postinstall script would make. */
 const LIBRARIES_BY_SONAME = ['libicudata.so.60', 'libicui18n.so.60', 'libicuuc.so.60']
-const MODULES = [
-  'plpgsql',
-  'dict_snowball',
-  'pgcrypto',
-  'pg_trgm',
-  'btree_gin',
-  'btree_gist',
-  'citext',
-  'pg_stat_statements',
-]
-const SHARED_FOLDERS = ['timezone', 'timezonesets', 'tsearch_data']
+/** What the schema and its operators use; each more costs the first start. */
+const MODULES = ['plpgsql', 'dict_snowball', 'pg_stat_statements']
+const SHARED_FOLDERS = ['timezonesets', 'tsearch_data']
+/** Everything here is UTC; the other 596 time zones would be most of the files that a first start writes. */
+const TIME_ZONES = ['timezone/UTC', 'timezone/GMT', 'timezone/Etc/UTC']
 
 /** The target of the machine this runs on. */
 export function hostTarget(): Target {
@@ -129,6 +123,9 @@ function programFiles(native: string): Files {
   for (const folder of SHARED_FOLDERS) {
     const base = `share/postgresql/${folder}`
     for (const [path, file] of filesBelow(join(native, base))) files.set(`${base}/${path}`, file)
+  }
+  for (const zone of TIME_ZONES) {
+    files.set(`share/postgresql/${zone}`, join(native, 'share/postgresql', zone))
   }
   return files
 }
