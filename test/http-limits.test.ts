@@ -237,10 +237,13 @@ describe('client addresses', () => {
     ['192.0.2.1', '[2001:db8::1]:1234', 1, '2001:db8:0:0::/64'],
     ['192.0.2.1', 'unknown', 1, '192.0.2.1'],
     ['192.0.2.1', '', 1, '192.0.2.1'],
-    ['192.0.2.1', 'x,'.repeat(5_000), 1, '192.0.2.1'],
     [undefined, null, 0, 'unknown'],
   ])('of %s with %p behind %i proxies is counted as %s', (peer, forwarded, hops, expected) => {
     expect(clientAddress(peer, forwarded, hops)).toBe(expected)
+  })
+
+  test('of a header with 5,000 parts is the peer', () => {
+    expect(clientAddress('192.0.2.1', 'x,'.repeat(5_000), 1)).toBe('192.0.2.1')
   })
 
   test('are forgotten beyond 50,000, the longest unheard first', () => {
