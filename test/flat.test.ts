@@ -13,6 +13,8 @@ import { type TestDatabase, testDatabase } from './postgres.ts'
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
 const SESSIONS = 3_000
+/** 2 s on an idle machine. */
+const SEEDING_MS = 30_000
 const PAGE = 50
 const LAST = SESSIONS / PAGE
 const MONTH = { date_from: '2026-10-25', date_to: '2026-11-08' }
@@ -34,7 +36,7 @@ beforeAll(async () => {
     select max(d.sessions)::int as fullest
     from (select count(*) as sessions from sessions s where s.org_id = ${orgId} group by s.day) d`
   fullestDay = row?.fullest ?? 0
-})
+}, SEEDING_MS)
 
 afterAll(() => database.drop())
 
