@@ -66,6 +66,29 @@ export function mondayOf(date: string): string {
   return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
 }
 
+/** Rollup rows of one grain: those with `from` <= bucket < `before`, an end left out being open. */
+export interface Span {
+  grain: 'day' | 'month'
+  from?: string | undefined
+  before?: string | undefined
+}
+
+/** The fewest rollup rows that cover a range of days, both ends inclusive, each day once: whole months, and days at its ends. */
+export function spansOf(from: string | undefined, to: string | undefined): Span[] {
+  // nothing is later than the last date there is, and no date comes after it
+  const before = to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1)
+  const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
+  const endMonth = before === undefined ? undefined : monthOf(before)
+  const noWholeMonth =
+    firstMonth !== undefined &&
+    (isPastLastDate(firstMonth) || (endMonth !== undefined && firstMonth >= endMonth))
+  if (noWholeMonth) return [{ grain: 'day', from, before }]
+  const spans: Span[] = [{ grain: 'month', from: firstMonth, before: endMonth }]
+  if (from !== firstMonth) spans.push({ grain: 'day', from, before: firstMonth })
+  if (before !== endMonth) spans.push({ grain: 'day', from: endMonth, before })
+  return spans
+}
+
 /** Lengths of a bucket of a series. */
 export const GRANULARITIES = ['day', 'week', 'month'] as const
 export type Granularity = (typeof GRANULARITIES)[number]

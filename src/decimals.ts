@@ -12,10 +12,14 @@ export function scaled(value: number, decimals: number): bigint {
   return (2n * digits + divisor) / (2n * divisor)
 }
 
-/** An integer of 10^-decimals units as a number: 4431277n of micro-dollars is 4.431277. Exact up to 15 digits. */
+/** An integer of 10^-decimals units as a number: 4431277n of micro-dollars is 4.431277, the double nearest to it. */
 export function unscaled(units: bigint, decimals: number): number {
-  return Number(decimalText(units, decimals))
+  // a quotient of two exact doubles is rounded once, as the decimal text would be
+  const exact = -MAX_EXACT <= units && units <= MAX_EXACT
+  return exact ? Number(units) / 10 ** decimals : Number(decimalText(units, decimals))
 }
+
+const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** The integer that a numeric column's text denotes in units of its last decimal: `4.431277` is 4431277n. */
 export function unitsOf(numeric: string): bigint {

@@ -96,6 +96,7 @@ describe('sorted by cost or turns, skips in the index alone', () => {
   ]
   test.each(cases)('%s', async (_name, options, entries) => {
     const reads = await mostOf(listed(options))
+    expect(reads.rows).toBeLessThanOrEqual(PAGE)
     expect(reads.indexOnly).toBeLessThanOrEqual(entries)
   })
 })

@@ -1,4 +1,4 @@
-import { addDays, addMonths, dateOf, isPastLastDate, LAST_DATE, monthOf } from '../dates.ts'
+import { dateOf, monthOf, spansOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { unitsOf } from '../decimals.ts'
 import { bucketsOf, byKey, dollars, periodsOf, type TaggedRow } from './buckets.ts'
@@ -74,30 +74,19 @@ function byCost(rows: readonly TaggedRow[]): CostSummary['by_project'] {
 }
 
 /** Each project's cost in the range: from its months, and only at the range's ends from its days. */
-function projectCosts(sql: Sql, orgId: string, query: CostQuery) {
-  const rows = (grain: 'day' | 'month', from: string | undefined, before: string | undefined) => sql`
-    select r.project, r.cost
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = ${grain}
-      ${query.project === undefined ? sql`and r.project <> ''` : sql`and r.project = ${query.project}`}
-      ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
-      ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`
-  const from = query.date_from
-  // no session is later than the last date there is, and no date comes after it
-  const before =
-    query.date_to === undefined || query.date_to === LAST_DATE ? undefined : addDays(query.date_to, 1)
-  const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
-  const endMonth = before === undefined ? undefined : monthOf(before)
-  const hasWholeMonth =
-    firstMonth === undefined ||
-    (!isPastLastDate(firstMonth) && (endMonth === undefined || firstMonth < endMonth))
-  if (!hasWholeMonth) return rows('day', from, before)
-  return sql`
-    ${rows('month', firstMonth, endMonth)}
-    ${from === firstMonth ? sql`` : sql`union all ${rows('day', from, firstMonth)}`}
-    ${before === endMonth ? sql`` : sql`union all ${rows('day', endMonth, before)}`}`
-}
+const projectCosts = (sql: Sql, orgId: string, query: CostQuery) =>
+  spansOf(query.date_from, query.date_to)
+    .map(
+      ({ grain, from, before }) => sql`
+        select r.project, r.cost
+        from session_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = ${grain}
+          ${query.project === undefined ? sql`and r.project <> ''` : sql`and r.project = ${query.project}`}
+          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
+          ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`,
+    )
+    .reduce((rows, more) => sql`${rows} union all ${more}`)
 
 /** Cost by day, week or month, buckets without sessions included, with the running sum and the limit in force. */
 export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuery): Promise<CostTrend> {
