@@ -10,9 +10,13 @@ import { qualityRoutes } from './quality/routes.ts'
 import type { Pricer } from './scoring/prices.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { syncRoutes } from './sync/routes.ts'
+import { createTurns } from './sync/turns.ts'
 
 export interface AppDeps {
+  /** For reads. */
   sql: Sql
+  /** For transactions: a pool of its own, so that writers that wait for each other leave reads alone. */
+  writes: Sql
   config: Config
   log: Log
   now: () => Date
@@ -27,17 +31,19 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It never listens: see http/listen.ts; `handle(request)` answers without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, config, log, now, worker, pricer } = deps
+  const { sql, writes, config, log, now, worker, pricer } = deps
   const admission = createAdmission(deps)
   const routeDeps = { sql, config, log, now, admission }
-  const syncDeps = { sql, now, storeContent: config.storeContent, pricer }
+  const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
+
+  const inTurn = createTurns()
 
   const v1 = () =>
     new Elysia()
       .use(sessionRoutes(routeDeps))
       .use(qualityRoutes(routeDeps))
       .use(costRoutes(routeDeps))
-      .use(syncRoutes(routeDeps, syncDeps))
+      .use(syncRoutes(routeDeps, syncDeps, inTurn))
 
   const { app, flushAccessLog } = lifecycle({ log, admission })
   app

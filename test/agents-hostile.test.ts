@@ -242,6 +242,19 @@ describe('secrets', () => {
   }
 })
 
+test('secrets beyond the 1,000 that a record lists are masked and counted', async () => {
+  const tokens = (from: number) =>
+    Array.from({ length: 100 }, (_, n) => `ghp_${from + n + 1000}${PLANTED.github?.slice(8)}`).join(' ')
+  const prompts = Array.from({ length: 15 }, (_, n) => user('s', n, tokens(n * 100), `p${n}`))
+  const { records } = await read(await write({ 'a.jsonl': prompts.join('\n') }), { content: true })
+  expect(JSON.stringify(records)).not.toContain('ghp_')
+  expect(records[0]?.turn_records).toHaveLength(15)
+  const { findings = [], score } = records[0]?.security_metadata ?? {}
+  expect(score).toBe(0)
+  expect(findings).toHaveLength(1_000)
+  expect(findings.at(-1)?.description).toEndWith(' 500 more were found and are not listed.')
+})
+
 test('content is cut at its limit, visibly', async () => {
   const path = await write({ 'a.jsonl': `${user('s', 1, 'word '.repeat(10_000))}\n${answer('s', 2)}\n` })
   const { records } = await read(path, { content: true })

@@ -13,6 +13,7 @@ export function testApp(
   const { config, ...deps } = over
   return createApp({
     sql,
+    writes: sql,
     config: { ...loadConfig({}), ...config },
     log: silent,
     now: () => new Date(),

@@ -9,6 +9,7 @@ export const PLANTED: Record<string, string> = {
   'google-api-key': `AIza${LETTERS.slice(0, 35)}`,
   'database-connection-string': `postgres://shop:${LETTERS.slice(3, 15)}@db.internal/shop`,
   privatekey: `-----BEGIN RSA PRIVATE KEY-----\n${LETTERS}\n${LETTERS}\n-----END RSA PRIVATE KEY-----`,
+  'json-web-token': `eyJhbGciOiJIUzI1NiJ9.eyJ${LETTERS.slice(0, 30)}.${LETTERS.slice(0, 43)}`,
   npm: `npm_${LETTERS.slice(0, 36)}`,
   'cloud-analytics-key': `ca_live_ab12cd34_${LETTERS.slice(0, 38)}`,
 }

@@ -169,6 +169,8 @@ describe('GET /v1/quality', () => {
       { scores: [60, 62, 80, 82], trend: 'up' },
       { scores: [80, 60, 50], trend: 'down' },
       { scores: [70, 71], trend: 'stable' },
+      { scores: [1.14, 2.14], trend: 'stable' },
+      { scores: [2.14, 1.13], trend: 'down' },
       { scores: [70], trend: 'stable' },
     ]
     for (const [index, { scores, trend }] of cases.entries()) {

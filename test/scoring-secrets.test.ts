@@ -110,4 +110,38 @@ describe('secrets', () => {
     for (const secret of Object.values(PLANTED))
       expect(JSON.stringify(findings)).not.toContain(secret.slice(-12))
   })
+
+  test('a text of very many secrets hides none', async () => {
+    const text = Array.from({ length: 1_500 }, (_, n) => planted(n)).join('\n')
+    const found = await findSecrets(text)
+    expect(found).toHaveLength(1_500)
+    expect(found.at(-1)).toMatchObject({ line: 1_500, end: text.length })
+  })
+
+  test('a secret that the end of a piece cuts is found whole', async () => {
+    const secret = `${PLANTED['json-web-token']}`
+    const text = `${'word '.repeat(900_000).slice(0, 4 * 1024 * 1024 - secret.length + 5)}\n${secret}\n`
+    expect(await findSecrets(text)).toMatchObject([{ start: text.indexOf(secret), end: text.length - 1 }])
+  })
+
+  test('a record holds 1,000 findings: distinct ones first, and how many more there were', async () => {
+    const same = `${planted(0)}\n`.repeat(1_200)
+    const record = session({
+      turn_records: [
+        { content: same },
+        { content: Array.from({ length: 40 }, (_, n) => planted(n)).join(' ') },
+      ],
+    })
+    const findings = await scanRecord(record)
+    expect(findings).toHaveLength(1_000)
+    expect(new Set(findings.map(({ fingerprint }) => fingerprint)).size).toBe(40)
+    expect(findings.map(({ turn_number }) => turn_number)).toEqual(
+      findings.map(({ turn_number }) => turn_number).sort(),
+    )
+    expect(securityScore(findings)).toBe(0)
+    expect(findings.at(-1)?.description).toEndWith(' 240 more were found and are not listed.')
+  })
 })
+
+/** Different GitHub tokens, one a number. */
+const planted = (n: number) => `ghp_${String(n).padStart(4, '0')}${PLANTED.github?.slice(8)}`

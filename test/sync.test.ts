@@ -86,6 +86,23 @@ describe('writing records', () => {
     [session('x', { cost_source: 'guessed' }), 'records[0].cost_source'],
     [session('x', { quality_metadata: { score: 70 } }), 'records[0].quality_metadata.score'],
     [
+      session('x', { quality_metadata: { breakdown: { 'a\0': 1 } } }),
+      'records[0].quality_metadata.breakdown.a\0',
+    ],
+    // what is filled in has the limits of what is sent
+    [
+      session('x', { estimated_cost: null, model: 'claude-opus-4-5', tokens: { output: 1e12 } }),
+      'records[0].estimated_cost',
+    ],
+    [
+      session('x', { turn_records: Array.from({ length: 101 }, (_, n) => ({ model: `m${n}` })) }),
+      'records[0].models',
+    ],
+    [
+      session('x', { turn_records: Array.from({ length: 2 }, () => ({ tokens: { input: 1e12 } })) }),
+      'records[0].tokens.input',
+    ],
+    [
       {
         type: 'member',
         email: 'nobody',
@@ -105,6 +122,24 @@ describe('writing records', () => {
     const refused = await sync([record]).catch((error) => error)
     expect(refused.code).toBe('VALIDATION_ERROR')
     expect(refused.options.details.map((problem: { field: string }) => problem.field)).toEqual([field])
+  })
+
+  test('points of factors count as they are stored, to 2 decimals', async () => {
+    const factor = (points: number) => ({ name: 'f', category: 'c', count: 1, weight: 1, points })
+    const factors = Array.from({ length: 100 }, () => factor(0.0049))
+    expect(await sync([session('tiny', { quality_score: 75, quality_metadata: { factors } })])).toMatchObject(
+      { created: 1 },
+    )
+    const half = Array.from({ length: 100 }, () => factor(0.005))
+    const refused = sync([session('tiny', { quality_score: 75, quality_metadata: { factors: half } })])
+    expect(refused).rejects.toMatchObject({ code: 'VALIDATION_ERROR' })
+    await refused.catch(() => {})
+  })
+
+  test('an organization without a lock is written by nobody', async () => {
+    const unlocked = sync([session('free')], 'org_unknown')
+    expect(unlocked).rejects.toThrow('no lock')
+    await unlocked.catch(() => {})
   })
 
   test('a member is one address in any case, and keeps its id', async () => {

@@ -1,3 +1,4 @@
+import { connect } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { OperatorError } from '../errors.ts'
@@ -6,6 +7,9 @@ import type { Context } from './context.ts'
 import { pricerOf } from './sync-deps.ts'
 
 const SETTLE_MS = 500
+
+/** Transactions at a time, of all organizations; one organization's follow each other. */
+const WRITERS = 4
 
 /** A server that answers. */
 export interface RunningServer {
@@ -32,8 +36,10 @@ export async function startServer(
     const { logLevel, logFormat } = config
     const worker = superviseWorker({ spawn: spawnWorker, target: database.target, logLevel, logFormat, log })
     const { sql } = database
+    const writes = connect(database.target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
     const app = createApp({
       sql,
+      writes,
       config,
       log,
       now: () => new Date(),
@@ -45,11 +51,13 @@ export async function startServer(
       listening = listen(app, config, log)
     } catch (error) {
       await worker.stop()
+      await writes.end({ timeout: 5 })
       throw error
     }
     const stop = async () => {
       await listening.stop()
       await worker.stop()
+      await writes.end({ timeout: 5 })
       await database.close()
     }
     let stopping: Promise<void> | undefined

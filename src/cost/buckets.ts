@@ -66,8 +66,8 @@ export function periodsOf(query: CostTrendQuery, known: readonly Bucket[]): stri
   while (period <= last && !isPastLastDate(period)) {
     if (periods.length === MAX_BUCKETS) {
       throw validationError({
-        field: 'date_to',
-        message: `the range has more than ${MAX_BUCKETS} ${granularity}s: ask for a shorter one or a coarser granularity`,
+        field: query.date_to === undefined ? 'date_from' : 'date_to',
+        message: `from ${first} to ${last} are more than ${MAX_BUCKETS} ${granularity}s: give date_from and date_to, or a coarser granularity`,
       })
     }
     periods.push(period)

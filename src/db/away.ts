@@ -24,6 +24,9 @@ const AWAY = new Set([
   // too_many_connections; read_only_sql_transaction: a standby, in the middle of a failover
   '53300',
   '25006',
+  // lock_not_available, query_canceled: it takes too long now, behind a writer or under load
+  '55P03',
+  '57014',
 ])
 
 /** The `code` of an error, of the driver, the system or PostgreSQL. */

@@ -38,7 +38,7 @@ export function createErrorAnswer({ log, allow }: ErrorDeps) {
       log.warn('the database is away', fields)
     }
     const options = { status: 503, headers: { 'retry-after': String(AWAY_RETRY_S) } }
-    return new ApiError('INTERNAL_ERROR', 'The database is away; try again', options)
+    return new ApiError('INTERNAL_ERROR', 'The database is away or busy; try again', options)
   }
   const known = (failed: FailedRequest): ApiError | undefined => {
     const { error, request, path, requestId } = failed

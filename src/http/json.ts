@@ -1,4 +1,5 @@
-import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { ApiError, type FieldProblem } from '../errors.ts'
+import { findUnstorable } from '../text.ts'
 
 /** Deeper nesting than any record has; thirty thousand arrays in one another would overflow the validators' stack. */
 const MAX_DEPTH = 64
@@ -34,23 +35,6 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** Names every string in `value` that has a NUL or half a character in it. */
-function findBadStrings(value: unknown, field: string, problems: FieldProblem[]): void {
-  if (problems.length >= MAX_PROBLEMS) return
-  if (typeof value === 'string') {
-    const good = value.isWellFormed() && !value.includes('\0')
-    if (!good)
-      problems.push({ field: field || 'body', message: 'must not contain NUL or unpaired surrogates' })
-  } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) findBadStrings(item, `${field}[${index}]`, problems)
-  } else if (value !== null && typeof value === 'object') {
-    for (const [name, item] of Object.entries(value)) {
-      findBadStrings(name, field, problems)
-      findBadStrings(item, field === '' ? name : `${field}.${name}`, problems)
-    }
-  }
-}
-
 /** The value of one JSON text; what is wrong goes to `problems`, under `field`. */
 export function parseJson(text: string, problems: FieldProblem[], field = ''): unknown {
   const refuse = (message: string) => {
@@ -64,7 +48,7 @@ export function parseJson(text: string, problems: FieldProblem[], field = ''): u
   } catch {
     return refuse('is not valid JSON')
   }
-  if (SUSPICIOUS_ESCAPE.test(text)) findBadStrings(value, field, problems)
+  if (SUSPICIOUS_ESCAPE.test(text)) findUnstorable(value, field, problems, MAX_PROBLEMS)
   return value
 }
 
@@ -102,6 +86,7 @@ export async function namingLines<Result>(body: object, work: () => Promise<Resu
       field: field.replace(/^records\[(\d+)\]/, (_match, position) => `records[${lines[position]}]`),
       message,
     }))
-    throw validationError(...details)
+    const message = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
+    throw new ApiError(error.code, message, { ...error.options, details })
   }
 }

@@ -42,12 +42,12 @@ const meanScore = (sum: bigint, count: bigint): number =>
   count === 0n ? 0 : unscaled(roundedQuotient(sum, count), SCORE_DECIMALS)
 
 /** Direction of the scores in order of time: later half against earlier half, the middle one of an odd number in neither. */
-export function trendOf(scores: readonly number[]): QualityOverview['trend'] {
+function trendOf(scores: readonly number[]): QualityOverview['trend'] {
   const half = Math.floor(scores.length / 2)
-  if (half === 0) return 'stable'
-  const mean = (part: readonly number[]) => part.reduce((total, score) => total + score, 0) / part.length
-  const change = mean(scores.slice(-half)) - mean(scores.slice(0, half))
-  if (Math.abs(change) <= STABLE_WITHIN_POINTS) return 'stable'
+  // in hundredths: as doubles, 2.14 - 1.14 is more than 1
+  const sum = (part: readonly number[]) => part.reduce((total, score) => total + Math.round(score * 100), 0)
+  const change = half === 0 ? 0 : sum(scores.slice(-half)) - sum(scores.slice(0, half))
+  if (Math.abs(change) <= STABLE_WITHIN_POINTS * 100 * half) return 'stable'
   return change > 0 ? 'up' : 'down'
 }
 

@@ -109,8 +109,7 @@ async function withoutBadSessions(
   const good: PlacedRecord[] = []
   for (const placed of batch) {
     try {
-      // only what comes with factors can contradict itself
-      if (placed.record.type === 'session' && placed.record.quality_metadata?.factors) {
+      if (placed.record.type === 'session') {
         await prepareSession(placed.record, 'records[0]', { pricer, storeContent: false })
       }
       good.push(placed)

@@ -13,6 +13,7 @@ import type {
   TurnDetail,
 } from '../sessions/model.ts'
 import type { FindingRecord, QualityRecord, SessionRecord, Tokens, ToolUse, TurnRecord } from './records.ts'
+import { problemOf } from './validate.ts'
 
 /** A session as it is stored: every default filled in, every number at its stored precision. */
 export interface PreparedSession {
@@ -83,7 +84,28 @@ export async function prepareSession(
       security_metadata: security,
     },
   } satisfies Omit<PreparedSession, 'hash'>
+  refuseBeyondLimits(prepared, field)
   return { ...prepared, hash: hashOf(prepared) }
+}
+
+/** What was filled in keeps the limits of what is sent, or the session's export could not come in again. */
+function refuseBeyondLimits(session: Omit<PreparedSession, 'hash'>, field: string): void {
+  const problem = problemOf(
+    {
+      type: 'session',
+      id: session.id,
+      project_name: session.project,
+      created_at: session.createdAt,
+      turns: session.turns,
+      estimated_cost: unscaled(session.cost, MONEY_DECIMALS),
+      quality_score: unscaled(session.quality, SCORE_DECIMALS),
+      user_id: session.userId,
+      user_email: session.userEmail,
+      ...session.detail,
+    },
+    field,
+  )
+  if (problem !== undefined) throw validationError(problem)
 }
 
 function hashOf(session: Omit<PreparedSession, 'hash'>): Uint8Array {
@@ -171,6 +193,8 @@ function observationsOf(record: SessionRecord, createdAt: string): Observation[]
   }))
 }
 
+const hundredths = (value: number): number => Math.round(value * 100)
+
 function qualityOf(record: SessionRecord, field: string): PreparedSession['detail']['quality_metadata'] {
   const given: QualityRecord = record.quality_metadata ?? {}
   const when = {
@@ -184,10 +208,9 @@ function qualityOf(record: SessionRecord, field: string): PreparedSession['detai
   const quality = {
     score: points(score),
     base: points(given.base ?? QUALITY_BASE),
-    factors: given.factors,
+    factors: given.factors.map((factor) => ({ ...factor, points: hundredths(factor.points) / 100 })),
     breakdown: given.breakdown ?? {},
   }
-  const hundredths = (value: number) => Math.round(value * 100)
   const sum = quality.factors.reduce(
     (total, factor) => total + hundredths(factor.points),
     hundredths(quality.base),

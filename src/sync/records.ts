@@ -123,7 +123,11 @@ export const QualityRecord = Type.Object(
     base: Type.Optional(score),
     factors: Type.Optional(Type.Array(QualityFactor, { maxItems: 100 })),
     breakdown: Type.Optional(
-      Type.Record(Type.String({ maxLength: 100 }), Type.Number({ minimum: -1000, maximum: 1000 })),
+      Type.Record(
+        Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$' }),
+        Type.Number({ minimum: -1000, maximum: 1000 }),
+        { additionalProperties: false, maxProperties: 100 },
+      ),
     ),
     scored_at: optional(Timestamp()),
     previous_score: optional(score),
@@ -146,7 +150,7 @@ export const SessionRecord = Type.Object(
     models: optional(Type.Array(name(200), { maxItems: 100 })),
     started_at: optional(Timestamp()),
     ended_at: optional(Timestamp()),
-    duration_seconds: optional(Type.Number({ minimum: 0, maximum: 1e9 })),
+    duration_seconds: optional(Type.Number({ minimum: 0, maximum: 1e12 })),
     turns: optional(count(1e9)),
     estimated_cost: optional(money),
     cost_source: optional(Type.Union([Type.Literal('reported'), Type.Literal('estimated')])),

@@ -5,6 +5,7 @@ import { jsonBody } from '../http/body.ts'
 import { namingLines } from '../http/json.ts'
 import { errorResponses, guard } from '../http/query.ts'
 import { BudgetRecord, MemberRecord, SessionRecord } from './records.ts'
+import type { InTurn } from './turns.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
 
 /** Packed and unpacked. */
@@ -27,12 +28,13 @@ export type SyncAnswer = Static<typeof SyncAnswer>
 
 export const SYNC_RECORDS = [SessionRecord, MemberRecord, BudgetRecord] as const
 
-export const syncRoutes = (deps: RouteDeps, sync: SyncDeps) =>
+export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, inTurn: InTurn) =>
   new Elysia()
     .use(access(deps))
     .post(
       '/sync',
-      ({ body, access: { orgId } }) => namingLines(body, () => writeRecords(sync, orgId, body.records)),
+      ({ body, access: { orgId } }) =>
+        namingLines(body, () => inTurn(orgId, () => writeRecords(sync, orgId, body.records))),
       {
         ...guard('write'),
         ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),

@@ -2,6 +2,8 @@ import { FormatRegistry, type TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { isDate, isTimestamp } from '../dates.ts'
 import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { findUnstorable } from '../text.ts'
+import { createPause } from './pause.ts'
 import { RECORD_SCHEMAS, type SyncRecord } from './records.ts'
 
 FormatRegistry.Set('timestamp', isTimestamp)
@@ -19,24 +21,27 @@ const COMPILED = new Map<string, TypeCheck<TSchema>>(
 )
 
 /** The records, checked. Throws VALIDATION_ERROR whose details name `records[<index>].<field>`. */
-export function checkRecords(records: readonly unknown[]): asserts records is SyncRecord[] {
+export async function checkRecords(records: readonly unknown[]): Promise<readonly SyncRecord[]> {
   if (records.length > MAX_RECORDS) {
     throw new ApiError(
       'VALIDATION_ERROR',
       `at most ${MAX_RECORDS} records in one request, got ${records.length}`,
-      {
-        status: 413,
-        details: [{ field: 'records', message: `at most ${MAX_RECORDS}` }],
-      },
+      { status: 413, details: [{ field: 'records', message: `at most ${MAX_RECORDS}` }] },
     )
   }
   const problems: FieldProblem[] = []
+  const checked: SyncRecord[] = []
+  const pause = createPause()
   for (const [index, record] of records.entries()) {
     const problem = problemOf(record, `records[${index}]`)
-    if (problem !== undefined) problems.push(problem)
+    // what has no problem is one of RECORD_SCHEMAS
+    if (problem === undefined) checked.push(record as SyncRecord)
+    else problems.push(problem)
     if (problems.length === MAX_PROBLEMS) break
+    await pause()
   }
   if (problems.length > 0) throw validationError(...problems)
+  return checked
 }
 
 /** What is wrong with a record, its first problem; undefined when nothing is. `at` is the record's name. */
@@ -53,7 +58,9 @@ export function problemOf(record: unknown, at: string): FieldProblem | undefined
     const error = check.Errors(record).First()
     if (error !== undefined) return describe(error, at)
   }
-  return unstorable(record, at)
+  const problems: FieldProblem[] = []
+  findUnstorable(record, at, problems, 1)
+  return problems[0]
 }
 
 /** The most telling of nested union errors: for `X or null` with a value, what is wrong with the X. */
@@ -94,17 +101,3 @@ const dotted = (pointer: string): string =>
       /^\d+$/.test(part) ? `[${part}]` : `.${part.replaceAll('~1', '/').replaceAll('~0', '~')}`,
     )
     .join('')
-
-/** PostgreSQL stores neither NUL nor half a surrogate pair; the first string that has one, named. */
-function unstorable(value: unknown, at: string): FieldProblem | undefined {
-  if (typeof value === 'string') {
-    if (value.includes('\0')) return { field: at, message: 'must not contain NUL' }
-    return value.isWellFormed() ? undefined : { field: at, message: 'must be well-formed Unicode' }
-  }
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const [name, item] of Object.entries(value)) {
-    const problem = unstorable(item, Array.isArray(value) ? `${at}[${name}]` : `${at}.${name}`)
-    if (problem !== undefined) return problem
-  }
-  return undefined
-}

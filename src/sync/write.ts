@@ -1,5 +1,6 @@
 import type { ISql, Sql } from '../db/client.ts'
 import type { Pricer } from '../scoring/prices.ts'
+import { createPause } from './pause.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import type { SyncRecord } from './records.ts'
 import { checkRecords } from './validate.ts'
@@ -18,9 +19,6 @@ export interface SyncResult extends Tally {
   received: number
 }
 
-/** Scoring a batch takes seconds at worst; other requests get a turn this often. */
-const YIELD_AFTER_MS = 20
-
 /**
  * Writes a batch of records for one organization, all or nothing, in one transaction. The same batch again changes
  * nothing. Throws VALIDATION_ERROR naming `records[<index>].<field>`.
@@ -28,9 +26,9 @@ const YIELD_AFTER_MS = 20
 export async function writeRecords(
   deps: SyncDeps,
   orgId: string,
-  records: readonly unknown[],
+  sent: readonly unknown[],
 ): Promise<SyncResult> {
-  checkRecords(records)
+  const records = await checkRecords(sent)
   const sessions = await prepareSessions(deps, records)
   const now = deps.now()
   const tallies = await deps.sql.begin(async (tx) => {
@@ -53,16 +51,12 @@ export async function writeRecords(
 async function prepareSessions(deps: SyncDeps, records: readonly SyncRecord[]): Promise<PreparedSession[]> {
   const pricer = await deps.pricer()
   const prepared: PreparedSession[] = []
-  let since = performance.now()
+  const pause = createPause()
   for (const [index, record] of records.entries()) {
     if (record.type !== 'session') continue
-    prepared.push(
-      await prepareSession(record, `records[${index}]`, { pricer, storeContent: deps.storeContent }),
-    )
-    if (performance.now() - since > YIELD_AFTER_MS) {
-      await Bun.sleep(0)
-      since = performance.now()
-    }
+    const options = { pricer, storeContent: deps.storeContent }
+    prepared.push(await prepareSession(record, `records[${index}]`, options))
+    await pause()
   }
   return prepared
 }
@@ -72,9 +66,10 @@ async function prepareSessions(deps: SyncDeps, records: readonly SyncRecord[]): 
  * organization queue here, so that every later statement sees all that was committed before it.
  */
 export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
-  await tx`
+  const rows = await tx`
     select l.org_id
     from org_locks l
     where l.org_id = ${orgId}
     for update`
+  if (rows.length === 0) throw new Error(`organization ${orgId} has no lock`)
 }
