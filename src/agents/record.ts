@@ -1,7 +1,7 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
-import { findingOf, securityScore } from '../scoring/secrets.ts'
+import { findingOf, newFindingChoice, securityScore, tellingBeyond } from '../scoring/secrets.ts'
 import type { SessionRecord, Tokens, ToolUse, TurnRecord } from '../sync/records.ts'
 import { classificationOf, issuesOf, observationsOf, summaryOf } from './observations.ts'
 import type { MessageTokens, Session, Turn } from './session.ts'
@@ -241,18 +241,21 @@ function securityOf(
   session: Session,
   numbers: ReadonlyMap<Turn, number>,
 ): NonNullable<SessionRecord['security_metadata']> {
-  const findings = [...session.secrets.values()].map(({ place, finding }) => {
+  const found = [...session.secrets.values()].map(({ place, finding }) => ({
+    place,
+    secret: finding,
+    fingerprint: finding.fingerprint,
+    severity: place.outward ? ('critical' as const) : finding.severity,
+    turnNumber: place.turn === null ? null : (numbers.get(place.turn) ?? null),
+  }))
+  found.sort((a, b) => (a.turnNumber ?? 0) - (b.turnNumber ?? 0) || compare(a.fingerprint, b.fingerprint))
+  const choice = newFindingChoice<(typeof found)[number]>()
+  for (const one of found) choice.add(one)
+  const { findings, beyond } = choice.chosen()
+  const records = findings.map(({ place, secret, severity, turnNumber }) => {
     const path = place.call?.nature.file ?? null
-    return findingOf(finding, {
-      file: path === null ? null : pathIn(session.folders, path),
-      turnNumber: place.turn === null ? null : (numbers.get(place.turn) ?? null),
-      severity: place.outward ? 'critical' : finding.severity,
-      where: place.where,
-    })
+    const file = path === null ? null : pathIn(session.folders, path)
+    return findingOf(secret, { file, turnNumber, severity, where: place.where })
   })
-  findings.sort(
-    (a, b) =>
-      (a.turn_number ?? 0) - (b.turn_number ?? 0) || compare(a.fingerprint ?? '', b.fingerprint ?? ''),
-  )
-  return { score: securityScore(findings), findings }
+  return { score: securityScore(found), findings: tellingBeyond(records, beyond) }
 }

@@ -19,7 +19,10 @@ export interface FoundSecret {
 const MAX_PIECE = 4 * 1024 * 1024
 /** Pieces overlap by more than the longest secret (a private key of 4 KB). */
 const OVERLAP = 8 * 1024
-const MAX_FINDINGS_PER_TEXT = 1_000
+/** Findings that a record holds; the schema's limit. What a scan finds has none, or the rest would stay unmasked. */
+const MAX_FINDINGS = 1_000
+/** Characters of a record scanned at a time: what they hold of secrets is in memory. */
+const BATCH_CHARACTERS = 1024 * 1024
 let scanner: Promise<Scanner> | undefined
 const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
 
@@ -31,10 +34,11 @@ export async function findSecrets(text: string): Promise<FoundSecret[]> {
   for (let offset = 0; offset < text.length; offset += MAX_PIECE - OVERLAP) {
     const piece = text.length <= MAX_PIECE ? text : text.slice(offset, offset + MAX_PIECE)
     for (const raw of await scan(piece)) {
-      if (found.size >= MAX_FINDINGS_PER_TEXT) break
       const start = offset + raw.start
       const key = `${raw.ruleId} ${start}`
-      if (!found.has(key)) found.set(key, { ...located(raw, start), line: 0 })
+      // of one that the end of a piece cut, the next piece has the whole
+      if ((found.get(key)?.end ?? 0) < start + raw.secret.length)
+        found.set(key, { ...located(raw, start), line: 0 })
     }
     if (offset + MAX_PIECE >= text.length) break
   }
@@ -164,12 +168,72 @@ interface RecordPlace {
   turnNumber: number | null
 }
 
-/** Scans every free text of a session sent through the API. At most 1,000 findings. */
+/** Chooses the findings that a record holds. */
+export interface FindingChoice<Found> {
+  add(found: Found): void
+  /** At most 1,000 in their order, the first of each fingerprint before repetitions; `beyond` counts the others. */
+  chosen(): { findings: Found[]; beyond: number }
+}
+
+/** Remembers no more than it may choose: the score is exact, since a few dozen distinct secrets bring it to 0. */
+export function newFindingChoice<Found extends { fingerprint: string }>(): FindingChoice<Found> {
+  const known = new Set<string>()
+  const firsts: { at: number; found: Found }[] = []
+  const repeats: { at: number; found: Found }[] = []
+  let count = 0
+  return {
+    add(found) {
+      count += 1
+      if (firsts.length === MAX_FINDINGS) return
+      if (known.has(found.fingerprint)) {
+        if (repeats.length < MAX_FINDINGS) repeats.push({ at: count, found })
+        return
+      }
+      known.add(found.fingerprint)
+      firsts.push({ at: count, found })
+    },
+    chosen() {
+      const chosen = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
+      return { findings: chosen.map(({ found }) => found), beyond: count - chosen.length }
+    },
+  }
+}
+
+/** The findings with what is not among them told in the last one's description. */
+export function tellingBeyond(findings: readonly FindingRecord[], beyond: number): FindingRecord[] {
+  if (beyond === 0) return [...findings]
+  return findings.map((finding, index) =>
+    index < findings.length - 1
+      ? finding
+      : { ...finding, description: `${finding.description} ${beyond} more were found and are not listed.` },
+  )
+}
+
+/** Scans every free text of a session sent through the API. At most 1,000 findings, each distinct secret before repetitions. */
 export async function scanRecord(record: SessionRecord): Promise<FindingRecord[]> {
-  const texts = textsOf(record)
-  if (texts.length === 0) return []
-  const found = await findSecretsInTexts(texts)
-  return found.slice(0, MAX_FINDINGS_PER_TEXT).map(({ place, secret }) => findingOf(secret, place))
+  const choice = newFindingChoice<FoundSecret & { place: RecordPlace }>()
+  for (const batch of batchesOf(textsOf(record))) {
+    for (const { place, secret } of await findSecretsInTexts(batch)) choice.add({ ...secret, place })
+  }
+  const { findings, beyond } = choice.chosen()
+  return tellingBeyond(
+    findings.map((secret) => findingOf(secret, secret.place)),
+    beyond,
+  )
+}
+
+function* batchesOf<Place>(texts: readonly ScannedText<Place>[]): Generator<ScannedText<Place>[]> {
+  let batch: ScannedText<Place>[] = []
+  let size = 0
+  for (const scanned of texts) {
+    batch.push(scanned)
+    size += scanned.text.length
+    if (size < BATCH_CHARACTERS) continue
+    yield batch
+    batch = []
+    size = 0
+  }
+  if (batch.length > 0) yield batch
 }
 
 function textsOf(record: SessionRecord): ScannedText<RecordPlace>[] {
