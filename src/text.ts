@@ -1,5 +1,11 @@
 import type { FieldProblem } from './errors.ts'
 
+// Texts that PostgreSQL can store: it knows neither NUL nor half of a surrogate pair.
+
+const REPLACEMENT = '\uFFFD'
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
 /**
  * Adds to `problems`, up to `most`, every string in `value` that PostgreSQL cannot store: with NUL, or with half of a
  * surrogate pair. Names of fields count too.
@@ -7,7 +13,7 @@ import type { FieldProblem } from './errors.ts'
 export function findUnstorable(value: unknown, field: string, problems: FieldProblem[], most: number): void {
   if (problems.length >= most) return
   if (typeof value === 'string') {
-    if (value.isWellFormed() && !value.includes('\0')) return
+    if (isStorable(value)) return
     problems.push({ field: field || 'body', message: 'must not contain NUL or unpaired surrogates' })
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) findUnstorable(item, `${field}[${index}]`, problems, most)
@@ -16,5 +22,21 @@ export function findUnstorable(value: unknown, field: string, problems: FieldPro
       findUnstorable(name, field, problems, most)
       findUnstorable(item, field === '' ? name : `${field}.${name}`, problems, most)
     }
+  }
+}
+
+/** The first `length` UTF-16 units, one less where that would halve a character. */
+export function cut(text: string, length: number): string {
+  const kept = text.slice(0, length)
+  const last = kept.charCodeAt(kept.length - 1)
+  return kept.length < text.length && last >= 0xd800 && last <= 0xdbff ? kept.slice(0, -1) : kept
+}
+
+/** Replaces NUL and half surrogate pairs by U+FFFD in every text inside a value of JSON, in place. */
+export function makeStorable(value: object): void {
+  for (const [name, item] of Object.entries(value) as [string, unknown][]) {
+    if (typeof item === 'object' && item !== null) makeStorable(item)
+    else if (typeof item === 'string' && !isStorable(item))
+      Reflect.set(value, name, item.toWellFormed().replaceAll('\0', REPLACEMENT))
   }
 }

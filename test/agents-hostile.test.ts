@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { recordId } from '../src/agents/record.ts'
 import { type ReadOptions, readSessions, type SourceResult } from '../src/agents/sessions.ts'
 import { loadPricer } from '../src/scoring/prices.ts'
+import { problemOf } from '../src/sync/validate.ts'
 import { PLANTED } from './planted-secrets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'agents-'))
@@ -261,6 +262,39 @@ test('content is cut at its limit, visibly', async () => {
   const content = records[0]?.turn_records?.[0]?.content ?? ''
   expect(content).toHaveLength(16 * 1024 + '\n[… 33616 characters cut]'.length)
   expect(content).toEndWith('[… 33616 characters cut]')
+})
+
+test('NUL, half characters and characters at a limit cost no session', async () => {
+  const bad = 'a\u0000b\ud800c'
+  const long = (length: number) => `${'x'.repeat(length - 1)}😀${'y'.repeat(40_000)}`
+  const line = JSON.stringify({
+    type: 'user',
+    ...envelope('s', 'u1', 1),
+    cwd: `/home/dev/${bad}`,
+    gitBranch: long(500),
+    message: { role: 'user', content: long(16 * 1024) },
+  })
+  const path = await write({
+    'a.jsonl': [
+      line,
+      answer('s', 2, [
+        call('t1', long(200), { file_path: 'x' }),
+        call('t2', 'Write', { file_path: `/home/dev/${bad}/${bad}.ts` }),
+        call('t3', bad, {}),
+      ]).replace('claude-haiku-4-5', 'a\\u0000b\\ud800c'),
+      answer('s', 3).replace('claude-haiku-4-5', long(200)),
+    ].join('\n'),
+  })
+  const { records } = await read(path, { content: true })
+  const [record] = records
+  expect(problemOf(record, 'record')).toBeUndefined()
+  expect(record).toMatchObject({
+    project_name: 'a\ufffdb\ufffdc',
+    branch: 'x'.repeat(499),
+    files_touched: ['a\ufffdb\ufffdc.ts'],
+  })
+  expect(record?.tools_used?.map(({ name }) => name)).toEqual(['Write', 'a\ufffdb\ufffdc', 'x'.repeat(199)])
+  expect(record?.turn_records?.[0]?.content?.isWellFormed()).toBe(true)
 })
 
 test('ids of any form become ids of ours', () => {

@@ -187,7 +187,7 @@ export function readAnswer(
       addCall(
         session,
         turn,
-        { id, name: (textOf(block.name) ?? 'unknown').slice(0, 200), input: objectOf(block.input) },
+        { id, name: textOf(block.name) ?? 'unknown', input: objectOf(block.input) },
         scan,
       )
     }

@@ -151,7 +151,7 @@ function readItem(state: State, payload: Json, at: string | null, number: number
       const name = textOf(payload.name) ?? String(payload.type)
       const input = inputOf(payload)
       if (isNew(session, `call ${id}`))
-        later(state, at, (turn) => addCall(session, turn, { id, name: name.slice(0, 200), input }, scan))
+        later(state, at, (turn) => addCall(session, turn, { id, name, input }, scan))
       if (payload.type === 'web_search_call') addResult(session, id, payload.status !== 'failed', '', scan)
       return
     }

@@ -106,7 +106,7 @@ function readMessage(file: FileReading, session: Session, message: Json, index: 
       addCall(
         session,
         turn,
-        { id: callId, name: (textOf(call.name) ?? 'unknown').slice(0, 200), input: objectOf(call.args) },
+        { id: callId, name: textOf(call.name) ?? 'unknown', input: objectOf(call.args) },
         scan,
       )
       if (call.status !== undefined)

@@ -1,5 +1,6 @@
 import type { QualitySignals } from '../scoring/quality.ts'
 import type { ObservationRecord, ToolUse } from '../sync/records.ts'
+import { cut } from '../text.ts'
 import type { EventType, Session, Turn } from './session.ts'
 
 // Short facts about a session, from counts alone: no prompt, answer or output is quoted.
@@ -31,7 +32,7 @@ export function observationsOf(
         turns.find((turn) => turn.calls.some((call) => call.name === tool.name && call.ok === false)) ?? null
       return {
         type: 'tool_errors',
-        title: `${tool.name} failed in ${tool.errors} of ${tool.calls} calls`.slice(0, 500),
+        title: cut(`${tool.name} failed in ${tool.errors} of ${tool.calls} calls`, 500),
         importance: tool.errors * 4 >= tool.calls ? 7 : 5,
         turn_number: numberOf(first, null),
         created_at: first?.at ?? null,

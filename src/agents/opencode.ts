@@ -158,7 +158,7 @@ function readPart(state: OpencodeState, part: Json): void {
     addCall(
       session,
       turn,
-      { id: callId, name: (textOf(part.tool) ?? 'unknown').slice(0, 200), input: objectOf(call.input) },
+      { id: callId, name: textOf(part.tool) ?? 'unknown', input: objectOf(call.input) },
       scan,
     )
     readToolState(state, session, callId, call)

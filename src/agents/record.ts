@@ -3,6 +3,7 @@ import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { findingOf, newFindingChoice, securityScore, tellingBeyond } from '../scoring/secrets.ts'
 import type { SessionRecord, Tokens, ToolUse, TurnRecord } from '../sync/records.ts'
+import { cut, makeStorable } from '../text.ts'
 import { classificationOf, issuesOf, observationsOf, summaryOf } from './observations.ts'
 import type { MessageTokens, Session, Turn } from './session.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
@@ -28,6 +29,9 @@ const MAX_TOOLS = 1_000
 const MAX_FILES = 20_000
 const MAX_MODELS = 100
 const MAX_COST = 1e6
+const MAX_NAME = 200
+const MAX_BRANCH = 500
+const MAX_SUMMARY = 10_000
 const ID_LENGTH = 64
 
 /** `sess_` and the agent's id, other characters than `[A-Za-z0-9_-]` replaced; a longer one ends in a hash of itself. */
@@ -52,40 +56,40 @@ export function composeRecord(session: Session, options: RecordOptions): Compose
   const numbers = new Map(turns.slice(0, MAX_TURNS).map((turn, index) => [turn, index + 1]))
   const turnRecords = turnRecordsOf(turns, priced, options.content === true)
   const quality = scoreQuality(signals)
-  return {
-    unpriced: priced.unpriced,
-    record: {
-      type: 'session',
-      id: recordId(session.id),
-      project_name: (options.project ?? projectOf(session)).slice(0, 200),
-      created_at: session.firstAt,
-      ...(options.userEmail === undefined ? {} : { user_email: options.userEmail }),
-      source: session.format === 'claude-stream-json' ? 'claude-code' : session.format,
-      branch: session.branch?.slice(0, 500) ?? null,
-      model,
-      models,
-      started_at: session.firstAt,
-      ended_at: session.lastAt,
-      duration_seconds: durationOf(session),
-      turns: turnRecords.length,
-      estimated_cost: Math.min(MAX_COST, dollarsOf(priced.total)),
-      cost_source: priced.isReported ? 'reported' : 'estimated',
-      quality_score: quality.score,
-      tokens: tokensOf(priced.tokens),
-      tools_used: tools.slice(0, MAX_TOOLS),
-      files_touched: [...files.keys()].sort().slice(0, MAX_FILES),
-      summary: ((options.content === true ? session.title : null) ?? summary).slice(0, 10_000),
-      turn_records: turnRecords,
-      observations: observationsOf(session, turns, tools, (turn, at) => numberOf(turn, at, turns, numbers)),
-      analysis: {
-        summary,
-        issues: issuesOf(signals, tools),
-        classification: classificationOf(signals, calls),
-      },
-      quality_metadata: quality,
-      security_metadata: securityOf(session, numbers),
+  const record: SessionRecord = {
+    type: 'session',
+    id: recordId(session.id),
+    project_name: cut(options.project ?? projectOf(session), MAX_NAME),
+    created_at: session.firstAt,
+    ...(options.userEmail === undefined ? {} : { user_email: options.userEmail }),
+    source: session.format === 'claude-stream-json' ? 'claude-code' : session.format,
+    branch: session.branch === null ? null : cut(session.branch, MAX_BRANCH),
+    model,
+    models,
+    started_at: session.firstAt,
+    ended_at: session.lastAt,
+    duration_seconds: durationOf(session),
+    turns: turnRecords.length,
+    estimated_cost: Math.min(MAX_COST, dollarsOf(priced.total)),
+    cost_source: priced.isReported ? 'reported' : 'estimated',
+    quality_score: quality.score,
+    tokens: tokensOf(priced.tokens),
+    tools_used: tools.slice(0, MAX_TOOLS),
+    files_touched: [...files.keys()].sort().slice(0, MAX_FILES),
+    summary: cut((options.content === true ? session.title : null) ?? summary, MAX_SUMMARY),
+    turn_records: turnRecords,
+    observations: observationsOf(session, turns, tools, (turn, at) => numberOf(turn, at, turns, numbers)),
+    analysis: {
+      summary,
+      issues: issuesOf(signals, tools),
+      classification: classificationOf(signals, calls),
     },
+    quality_metadata: quality,
+    security_metadata: securityOf(session, numbers),
   }
+  // what agents write may hold any escape of JSON; a session must not be lost for it
+  makeStorable(record)
+  return { unpriced: priced.unpriced, record }
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -97,6 +101,9 @@ function turnsOf(session: Session): Turn[] {
   ]
   return turns.sort((a, b) => compare(a.at ?? '', b.at ?? '') || a.order - b.order)
 }
+
+const nameOf = (model: string | null | undefined): string | null =>
+  model == null ? null : cut(model, MAX_NAME)
 
 const tokensOf = ({ input, output, cache_read, cache_creation }: MessageTokens): Tokens => ({
   input,
@@ -112,7 +119,7 @@ function turnRecordsOf(turns: readonly Turn[], priced: PricedTurns, withContent:
     return {
       turn_number: index + 1,
       role: turn.role,
-      model: turn.message?.model?.slice(0, 200) ?? null,
+      model: nameOf(turn.message?.model),
       started_at: turn.at,
       tokens: tokens === null || priced.silent.has(turn) ? null : tokensOf(tokens),
       cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
@@ -124,7 +131,7 @@ function turnRecordsOf(turns: readonly Turn[], priced: PricedTurns, withContent:
     records.push({
       turn_number: records.length + 1,
       role: 'assistant',
-      model: model?.slice(0, 200) ?? null,
+      model: nameOf(model),
       started_at: turns.at(-1)?.at ?? null,
       tokens: tokensOf(tokens),
       cost: cost === null ? null : Math.min(MAX_COST, dollarsOf(cost)),
@@ -204,9 +211,9 @@ function modelsOf(turns: readonly Turn[], session: Session): { models: string[];
   for (const turn of turns)
     if (turn.message?.model) uses.set(turn.message.model, (uses.get(turn.message.model) ?? 0) + 1)
   for (const { model } of session.reported) if (!uses.has(model)) uses.set(model, 0)
-  const models = [...uses.keys()].map((name) => name.slice(0, 200)).slice(0, MAX_MODELS)
+  const models = [...uses.keys()].map((name) => cut(name, MAX_NAME)).slice(0, MAX_MODELS)
   const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]
-  return { models, model: most?.slice(0, 200) ?? null }
+  return { models, model: nameOf(most) }
 }
 
 /** The repository's name, else that of the folder it began in; a worktree counts for its repository. */

@@ -1,4 +1,5 @@
 import { type FoundSecret, findSecretsInTexts, type ScannedText } from '../scoring/secrets.ts'
+import { cut } from '../text.ts'
 import type { Session, ToolCall, Turn } from './session.ts'
 
 /** Where in a session a text stands. */
@@ -84,7 +85,7 @@ function keepTexts(
       Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - session.contentLength),
     )
     const piece = `${turn.content === '' ? '' : '\n\n'}${masked}`
-    const kept = piece.slice(0, room)
+    const kept = cut(piece, room)
     turn.content += kept
     turn.contentCut += piece.length - kept.length
     session.contentLength += kept.length

@@ -1,5 +1,6 @@
 import type { PricedTokens } from '../scoring/prices.ts'
 import type { FoundSecret } from '../scoring/secrets.ts'
+import { cut } from '../text.ts'
 import { type CallNature, natureOf } from './commands.ts'
 import { type Json, textsIn } from './json.ts'
 import type { Place, SecretScan } from './secret-scan.ts'
@@ -82,6 +83,7 @@ export interface Session {
 const MAX_FOLDERS = 50
 /** Per session; above it further events are the same story. */
 const MAX_EVENTS = 10_000
+const MAX_TOOL_NAME = 200
 
 export function newSession(id: string, format: Format): Session {
   return {
@@ -201,11 +203,12 @@ export function addMessage(session: Session, message: ApiMessage, at: string | n
 export function addCall(
   session: Session,
   turn: Turn,
-  { id, name, input }: { id: string; name: string; input: Json },
+  { id, name: fullName, input }: { id: string; name: string; input: Json },
   scan: SecretScan,
 ): void {
   const known = session.calls.get(id)
   if (known !== undefined && known.turn !== null) return
+  const name = cut(fullName, MAX_TOOL_NAME)
   const call: ToolCall = { name, nature: natureOf(name, input), ok: session.results.get(id) ?? null }
   session.calls.set(id, { call, turn })
   turn.calls.push(call)

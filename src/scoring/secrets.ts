@@ -1,4 +1,5 @@
 import type { FindingRecord, SessionRecord, Severity } from '../sync/records.ts'
+import { cut } from '../text.ts'
 import { loadScanner, type RawFinding, type Scanner } from './secret-rules.ts'
 
 /** Where a secret lies: its kind and place, never the secret. Lines and columns from 1. */
@@ -153,7 +154,7 @@ export function findingOf(
     rule_id: secret.ruleId,
     category: 'secret',
     severity: severity ?? secret.severity,
-    title: `${secret.title} in ${where}`.slice(0, 500),
+    title: cut(`${secret.title} in ${where}`, 500),
     description: `A ${secret.title} stands in ${where}. Its text is neither stored nor sent; replace it where it is in use.`,
     file,
     line: secret.line,
