@@ -62,7 +62,7 @@ async function addLine(
   if (problem !== undefined) {
     return onSkipped({ path, line, reason: `${problem.field.replace('record.', '')} ${problem.message}` })
   }
-  await batches.add({ record: record as SyncRecord, path, line }, text.length)
+  await batches.add({ record: record as SyncRecord, path, line }, text)
 }
 
 function parse(text: string): unknown {

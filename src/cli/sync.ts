@@ -111,7 +111,7 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   for await (const { record, path } of recordsOf(run)) {
     summary.received += 1
     const problem = problemOf(record, record.id)
-    if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record).length)
+    if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
     else skip(summary, { path, line: null, reason: `${problem.field} ${problem.message}` })
   }
   await batches.flush()

@@ -31,17 +31,19 @@ export interface BatchOptions {
 
 /** Takes records one by one and sends them in batches. */
 export interface Batches {
-  /** `bytes`: length of the record's JSON text. */
-  add(placed: PlacedRecord, bytes: number): Promise<void>
+  /** `text`: the record as JSON. */
+  add(placed: PlacedRecord, text: string): Promise<void>
   flush(): Promise<void>
   /** Of all that was sent so far. */
   readonly tally: Tally
 }
 
-/** Of JSON: half of what a server takes, a batch's memory. */
+/** Of JSON: half of what a server takes, a batch's memory. A larger record goes alone. */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
+/** With its line's end a request of 32 MiB, which is what a server takes. */
+const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
 
-/** Batches of at most 10,000 records and 16 MiB. A record that is refused is left out and named, the others are sent. */
+/** Batches of at most 10,000 records and 16 MiB. A record that is refused or too large is left out and named, the others are sent. */
 export function createBatches(options: BatchOptions): Batches {
   const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
   let held: PlacedRecord[] = []
@@ -58,7 +60,9 @@ export function createBatches(options: BatchOptions): Batches {
   return {
     tally,
     flush,
-    async add(placed, bytes) {
+    async add(placed, text) {
+      const bytes = Buffer.byteLength(text)
+      if (bytes > MAX_RECORD_BYTES) return skip(placed, `has more than ${MAX_RECORD_BYTES} bytes`, options)
       if (held.length > 0 && heldBytes + bytes > MAX_BATCH_BYTES) await flush()
       held.push(placed)
       heldBytes += bytes
