@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { OperatorError } from './errors.ts'
+import { codeOf, OperatorError } from './errors.ts'
 import { LOG_LEVELS, type LogFormat, type LogLevel } from './log.ts'
+import { type PriceOverrides, parsePriceOverrides } from './model-prices.ts'
 
 /** The plans, from the smallest. */
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const
@@ -36,8 +38,8 @@ export interface Config {
   webhookHeaderPrefix: string
   webhookMaxEndpoints: number
   storeContent: boolean
-  /** A file of model prices; null: those built in. */
-  modelPrices: string | null
+  /** Those of the operator's file, which win over those built in; null: no file. */
+  modelPrices: PriceOverrides | null
   retentionDeliveriesDays: number
   /** 0: kept for ever. */
   retentionAuditDays: number
@@ -154,6 +156,21 @@ function home(): string {
   }
 }
 
+// read now, not when something is first priced: a wrong file must be known at the start
+const modelPrices: Read<PriceOverrides> = (file) => {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    return new Refusal(`cannot be read (${codeOf(error) ?? 'unknown error'})`)
+  }
+  try {
+    return parsePriceOverrides(text)
+  } catch (error) {
+    return new Refusal(`is no file of prices: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
 const path = matching(/^[^\0]+$/, 'must be a path')
 
 /** Names of all settings. */
@@ -237,7 +254,7 @@ export function loadConfig(env: Environment, flags: Partial<Record<SettingName, 
     ),
     webhookMaxEndpoints: setting('WEBHOOK_MAX_ENDPOINTS', integer(1, 10_000), 20),
     storeContent: setting('STORE_CONTENT', boolean, false),
-    modelPrices: setting('MODEL_PRICES', path, null),
+    modelPrices: setting('MODEL_PRICES', modelPrices, null),
     retentionDeliveriesDays: setting('RETENTION_DELIVERIES_DAYS', integer(1, 36_500), 30),
     retentionAuditDays: setting('RETENTION_AUDIT_DAYS', integer(0, 36_500), 0),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),

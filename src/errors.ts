@@ -46,3 +46,9 @@ export class OperatorError extends Error {
     this.name = 'OperatorError'
   }
 }
+
+/** The `code` of an error, of the driver, the system or PostgreSQL. */
+export function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}

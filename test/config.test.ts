@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { loadConfig, SETTINGS } from '../src/config.ts'
 import { OperatorError } from '../src/errors.ts'
+import { scratchFolder } from './cli.ts'
 
 const refusal = (env: Record<string, string>, flags = {}) => {
   try {
@@ -128,6 +130,19 @@ test('all wrong settings are listed at once, flags by their flag, and no value i
     expect(error.message).toContain(name)
   }
   expect(error.message).not.toMatch(/my-secret-value|hunter2|loud|many/)
+})
+
+test.each([
+  [undefined, 'cannot be read (ENOENT)'],
+  ['{"m":{"input":1}}', 'is no file of prices: "m" needs input and output'],
+])('MODEL_PRICES is read with the other settings: %s', async (text, reason) => {
+  const folder = scratchFolder()
+  const file = join(folder.path, 'prices.json')
+  if (text !== undefined) await Bun.write(file, text)
+  const error = refusal({ PORT: 'x', MODEL_PRICES: file })
+  folder.remove()
+  expect(error.message).toContain('\n  PORT must be')
+  expect(error.message).toContain(`\n  MODEL_PRICES ${reason}`)
 })
 
 test('every setting is read', () => {

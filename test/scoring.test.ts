@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { OperatorError } from '../src/errors.ts'
-import { dollarsOf, loadPricer, parsePriceOverrides, priceRecord } from '../src/scoring/prices.ts'
+import { parsePriceOverrides } from '../src/model-prices.ts'
+import { dollarsOf, loadPricer, priceRecord } from '../src/scoring/prices.ts'
 import { reportedQuality, scoreQuality, signalsOfRecord } from '../src/scoring/quality.ts'
 import type { SessionRecord } from '../src/sync/records.ts'
 
@@ -213,7 +213,6 @@ describe('prices', () => {
     ['{"m":{"input":-1,"output":1}}', '"m".input'],
     ['{"m":{"input":1,"output":1,"cach_read":1}}', 'unknown price "cach_read"'],
   ])('a wrong price file is refused: %s', (text, message) => {
-    expect(() => parsePriceOverrides(text)).toThrow(OperatorError)
     expect(() => parsePriceOverrides(text)).toThrow(message)
   })
 

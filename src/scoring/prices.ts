@@ -1,5 +1,5 @@
-import { roundedQuotient, scaled, unscaled } from '../decimals.ts'
-import { OperatorError } from '../errors.ts'
+import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.ts'
+import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
 import type { SessionRecord, Tokens } from '../sync/records.ts'
 
 /** Tokens of one API message. `input` is without the cache, `output` with reasoning, `cache_creation_1h` a part of `cache_creation`. */
@@ -21,25 +21,14 @@ export interface Pricer {
   cost(question: PriceQuestion): bigint | undefined
 }
 
-/** USD per million tokens, as the operator's MODEL_PRICES file gives them. */
-export interface ModelPrices {
-  input: number
-  output: number
-  cache_read?: number
-  cache_write?: number
-}
-export type PriceOverrides = Readonly<Record<string, ModelPrices>>
-
 /** USD per million tokens at 1e-6 dollars equal picodollars per token: a price times a million is an integer. */
 const PRICE_DECIMALS = 6
 const PICO_DECIMALS = 12
-const MONEY_DECIMALS = 6
 /** Anthropic's factors on the input price where no cache price is known; others charge the input price for a cache write. */
 const CACHE_WRITE_FACTOR = 1.25
 const CACHE_WRITE_1H_FACTOR = 2
 /** At most so many looked-up prices are kept: models × minutes. */
 const MAX_CACHED = 5_000
-const MAX_OVERRIDES = 10_000
 
 type Price = number | { base: number; tiers: readonly { start: number; price: number }[] } | undefined
 interface PriceRow {
@@ -48,54 +37,6 @@ interface PriceRow {
   cacheRead: Price
   cacheWrite: Price
   cacheWrite1h: Price
-}
-
-/** Checks the content of a MODEL_PRICES file; throws OperatorError (exit 2) naming the first wrong entry. */
-export function parsePriceOverrides(text: string): PriceOverrides {
-  const wrong = (what: string) => new OperatorError(`MODEL_PRICES: ${what}`, 2)
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch (error) {
-    throw wrong(`not JSON (${error instanceof Error ? error.message : error})`)
-  }
-  if (!isObject(parsed)) throw wrong('must be an object of models')
-  const entries = Object.entries(parsed)
-  if (entries.length > MAX_OVERRIDES) throw wrong(`more than ${MAX_OVERRIDES} models`)
-  return Object.fromEntries(entries.map(([model, prices]) => [model, checkedPrices(model, prices, wrong)]))
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function checkedPrices(model: string, prices: unknown, wrong: (what: string) => OperatorError): ModelPrices {
-  if (!isObject(prices)) throw wrong(`"${model}" must be an object of prices`)
-  const unknown = Object.keys(prices).find(
-    (key) => !['input', 'output', 'cache_read', 'cache_write'].includes(key),
-  )
-  if (unknown !== undefined)
-    throw wrong(`"${model}" has an unknown price "${unknown}": input, output, cache_read, cache_write`)
-  const price = (key: string): number | undefined => {
-    const value = prices[key]
-    if (value === undefined) return undefined
-    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-      throw wrong(`"${model}".${key} must be US dollars per million tokens, 0 or more`)
-    }
-    return value
-  }
-  const [input, output, cacheRead, cacheWrite] = [
-    price('input'),
-    price('output'),
-    price('cache_read'),
-    price('cache_write'),
-  ]
-  if (input === undefined || output === undefined) throw wrong(`"${model}" needs input and output`)
-  return {
-    input,
-    output,
-    ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
-  }
 }
 
 type CalcPrice = typeof import('@pydantic/genai-prices')['calcPrice']

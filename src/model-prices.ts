@@ -1,0 +1,59 @@
+// The operator's own prices, which win over those built in.
+
+/** USD per million tokens, as the operator's MODEL_PRICES file gives them. */
+export interface ModelPrices {
+  input: number
+  output: number
+  cache_read?: number
+  cache_write?: number
+}
+export type PriceOverrides = Readonly<Record<string, ModelPrices>>
+
+const MAX_OVERRIDES = 10_000
+
+/** Checks the content of a MODEL_PRICES file; throws an Error naming the first wrong entry. */
+export function parsePriceOverrides(text: string): PriceOverrides {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`not JSON (${error instanceof Error ? error.message : error})`)
+  }
+  if (!isObject(parsed)) throw new Error('must be an object of models')
+  const entries = Object.entries(parsed)
+  if (entries.length > MAX_OVERRIDES) throw new Error(`more than ${MAX_OVERRIDES} models`)
+  return Object.fromEntries(entries.map(([model, prices]) => [model, checkedPrices(model, prices)]))
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function checkedPrices(model: string, prices: unknown): ModelPrices {
+  if (!isObject(prices)) throw new Error(`"${model}" must be an object of prices`)
+  const unknown = Object.keys(prices).find(
+    (key) => !['input', 'output', 'cache_read', 'cache_write'].includes(key),
+  )
+  if (unknown !== undefined)
+    throw new Error(`"${model}" has an unknown price "${unknown}": input, output, cache_read, cache_write`)
+  const price = (key: string): number | undefined => {
+    const value = prices[key]
+    if (value === undefined) return undefined
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+      throw new Error(`"${model}".${key} must be US dollars per million tokens, 0 or more`)
+    }
+    return value
+  }
+  const [input, output, cacheRead, cacheWrite] = [
+    price('input'),
+    price('output'),
+    price('cache_read'),
+    price('cache_write'),
+  ]
+  if (input === undefined || output === undefined) throw new Error(`"${model}" needs input and output`)
+  return {
+    input,
+    output,
+    ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
+  }
+}
