@@ -4,13 +4,12 @@
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-const FIRST_YEAR = 1970
 const DAY_MS = 86_400_000
 
-/** True for a real day of the years 1970 to 9999 in the form YYYY-MM-DD. */
+/** True for a real day of the years 1 to 9999 in the form YYYY-MM-DD. */
 export function isDate(text: string): boolean {
   const match = DATE.exec(text)
-  if (match === null || Number(match[1]) < FIRST_YEAR) return false
+  if (match === null || match[1] === '0000') return false
   const parsed = new Date(`${text}T00:00:00Z`)
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text)
 }

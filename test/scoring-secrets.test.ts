@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { findSecrets, findSecretsInTexts, scanRecord, securityScore } from '../src/scoring/secrets.ts'
+import { cleanRecords } from '../src/scoring/record-secrets.ts'
+import { findSecrets, findSecretsInTexts, securityScore } from '../src/scoring/secrets.ts'
 import type { SessionRecord } from '../src/sync/records.ts'
 import { PLANTED } from './planted-secrets.ts'
 
@@ -31,6 +32,13 @@ describe('secrets', () => {
   test('plain text, hashes and ids are no secrets', async () => {
     const text = `commit ${'0123456789abcdef'.repeat(2)}01234567\nuuid 3a4a4468-815f-4494-a1ad-5681a263b5d4\nsha256 ${'ab'.repeat(32)}\npassword: REDACTED`
     expect(await findSecrets(text)).toEqual([])
+  })
+
+  test('a private key is found however short', async () => {
+    const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nabc\n-----END RSA PRIVATE KEY-----'
+    expect(await findSecrets(`key: ${key}\n`)).toMatchObject([
+      { ruleId: 'privatekey', start: 5, end: 5 + key.length },
+    ])
   })
 
   test('a text cannot switch the scan off', async () => {
@@ -89,7 +97,10 @@ describe('secrets', () => {
       ],
       turn_records: [{ role: 'user' }, { role: 'assistant', content: `see\n${PLANTED['google-api-key']}` }],
     })
-    const findings = await scanRecord(record)
+    const [clean] = await cleanRecords([record], () => undefined)
+    const findings = clean?.findings ?? []
+    for (const secret of Object.values(PLANTED))
+      expect(JSON.stringify(clean)).not.toContain(secret.slice(-12))
     expect(findings.map((finding) => finding.rule_id).sort()).toEqual([
       'anthropic',
       'github',
@@ -132,7 +143,10 @@ describe('secrets', () => {
         { content: Array.from({ length: 40 }, (_, n) => planted(n)).join(' ') },
       ],
     })
-    const findings = await scanRecord(record)
+    const [clean] = await cleanRecords([record], () => undefined)
+    const findings = clean?.findings ?? []
+    for (const secret of Object.values(PLANTED))
+      expect(JSON.stringify(clean)).not.toContain(secret.slice(-12))
     expect(findings).toHaveLength(1_000)
     expect(new Set(findings.map(({ fingerprint }) => fingerprint)).size).toBe(40)
     expect(findings.map(({ turn_number }) => turn_number)).toEqual(

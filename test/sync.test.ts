@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../src/scoring/prices.ts'
 import { compareRollups } from '../src/sync/rollup-check.ts'
 import { writeRecords } from '../src/sync/write.ts'
+import { PLANTED } from './planted-secrets.ts'
 import { testDatabase } from './postgres.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
@@ -46,13 +47,15 @@ describe('writing records', () => {
     })
   })
 
-  test('twice in one request: the later one stands', async () => {
+  test('twice in one request: the later one stands, and again it changes nothing', async () => {
     expect(await sync([session('twice', { turns: 1 }), session('twice', { turns: 2 })])).toEqual({
       received: 2,
       created: 1,
-      updated: 1,
-      unchanged: 0,
+      updated: 0,
+      unchanged: 1,
     })
+    const again = await sync([session('twice', { turns: 1 }), session('twice', { turns: 2 })])
+    expect(again).toEqual({ received: 2, created: 0, updated: 0, unchanged: 2 })
     const [row] =
       await database.sql`select s.turns from sessions s where s.org_id = ${ORG} and s.id = 'sess_twice'`
     expect(row?.turns).toBe(2)
@@ -140,6 +143,25 @@ describe('writing records', () => {
     const unlocked = sync([session('free')], 'org_unknown')
     expect(unlocked).rejects.toThrow('no lock')
     await unlocked.catch(() => {})
+  })
+
+  test('a secret in any text is masked, and found', async () => {
+    const secret = PLANTED.github ?? ''
+    const fields = { summary: `use ${secret}`, branch: secret, model: secret, tools_used: [{ name: secret }] }
+    await sync([
+      session('leaky', { ...fields, project_name: secret, analysis: { issues: [secret, secret] } }),
+    ])
+    await sync([session('given', { ...fields, security_metadata: { findings: [] } })])
+    const rows = await database.sql`
+      select s.security_score as score, s.project, d.detail::text as text, d.detail from sessions s
+      join session_details d on d.org_id = s.org_id and d.session_id = s.id
+      where s.org_id = ${ORG} and s.id in ('sess_leaky', 'sess_given')
+      order by s.id desc`
+    expect(JSON.stringify(rows)).not.toContain(secret)
+    expect(rows[0]?.detail.summary).toBe('use [secret]')
+    expect(rows.map((row) => row.score)).toEqual(['85.00', '100.00'])
+    const ids = rows[0]?.detail.security_metadata.findings.map((finding: { id: string }) => finding.id)
+    expect(new Set(ids).size).toBe(7)
   })
 
   test('a member is one address in any case, and keeps its id', async () => {

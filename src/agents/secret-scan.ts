@@ -1,4 +1,4 @@
-import { type FoundSecret, findSecretsInTexts, type ScannedText } from '../scoring/secrets.ts'
+import { type FoundSecret, findSecretsInTexts, maskSecrets, type ScannedText } from '../scoring/secrets.ts'
 import { cut } from '../text.ts'
 import type { Session, ToolCall, Turn } from './session.ts'
 
@@ -79,7 +79,7 @@ function keepTexts(
   for (const { text, place } of texts) {
     const { turn, session } = place
     if (turn === null) continue
-    const masked = maskSecrets(text, byPlace.get(place) ?? [])
+    const masked = maskSecrets(text, byPlace.get(place) ?? [], ({ ruleId }) => `[secret: ${ruleId}]`)
     const room = Math.max(
       0,
       Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - session.contentLength),
@@ -90,16 +90,4 @@ function keepTexts(
     turn.contentCut += piece.length - kept.length
     session.contentLength += kept.length
   }
-}
-
-/** The text with each secret replaced by its kind. */
-export function maskSecrets(text: string, secrets: readonly FoundSecret[]): string {
-  let masked = ''
-  let at = 0
-  for (const { start, end, ruleId } of [...secrets].sort((a, b) => a.start - b.start)) {
-    if (start < at) continue
-    masked += `${text.slice(at, start)}[secret: ${ruleId}]`
-    at = end
-  }
-  return masked + text.slice(at)
 }

@@ -198,8 +198,9 @@ function countCalls(calls: readonly NonNullable<NonNullable<TurnRecord['tool_cal
   }
 }
 
-function countUses(uses: readonly ToolUse[]): Counted {
-  const sum = (of: (use: ToolUse) => number) => uses.reduce((total, use) => total + of(use), 0)
+function countUses(sent: NonNullable<SessionRecord['tools_used']>): Counted {
+  const uses = sent.map(({ name, calls = 0, errors = 0 }) => ({ name, calls, errors }))
+  const sum = (of: (use: (typeof uses)[number]) => number) => uses.reduce((total, use) => total + of(use), 0)
   return {
     toolResults: sum((use) => use.calls),
     toolErrors: sum((use) => Math.min(use.calls, use.errors)),

@@ -27,7 +27,7 @@ const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; seve
     ruleId: 'privatekey',
     title: 'private key',
     pattern:
-      /-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\n|[A-Za-z-]{1,40}: [^\n]{1,100}\n){1,20}[A-Za-z0-9+/=]{30}[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
+      /-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\n){1,8}[A-Za-z0-9+/=][A-Za-z0-9+/=\s\\.…]{3,20000}-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\n|[A-Za-z-]{1,40}: [^\n]{1,100}\n){1,20}[A-Za-z0-9+/=]{30}[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
     severity: 'high',
   },
   {

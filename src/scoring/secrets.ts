@@ -1,4 +1,4 @@
-import type { FindingRecord, SessionRecord, Severity } from '../sync/records.ts'
+import type { FindingRecord, Severity } from '../sync/records.ts'
 import { cut } from '../text.ts'
 import { loadScanner, type RawFinding, type Scanner } from './secret-rules.ts'
 
@@ -22,8 +22,6 @@ const MAX_PIECE = 4 * 1024 * 1024
 const OVERLAP = 8 * 1024
 /** Findings that a record holds; the schema's limit. What a scan finds has none, or the rest would stay unmasked. */
 const MAX_FINDINGS = 1_000
-/** Characters of a record scanned at a time: what they hold of secrets is in memory. */
-const BATCH_CHARACTERS = 1024 * 1024
 let scanner: Promise<Scanner> | undefined
 const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
 
@@ -163,12 +161,6 @@ export function findingOf(
   }
 }
 
-interface RecordPlace {
-  where: string
-  file: string | null
-  turnNumber: number | null
-}
-
 /** Chooses the findings that a record holds. */
 export interface FindingChoice<Found> {
   add(found: Found): void
@@ -210,53 +202,18 @@ export function tellingBeyond(findings: readonly FindingRecord[], beyond: number
   )
 }
 
-/** Scans every free text of a session sent through the API. At most 1,000 findings, each distinct secret before repetitions. */
-export async function scanRecord(record: SessionRecord): Promise<FindingRecord[]> {
-  const choice = newFindingChoice<FoundSecret & { place: RecordPlace }>()
-  for (const batch of batchesOf(textsOf(record))) {
-    for (const { place, secret } of await findSecretsInTexts(batch)) choice.add({ ...secret, place })
+/** The text with each secret replaced by what `label` says of it. */
+export function maskSecrets(
+  text: string,
+  secrets: readonly FoundSecret[],
+  label: (secret: FoundSecret) => string,
+): string {
+  let masked = ''
+  let at = 0
+  for (const secret of [...secrets].sort((a, b) => a.start - b.start)) {
+    if (secret.start < at) continue
+    masked += text.slice(at, secret.start) + label(secret)
+    at = secret.end
   }
-  const { findings, beyond } = choice.chosen()
-  return tellingBeyond(
-    findings.map((secret) => findingOf(secret, secret.place)),
-    beyond,
-  )
-}
-
-function* batchesOf<Place>(texts: readonly ScannedText<Place>[]): Generator<ScannedText<Place>[]> {
-  let batch: ScannedText<Place>[] = []
-  let size = 0
-  for (const scanned of texts) {
-    batch.push(scanned)
-    size += scanned.text.length
-    if (size < BATCH_CHARACTERS) continue
-    yield batch
-    batch = []
-    size = 0
-  }
-  if (batch.length > 0) yield batch
-}
-
-function textsOf(record: SessionRecord): ScannedText<RecordPlace>[] {
-  const texts: ScannedText<RecordPlace>[] = []
-  const add = (
-    text: string | null | undefined,
-    where: string,
-    file: string | null = null,
-    turnNumber: number | null = null,
-  ) => {
-    if (text) texts.push({ text, place: { where, file, turnNumber } })
-  }
-  add(record.summary, 'the summary')
-  add(record.branch, 'the branch name')
-  add(record.analysis?.summary, 'the analysis')
-  for (const issue of record.analysis?.issues ?? []) add(issue, 'the analysis')
-  for (const path of record.files_touched ?? []) add(path, 'a file name')
-  for (const [index, turn] of (record.turn_records ?? []).entries()) {
-    add(turn.content, turn.role === 'user' ? 'a prompt' : 'an answer', null, turn.turn_number ?? index + 1)
-  }
-  for (const { title, content, file_path, turn_number } of record.observations ?? []) {
-    add(`${title}\n${content ?? ''}`, 'an observation', file_path ?? null, turn_number ?? null)
-  }
-  return texts
+  return masked + text.slice(at)
 }

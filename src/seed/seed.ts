@@ -40,7 +40,7 @@ export async function seedSessions(
     }
     for (const record of generateSessions(plan)) {
       if (done + batch.length === 0) await refuseSecondTime(tx, orgId, record.id)
-      batch.push(await prepareSession(record, record.id, { pricer, storeContent: false }))
+      batch.push(prepareSession(record, record.id, { pricer, storeContent: false }))
       if (batch.length === BATCH) await flush()
     }
     await flush()

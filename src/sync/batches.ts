@@ -114,7 +114,7 @@ async function withoutBadSessions(
   for (const placed of batch) {
     try {
       if (placed.record.type === 'session') {
-        await prepareSession(placed.record, 'records[0]', { pricer, storeContent: false })
+        prepareSession(placed.record, 'records[0]', { pricer, storeContent: false })
       }
       good.push(placed)
     } catch (error) {

@@ -4,7 +4,7 @@ import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { type Pricer, priceRecord } from '../scoring/prices.ts'
 import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
-import { scanRecord, securityScore } from '../scoring/secrets.ts'
+import { securityScore } from '../scoring/secrets.ts'
 import type {
   Finding,
   Observation,
@@ -12,8 +12,25 @@ import type {
   SessionDetailBody,
   TurnDetail,
 } from '../sessions/model.ts'
-import type { FindingRecord, QualityRecord, SessionRecord, Tokens, ToolUse, TurnRecord } from './records.ts'
+import type {
+  FindingRecord,
+  QualityFactor,
+  QualityFactorRecord,
+  QualityRecord,
+  SessionRecord,
+  Tokens,
+  ToolUse,
+  TurnRecord,
+} from './records.ts'
 import { problemOf } from './validate.ts'
+
+export interface PrepareOptions {
+  pricer: Pricer
+  /** Whether prompts and answers that were sent are kept. */
+  storeContent: boolean
+  /** What a scan found in the record, for one that was sent without findings. */
+  findings?: readonly FindingRecord[]
+}
 
 /** A session as it is stored: every default filled in, every number at its stored precision. */
 export interface PreparedSession {
@@ -46,15 +63,15 @@ const points = (value: number): number => unscaled(scaled(value, SCORE_DECIMALS)
  * Fills in what a session record leaves out: cost from tokens, quality from turns and tools, findings from its texts.
  * `field` names the record in errors (`records[3]`). Throws VALIDATION_ERROR when given parts contradict each other.
  */
-export async function prepareSession(
+export function prepareSession(
   record: SessionRecord,
   field: string,
-  { pricer, storeContent }: { pricer: Pricer; storeContent: boolean },
-): Promise<PreparedSession> {
+  { pricer, storeContent, findings = [] }: PrepareOptions,
+): PreparedSession {
   const createdAt = normalizeTimestamp(record.created_at)
   const turnRecords = (record.turn_records ?? []).map((turn, index) => turnDetail(turn, index, storeContent))
   const quality = qualityOf(record, field)
-  const security = await securityOf(record, createdAt)
+  const security = securityOf(record, findings, createdAt)
   const cost = record.estimated_cost ?? priceRecord(pricer, record).cost
   const prepared = {
     id: record.id,
@@ -70,7 +87,12 @@ export async function prepareSession(
     detail: {
       ...about(record, turnRecords),
       cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
-      tools_used: record.tools_used ?? countTools(turnRecords),
+      tools_used:
+        record.tools_used?.map(({ name, calls, errors }) => ({
+          name,
+          calls: calls ?? 0,
+          errors: errors ?? 0,
+        })) ?? countTools(turnRecords),
       files_touched: record.files_touched ?? [],
       summary: record.summary ?? null,
       turn_records: turnRecords,
@@ -175,16 +197,18 @@ function turnDetail(turn: TurnRecord, index: number, storeContent: boolean): Tur
     started_at: time(turn.started_at),
     tokens: turn.tokens ? allTokens(turn.tokens) : null,
     cost: turn.cost == null ? null : money(turn.cost),
-    tool_calls: turn.tool_calls ?? [],
+    tool_calls: (turn.tool_calls ?? []).map(({ name, ok }) => ({ name, ok: ok ?? null })),
     ...(storeContent && turn.content != null ? { content: turn.content } : {}),
   }
 }
 
 function observationsOf(record: SessionRecord, createdAt: string): Observation[] {
   return (record.observations ?? []).map((observation, index) => ({
-    id: observation.id ?? derivedId('obs', record.id, index, observation.type, observation.title),
-    type: observation.type,
-    title: observation.title,
+    id:
+      observation.id ??
+      derivedId('obs', record.id, index, observation.type ?? 'note', observation.title ?? ''),
+    type: observation.type ?? 'note',
+    title: observation.title ?? '',
     content: observation.content ?? null,
     importance: observation.importance ?? 5,
     file_path: observation.file_path ?? null,
@@ -194,6 +218,14 @@ function observationsOf(record: SessionRecord, createdAt: string): Observation[]
 }
 
 const hundredths = (value: number): number => Math.round(value * 100)
+
+const factorOf = ({ name, category, count, weight, points }: QualityFactorRecord): QualityFactor => ({
+  name,
+  category: category ?? 'other',
+  count: count ?? 0,
+  weight: weight ?? points,
+  points: hundredths(points) / 100,
+})
 
 function qualityOf(record: SessionRecord, field: string): PreparedSession['detail']['quality_metadata'] {
   const given: QualityRecord = record.quality_metadata ?? {}
@@ -208,7 +240,7 @@ function qualityOf(record: SessionRecord, field: string): PreparedSession['detai
   const quality = {
     score: points(score),
     base: points(given.base ?? QUALITY_BASE),
-    factors: given.factors.map((factor) => ({ ...factor, points: hundredths(factor.points) / 100 })),
+    factors: given.factors.map(factorOf),
     breakdown: given.breakdown ?? {},
   }
   const sum = quality.factors.reduce(
@@ -225,28 +257,32 @@ const contradiction = (field: string) =>
     message: 'must equal quality_score, and base plus the points of its factors, within 0 and 100',
   })
 
-async function securityOf(record: SessionRecord, createdAt: string) {
-  const given: readonly FindingRecord[] = record.security_metadata?.findings ?? []
-  const found = record.security_metadata ? given : await scanRecord(record)
-  const findings = found.map((finding) => findingOf(record.id, finding, createdAt))
+function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], createdAt: string) {
+  const found = record.security_metadata ? (record.security_metadata.findings ?? []) : scanned
+  const seen = new Map<string, number>()
+  const findings = found.map((finding) => findingOf(record.id, finding, createdAt, seen))
   return { score: points(record.security_metadata?.score ?? securityScore(findings)), findings }
 }
 
-function findingOf(sessionId: string, finding: FindingRecord, createdAt: string): Finding {
-  const place = [
-    finding.rule_id,
-    finding.title,
-    finding.file ?? '',
-    finding.line ?? 0,
-    finding.turn_number ?? 0,
-  ]
+/** `seen` counts findings alike in all, so that two of them have two ids, the same ones each time. */
+function findingOf(
+  sessionId: string,
+  finding: FindingRecord,
+  createdAt: string,
+  seen: Map<string, number>,
+): Finding {
+  const ruleId = finding.rule_id ?? 'unknown'
+  const place = [ruleId, finding.title ?? '', finding.file ?? '', finding.line ?? 0, finding.turn_number ?? 0]
   const fingerprint = finding.fingerprint ?? derivedId('finding', ...place).slice('finding_'.length)
+  const alike = JSON.stringify([fingerprint, ...place])
+  const nth = seen.get(alike) ?? 0
+  seen.set(alike, nth + 1)
   return {
-    id: finding.id ?? derivedId('finding', sessionId, fingerprint, ...place),
-    rule_id: finding.rule_id,
-    category: finding.category,
+    id: finding.id ?? derivedId('finding', sessionId, fingerprint, ...place, ...(nth === 0 ? [] : [nth])),
+    rule_id: ruleId,
+    category: finding.category ?? 'other',
     severity: finding.severity,
-    title: finding.title,
+    title: finding.title ?? ruleId,
     description: finding.description ?? null,
     file: finding.file ?? null,
     line: finding.line ?? null,

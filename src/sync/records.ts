@@ -47,7 +47,7 @@ export const TurnRecord = Type.Object(
     tokens: optional(Type.Partial(Tokens, strict)),
     cost: optional(money),
     tool_calls: optional(
-      Type.Array(Type.Object({ name: name(200), ok: Type.Union([Type.Boolean(), Type.Null()]) }, strict), {
+      Type.Array(Type.Object({ name: name(200), ok: optional(Type.Boolean()) }, strict), {
         maxItems: 10_000,
       }),
     ),
@@ -60,8 +60,8 @@ export type TurnRecord = Static<typeof TurnRecord>
 export const ObservationRecord = Type.Object(
   {
     id: optional(Type.String({ pattern: '^obs_[A-Za-z0-9_-]{1,64}$' })),
-    type: name(100),
-    title: name(500),
+    type: Type.Optional(name(100)),
+    title: Type.Optional(Type.String({ maxLength: 500 })),
     content: optional(Type.String({ maxLength: 10_000 })),
     importance: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
     file_path: optional(Type.String({ maxLength: 4096 })),
@@ -83,10 +83,10 @@ export type Severity = Static<typeof Severity>
 export const FindingRecord = Type.Object(
   {
     id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$' })),
-    rule_id: name(200),
-    category: name(100),
+    rule_id: Type.Optional(name(200)),
+    category: Type.Optional(name(100)),
     severity: Severity,
-    title: name(500),
+    title: Type.Optional(name(500)),
     description: optional(Type.String({ maxLength: 2_000 })),
     file: optional(Type.String({ maxLength: 4096 })),
     line: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
@@ -117,11 +117,24 @@ export const QualityFactor = Type.Object(
 )
 export type QualityFactor = Static<typeof QualityFactor>
 
+/** A factor as it may be sent: only what it is called and what it adds are needed. */
+const QualityFactorRecord = Type.Object(
+  {
+    name: QualityFactor.properties.name,
+    category: Type.Optional(QualityFactor.properties.category),
+    count: Type.Optional(QualityFactor.properties.count),
+    weight: Type.Optional(QualityFactor.properties.weight),
+    points: QualityFactor.properties.points,
+  },
+  strict,
+)
+export type QualityFactorRecord = Static<typeof QualityFactorRecord>
+
 export const QualityRecord = Type.Object(
   {
     score: optional(score),
     base: Type.Optional(score),
-    factors: Type.Optional(Type.Array(QualityFactor, { maxItems: 100 })),
+    factors: Type.Optional(Type.Array(QualityFactorRecord, { maxItems: 100 })),
     breakdown: Type.Optional(
       Type.Record(
         Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$' }),
@@ -156,7 +169,15 @@ export const SessionRecord = Type.Object(
     cost_source: optional(Type.Union([Type.Literal('reported'), Type.Literal('estimated')])),
     quality_score: optional(score),
     tokens: optional(Type.Partial(Tokens, strict)),
-    tools_used: optional(Type.Array(ToolUse, { maxItems: 1_000 })),
+    tools_used: optional(
+      Type.Array(
+        Type.Object(
+          { name: name(200), calls: Type.Optional(count(1e9)), errors: Type.Optional(count(1e9)) },
+          strict,
+        ),
+        { maxItems: 1_000 },
+      ),
+    ),
     files_touched: optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 20_000 })),
     summary: optional(Type.String({ maxLength: 10_000 })),
     turn_records: optional(Type.Array(TurnRecord, { maxItems: 50_000 })),

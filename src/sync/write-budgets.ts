@@ -23,16 +23,14 @@ export async function writeBudgets(tx: ISql, orgId: string, records: readonly Sy
     budgets.map((budget) => budget.month),
   )
   const changed = new Map<string, string>()
-  for (const { month, limit } of budgets) {
+  // twice in one request: only the last counts
+  for (const [month, limit] of new Map(budgets.map((budget) => [budget.month, budget.limit]))) {
     const known = limits.get(month)
-    if (known === limit) {
-      tally.unchanged += 1
-      continue
-    }
+    if (known === limit) continue
     tally[known === undefined ? 'created' : 'updated'] += 1
-    limits.set(month, limit)
     changed.set(month, limit)
   }
+  tally.unchanged = budgets.length - changed.size
   if (changed.size > 0) await upsertLimits(tx, orgId, changed)
   return tally
 }

@@ -28,22 +28,24 @@ export async function writeMembers(tx: ISql, orgId: string, records: readonly Sy
     orgId,
     members.map(({ record }) => record),
   )
-  const byEmail = new Map(known.map((row) => [row.email, row]))
+  const before = new Map(known.map((row) => [row.email, row]))
+  const byEmail = new Map(before)
   const byId = new Map(known.map((row) => [row.id, row]))
   const changed = new Map<string, MemberRow>()
   for (const { index, record } of members) {
     const row = rowOf(record, byEmail)
     refuseForeignId(record, row, byId, `records[${index}].id`)
-    const stored = byEmail.get(row.email)
-    if (stored !== undefined && sameMember(stored, row)) {
-      tally.unchanged += 1
-      continue
-    }
-    tally[stored === undefined ? 'created' : 'updated'] += 1
     byEmail.set(row.email, row)
     byId.set(row.id, row)
+    // twice in one request: only the last counts
     changed.set(row.email, row)
   }
+  for (const [email, row] of changed) {
+    const stored = before.get(email)
+    if (stored !== undefined && sameMember(stored, row)) changed.delete(email)
+    else tally[stored === undefined ? 'created' : 'updated'] += 1
+  }
+  tally.unchanged = members.length - changed.size
   await upsertMembers(tx, orgId, [...changed.values()])
   return tally
 }

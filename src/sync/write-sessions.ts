@@ -34,20 +34,15 @@ export async function writeSessions(
   const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
   if (sessions.length === 0) return tally
   const stored = await findStored(tx, orgId, [...new Set(sessions.map((session) => session.id))])
-  const hashes = new Map([...stored].map(([id, session]) => [id, session.hash]))
-  const changed = new Map<string, PreparedSession>()
-  for (const session of sessions) {
-    const known = hashes.get(session.id)
-    if (known !== undefined && Buffer.compare(known, session.hash) === 0) {
-      tally.unchanged += 1
-      continue
-    }
+  // twice in one request: only the last counts, or the same request again would seem to change it back and forth
+  const last = new Map(sessions.map((session) => [session.id, session]))
+  const rows = [...last.values()].filter((session) => {
+    const known = stored.get(session.id)
+    if (known !== undefined && Buffer.compare(known.hash, session.hash) === 0) return false
     tally[known === undefined ? 'created' : 'updated'] += 1
-    hashes.set(session.id, session.hash)
-    // twice in one request: the later one stands
-    changed.set(session.id, session)
-  }
-  const rows = [...changed.values()]
+    return true
+  })
+  tally.unchanged = sessions.length - rows.length
   if (rows.length === 0) return tally
   await upsertSessions(tx, orgId, rows)
   await upsertDetails(tx, orgId, rows, stored, now)

@@ -1,5 +1,6 @@
 import type { ISql, Sql } from '../db/client.ts'
 import type { Pricer } from '../scoring/prices.ts'
+import { cleanRecords } from '../scoring/record-secrets.ts'
 import { createPause } from './pause.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import type { SyncRecord } from './records.ts'
@@ -50,12 +51,18 @@ export async function writeRecords(
 
 async function prepareSessions(deps: SyncDeps, records: readonly SyncRecord[]): Promise<PreparedSession[]> {
   const pricer = await deps.pricer()
-  const prepared: PreparedSession[] = []
   const pause = createPause()
-  for (const [index, record] of records.entries()) {
-    if (record.type !== 'session') continue
-    const options = { pricer, storeContent: deps.storeContent }
-    prepared.push(await prepareSession(record, `records[${index}]`, options))
+  const placed = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'session' ? [{ index, record }] : [],
+  )
+  const clean = await cleanRecords(
+    placed.map(({ record }) => record),
+    pause,
+  )
+  const prepared: PreparedSession[] = []
+  for (const [position, { record, findings }] of clean.entries()) {
+    const options = { pricer, storeContent: deps.storeContent, findings }
+    prepared.push(prepareSession(record, `records[${placed[position]?.index}]`, options))
     await pause()
   }
   return prepared
