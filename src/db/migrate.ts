@@ -1,7 +1,9 @@
-import type { Log } from '../log.ts'
 import { OperatorError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
 import schema from './migrations/0001_schema.sql' with { type: 'text' }
+import audit from './migrations/0002_audit.sql' with { type: 'text' }
+import commits from './migrations/0004_commits.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -10,7 +12,10 @@ interface Migration {
 }
 
 /** In order of number, without gaps; what has been released is never edited. */
-export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'schema', text: schema }]
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: 'schema', text: schema },
+  { number: 4, name: 'commits', text: commits },
+]
 
 /** Any constant: one lock for "somebody is migrating this database". */
 const ADVISORY_LOCK = 7_262_111_961

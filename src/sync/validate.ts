@@ -6,9 +6,13 @@ import { RECORD_SCHEMAS, type SyncRecord } from './records.ts'
 
 FormatRegistry.Set('timestamp', isTimestamp)
 FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))
+// in the index of a table with the project's name and a hash beside it: an entry holds 2,700 bytes
+FormatRegistry.Set('repository-path', (text) => Buffer.byteLength(text) <= MAX_PATH_BYTES)
 // one @, something before it, a dotted or plain host behind it, no spaces: delivery is not ours to judge
 FormatRegistry.Set('email', (text) => /^[^\s@]+@[^\s@]+$/.test(text))
 
+/** Of a file's name in a commit, in UTF-8. */
+export const MAX_PATH_BYTES = 1_024
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
 /** Problems named in one answer; a file in the wrong format has one in every record. */
