@@ -1,5 +1,6 @@
 import { isDate } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import {
   createKey,
@@ -11,7 +12,7 @@ import {
   updateOrganization,
 } from '../keys/queries.ts'
 import { problemOf } from '../sync/validate.ts'
-import { lockOrganization, writeRecords } from '../sync/write.ts'
+import { writeRecords } from '../sync/write.ts'
 import { findMember, listMembers, removeMember } from '../team/queries.ts'
 import { type Context, withDatabase } from './context.ts'
 import { answer, table } from './output.ts'

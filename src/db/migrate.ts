@@ -2,6 +2,7 @@ import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
 import schema from './migrations/0001_schema.sql' with { type: 'text' }
+import badges from './migrations/0006_badges.sql' with { type: 'text' }
 import audit from './migrations/0002_audit.sql' with { type: 'text' }
 import commits from './migrations/0004_commits.sql' with { type: 'text' }
 
@@ -14,6 +15,7 @@ interface Migration {
 /** In order of number, without gaps; what has been released is never edited. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'schema', text: schema },
+  { number: 2, name: 'audit', text: audit },
   { number: 4, name: 'commits', text: commits },
 ]
 

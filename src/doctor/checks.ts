@@ -2,9 +2,9 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Sql } from '../db/client.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { listOrganizations } from '../keys/queries.ts'
 import { compareRollups, rebuildRollups } from '../sync/rollup-check.ts'
-import { lockOrganization } from '../sync/write.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
 /** What one look came to. */

@@ -1,9 +1,9 @@
 import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sync/prepare.ts'
 import { rebuildRollups } from '../sync/rollup-check.ts'
-import { lockOrganization } from '../sync/write.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import { copySessions, refreshStatistics } from './queries.ts'
 

@@ -1,4 +1,5 @@
-import type { ISql, Sql } from '../db/client.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import type { SyncRecord } from './records.ts'
@@ -65,16 +66,4 @@ async function prepareSessions(deps: SyncDeps, records: readonly SyncRecord[]): 
     }
   }
   return prepared
-}
-
-/**
- * Waits for and holds, to the end of the transaction, the right to write the organization's data: writers of one
- * organization queue here, so that every later statement sees all that was committed before it.
- */
-export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    select l.org_id
-    from org_locks l
-    where l.org_id = ${orgId}
-    for update`
 }
