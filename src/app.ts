@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { badgeRoutes } from './badges/routes.ts'
 import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
@@ -41,6 +42,7 @@ export function createApp(deps: AppDeps) {
 
   return lifecycle({ log, admission })
     .use(healthRoutes({ sql, worker }))
+    .use(badgeRoutes({ sql, config, now }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
 }

@@ -1,3 +1,5 @@
+import { updateBadges } from '../badges/queries.ts'
+import { badgeChange } from '../badges/settings.ts'
 import { isDate } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
@@ -51,11 +53,21 @@ export async function listOrgs(context: Context): Promise<void> {
 /** `org update` */
 export async function updateOrg(context: Context, options: Options, slug: string): Promise<void> {
   const change = { name: options.name, plan: options.plan }
-  if (change.name === undefined && change.plan === undefined) {
-    throw new OperatorError('nothing to change: give --name or --plan', 2)
+  const badges = badgeChange(options)
+  if (change.name === undefined && change.plan === undefined && badges === undefined) {
+    throw new OperatorError('nothing to change: give --name, --plan, --badges or --badge-…', 2)
   }
-  const changed = await withDatabase(context, (sql) => updateOrganization(sql, slug, change))
-  await answer(context.json, changed, `organization ${changed.slug}: ${changed.name}, ${changed.plan}`)
+  const changed = await withDatabase(context, async (sql) => {
+    const organization = await updateOrganization(sql, slug, change)
+    if (badges === undefined) return organization
+    const settings = await updateBadges(sql, slug, badges.change)
+    const shown = { ...organization, badges: settings }
+    return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
+  })
+  const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`]
+  if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
+  if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)
+  await answer(context.json, changed, lines.join('\n'))
 }
 
 /** Runs `use` with the id of the organization that --org names. */

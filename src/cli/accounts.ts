@@ -64,6 +64,17 @@ function addOrganizations(program: Command, runs: Runs): void {
     .description('change an organization')
     .option('--name <name>', 'its name for people')
     .option('--plan <plan>', PLANS.join(', '))
+    .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
+    .option('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it')
+    .option('--badge-label-quality <text>', 'label of the quality badge')
+    .option('--badge-label-security <text>', 'label of the security badge')
+    .option('--badge-label-cost <text>', 'label of the cost badge')
+    .option('--badge-thresholds <good,fair>', 'least good and least fair value (80,50)')
+    .option('--badge-colors <good,fair,poor>', 'names or hexadecimal (brightgreen,yellow,red)')
+    .addHelpText(
+      'after',
+      '\nAn empty text sets a label, the thresholds or the colors back.\n\nExample:\n  cloud-analytics org update acme --badges public --badge-thresholds 90,70',
+    )
     .action(runs((commands, context, options, slug) => commands.updateOrg(context, options, slug)))
 }
 

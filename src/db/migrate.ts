@@ -2,9 +2,9 @@ import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
 import schema from './migrations/0001_schema.sql' with { type: 'text' }
-import badges from './migrations/0006_badges.sql' with { type: 'text' }
 import audit from './migrations/0002_audit.sql' with { type: 'text' }
 import commits from './migrations/0004_commits.sql' with { type: 'text' }
+import badges from './migrations/0006_badges.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -17,6 +17,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'schema', text: schema },
   { number: 2, name: 'audit', text: audit },
   { number: 4, name: 'commits', text: commits },
+  { number: 6, name: 'badges', text: badges },
 ]
 
 /** Any constant: one lock for "somebody is migrating this database". */
