@@ -9,6 +9,7 @@ import { lifecycle } from './http/lifecycle.ts'
 import type { Log } from './log.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import type { Pricer } from './scoring/prices.ts'
+import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { syncRoutes } from './sync/routes.ts'
 
@@ -38,6 +39,7 @@ export function createApp(deps: AppDeps) {
       .use(sessionRoutes(routeDeps))
       .use(qualityRoutes(routeDeps))
       .use(costRoutes(routeDeps))
+      .use(securityRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps))
 
   return lifecycle({ log, admission })

@@ -3,6 +3,7 @@ import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
 import schema from './migrations/0001_schema.sql' with { type: 'text' }
 import audit from './migrations/0002_audit.sql' with { type: 'text' }
+import security from './migrations/0003_security.sql' with { type: 'text' }
 import commits from './migrations/0004_commits.sql' with { type: 'text' }
 import badges from './migrations/0006_badges.sql' with { type: 'text' }
 
@@ -16,6 +17,7 @@ interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'schema', text: schema },
   { number: 2, name: 'audit', text: audit },
+  { number: 3, name: 'security', text: security },
   { number: 4, name: 'commits', text: commits },
   { number: 6, name: 'badges', text: badges },
 ]

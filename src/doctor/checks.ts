@@ -4,6 +4,7 @@ import type { Sql } from '../db/client.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { listOrganizations } from '../keys/queries.ts'
+import { compareFindings, rebuildFindings } from '../sync/findings-check.ts'
 import { compareRollups, rebuildRollups } from '../sync/rollup-check.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
@@ -63,11 +64,14 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
         await sql.begin(async (tx) => {
           await lockOrganization(tx, id)
           await rebuildRollups(tx, id)
+          await rebuildFindings(tx, id)
         })
       }
       const [first] = await compareRollups(sql, id)
       if (first !== undefined)
         wrong.push(`${slug} (${first.grain} ${first.bucket} ${first.project || 'all projects'})`)
+      const [finding] = await compareFindings(sql, id)
+      if (finding !== undefined) wrong.push(`${slug} (${finding.table} ${finding.project || 'all projects'})`)
     }
     if (wrong.length === 0)
       return { status: 'ok', message: `agree with the sessions of ${organizations.length} organizations` }

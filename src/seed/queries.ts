@@ -68,5 +68,5 @@ export async function copySessions(
 
 /** Tells the planner of many new rows, and marks their pages visible, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze sessions, session_details, session_rollups`
+  await sql`vacuum analyze sessions, session_details, session_rollups, findings, finding_rollups, file_rollups, file_risks`
 }

@@ -3,6 +3,7 @@ import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sync/prepare.ts'
+import { rebuildFindings } from '../sync/findings-check.ts'
 import { rebuildRollups } from '../sync/rollup-check.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import { copySessions, refreshStatistics } from './queries.ts'
@@ -45,6 +46,7 @@ export async function seedSessions(
       }
       await flush()
       await rebuildRollups(tx, orgId)
+      await rebuildFindings(tx, orgId)
     })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '23505') {

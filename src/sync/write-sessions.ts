@@ -2,12 +2,16 @@ import type { ISql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Counted, moveRollups } from './rollup.ts'
+import { writeFindings } from './write-findings.ts'
 
 /** How many of the records made something new, changed something, or said what was known. */
 export interface Tally {
   created: number
   updated: number
   unchanged: number
+  /** Ids of what was created and of what was updated, for the audit log; one may stand in both. */
+  createdIds?: readonly string[]
+  updatedIds?: readonly string[]
 }
 
 interface StoredSession {
@@ -56,6 +60,7 @@ export async function writeSessions(
     return known === undefined ? [] : [countedOf(known)]
   })
   await moveRollups(tx, orgId, before, rows)
+  await writeFindings(tx, orgId, rows, new Set(stored.keys()))
   return tally
 }
 
