@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { auditRoutes } from './audit/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
@@ -12,6 +13,7 @@ import type { Pricer } from './scoring/prices.ts'
 import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { syncRoutes } from './sync/routes.ts'
+import { teamRoutes } from './team/routes.ts'
 
 export interface AppDeps {
   sql: Sql
@@ -40,6 +42,8 @@ export function createApp(deps: AppDeps) {
       .use(qualityRoutes(routeDeps))
       .use(costRoutes(routeDeps))
       .use(securityRoutes(routeDeps))
+      .use(auditRoutes(routeDeps))
+      .use(teamRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps))
 
   return lifecycle({ log, admission })

@@ -50,6 +50,9 @@ export function microsOf(text: string): bigint {
   return seconds * 1_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
 }
 
+/** The last instant of the four-digit years, in microseconds since 1970. */
+export const LAST_MICROS = microsOf('9999-12-31T23:59:59.999999Z')
+
 /** Microseconds since 1970 as `2026-01-31T12:34:56.789123Z`. */
 export function timestampOf(micros: bigint): string {
   const seconds = new Date(Number(micros / 1_000_000n) * 1_000).toISOString().slice(0, 19)

@@ -4,14 +4,14 @@ import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody } from '../http/body.ts'
 import { namingLines } from '../http/json.ts'
 import { errorResponses, guard } from '../http/query.ts'
-import { BudgetRecord, MemberRecord, SessionRecord } from './records.ts'
+import { RECORD_SCHEMAS } from './records.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
 
 /** Packed and unpacked. */
 export const MAX_SYNC_BYTES = 32 * 1024 * 1024
 
 export const SyncRequest = Type.Object({
-  records: Type.Array(Type.Unknown(), { description: 'Each of one of the kinds session, member, budget' }),
+  records: Type.Array(Type.Unknown(), { description: 'Each of one of the kinds that `type` names' }),
 })
 
 export const SyncAnswer = Type.Object(
@@ -25,19 +25,20 @@ export const SyncAnswer = Type.Object(
 )
 export type SyncAnswer = Static<typeof SyncAnswer>
 
-export const SYNC_RECORDS = [SessionRecord, MemberRecord, BudgetRecord] as const
+export const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
 
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps) =>
   new Elysia()
     .use(access(deps))
     .post(
       '/sync',
-      ({ body, access: { orgId } }) => namingLines(body, () => writeRecords(sync, orgId, body.records)),
+      ({ body, access: { orgId, actor } }) =>
+        namingLines(body, () => writeRecords(sync, orgId, body.records, actor)),
       {
         ...guard('write'),
         ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),
         body: SyncRequest,
         response: { 200: SyncAnswer, ...errorResponses },
-        detail: { summary: 'Send sessions, members and budgets', tags: ['Sync'] },
+        detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },
     )

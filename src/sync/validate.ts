@@ -5,6 +5,7 @@ import { ApiError, type FieldProblem, validationError } from '../errors.ts'
 import { RECORD_SCHEMAS, type SyncRecord } from './records.ts'
 
 FormatRegistry.Set('timestamp', isTimestamp)
+FormatRegistry.Set('day', isDate)
 FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))
 // in the index of a table with the project's name and a hash beside it: an entry holds 2,700 bytes
 FormatRegistry.Set('repository-path', (text) => Buffer.byteLength(text) <= MAX_PATH_BYTES)

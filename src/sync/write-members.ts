@@ -44,8 +44,14 @@ export async function writeMembers(tx: ISql, orgId: string, records: readonly Sy
     byId.set(row.id, row)
     changed.set(row.email, row)
   }
-  await upsertMembers(tx, orgId, [...changed.values()])
-  return tally
+  const rows = [...changed.values()]
+  await upsertMembers(tx, orgId, rows)
+  const stored = new Set(known.map((row) => row.id))
+  return {
+    ...tally,
+    createdIds: rows.flatMap(({ id }) => (stored.has(id) ? [] : [id])),
+    updatedIds: rows.flatMap(({ id }) => (stored.has(id) ? [id] : [])),
+  }
 }
 
 function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, MemberRow>): MemberRow {

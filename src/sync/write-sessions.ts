@@ -2,6 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Counted, moveRollups } from './rollup.ts'
+import { type Activity, moveActivity } from './write-activity.ts'
 import { writeFindings } from './write-findings.ts'
 
 /** How many of the records made something new, changed something, or said what was known. */
@@ -23,6 +24,9 @@ interface StoredSession {
   security: string
   hash: Uint8Array
   previous_score: number | null
+  created_at: Date
+  user_key: string | null
+  files: string[]
 }
 
 /**
@@ -55,13 +59,16 @@ export async function writeSessions(
   if (rows.length === 0) return tally
   await upsertSessions(tx, orgId, rows)
   await upsertDetails(tx, orgId, rows, stored, now)
-  const before = rows.flatMap((session) => {
-    const known = stored.get(session.id)
-    return known === undefined ? [] : [countedOf(known)]
-  })
-  await moveRollups(tx, orgId, before, rows)
+  const before = rows.flatMap((session) => stored.get(session.id) ?? [])
+  await moveRollups(tx, orgId, before.map(countedOf), rows)
+  await moveActivity(tx, orgId, before.map(storedActivity), rows.map(activityOf))
   await writeFindings(tx, orgId, rows, new Set(stored.keys()))
-  return tally
+  const ids = [...changed.keys()]
+  return {
+    ...tally,
+    createdIds: ids.filter((id) => !stored.has(id)),
+    updatedIds: ids.filter((id) => stored.has(id)),
+  }
 }
 
 async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredSession>> {
@@ -74,7 +81,10 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
       s.quality_score::text as quality,
       s.security_score::text as security,
       s.content_hash as hash,
-      (d.detail->'quality_metadata'->>'previous_score')::float8 as previous_score
+      (d.detail->'quality_metadata'->>'previous_score')::float8 as previous_score,
+      s.created_at,
+      coalesce(s.user_id, s.user_email) as user_key,
+      d.detail->'files_touched' as files
     from sessions s
     join session_details d on d.org_id = s.org_id and d.session_id = s.id
     where s.org_id = ${orgId}
@@ -88,6 +98,21 @@ const countedOf = (session: StoredSession): Counted => ({
   cost: unitsOf(session.cost),
   quality: unitsOf(session.quality),
   security: unitsOf(session.security),
+})
+
+const storedActivity = ({ created_at, user_key, project, files }: StoredSession): Activity => ({
+  createdAt: created_at,
+  userKey: user_key,
+  project,
+  files,
+})
+
+/** What a session counts for in the team's activity. */
+export const activityOf = ({ createdAt, userId, userEmail, project, detail }: PreparedSession): Activity => ({
+  createdAt,
+  userKey: userId ?? userEmail,
+  project,
+  files: detail.files_touched,
 })
 
 async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {

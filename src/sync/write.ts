@@ -1,11 +1,16 @@
+import { type Actor, recordEntries, SYSTEM } from '../audit/record.ts'
 import type { Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import type { Pricer } from '../scoring/prices.ts'
+import { entriesOf } from './entries.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import type { SyncRecord } from './records.ts'
 import { checkRecords } from './validate.ts'
+import { writeAudit } from './write-audit.ts'
 import { writeBudgets } from './write-budgets.ts'
+import { writeCommits } from './write-commits.ts'
 import { writeMembers } from './write-members.ts'
+import { writeReports } from './write-reports.ts'
 import { type Tally, writeSessions } from './write-sessions.ts'
 
 export interface SyncDeps {
@@ -15,7 +20,7 @@ export interface SyncDeps {
   pricer: () => Promise<Pricer>
 }
 
-export interface SyncResult extends Tally {
+export interface SyncResult extends Omit<Tally, 'createdIds' | 'updatedIds'> {
   received: number
 }
 
@@ -23,26 +28,34 @@ export interface SyncResult extends Tally {
 const YIELD_AFTER_MS = 20
 
 /**
- * Writes a batch of records for one organization, all or nothing, in one transaction. The same batch again changes
- * nothing. Throws VALIDATION_ERROR naming `records[<index>].<field>`.
+ * Writes a batch of records for one organization, all or nothing, in one transaction, and what `actor` did into the audit
+ * log. The same batch again changes nothing. Throws VALIDATION_ERROR naming `records[<index>].<field>`.
  */
 export async function writeRecords(
   deps: SyncDeps,
   orgId: string,
   records: readonly unknown[],
+  actor: Actor = SYSTEM,
 ): Promise<SyncResult> {
   checkRecords(records)
   const sessions = await prepareSessions(deps, records)
   const now = deps.now()
   const tallies = await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
-    return [
-      await writeMembers(tx, orgId, records),
-      await writeBudgets(tx, orgId, records),
-      await writeSessions(tx, orgId, sessions, now),
-    ]
+    const written = {
+      member: await writeMembers(tx, orgId, records),
+      budget: await writeBudgets(tx, orgId, records),
+      session: await writeSessions(tx, orgId, sessions, now),
+      commit: await writeCommits(tx, orgId, records),
+      audit: await writeAudit(tx, orgId, records),
+      // after all that they may count
+      report: await writeReports(tx, orgId, records),
+    }
+    await recordEntries(tx, orgId, actor, entriesOf(written))
+    return written
   })
-  const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
+  const sum = (pick: (tally: Tally) => number) =>
+    Object.values(tallies).reduce((total, tally) => total + pick(tally), 0)
   return {
     received: records.length,
     created: sum((tally) => tally.created),
