@@ -1,8 +1,8 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
-import { findingOf, securityScore } from '../scoring/secrets.ts'
 import type { SessionRecord, Tokens, ToolUse, TurnRecord } from '../sync/records.ts'
+import { securityOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, summaryOf } from './observations.ts'
 import type { MessageTokens, Session, Turn } from './session.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
@@ -83,7 +83,10 @@ export function composeRecord(session: Session, options: RecordOptions): Compose
         classification: classificationOf(signals, calls),
       },
       quality_metadata: quality,
-      security_metadata: securityOf(session, numbers),
+      security_metadata: securityOf(session, {
+        pathOf: (path) => pathIn(session.folders, path),
+        numberOf: (turn, at) => numberOf(turn, at, turns, numbers),
+      }),
     },
   }
 }
@@ -235,24 +238,4 @@ function numberOf(
   const before =
     at === null ? undefined : turns.findLast((candidate) => candidate.at !== null && candidate.at <= at)
   return before === undefined ? null : (numbers.get(before) ?? null)
-}
-
-function securityOf(
-  session: Session,
-  numbers: ReadonlyMap<Turn, number>,
-): NonNullable<SessionRecord['security_metadata']> {
-  const findings = [...session.secrets.values()].map(({ place, finding }) => {
-    const path = place.call?.nature.file ?? null
-    return findingOf(finding, {
-      file: path === null ? null : pathIn(session.folders, path),
-      turnNumber: place.turn === null ? null : (numbers.get(place.turn) ?? null),
-      severity: place.outward ? 'critical' : finding.severity,
-      where: place.where,
-    })
-  })
-  findings.sort(
-    (a, b) =>
-      (a.turn_number ?? 0) - (b.turn_number ?? 0) || compare(a.fingerprint ?? '', b.fingerprint ?? ''),
-  )
-  return { score: securityScore(findings), findings }
 }

@@ -1,6 +1,8 @@
+import type { Danger } from '../scoring/dangerous.ts'
 import type { PricedTokens } from '../scoring/prices.ts'
 import type { FoundSecret } from '../scoring/secrets.ts'
 import { type CallNature, natureOf } from './commands.ts'
+import { dangersOf } from './dangers.ts'
 import { type Json, textsIn } from './json.ts'
 import type { Place, SecretScan } from './secret-scan.ts'
 
@@ -29,6 +31,8 @@ export interface ApiMessage {
 export interface ToolCall {
   name: string
   nature: CallNature
+  /** What of it is dangerous, by kind and place. */
+  dangers: readonly Danger[]
   /** Null until its result is read. */
   ok: boolean | null
 }
@@ -73,6 +77,8 @@ export interface Session {
   reported: { model: string; tokens: MessageTokens; cost: bigint | null }[]
   covered: Set<Turn>
   secrets: Map<string, { place: Place; finding: FoundSecret }>
+  /** Dangerous modes that it ran in, by rule, and since when. */
+  modes: Map<string, { danger: Danger; at: string | null }>
   contentLength: number
   /** Lines already read, from whichever file. */
   seen: Set<string>
@@ -101,6 +107,7 @@ export function newSession(id: string, format: Format): Session {
     reported: [],
     covered: new Set(),
     secrets: new Map(),
+    modes: new Map(),
     contentLength: 0,
     seen: new Set(),
     order: 0,
@@ -206,7 +213,13 @@ export function addCall(
 ): void {
   const known = session.calls.get(id)
   if (known !== undefined && known.turn !== null) return
-  const call: ToolCall = { name, nature: natureOf(name, input), ok: session.results.get(id) ?? null }
+  const nature = natureOf(name, input)
+  const call: ToolCall = {
+    name,
+    nature,
+    dangers: dangersOf(name, input, nature),
+    ok: session.results.get(id) ?? null,
+  }
   session.calls.set(id, { call, turn })
   turn.calls.push(call)
   scan.add(textsIn(input), {
@@ -244,4 +257,10 @@ export function addEvent(
   turn: Turn | null = null,
 ): void {
   if (session.events.size < MAX_EVENTS) session.events.set(`${type} ${key}`, { type, at, turn })
+}
+
+/** A mode that the session ran in, first seen at `at`. */
+export function addMode(session: Session, danger: Danger, at: string | null): void {
+  const known = session.modes.get(danger.ruleId)
+  if (known === undefined) session.modes.set(danger.ruleId, { danger, at })
 }
