@@ -39,6 +39,7 @@ export function addData(program: Command, surroundings: Surroundings): void {
     .description('make sample sessions for benchmarks; the same seed makes the same')
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--sessions <n>', 'how many', integer(1, MAX_SEED_SESSIONS))
+    .option('--audit <n>', 'audit entries too', integer(0, MAX_SEED_SESSIONS), 0)
     .option('--projects <n>', 'spread over so many projects', integer(1, 99), 12)
     .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
     .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
@@ -48,6 +49,7 @@ export function addData(program: Command, surroundings: Surroundings): void {
       const options = this.opts<{
         org: string
         sessions: number
+        audit: number
         projects: number
         days: number
         seed: number

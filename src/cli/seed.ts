@@ -1,5 +1,6 @@
 import { getOrganization } from '../keys/queries.ts'
-import { seedSessions } from '../seed/seed.ts'
+import { seedAudit, seedSessions } from '../seed/seed.ts'
+import { commandLineActor } from './actor.ts'
 import { type Context, withDatabase } from './context.ts'
 import { answer } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -8,6 +9,7 @@ import { pricerOf } from './sync-deps.ts'
 export interface SeedOptions {
   org: string
   sessions: number
+  audit: number
   projects: number
   days: number
   seed: number
@@ -21,10 +23,11 @@ export async function seed(context: Context, { org, ...wanted }: SeedOptions): P
     const progress = await startProgress('seeding', wanted.sessions)
     try {
       const plan = { ...wanted, today: new Date().toISOString().slice(0, 10) }
-      const deps = { sql, now: () => new Date(), pricer: pricerOf(context.config) }
+      const deps = { sql, now: () => new Date(), pricer: pricerOf(context.config), actor: commandLineActor() }
       await seedSessions(deps, id, plan, (done) =>
         progress.set(done, `${done} of ${wanted.sessions} sessions`),
       )
+      if (wanted.audit > 0) await seedAudit(deps, id, plan)
     } finally {
       progress.stop()
     }

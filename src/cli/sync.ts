@@ -6,6 +6,7 @@ import { getOrganization } from '../keys/queries.ts'
 import { type Batches, createBatches, type SendBatch } from '../sync/batches.ts'
 import { problemOf } from '../sync/validate.ts'
 import { writeRecords } from '../sync/write.ts'
+import { commandLineActor } from './actor.ts'
 import { type Context, withDatabase } from './context.ts'
 import { answer, outputStream, tell } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -43,7 +44,7 @@ export async function sync(context: Context, paths: readonly string[], options: 
     await withDatabase(context, async (sql) => {
       const { id } = await getOrganization(sql, options.org ?? '')
       const deps = syncDepsOf(context, sql)
-      await readAndSend(run, (records) => writeRecords(deps, id, records))
+      await readAndSend(run, (records) => writeRecords(deps, id, records, commandLineActor()))
     })
   }
   await answer(context.json, run.summary, summaryText(run.summary))

@@ -5,6 +5,7 @@ import { MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { listOrganizations } from '../keys/queries.ts'
 import { compareFindings, rebuildFindings } from '../sync/findings-check.ts'
+import { compareAuditRollups, rebuildAuditRollups } from '../sync/rollup-audit.ts'
 import { compareRollups, rebuildRollups } from '../sync/rollup-check.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
@@ -64,12 +65,15 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
         await sql.begin(async (tx) => {
           await lockOrganization(tx, id)
           await rebuildRollups(tx, id)
+          await rebuildAuditRollups(tx, id)
           await rebuildFindings(tx, id)
         })
       }
       const [first] = await compareRollups(sql, id)
       if (first !== undefined)
         wrong.push(`${slug} (${first.grain} ${first.bucket} ${first.project || 'all projects'})`)
+      const [audit] = await compareAuditRollups(sql, id)
+      if (audit !== undefined) wrong.push(`${slug} (audit log, ${audit.grain} ${audit.bucket})`)
       const [finding] = await compareFindings(sql, id)
       if (finding !== undefined) wrong.push(`${slug} (${finding.table} ${finding.project || 'all projects'})`)
     }

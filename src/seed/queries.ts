@@ -20,7 +20,8 @@ async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): 
   })
   for (let start = 0; start < lines.length; start += LINES_A_WRITE) {
     const chunk = lines.slice(start, start + LINES_A_WRITE).join('')
-    if (!stream.write(chunk)) await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
+    if (!stream.write(chunk))
+      await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
   }
   stream.end()
   await done
@@ -69,4 +70,50 @@ export async function copySessions(
 /** Tells the planner of many new rows, and marks their pages visible, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze sessions, session_details, session_rollups, findings, finding_rollups, file_rollups, file_risks`
+}
+
+const SEED_ACTIONS = [
+  'session.synced',
+  'session.synced',
+  'session.synced',
+  'webhook.updated',
+  'webhook.created',
+  'api_key.created',
+  'api_key.revoked',
+  'member.updated',
+  'user.login',
+] as const
+
+/**
+ * Makes the audit entries from number `start` to before `end` of the plan's, rollups aside. The number's hash with the
+ * seed says who did what; the last three digits of a time are the seed's, so that two seeds do not meet in a time.
+ */
+export async function insertSeedEntries(
+  tx: ISql,
+  orgId: string,
+  plan: { audit: number; days: number; seed: number; today: string },
+  { start, end }: { start: number; end: number },
+): Promise<void> {
+  await tx`
+    insert into audit_log (org_id, created_at, id, action, user_id, details, ip_address, recorded_at)
+    select
+      ${orgId},
+      (${plan.today}::date - ${plan.days}::integer)::timestamp at time zone 'UTC'
+        + (floor(n::float8 / ${plan.audit} * ${plan.days}::float8 * 86400000) * 1000 + ${plan.seed % 1000}::float8)
+          * interval '1 microsecond',
+      'log_seed' || ${plan.seed}::bigint || '_' || n,
+      (${SEED_ACTIONS}::text[])[1 + h.hash % ${SEED_ACTIONS.length}::integer],
+      'user_seed' || 1 + h.hash / 16 % 25,
+      json_build_object('ids', json_build_array('sess_seed' || ${plan.seed}::bigint || '_' || n)),
+      '203.0.113.' || h.hash / 1024 % 256,
+      now()
+    from generate_series(${start}::bigint, ${end - 1}::bigint) n
+    cross join lateral (
+      select ('x' || substr(md5(${plan.seed}::bigint || ':' || n), 1, 7))::bit(28)::integer as hash
+    ) h`
+}
+
+/** As refreshStatistics, for the audit log. */
+export async function refreshAuditStatistics(sql: Sql): Promise<void> {
+  await sql`vacuum analyze audit_log, audit_rollups`
 }

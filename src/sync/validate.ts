@@ -66,7 +66,10 @@ function describe(error: ValueError, at: string): FieldProblem {
   if (error.type === ValueErrorType.Union && error.value !== null && error.value !== undefined) {
     const nested = error.errors
       .map((variant) => variant.First())
-      .find((inner) => inner !== undefined && !/literal|null/.test(inner.message))
+      .find(
+        (inner) =>
+          inner !== undefined && inner.type !== ValueErrorType.Literal && inner.type !== ValueErrorType.Null,
+      )
     if (nested !== undefined) return describe(nested, at)
     const literals = error.schema.anyOf?.flatMap((option: TSchema) =>
       option.const === undefined ? [] : [String(option.const)],
