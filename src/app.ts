@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission } from './http/admission.ts'
+import { docsRoutes } from './http/docs-page.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import type { Log } from './log.ts'
@@ -46,9 +47,13 @@ export function createApp(deps: AppDeps) {
       .use(teamRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps))
 
-  return lifecycle({ log, admission })
+  const app = lifecycle({ log, admission })
+  app
     .use(healthRoutes({ sql, worker }))
+    .use(docsRoutes({ config, routes: () => app.routes }))
     .use(badgeRoutes({ sql, config, now }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
+  // The routes' types are for nobody: a client speaks HTTP.
+  return app
 }

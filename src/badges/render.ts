@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs'
+import measure from 'anafanafo'
 import { makeBadge } from 'badge-maker'
+import { packedPath } from '../packed.ts'
 import { type Badge, type BadgeQuery, CACHE_S, MAX_LABEL_LENGTH, type ShieldsBadge } from './model.ts'
+
+measure.readTable = (name) => Buffer.from(Bun.gunzipSync(readFileSync(packedPath(`${name}.json`)))).toString()
 
 /** No XML may hold these, escaped or not: a browser would show a broken image. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

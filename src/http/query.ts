@@ -93,10 +93,24 @@ export function assertAllowed(access: Access, scope: Scope): void {
 interface GuardContext {
   access: Access
   request: Request
+  params: Record<string, string>
   query: unknown
 }
 
 type Transform = (context: GuardContext) => void
+
+const scopes = new WeakMap<object, Scope>()
+
+/** The scope that a `transform` made by `guard` asks for, for the API's document; undefined for anything else. */
+export const scopeOf = (transform: object): Scope | undefined => scopes.get(transform)
+
+/** NUL, which PostgreSQL cannot compare with, becomes what broken UTF-8 is already: no id has it, so nothing is found. */
+function replaceNul(params: Record<string, string>): void {
+  for (const name in params) {
+    const value = params[name]
+    if (value?.includes('\0')) params[name] = value.replaceAll('\0', '\uFFFD')
+  }
+}
 
 /**
  * Route options of every route behind `access`: the key must have `scope` (FORBIDDEN), then the query string is read
@@ -108,15 +122,15 @@ export function guard<Schema extends TObject>(
   schema: Schema,
 ): { query: Schema; transform: Transform }
 export function guard(scope: Scope, schema?: TObject): { query?: TObject; transform: Transform } {
-  if (schema === undefined) {
-    return { transform: ({ access }) => assertAllowed(access, scope) }
-  }
-  const read = queryReader(schema)
+  const read = schema === undefined ? undefined : queryReader(schema)
+  // One parameter and no destructuring: Elysia is to see `query` being replaced, not a copy.
   const transform = (context: GuardContext): void => {
     assertAllowed(context.access, scope)
-    context.query = read(context.request.url)
+    replaceNul(context.params)
+    if (read !== undefined) context.query = read(context.request.url)
   }
-  return { query: schema, transform }
+  scopes.set(transform, scope)
+  return schema === undefined ? { transform } : { query: schema, transform }
 }
 
 const CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[]
@@ -151,11 +165,14 @@ export const errorResponses = {
 } as const
 
 /** Where a page stands in its list. */
-export const Pagination = Type.Object({
-  page: Type.Integer({ minimum: 1 }),
-  per_page: Type.Integer({ minimum: 1, maximum: 100 }),
-  total: Type.Integer({ minimum: 0, description: 'Items on all pages, exactly' }),
-})
+export const Pagination = Type.Object(
+  {
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: 100, examples: [50] }),
+    total: Type.Integer({ minimum: 0, description: 'Items on all pages, exactly', examples: [1284] }),
+  },
+  { title: 'Pagination' },
+)
 export type Pagination = Static<typeof Pagination>
 
 /** The schema of a page of `item`s. */

@@ -10,9 +10,42 @@ import { type SyncDeps, writeRecords } from './write.ts'
 /** Packed and unpacked. */
 export const MAX_SYNC_BYTES = 32 * 1024 * 1024
 
-export const SyncRequest = Type.Object({
-  records: Type.Array(Type.Unknown(), { description: 'Each of one of the kinds that `type` names' }),
-})
+export const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
+
+/** Unknown: each record is checked by the schema that its `type` names, with its index in what is wrong. */
+export const SyncRequest = Type.Object(
+  {
+    records: Type.Array(Type.Unknown({ oneOf: SYNC_RECORDS }), {
+      description: 'Each of one of the kinds that `type` names; at most 10,000',
+    }),
+  },
+  {
+    examples: [
+      {
+        records: [
+          {
+            type: 'session',
+            id: 'sess_4f1c2a',
+            project_name: 'checkout',
+            created_at: '2026-01-31T12:34:56.789Z',
+            user_email: 'ada@example.com',
+            source: 'claude-code',
+            turns: 42,
+            estimated_cost: 1.284213,
+          },
+          {
+            type: 'member',
+            email: 'ada@example.com',
+            display_name: 'Ada Lovelace',
+            role: 'developer',
+            joined_at: '2026-01-05T09:00:00Z',
+          },
+          { type: 'budget', month: '2026-01', limit: 2500 },
+        ],
+      },
+    ],
+  },
+)
 
 export const SyncAnswer = Type.Object(
   {
@@ -24,8 +57,6 @@ export const SyncAnswer = Type.Object(
   { additionalProperties: false },
 )
 export type SyncAnswer = Static<typeof SyncAnswer>
-
-export const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
 
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps) =>
   new Elysia()
