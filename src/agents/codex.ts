@@ -1,5 +1,5 @@
-import { dangerOf } from '../scoring/dangerous.ts'
 import { blockText } from './commands.ts'
+import { sandboxDanger } from './dangers.ts'
 import { countOf, isObject, type Json, listOf, objectOf, parseJson, textOf, timeOf } from './json.ts'
 import { parseLine, readLines } from './lines.ts'
 import { type FileReading, noTokens, noteMessage, noteUnreadable, sessionOf } from './reading.ts'
@@ -103,7 +103,7 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
       return
     case 'turn_context':
       state.model = textOf(payload.model) ?? state.model
-      noteMode(session, payload, at)
+      addMode(session, sandboxDanger(payload), at)
       return
     case 'response_item':
       readItem(state, payload, at, number)
@@ -117,15 +117,6 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
     default:
       return
   }
-}
-
-// Without approvals nothing stands between the model and the machine; with them a person still does.
-function noteMode(session: Session, payload: Json, at: string | null): void {
-  const policy = objectOf(payload.sandbox_policy)
-  const sandbox = textOf(policy.type) ?? textOf(policy.mode) ?? textOf(payload.sandbox_policy)
-  if (sandbox !== 'danger-full-access') return
-  const severity = payload.approval_policy === 'never' ? 'medium' : 'low'
-  addMode(session, dangerOf('codex-danger-full-access', severity), at)
 }
 
 function readMeta(state: State, payload: Json, at: string | null): void {

@@ -1,7 +1,13 @@
-import { type Danger, dangersOfInvocations, dangersOfSql, fileDanger } from '../scoring/dangerous.ts'
+import {
+  type Danger,
+  dangerOf,
+  dangersOfInvocations,
+  dangersOfSql,
+  fileDanger,
+} from '../scoring/dangerous.ts'
 import { type Invocation, invocationsOf, invocationsOfList } from '../scoring/invocations.ts'
 import { type CallNature, SHELL_TOOLS } from './commands.ts'
-import { type Json, ownText, textOf } from './json.ts'
+import { type Json, objectOf, ownText, textOf } from './json.ts'
 
 /** Tools that give the text of the file that they are asked for. */
 const READ_TOOLS = new Set([
@@ -36,4 +42,12 @@ function commandsOf(input: Json): Invocation[] {
   const command = input.command ?? input.cmd
   if (Array.isArray(command)) return invocationsOfList(command.filter((part) => typeof part === 'string'))
   return invocationsOf(textOf(command) ?? '')
+}
+
+/** The mode of a Codex turn, if it ran without a sandbox: with approvals a person still stands before the machine. */
+export function sandboxDanger(context: Json): Danger | null {
+  const policy = objectOf(context.sandbox_policy)
+  const sandbox = textOf(policy.type) ?? textOf(policy.mode) ?? textOf(context.sandbox_policy)
+  if (sandbox !== 'danger-full-access') return null
+  return dangerOf('codex-danger-full-access', context.approval_policy === 'never' ? 'medium' : 'low')
 }

@@ -1,3 +1,4 @@
+import { maskSecrets } from '../scoring/masking.ts'
 import { type FoundSecret, findSecretsInTexts, type ScannedText } from '../scoring/secrets.ts'
 import type { Session, ToolCall, Turn } from './session.ts'
 
@@ -88,16 +89,4 @@ function keepTexts(
     turn.contentCut += piece.length - kept.length
     session.contentLength += kept.length
   }
-}
-
-/** The text with each secret replaced by its kind. */
-export function maskSecrets(text: string, secrets: readonly FoundSecret[]): string {
-  let masked = ''
-  let at = 0
-  for (const { start, end, ruleId } of [...secrets].sort((a, b) => a.start - b.start)) {
-    if (start < at) continue
-    masked += `${text.slice(at, start)}[secret: ${ruleId}]`
-    at = end
-  }
-  return masked + text.slice(at)
 }

@@ -260,7 +260,6 @@ export function addEvent(
 }
 
 /** A mode that the session ran in, first seen at `at`. */
-export function addMode(session: Session, danger: Danger, at: string | null): void {
-  const known = session.modes.get(danger.ruleId)
-  if (known === undefined) session.modes.set(danger.ruleId, { danger, at })
+export function addMode(session: Session, danger: Danger | null, at: string | null): void {
+  if (danger !== null && !session.modes.has(danger.ruleId)) session.modes.set(danger.ruleId, { danger, at })
 }

@@ -9,6 +9,8 @@ export interface RawFinding {
   title: string
   start: number
   secret: string
+  /** Characters that it takes in the text, where it does not stand there as it is. */
+  length?: number
   severity: Severity
 }
 

@@ -1,4 +1,5 @@
 import type { FindingRecord, SessionRecord, Severity } from '../sync/records.ts'
+import { findEncoded } from './encoded-secrets.ts'
 import { loadScanner, type RawFinding, type Scanner } from './secret-rules.ts'
 
 /** Where a secret lies: its kind and place, never the secret. Lines and columns from 1. */
@@ -24,14 +25,14 @@ let scanner: Promise<Scanner> | undefined
 const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
 
 /** Kinds and places of the secrets in a text, by place. `title` names the kind; the secret itself stays here. */
-export async function findSecrets(text: string): Promise<FoundSecret[]> {
+export async function findSecrets(text: string, limit = MAX_FINDINGS_PER_TEXT): Promise<FoundSecret[]> {
   scanner ??= loadScanner()
   const scan = await scanner
   const found = new Map<string, FoundSecret>()
   for (let offset = 0; offset < text.length; offset += MAX_PIECE - OVERLAP) {
     const piece = text.length <= MAX_PIECE ? text : text.slice(offset, offset + MAX_PIECE)
-    for (const raw of await scan(piece)) {
-      if (found.size >= MAX_FINDINGS_PER_TEXT) break
+    for (const raw of [...(await scan(piece)), ...(await findEncoded(piece, scan))]) {
+      if (found.size >= limit) break
       const start = offset + raw.start
       const key = `${raw.ruleId} ${start}`
       if (!found.has(key)) found.set(key, { ...located(raw, start), line: 0 })
@@ -41,12 +42,13 @@ export async function findSecrets(text: string): Promise<FoundSecret[]> {
   return withLines(text, withoutDoubles([...found.values()]))
 }
 
-function located({ ruleId, title, secret, severity }: RawFinding, start: number): Omit<FoundSecret, 'line'> {
+function located(raw: RawFinding, start: number): Omit<FoundSecret, 'line'> {
+  const { ruleId, title, secret, severity, length = secret.length } = raw
   return {
     ruleId,
     title,
     start,
-    end: start + secret.length,
+    end: start + length,
     severity,
     fingerprint: fingerprintOf(ruleId, secret),
   }
@@ -110,6 +112,7 @@ export interface ScannedText<Place> {
  */
 export async function findSecretsInTexts<Place>(
   texts: readonly ScannedText<Place>[],
+  limit = MAX_FINDINGS_PER_TEXT,
 ): Promise<{ place: Place; secret: FoundSecret }[]> {
   const starts: number[] = []
   let length = 0
@@ -122,7 +125,7 @@ export async function findSecretsInTexts<Place>(
   let index = 0
   let firstLine = 1
   let counted = 0
-  for (const secret of await findSecrets(joined)) {
+  for (const secret of await findSecrets(joined, limit)) {
     while ((starts[index + 1] ?? Number.POSITIVE_INFINITY) <= secret.start) index += 1
     const start = starts[index] ?? 0
     for (; counted < start; counted += 1) if (joined.charCodeAt(counted) === 10) firstLine += 1

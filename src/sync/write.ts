@@ -5,6 +5,7 @@ import type { Pricer } from '../scoring/prices.ts'
 import { entriesOf } from './entries.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import type { SyncRecord } from './records.ts'
+import { secretless } from './secretless.ts'
 import { checkRecords } from './validate.ts'
 import { writeAudit } from './write-audit.ts'
 import { writeBudgets } from './write-budgets.ts'
@@ -34,10 +35,11 @@ const YIELD_AFTER_MS = 20
 export async function writeRecords(
   deps: SyncDeps,
   orgId: string,
-  records: readonly unknown[],
+  given: readonly unknown[],
   actor: Actor = SYSTEM,
 ): Promise<SyncResult> {
-  checkRecords(records)
+  checkRecords(given)
+  const records = await secretless(given)
   const sessions = await prepareSessions(deps, records)
   const now = deps.now()
   const tallies = await deps.sql.begin(async (tx) => {
