@@ -62,9 +62,9 @@ export async function updateOrg(context: Context, options: Options, slug: string
     throw new OperatorError('nothing to change: give --name, --plan, --badges or --badge-…', 2)
   }
   const changed = await withDatabase(context, async (sql) => {
-    const organization = await updateOrganization(sql, slug, change)
+    const organization = await updateOrganization(sql, slug, change, commandLineActor())
     if (badges === undefined) return organization
-    const settings = await updateBadges(sql, slug, badges.change)
+    const settings = await updateBadges(sql, slug, badges.change, commandLineActor())
     const shown = { ...organization, badges: settings }
     return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
   })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Actor } from '../audit/record.ts'
 
@@ -6,11 +7,29 @@ export function commandLineActor(): Actor {
   return { userId: `cli:${userName()}`, ipAddress: null }
 }
 
+/**
+ * The name that the system gives the process's user. Bun's `userInfo` repeats the variable USER, which anybody may set:
+ * it is asked only where the system's own list has no such user. A container may run as a number that has no name.
+ */
 function userName(): string {
+  const uid = String(process.getuid?.() ?? '')
+  return nameOf(uid) ?? knownName() ?? (uid === '' ? 'unknown' : uid)
+}
+
+function nameOf(uid: string): string | undefined {
   try {
-    return userInfo().username
+    const users = readFileSync('/etc/passwd', 'utf8').split('\n')
+    return users.map((line) => line.split(':')).find((fields) => fields[2] === uid)?.[0]
   } catch {
-    // a container may run as a number that no user has
-    return String(process.getuid?.() ?? 'unknown')
+    return undefined
+  }
+}
+
+function knownName(): string | undefined {
+  try {
+    const { username } = userInfo()
+    return username === '' || username === 'unknown' ? undefined : username
+  } catch {
+    return undefined
   }
 }
