@@ -179,16 +179,16 @@ export function completedParameter(parameter: Schema, components: Components): S
   const { name, in: place, required, schema, description, examples } = parameter
   const known = place === 'path' ? PATH_PARAMETERS[String(name)] : undefined
   const made = components.plain(schema)
-  const first = Array.isArray(examples) ? examples[0] : undefined
-  const example = first ?? known?.example
-  return {
+  const shared = {
     name,
     in: place,
     required: required === true,
     description: description ?? known?.description ?? `The ${String(name).replaceAll('_', ' ')}`,
-    schema: made,
-    ...(example === undefined && required !== true
-      ? {}
-      : { example: example ?? exampleOf(made, components.schemas, String(name)) }),
   }
+  // The explorer fills an `example` in, which must not filter where nobody asked to.
+  if (required !== true && !('default' in made)) {
+    return { ...shared, schema: { ...made, ...(Array.isArray(examples) && { examples }) } }
+  }
+  const first = Array.isArray(examples) ? examples[0] : known?.example
+  return { ...shared, schema: made, example: first ?? exampleOf(made, components.schemas, String(name)) }
 }

@@ -38,6 +38,15 @@ const EXAMPLES_BY_FORMAT: Record<string, string> = {
   email: 'ada@example.com',
   uri: 'https://example.com/hook',
 }
+/** Our names of formats, as JSON Schema calls them. */
+const FORMATS: Record<string, string> = {
+  timestamp: 'date-time',
+  'date-time': 'date-time',
+  day: 'date',
+  date: 'date',
+  email: 'email',
+  uri: 'uri',
+}
 const MONTH = '^\\d{4}-(0[1-9]|1[0-2])$'
 
 const isSchema = (value: unknown): value is Schema =>
@@ -118,8 +127,11 @@ function simplified(schema: Schema): Schema {
   if (isSchema(patternProperties)) {
     return { ...rest, additionalProperties: Object.values(patternProperties)[0] ?? true }
   }
-  if (format === 'timestamp') return { ...rest, format: 'date-time' }
+  const known = FORMATS[String(format)]
+  if (known !== undefined) return { ...rest, format: known }
   if (format === 'month') return { ...rest, pattern: MONTH, examples: rest.examples ?? ['2026-01'] }
+  // A format of our own says nothing to anybody else.
+  if (format !== undefined) return rest
   if (!Array.isArray(anyOf) || !anyOf.every(isSchema)) return schema
   if (anyOf.every((part) => 'const' in part)) {
     return { ...rest, type: 'string', enum: anyOf.map((part) => part.const) }

@@ -127,7 +127,7 @@ const functionsOf = (hook: unknown): object[] =>
   })
 
 function completed(operation: Operation, components: Components): Schema {
-  const { method, path, hooks, base, versioned, limited } = operation
+  const { method, path, hooks, base, limited } = operation
   const scope = functionsOf(hooks.transform)
     .map(scopeOf)
     .find((known) => known !== undefined)
@@ -144,13 +144,6 @@ function completed(operation: Operation, components: Components): Schema {
     ...given.map((parameter: Schema) => completedParameter(parameter, components)),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
-  const errors = [
-    ...(limited ? [400] : []),
-    ...(versioned ? [401, 403, ...(path.includes('{') ? [404] : []), 429] : []),
-    ...(body === undefined ? [] : [413, 415]),
-    ...[405, 414, 500],
-    ...(limited ? [503] : []),
-  ]
   return {
     operationId: `${method.toLowerCase()}${nameOf(path)}`,
     summary: base.summary,
@@ -160,8 +153,24 @@ function completed(operation: Operation, components: Components): Schema {
     security: scopesOf(scope).map((one) => ({ apiKey: [one] })),
     parameters,
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, body.ndjson === true, components) }),
-    responses: { ...errorReferences(errors, limited), ...goodAnswers(operation, components) },
+    responses: {
+      ...errorsOf(operation, body !== undefined),
+      ...goodAnswers(operation, components),
+    },
   }
+}
+
+function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Schema {
+  const ofKey = [401, 403, ...(path.includes('{') ? [404] : []), 429]
+  const errors = [
+    ...(limited ? [400, 503] : []),
+    ...(versioned ? ofKey : []),
+    ...(hasBody ? [413, 415] : []),
+    500,
+  ]
+  // Below /v1 these are counted like all else; a badge's limit is that of its route, which they never reach.
+  const early = [405, 414]
+  return { ...errorReferences(errors, limited), ...errorReferences(early, versioned) }
 }
 
 const scopesOf = (scope: string | undefined): string[] =>
