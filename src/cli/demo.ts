@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { updateBadges } from '../badges/queries.ts'
 import { connect, type Sql } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
@@ -77,6 +78,7 @@ async function fill(context: Context, sql: Sql): Promise<string> {
   }
   await seedSessions({ sql, now: () => now, pricer: pricerOf(context.config) }, id, plan)
   await writeRecords(syncDepsOf(context, sql), id, [...demoMembers(now), demoBudget(now, DAYS)], actor)
+  await updateBadges(sql, ORG, { public: true, look: (known) => known })
   return (await createKey(sql, id, { name: 'demo', scopes: ['read', 'write'] }, actor)).key
 }
 
