@@ -62,7 +62,11 @@ export const AuditEntry = Type.Object(
     }),
     details: Type.Object({}, { description: 'What was done; `ids` are those of what was changed' }),
     ip_address: nullable(Type.String({ examples: ['203.0.113.7'] })),
-    created_at: Timestamp('UTC, microseconds; no two entries of an organization have the same'),
+    // no format: checking it takes half the time of an answer of 10,000 entries, and PostgreSQL writes it
+    created_at: Type.String({
+      description: 'UTC, microseconds; no two entries of an organization have the same',
+      examples: ['2026-01-31T12:34:56.789123Z'],
+    }),
   },
   strict,
 )
@@ -102,7 +106,7 @@ export const AuditReport = Type.Object(
     summary: ReportSummary,
     data: Type.Array(AuditEntry, { maxItems: MAX_REPORT_ENTRIES }),
     truncated: Type.Boolean({ description: 'Whether there are more' }),
-    next_cursor: nullable(Timestamp('Where they begin: the cursor to give, with the same direction')),
+    next_cursor: nullable(Timestamp('created_at of the last entry here: the cursor to give next')),
   },
   strict,
 )

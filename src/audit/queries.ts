@@ -1,4 +1,4 @@
-import type { Fragment, ISql, Sql } from '../db/client.ts'
+import type { Fragment, ISql } from '../db/client.ts'
 import type { AuditEntry, AuditListQuery } from './model.ts'
 
 const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
@@ -76,7 +76,7 @@ function pageOf(sql: ISql, orgId: string, query: AuditListQuery) {
  * The counts tell on which day the page begins, so that no page skips more than one day's entries.
  */
 export async function listEntries(
-  sql: Sql,
+  sql: ISql,
   orgId: string,
   query: AuditListQuery,
 ): Promise<{ rows: AuditEntry[]; total: number }> {
