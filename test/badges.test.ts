@@ -294,6 +294,23 @@ describe('looks', () => {
     expect(await said(`/api/badge/${slug}/quality.json`)).toEqual(['quality', '85', 'brightgreen'])
   })
 
+  test('are in the audit log, when they change, without the token', async () => {
+    const one = await shown([])
+    await set(one.slug, { badges: 'public' })
+    const token = await set(one.slug, { badgeToken: 'new', badgeThresholds: '90,70' })
+    const answer = await client(app, one.key)('/v1/audit?action=organization.updated')
+    const text = await answer.text()
+    const entries: { details: object }[] = JSON.parse(text).data
+    expect(entries.map(({ details }) => details)).toEqual([
+      {
+        ids: [one.orgId],
+        badges: { visibility: 'public', token: true, thresholds: [90, 70], labels: {}, new_token: true },
+      },
+      { ids: [one.orgId], badges: { visibility: 'public', token: false, labels: {} } },
+    ])
+    expect(text).not.toContain(token ?? 'badge_')
+  })
+
   test.each([
     [{ badges: 'open' }, 'public or private'],
     [{ badgeToken: 'mine' }, 'new or none'],
