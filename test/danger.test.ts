@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { readSessions } from '../src/agents/sessions.ts'
 import { dangersOfInvocations, dangersOfSql, fileDanger } from '../src/scoring/dangerous.ts'
 import { invocationsOf, invocationsOfList } from '../src/scoring/invocations.ts'
+import { loadPricer } from '../src/scoring/prices.ts'
 
 /** `rule severity` of everything dangerous in a command line, with the file behind it. */
 const found = (script: string): string[] =>
@@ -191,5 +195,19 @@ describe('sensitive files', () => {
     ['.env.d.ts'],
   ])('%s is none', (path) => {
     expect(fileDanger('read', path)).toEqual([])
+  })
+})
+
+const REAL = join(import.meta.dir, '../../shared/data')
+const known = existsSync(REAL)
+
+describe(known ? 'real sessions' : 'real sessions: the shared data is not here', () => {
+  test.skipIf(!known)('raise no false alarm: only the modes that they say they ran in', async () => {
+    const rules: string[] = []
+    for await (const { records } of readSessions([REAL], { pricer: await loadPricer() }))
+      for (const record of records)
+        rules.push(...(record.security_metadata?.findings ?? []).map(({ rule_id }) => rule_id))
+    expect(new Set(rules)).toEqual(new Set(['claude-bypass-permissions', 'codex-danger-full-access']))
+    expect(rules).toHaveLength(8)
   })
 })

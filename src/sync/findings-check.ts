@@ -8,7 +8,10 @@ const FILE = 'grain, project, bucket, file_key, sessions, first_seen_at, last_se
 const RISK = 'project, file_key, file, critical, high, medium, low, sessions, first_seen_at, last_seen_at'
 const LEVEL = 'project, risk_score, files'
 
-/** Scans all of the organization's details. */
+/**
+ * Scans all of the organization's details. Each is looked up by its whole key: where statistics know nothing of an
+ * organization yet, a plain join reads all of its details for every session.
+ */
 const findingsFromDetails = (sql: ISql, orgId: string) => sql`
   select
     s.id as session_id,
@@ -19,8 +22,14 @@ const findingsFromDetails = (sql: ISql, orgId: string) => sql`
     ] as severity,
     s.project, f.file, s.created_at
   from sessions s
-  join session_details d on d.org_id = s.org_id and d.session_id = s.id
-  cross join lateral json_to_recordset(d.detail->'security_metadata'->'findings')
+  cross join lateral (
+    select i.detail->'security_metadata'->'findings' as findings
+    from session_details i
+    where i.org_id = ${orgId}
+      and i.session_id = s.id
+    offset 0
+  ) d
+  cross join lateral json_to_recordset(d.findings)
     as f (file text, fingerprint text, severity text)
   where s.org_id = ${orgId}
     and f.file <> ''
@@ -58,32 +67,24 @@ const bucketOf = (sql: ISql) => sql`
   end`
 
 const risksFromFindings = (sql: ISql, orgId: string) => sql`
-  with gravest as (
-    select
-      f.project, f.file_key, f.fingerprint, min(f.file) as file,
-      min(array_position(array['critical', 'high', 'medium', 'low'], f.severity)) as rank
-    from findings f
-    where f.org_id = ${orgId}
-    group by f.project, f.file_key, f.fingerprint
-  ),
-  seen as (
-    select
-      f.project, f.file_key, count(distinct f.session_id) as sessions,
-      min(f.created_at) as first_seen_at, max(f.created_at) as last_seen_at
-    from findings f
-    where f.org_id = ${orgId}
-    group by f.project, f.file_key
-  )
   select
     g.project, g.file_key, min(g.file) as file,
-    (count(*) filter (where g.rank = 1))::integer as critical,
-    (count(*) filter (where g.rank = 2))::integer as high,
-    (count(*) filter (where g.rank = 3))::integer as medium,
-    (count(*) filter (where g.rank = 4))::integer as low,
-    s.sessions, s.first_seen_at, s.last_seen_at
-  from gravest g
-  join seen s on s.project = g.project and s.file_key = g.file_key
-  group by g.project, g.file_key, s.sessions, s.first_seen_at, s.last_seen_at`
+    (count(distinct g.fingerprint) filter (where g.gravest = 1))::integer as critical,
+    (count(distinct g.fingerprint) filter (where g.gravest = 2))::integer as high,
+    (count(distinct g.fingerprint) filter (where g.gravest = 3))::integer as medium,
+    (count(distinct g.fingerprint) filter (where g.gravest = 4))::integer as low,
+    count(distinct g.session_id) as sessions,
+    min(g.created_at) as first_seen_at,
+    max(g.created_at) as last_seen_at
+  from (
+    select
+      f.*,
+      min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
+        over (partition by f.project, f.file_key, f.fingerprint) as gravest
+    from findings f
+    where f.org_id = ${orgId}
+  ) g
+  group by g.project, g.file_key`
 
 const levelsFromRisks = (sql: ISql, orgId: string) => sql`
   select p.project, k.risk_score, count(*) as files
