@@ -1,21 +1,16 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { AuditRecord, ReportRecord } from './audit-records.ts'
+import { count, name, optional, strict, Timestamp } from './record-fields.ts'
 
 // The records of POST /v1/sync: the one declaration of what goes in. Everything optional may also be null,
 // so that what `export` writes (the session detail, nulls included) is a record again.
 
-const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
-const strict = { additionalProperties: false } as const
-
-/** An RFC 3339 timestamp with an offset. */
-export const Timestamp = (description = 'RFC 3339 timestamp with an offset') =>
-  Type.String({ format: 'timestamp', description, examples: ['2026-01-31T12:34:56.789Z'] })
-
-const name = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const count = (maximum = 1e12) => Type.Integer({ minimum: 0, maximum })
 /** US dollars; more than 6 decimals are rounded half up when stored. */
 const money = Type.Number({ minimum: 0, maximum: 1e6 })
 /** 0 to 100; more than 2 decimals are rounded half up when stored. */
 const score = Type.Number({ minimum: 0, maximum: 100 })
+
+export { Timestamp }
 
 export const Tokens = Type.Object(
   {
@@ -244,49 +239,70 @@ export const CommitRecord = Type.Object(
 )
 export type CommitRecord = Static<typeof CommitRecord>
 
-export const AuditRecord = Type.Object(
+/** One thing that a part of a risk score is made of. */
+export const RiskContribution = Type.Object(
   {
-    type: Type.Literal('audit'),
-    action: name(200),
-    user_id: name(200),
-    created_at: Timestamp('Microseconds are kept; moved on by microseconds where another entry has the same'),
-    id: optional(Type.String({ pattern: '^log_[A-Za-z0-9_-]{1,64}$' })),
-    details: optional(Type.Object({}, { description: 'At most 16 KiB as JSON' })),
-    ip_address: optional(name(100)),
+    name: name(1_100),
+    value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),
+    points: Type.Number({ minimum: -1_000, maximum: 1_000, description: 'what it adds to the part' }),
   },
   strict,
 )
-export type AuditRecord = Static<typeof AuditRecord>
+export type RiskContribution = Static<typeof RiskContribution>
 
-export const ReportType = Type.Union([
-  Type.Literal('audit'),
-  Type.Literal('soc2'),
-  Type.Literal('iso27001'),
-  Type.Literal('custom'),
-])
-export type ReportType = Static<typeof ReportType>
+const contributions = (description: string) => Type.Array(RiskContribution, { maxItems: 100, description })
 
-export const ReportRecord = Type.Object(
+/** What explains each part of a risk score: the points of each list add up to its part. */
+export const RiskContributions = Type.Object(
   {
-    type: Type.Literal('report'),
-    report_type: ReportType,
-    from: Type.String({ format: 'day', description: 'First UTC day, inclusive', examples: ['2026-01-01'] }),
-    to: Type.String({ format: 'day', description: 'Last UTC day, inclusive', examples: ['2026-03-31'] }),
-    id: optional(Type.String({ pattern: '^report_[A-Za-z0-9_-]{1,64}$' })),
-    generated_at: optional(Timestamp('When it was made, as export gives it; now unless given')),
-    through: optional(Timestamp('Last entry it may count, as export gives it; the newest unless given')),
+    impact: contributions('hotspot, spread, entropy, single_owner'),
+    regression: contributions('measures of the change, and `base`: a change of nothing'),
+    security: contributions('open findings in the files by severity, and kinds of sensitive files'),
+    coupling: contributions('files that usually change with these and are missing, by how surely they do'),
   },
   strict,
 )
-export type ReportRecord = Static<typeof ReportRecord>
+export type RiskContributions = Static<typeof RiskContributions>
+
+export const PrRiskRecord = Type.Object(
+  {
+    type: Type.Literal('pr_risk'),
+    repo: name(200),
+    pr_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    pr_title: Type.String({ maxLength: 1_000 }),
+    files_changed: Type.Integer({ minimum: 0, maximum: 1e9 }),
+    created_at: Timestamp(),
+    id: optional(Type.String({ pattern: '^risk_[A-Za-z0-9_-]{1,64}$' })),
+    impact_score: optional(score),
+    regression_score: optional(score),
+    security_score: optional(score),
+    coupling_score: optional(score),
+    contributions: optional(RiskContributions),
+    project: optional(name(200)),
+    author_email: optional(Type.String({ format: 'email', maxLength: 320 })),
+    files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
+    risk_score: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
+    rating: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
+  },
+  strict,
+)
+export type PrRiskRecord = Static<typeof PrRiskRecord>
 
 /** Every kind of record that sync takes, by its `type`. */
 export const RECORD_SCHEMAS = {
   session: SessionRecord,
   member: MemberRecord,
   commit: CommitRecord,
+  pr_risk: PrRiskRecord,
   audit: AuditRecord,
   budget: BudgetRecord,
   report: ReportRecord,
 } as const
-export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | AuditRecord | BudgetRecord | ReportRecord
+export type SyncRecord =
+  | SessionRecord
+  | MemberRecord
+  | CommitRecord
+  | PrRiskRecord
+  | AuditRecord
+  | BudgetRecord
+  | ReportRecord

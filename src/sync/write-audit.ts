@@ -3,8 +3,9 @@ import { LAST_MICROS, microsOf, timestampOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
+import type { AuditRecord } from './audit-records.ts'
 import { placeTimes } from './place-times.ts'
-import type { AuditRecord, SyncRecord } from './records.ts'
+import type { SyncRecord } from './records.ts'
 import type { Tally } from './write-sessions.ts'
 
 const MAX_DETAILS_LENGTH = 16 * 1024
