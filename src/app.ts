@@ -10,6 +10,7 @@ import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import type { Log } from './log.ts'
 import { qualityRoutes } from './quality/routes.ts'
+import { riskRoutes } from './risk/routes.ts'
 import type { Pricer } from './scoring/prices.ts'
 import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
@@ -45,6 +46,7 @@ export function createApp(deps: AppDeps) {
       .use(securityRoutes(routeDeps))
       .use(auditRoutes(routeDeps))
       .use(teamRoutes(routeDeps))
+      .use(riskRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps))
 
   const app = lifecycle({ log, admission })

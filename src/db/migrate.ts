@@ -5,6 +5,7 @@ import schema from './migrations/0001_schema.sql' with { type: 'text' }
 import audit from './migrations/0002_audit.sql' with { type: 'text' }
 import security from './migrations/0003_security.sql' with { type: 'text' }
 import commits from './migrations/0004_commits.sql' with { type: 'text' }
+import risk from './migrations/0005_risk.sql' with { type: 'text' }
 import badges from './migrations/0006_badges.sql' with { type: 'text' }
 
 interface Migration {
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 2, name: 'audit', text: audit },
   { number: 3, name: 'security', text: security },
   { number: 4, name: 'commits', text: commits },
+  { number: 5, name: 'risk', text: risk },
   { number: 6, name: 'badges', text: badges },
 ]
 

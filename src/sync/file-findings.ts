@@ -35,6 +35,7 @@ export function fileFindingsOf(
   })
 }
 
-function fileKeyOf(file: string): string {
+/** How the heatmap knows a file: the first 16 bytes of SHA-256 of its name, in hex. */
+export function fileKeyOf(file: string): string {
   return new Bun.CryptoHasher('sha256').update(file).digest('hex').slice(0, 32)
 }

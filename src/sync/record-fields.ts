@@ -12,3 +12,5 @@ export const Timestamp = (description = 'RFC 3339 timestamp with an offset') =>
 
 export const name = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 export const count = (maximum = 1e12) => Type.Integer({ minimum: 0, maximum })
+/** 0 to 100; more than 2 decimals are rounded half up when stored. */
+export const score = Type.Number({ minimum: 0, maximum: 100 })

@@ -1,14 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { AuditRecord, ReportRecord } from './audit-records.ts'
-import { count, name, optional, strict, Timestamp } from './record-fields.ts'
+import { CommitRecord } from './commit-record.ts'
+import { count, name, optional, score, strict, Timestamp } from './record-fields.ts'
+import { PrRiskRecord } from './risk-record.ts'
 
 // The records of POST /v1/sync: the one declaration of what goes in. Everything optional may also be null,
 // so that what `export` writes (the session detail, nulls included) is a record again.
 
 /** US dollars; more than 6 decimals are rounded half up when stored. */
 const money = Type.Number({ minimum: 0, maximum: 1e6 })
-/** 0 to 100; more than 2 decimals are rounded half up when stored. */
-const score = Type.Number({ minimum: 0, maximum: 100 })
 
 export { Timestamp }
 
@@ -202,91 +202,6 @@ export const BudgetRecord = Type.Object(
   strict,
 )
 export type BudgetRecord = Static<typeof BudgetRecord>
-
-/** A file's name within its repository, as git shows it: `src/app.ts`. */
-const repositoryPath = () => Type.String({ format: 'repository-path', minLength: 1 })
-
-/** What a commit did to one file. A binary file counts no lines. */
-export const CommitFile = Type.Object(
-  {
-    path: repositoryPath(),
-    additions: count(1e9),
-    deletions: count(1e9),
-    status: Type.Union([
-      Type.Literal('added'),
-      Type.Literal('modified'),
-      Type.Literal('deleted'),
-      Type.Literal('renamed'),
-    ]),
-    previous_path: optional(repositoryPath()),
-  },
-  strict,
-)
-export type CommitFile = Static<typeof CommitFile>
-
-export const CommitRecord = Type.Object(
-  {
-    type: Type.Literal('commit'),
-    project: name(200),
-    sha: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,128}$', examples: ['8f3c2a1e5b'] }),
-    author_email: Type.String({ format: 'email', maxLength: 320 }),
-    author_name: Type.String({ maxLength: 500 }),
-    committed_at: Timestamp(),
-    subject: optional(Type.String({ maxLength: 10_000 })),
-    files: Type.Array(CommitFile, { maxItems: 100_000 }),
-  },
-  strict,
-)
-export type CommitRecord = Static<typeof CommitRecord>
-
-/** One thing that a part of a risk score is made of. */
-export const RiskContribution = Type.Object(
-  {
-    name: name(1_100),
-    value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),
-    points: Type.Number({ minimum: -1_000, maximum: 1_000, description: 'what it adds to the part' }),
-  },
-  strict,
-)
-export type RiskContribution = Static<typeof RiskContribution>
-
-const contributions = (description: string) => Type.Array(RiskContribution, { maxItems: 100, description })
-
-/** What explains each part of a risk score: the points of each list add up to its part. */
-export const RiskContributions = Type.Object(
-  {
-    impact: contributions('hotspot, spread, entropy, single_owner'),
-    regression: contributions('measures of the change, and `base`: a change of nothing'),
-    security: contributions('open findings in the files by severity, and kinds of sensitive files'),
-    coupling: contributions('files that usually change with these and are missing, by how surely they do'),
-  },
-  strict,
-)
-export type RiskContributions = Static<typeof RiskContributions>
-
-export const PrRiskRecord = Type.Object(
-  {
-    type: Type.Literal('pr_risk'),
-    repo: name(200),
-    pr_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-    pr_title: Type.String({ maxLength: 1_000 }),
-    files_changed: Type.Integer({ minimum: 0, maximum: 1e9 }),
-    created_at: Timestamp(),
-    id: optional(Type.String({ pattern: '^risk_[A-Za-z0-9_-]{1,64}$' })),
-    impact_score: optional(score),
-    regression_score: optional(score),
-    security_score: optional(score),
-    coupling_score: optional(score),
-    contributions: optional(RiskContributions),
-    project: optional(name(200)),
-    author_email: optional(Type.String({ format: 'email', maxLength: 320 })),
-    files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
-    risk_score: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
-    rating: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
-  },
-  strict,
-)
-export type PrRiskRecord = Static<typeof PrRiskRecord>
 
 /** Every kind of record that sync takes, by its `type`. */
 export const RECORD_SCHEMAS = {

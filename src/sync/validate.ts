@@ -2,7 +2,9 @@ import { FormatRegistry, type TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { isDate, isTimestamp } from '../dates.ts'
 import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { riskProblem } from '../risk/prepare.ts'
 import { RECORD_SCHEMAS, type SyncRecord } from './records.ts'
+import type { PrRiskRecord } from './risk-record.ts'
 
 FormatRegistry.Set('timestamp', isTimestamp)
 FormatRegistry.Set('day', isDate)
@@ -57,6 +59,11 @@ export function problemOf(record: unknown, at: string): FieldProblem | undefined
   if (!check.Check(record)) {
     const error = check.Errors(record).First()
     if (error !== undefined) return describe(error, at)
+  }
+  if (type === 'pr_risk') {
+    // what the schema cannot say: either the parts or what they are computed from
+    const problem = riskProblem(record as PrRiskRecord, at)
+    if (problem !== undefined) return problem
   }
   return unstorable(record, at)
 }

@@ -12,6 +12,7 @@ import { writeBudgets } from './write-budgets.ts'
 import { writeCommits } from './write-commits.ts'
 import { writeMembers } from './write-members.ts'
 import { writeReports } from './write-reports.ts'
+import { writeRisks } from './write-risk.ts'
 import { type Tally, writeSessions } from './write-sessions.ts'
 
 export interface SyncDeps {
@@ -49,6 +50,8 @@ export async function writeRecords(
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessions(tx, orgId, sessions, now),
       commit: await writeCommits(tx, orgId, records),
+      // computed from findings and commits
+      pr_risk: await writeRisks(tx, orgId, records),
       audit: await writeAudit(tx, orgId, records),
       // after all that they may count
       report: await writeReports(tx, orgId, records),
