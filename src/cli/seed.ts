@@ -1,4 +1,6 @@
 import { getOrganization } from '../keys/queries.ts'
+import { seedCommits } from '../seed/commits.ts'
+import { seedRisks } from '../seed/risks.ts'
 import { seedAudit, seedSessions } from '../seed/seed.ts'
 import { commandLineActor } from './actor.ts'
 import { type Context, withDatabase } from './context.ts'
@@ -10,6 +12,8 @@ export interface SeedOptions {
   org: string
   sessions: number
   audit: number
+  commits: number
+  risk: number
   projects: number
   days: number
   seed: number
@@ -27,6 +31,16 @@ export async function seed(context: Context, { org, ...wanted }: SeedOptions): P
       await seedSessions(deps, id, plan, (done) =>
         progress.set(done, `${done} of ${wanted.sessions} sessions`),
       )
+      if (wanted.commits > 0) {
+        await seedCommits(sql, id, plan, (done) =>
+          progress.set(wanted.sessions, `${done} of ${wanted.commits} commits`),
+        )
+      }
+      if (wanted.risk > 0) {
+        await seedRisks(sql, id, plan, (done) =>
+          progress.set(wanted.sessions, `${done} of ${wanted.risk} risk scores`),
+        )
+      }
       if (wanted.audit > 0) await seedAudit(deps, id, plan)
     } finally {
       progress.stop()

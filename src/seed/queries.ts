@@ -69,7 +69,7 @@ export async function copySessions(
 
 /** Tells the planner of many new rows, and marks their pages visible, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze sessions, session_details, session_rollups, findings, finding_rollups, file_rollups, file_risks`
+  await sql`vacuum analyze sessions, session_details, session_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
 }
 
 const SEED_ACTIONS = [
@@ -116,4 +116,14 @@ export async function insertSeedEntries(
 /** As refreshStatistics, for the audit log. */
 export async function refreshAuditStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze audit_log, audit_rollups`
+}
+
+/** The same for commits. */
+export async function refreshCommitStatistics(sql: Sql): Promise<void> {
+  await sql`vacuum analyze commits, commit_files, files, file_authors, expertise_domains, expertise_authors`
+}
+
+/** The same for risk scores. */
+export async function refreshRiskStatistics(sql: Sql): Promise<void> {
+  await sql`vacuum analyze pr_risks, risk_rollups`
 }

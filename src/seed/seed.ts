@@ -7,6 +7,8 @@ import { rebuildFindings } from '../sync/findings-check.ts'
 import { type PreparedSession, prepareSession } from '../sync/prepare.ts'
 import { rebuildAuditRollups } from '../sync/rollup-audit.ts'
 import { rebuildRollups } from '../sync/rollup-check.ts'
+import { moveActivity } from '../sync/write-activity.ts'
+import { activityOf } from '../sync/write-sessions.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import { copySessions, insertSeedEntries, refreshAuditStatistics, refreshStatistics } from './queries.ts'
 
@@ -40,6 +42,7 @@ export async function seedSessions(
       let batch: PreparedSession[] = []
       const flush = async () => {
         if (batch.length > 0) await copySessions(tx, orgId, batch, scoredAt)
+        await moveActivity(tx, orgId, [], batch.map(activityOf))
         done += batch.length
         batch = []
         onProgress(done)

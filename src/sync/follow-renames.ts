@@ -1,5 +1,5 @@
 import type { ISql } from '../db/client.ts'
-import { type Key, keyTable } from './keys.ts'
+import { entriesOfCommits, entriesOfFiles, type Key } from './keys.ts'
 
 // What a file is called now. A rename takes all that its old name stood for until then along, to the new name; so the name
 // that an entry of history has now is found by going from rename to rename, each the first one after the last. It depends
@@ -51,8 +51,7 @@ export async function placesBefore(
         ) as n (project, name, at, sha)
         union all
         select f.project, p.name, f.committed_at, f.sha
-        from ${keyTable(tx, replaced)} as n (project, sha)
-        join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.sha = n.sha
+        from ${entriesOfCommits(tx, orgId, replaced)}
         cross join lateral (values (f.path), (f.previous_path)) as p (name)
         where p.name is not null
       )
@@ -78,12 +77,10 @@ export async function followRenames(
   return await tx<Key[]>`
     with recursive entries as (
       select f.project, f.sha, f.path, f.committed_at
-      from ${keyTable(tx, moving)} as n (project, file)
-      join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.file = n.file
+      from ${entriesOfFiles(tx, orgId, moving)}
       union
       select f.project, f.sha, f.path, f.committed_at
-      from ${keyTable(tx, added)} as n (project, sha)
-      join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.sha = n.sha
+      from ${entriesOfCommits(tx, orgId, added)}
     ),
     x (project, entry_sha, entry_path, step, name, at, sha) as (
       select e.project, e.sha, e.path, 0, e.path, e.committed_at, e.sha

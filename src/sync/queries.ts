@@ -1,4 +1,6 @@
+import { commitLines, countStoredCommits } from '../commits/queries.ts'
 import type { Sql } from '../db/client.ts'
+import { countRisks, riskRecords } from '../risk/queries.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
@@ -21,13 +23,16 @@ interface SessionRow {
 }
 
 /**
- * Every record of the organization as a line of NDJSON, newline included: members, budgets, the audit log, the reports
+ * Every record of the organization as a line of NDJSON, newline included: members, budgets, commits, risk
+ * scores, the audit log, the reports
  * made of it (which count what was imported before them), then sessions by `created_at` and `id`. What `import` makes of them gives the same answers. Sessions are read page by page, each page as of its own
  * instant: one that is written meanwhile comes as it was or as it is.
  */
 export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<string> {
   yield await memberLines(sql, orgId)
   yield await budgetLines(sql, orgId)
+  yield* commitLines(sql, orgId)
+  for await (const records of riskRecords(sql, orgId)) yield records.map(line).join('')
   yield* auditLines(sql, orgId)
   yield await reportLines(sql, orgId)
   let after = { position: '-infinity', id: '' }
@@ -40,7 +45,7 @@ export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<stri
   }
 }
 
-/** How many sessions and audit entries `exportLines` will give. */
+/** How many sessions, commits, risk scores and audit entries `exportLines` will give. */
 export async function countStored(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ stored: string }[]>`
     select
@@ -58,7 +63,7 @@ export async function countStored(sql: Sql, orgId: string): Promise<number> {
           and a.user_id = ''
           and a.action = ''
       ) as stored`
-  return Number(row?.stored ?? 0)
+  return Number(row?.stored ?? 0) + (await countStoredCommits(sql, orgId)) + (await countRisks(sql, orgId))
 }
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`

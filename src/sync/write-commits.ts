@@ -1,7 +1,7 @@
 import { type PreparedCommit, prepareCommit } from '../commits/prepare.ts'
 import type { ISql } from '../db/client.ts'
 import { followRenames, type Place, placesBefore } from './follow-renames.ts'
-import { type Key, keyTable } from './keys.ts'
+import { entriesOfFiles, type Key, keyTable } from './keys.ts'
 import type { SyncRecord } from './records.ts'
 import { countCommits, recount } from './write-expertise.ts'
 import { rebuildFiles } from './write-files.ts'
@@ -49,6 +49,8 @@ async function replaceCommits(
   commits: readonly PreparedCommit[],
   isStored: (commit: PreparedCommit) => boolean,
 ): Promise<void> {
+  // keys come by the thousand or alone: a plan made once for both has read whole histories, 17 s in place of 0.3 s
+  await tx`set local plan_cache_mode = force_custom_plan`
   const replaced = commits.filter(isStored).map(keyOf)
   const added = commits.map(keyOf)
   // files whose history may go elsewhere: what the renames, new or withdrawn, led to until now
@@ -97,8 +99,7 @@ async function commitsOf(
   if (files.length === 0) return [...commits]
   return await tx<Key[]>`
     select distinct f.project, f.sha as name
-    from ${keyTable(tx, files)} as n (project, name)
-    join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.file = n.name
+    from ${entriesOfFiles(tx, orgId, files)}
     union
     select n.project, n.name
     from ${keyTable(tx, commits)} as n (project, name)`

@@ -1,6 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { createDomain, type Domain, type DomainExpertise, type FileHistory } from '../scoring/ownership.ts'
-import { distinctKeys, type Key, keyTable } from './keys.ts'
+import { distinctKeys, entriesOfCommits, type Key, keyTable } from './keys.ts'
 
 /**
  * Adds the commits (`sign` 1) to the counts of their authors in the domains they touch, or takes them out (-1) before their
@@ -17,8 +17,7 @@ export async function countCommits(
     with counted as (
       insert into expertise_authors as a (org_id, project, directory, author_email, commits)
       select ${orgId}, f.project, f.directory, f.author_email, ${sign}::integer * count(distinct f.sha)
-      from (select distinct n.* from ${keyTable(tx, commits)} as n (project, sha)) n
-      join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.sha = n.sha
+      from ${entriesOfCommits(tx, orgId, distinctKeys(commits))}
       where not f.bot
       group by f.project, f.directory, f.author_email
       on conflict (org_id, project, directory, author_email) do update set

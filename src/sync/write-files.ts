@@ -1,5 +1,5 @@
 import type { ISql } from '../db/client.ts'
-import { distinctKeys, type Key, keyTable } from './keys.ts'
+import { distinctKeys, entriesOfCommits, entriesOfFiles, type Key, keyTable } from './keys.ts'
 
 /**
  * Brings `files` and `file_authors` up to date: the files `moving` are counted anew from their whole histories, the others
@@ -47,12 +47,10 @@ const entriesOf = (tx: ISql, orgId: string, anew: readonly Key[], added: readonl
   ),
   entries as (
     select f.*
-    from anew n
-    join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.file = n.file
+    from ${entriesOfFiles(tx, orgId, anew)}
     union all
     select f.*
-    from ${keyTable(tx, added)} as n (project, sha)
-    join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.sha = n.sha
+    from ${entriesOfCommits(tx, orgId, added)}
     where not exists (
       select 1
       from anew w

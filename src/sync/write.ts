@@ -6,6 +6,7 @@ import { entriesOf } from './entries.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import type { SyncRecord } from './records.ts'
 import { secretless } from './secretless.ts'
+import { analyzeGrown } from './statistics.ts'
 import { checkRecords } from './validate.ts'
 import { writeAudit } from './write-audit.ts'
 import { writeBudgets } from './write-budgets.ts'
@@ -59,6 +60,7 @@ export async function writeRecords(
     await recordEntries(tx, orgId, actor, entriesOf(written))
     return written
   })
+  if (tallies.commit.created > 0) await analyzeGrown(deps.sql)
   const sum = (pick: (tally: Tally) => number) =>
     Object.values(tallies).reduce((total, tally) => total + pick(tally), 0)
   return {
