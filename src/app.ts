@@ -1,16 +1,22 @@
 import { Elysia } from 'elysia'
+import { auditRoutes } from './audit/routes.ts'
+import { badgeRoutes } from './badges/routes.ts'
 import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission } from './http/admission.ts'
+import { docsRoutes } from './http/docs-page.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import type { Log } from './log.ts'
 import { qualityRoutes } from './quality/routes.ts'
+import { riskRoutes } from './risk/routes.ts'
 import type { Pricer } from './scoring/prices.ts'
+import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { createTurns } from './sync/turns.ts'
+import { teamRoutes } from './team/routes.ts'
 
 export interface AppDeps {
   /** For reads. */
@@ -43,11 +49,17 @@ export function createApp(deps: AppDeps) {
       .use(sessionRoutes(routeDeps))
       .use(qualityRoutes(routeDeps))
       .use(costRoutes(routeDeps))
+      .use(securityRoutes(routeDeps))
+      .use(auditRoutes(routeDeps))
+      .use(teamRoutes(routeDeps))
+      .use(riskRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps, inTurn))
 
   const { app, flushAccessLog } = lifecycle({ log, admission })
   app
     .use(healthRoutes({ sql, worker }))
+    .use(docsRoutes({ config, routes: () => app.routes }))
+    .use(badgeRoutes({ sql, config, now }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
   // The routes' types are for nobody: a client speaks HTTP.

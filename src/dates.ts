@@ -27,6 +27,37 @@ export function normalizeTimestamp(text: string): string {
   return new Date(text.replace(' ', 'T').toUpperCase()).toISOString()
 }
 
+const PARTS = /^(\d{4})-(\d\d)-(\d\d).(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+
+/**
+ * An RFC 3339 timestamp as microseconds since 1970; digits beyond are cut. The text must pass `isTimestamp`. A `Date`
+ * is asked for the whole seconds only: it knows no microseconds.
+ */
+export function microsOf(text: string): bigint {
+  const [, year, month, day, hour, minute, second, fraction = '', sign = '+', hours = 0, minutes = 0] =
+    PARTS.exec(text) ?? []
+  const local = Date.UTC(
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hour),
+    Number(minute),
+    Number(second),
+  )
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
+  const seconds = BigInt(sign === '-' ? local + offsetMs : local - offsetMs)
+  return seconds * 1_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
+}
+
+/** The last instant of the four-digit years, in microseconds since 1970. */
+export const LAST_MICROS = microsOf('9999-12-31T23:59:59.999999Z')
+
+/** Microseconds since 1970 as `2026-01-31T12:34:56.789123Z`. */
+export function timestampOf(micros: bigint): string {
+  const seconds = new Date(Number(micros / 1_000_000n) * 1_000).toISOString().slice(0, 19)
+  return `${seconds}.${String(micros % 1_000_000n).padStart(6, '0')}Z`
+}
+
 /** The last day of the four-digit years, and so of every range. */
 export const LAST_DATE = '9999-12-31'
 

@@ -231,6 +231,8 @@ describe('secrets', () => {
           ['aws', 'medium', null, 2, 2],
           ['google-api-key', 'critical', '.env', 3, 3],
           ['privatekey', 'high', 'id_rsa', 1, 4],
+          ['sensitive-file-written', 'low', '.env', null, 3],
+          ['sensitive-file-read', 'high', 'id_rsa', null, 4],
         ].sort(),
       )
       expect(record?.security_metadata?.score).toBe(0)

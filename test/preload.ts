@@ -3,8 +3,10 @@
 
 import { afterAll } from 'bun:test'
 import { hostTarget, pack } from '../src/build/pack.ts'
+import { packFiles } from '../src/build/pack-files.ts'
 import { stopTestServer } from './postgres.ts'
 
 await pack(hostTarget())
+packFiles()
 
 afterAll(stopTestServer)

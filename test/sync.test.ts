@@ -158,7 +158,7 @@ describe('writing records', () => {
       where s.org_id = ${ORG} and s.id in ('sess_leaky', 'sess_given')
       order by s.id desc`
     expect(JSON.stringify(rows)).not.toContain(secret)
-    expect(rows[0]?.detail.summary).toBe('use [secret]')
+    expect(rows[0]?.detail.summary).toBe('use [secret: github]')
     expect(rows.map((row) => row.score)).toEqual(['85.00', '100.00'])
     const ids = rows[0]?.detail.security_metadata.findings.map((finding: { id: string }) => finding.id)
     expect(new Set(ids).size).toBe(7)

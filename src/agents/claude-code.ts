@@ -1,3 +1,4 @@
+import { dangerOf } from '../scoring/dangerous.ts'
 import { picoOf } from '../scoring/prices.ts'
 import { blockText } from './commands.ts'
 import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from './json.ts'
@@ -14,6 +15,7 @@ import {
   type ApiMessage,
   addCall,
   addEvent,
+  addMode,
   addPrompt,
   addResult,
   type MessageTokens,
@@ -202,6 +204,8 @@ function readUser(
   number: number,
 ): string | undefined {
   if (!isObject(line.message)) return 'a user line without a message'
+  if (line.permissionMode === 'bypassPermissions')
+    addMode(session, dangerOf('claude-bypass-permissions', 'medium'), at)
   const { content } = line.message
   if (content === undefined) return 'a message without content'
   const key = `${textOf(line.uuid) ?? Bun.hash(JSON.stringify(content))} ${at ?? number}`

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
+import { dangerOf } from '../scoring/dangerous.ts'
 import { picoOf } from '../scoring/prices.ts'
 import { claudeTokens, readAnswer, readUserContent } from './claude-code.ts'
 import { countOf, isObject, type Json, objectOf, textOf, timeOf } from './json.ts'
 import { parseLine, readLines } from './lines.ts'
 import { addTokens, type FileReading, noTokens, noteMessage, noteUnreadable, sessionOf } from './reading.ts'
-import { addEvent, type MessageTokens, noteEnvelope, type Session, type Turn } from './session.ts'
+import { addEvent, addMode, type MessageTokens, noteEnvelope, type Session, type Turn } from './session.ts'
 
 // What `claude -p --output-format stream-json` prints. Its last line, `result`, has the exact tokens and cost of the run
 // by model; the messages' own usage is what was known when each began.
@@ -40,6 +41,8 @@ function readLine(file: FileReading, runs: Run[], value: unknown, number: number
   const at = timeOf(value.timestamp)
   if (at !== null) run.timed = true
   noteEnvelope(session, { at, folder: textOf(value.cwd) })
+  if (value.permissionMode === 'bypassPermissions')
+    addMode(session, dangerOf('claude-bypass-permissions', 'medium'), at)
   const message = objectOf(value.message)
   if (value.type === 'assistant') {
     const found = {

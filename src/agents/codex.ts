@@ -1,10 +1,12 @@
 import { blockText } from './commands.ts'
+import { sandboxDanger } from './dangers.ts'
 import { countOf, isObject, type Json, listOf, objectOf, parseJson, textOf, timeOf } from './json.ts'
 import { parseLine, readLines } from './lines.ts'
 import { type FileReading, noTokens, noteMessage, noteUnreadable, sessionOf } from './reading.ts'
 import {
   addCall,
   addEvent,
+  addMode,
   addPrompt,
   addResult,
   type MessageTokens,
@@ -101,6 +103,7 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
       return
     case 'turn_context':
       state.model = textOf(payload.model) ?? state.model
+      addMode(session, sandboxDanger(payload), at)
       return
     case 'response_item':
       readItem(state, payload, at, number)

@@ -14,7 +14,7 @@ export interface CallNature {
   tests: boolean
 }
 
-const SHELL_TOOLS = new Set([
+export const SHELL_TOOLS = new Set([
   'bash',
   'shell',
   'shell_command',

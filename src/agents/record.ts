@@ -1,9 +1,9 @@
 import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
-import { findingOf, newFindingChoice, securityScore, tellingBeyond } from '../scoring/secrets.ts'
 import type { SessionRecord, Tokens, ToolUse, TurnRecord } from '../sync/records.ts'
 import { cut, makeStorable } from '../text.ts'
+import { securityOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, summaryOf } from './observations.ts'
 import type { MessageTokens, Session, Turn } from './session.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
@@ -85,7 +85,10 @@ export function composeRecord(session: Session, options: RecordOptions): Compose
       classification: classificationOf(signals, calls),
     },
     quality_metadata: quality,
-    security_metadata: securityOf(session, numbers),
+    security_metadata: securityOf(session, {
+      pathOf: (path) => pathIn(session.folders, path),
+      numberOf: (turn, at) => numberOf(turn, at, turns, numbers),
+    }),
   }
   // what agents write may hold any escape of JSON; a session must not be lost for it
   makeStorable(record)
@@ -242,27 +245,4 @@ function numberOf(
   const before =
     at === null ? undefined : turns.findLast((candidate) => candidate.at !== null && candidate.at <= at)
   return before === undefined ? null : (numbers.get(before) ?? null)
-}
-
-function securityOf(
-  session: Session,
-  numbers: ReadonlyMap<Turn, number>,
-): NonNullable<SessionRecord['security_metadata']> {
-  const found = [...session.secrets.values()].map(({ place, finding }) => ({
-    place,
-    secret: finding,
-    fingerprint: finding.fingerprint,
-    severity: place.outward ? ('critical' as const) : finding.severity,
-    turnNumber: place.turn === null ? null : (numbers.get(place.turn) ?? null),
-  }))
-  found.sort((a, b) => (a.turnNumber ?? 0) - (b.turnNumber ?? 0) || compare(a.fingerprint, b.fingerprint))
-  const choice = newFindingChoice<(typeof found)[number]>()
-  for (const one of found) choice.add(one)
-  const { findings, beyond } = choice.chosen()
-  const records = findings.map(({ place, secret, severity, turnNumber }) => {
-    const path = place.call?.nature.file ?? null
-    const file = path === null ? null : pathIn(session.folders, path)
-    return findingOf(secret, { file, turnNumber, severity, where: place.where })
-  })
-  return { score: securityScore(found), findings: tellingBeyond(records, beyond) }
 }

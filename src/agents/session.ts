@@ -1,7 +1,9 @@
+import type { Danger } from '../scoring/dangerous.ts'
 import type { PricedTokens } from '../scoring/prices.ts'
 import type { FoundSecret } from '../scoring/secrets.ts'
 import { cut } from '../text.ts'
 import { type CallNature, natureOf } from './commands.ts'
+import { dangersOf } from './dangers.ts'
 import { type Json, textsIn } from './json.ts'
 import type { Place, SecretScan } from './secret-scan.ts'
 
@@ -30,6 +32,8 @@ export interface ApiMessage {
 export interface ToolCall {
   name: string
   nature: CallNature
+  /** What of it is dangerous, by kind and place. */
+  dangers: readonly Danger[]
   /** Null until its result is read. */
   ok: boolean | null
 }
@@ -74,6 +78,8 @@ export interface Session {
   reported: { model: string; tokens: MessageTokens; cost: bigint | null }[]
   covered: Set<Turn>
   secrets: Map<string, { place: Place; finding: FoundSecret }>
+  /** Dangerous modes that it ran in, by rule, and since when. */
+  modes: Map<string, { danger: Danger; at: string | null }>
   contentLength: number
   /** Lines already read, from whichever file. */
   seen: Set<string>
@@ -103,6 +109,7 @@ export function newSession(id: string, format: Format): Session {
     reported: [],
     covered: new Set(),
     secrets: new Map(),
+    modes: new Map(),
     contentLength: 0,
     seen: new Set(),
     order: 0,
@@ -209,7 +216,13 @@ export function addCall(
   const known = session.calls.get(id)
   if (known !== undefined && known.turn !== null) return
   const name = cut(fullName, MAX_TOOL_NAME)
-  const call: ToolCall = { name, nature: natureOf(name, input), ok: session.results.get(id) ?? null }
+  const nature = natureOf(name, input)
+  const call: ToolCall = {
+    name,
+    nature,
+    dangers: dangersOf(name, input, nature),
+    ok: session.results.get(id) ?? null,
+  }
   session.calls.set(id, { call, turn })
   turn.calls.push(call)
   scan.add(textsIn(input), {
@@ -247,4 +260,9 @@ export function addEvent(
   turn: Turn | null = null,
 ): void {
   if (session.events.size < MAX_EVENTS) session.events.set(`${type} ${key}`, { type, at, turn })
+}
+
+/** A mode that the session ran in, first seen at `at`. */
+export function addMode(session: Session, danger: Danger | null, at: string | null): void {
+  if (danger !== null && !session.modes.has(danger.ruleId)) session.modes.set(danger.ruleId, { danger, at })
 }

@@ -1,3 +1,4 @@
+import { cleanRecords } from '../scoring/record-secrets.ts'
 import type { SessionRecord } from '../sync/records.ts'
 import { readClaudeCode } from './claude-code.ts'
 import { readClaudeStream } from './claude-stream.ts'
@@ -120,11 +121,11 @@ async function standInId(source: Source): Promise<string> {
   return `unnamed-${new Bun.CryptoHasher('sha256').update(firstLine).digest('hex').slice(0, 24)}`
 }
 
-function* resultsOf(
+async function* resultsOf(
   reading: Reading,
   files: readonly { source: Source; file: FileReading }[],
   options: ReadOptions,
-): Generator<SourceResult> {
+): AsyncGenerator<SourceResult> {
   const records: SessionRecord[] = []
   const unpriced = new Set<string>()
   const last = files.at(-1)?.file
@@ -134,7 +135,8 @@ function* resultsOf(
     if (composed === null && said && last !== undefined)
       noteUnreadable(last, 1, `session ${session.id}: no line says when it was`)
     if (composed === null) continue
-    records.push(composed.record)
+    // names of branches, files and tools are the user's words too
+    records.push(...(await cleanRecords([composed.record])).map(({ record }) => record))
     for (const model of composed.unpriced) unpriced.add(model)
   }
   for (const { source, file } of files) {

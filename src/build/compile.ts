@@ -4,6 +4,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
+import { PACKED_FOLDER, packFiles } from './pack-files.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 /**
@@ -15,6 +16,7 @@ const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
 /** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with the PostgreSQL of `target` inside. */
 export async function compile(target: Target, outfile: string): Promise<void> {
   await pack(target)
+  packFiles()
   // A running executable cannot be overwritten, only unlinked.
   rmSync(outfile, { force: true })
   const { exitCode } = Bun.spawnSync({
@@ -36,6 +38,8 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
       '--asset',
       assetsFolder(target),
+      '--asset',
+      PACKED_FOLDER,
       // The worker then lies at webhooks/worker, where main's URL for it points, in source as in the executable.
       '--root',
       'src',

@@ -5,7 +5,9 @@ import { join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dir, '../..')
 const LICENCE_FILE = /^licen[sc]e([.-].*)?$/i
-const COPYRIGHT_LINE = /^\W*copyright (?!notice|holder|owner|law|and )/i
+/** What must stand beside the licence: Apache's NOTICE, and the licences of what a bundle of the package holds. */
+const NOTICE_FILE = /^notice(\.(txt|md))?$|^swagger-ui-bundle\.js\.LICENSE\.txt$/i
+const COPYRIGHT_LINE = /^\W*copyright (?!notice|holder|owner|law|licen[sc]e|and )/i
 
 interface Package {
   label: string
@@ -20,14 +22,14 @@ function runtimePackages(): Package[] {
     if (found.has(name) || !existsSync(folder)) return
     const {
       version,
-      license,
+      license = 'licence below',
       dependencies = {},
       peerDependencies = {},
     } = readJson(join(folder, 'package.json'))
-    const file = readdirSync(folder)
-      .sort()
-      .find((entry) => LICENCE_FILE.test(entry))
-    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8')
+    const entries = readdirSync(folder).sort()
+    const licence = entries.filter((entry) => LICENCE_FILE.test(entry)).slice(0, 1)
+    const files = [...licence, ...entries.filter((entry) => NOTICE_FILE.test(entry))]
+    const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n')
     found.set(name, { label: `${name} ${version} (${license})`, text })
     for (const next of [...Object.keys(dependencies), ...Object.keys(peerDependencies)]) visit(next)
   }

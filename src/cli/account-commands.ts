@@ -1,6 +1,11 @@
+import { recordEntries } from '../audit/record.ts'
+import { updateBadges } from '../badges/queries.ts'
+import { badgeChange } from '../badges/settings.ts'
 import { isDate } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
+import { newId } from '../ids.ts'
 import {
   createKey,
   createOrganization,
@@ -10,9 +15,11 @@ import {
   revokeKey,
   updateOrganization,
 } from '../keys/queries.ts'
+import { findReport } from '../reports/queries.ts'
 import { problemOf } from '../sync/validate.ts'
-import { lockOrganization, writeRecords } from '../sync/write.ts'
+import { writeRecords } from '../sync/write.ts'
 import { findMember, listMembers, removeMember } from '../team/queries.ts'
+import { commandLineActor } from './actor.ts'
 import { type Context, withDatabase } from './context.ts'
 import { answer, table, tell } from './output.ts'
 import { syncDepsOf } from './sync-deps.ts'
@@ -37,7 +44,7 @@ const given = (options: Options, name: string): string => options[name] ?? ''
 /** `org create` */
 export async function createOrg(context: Context, options: Options): Promise<void> {
   const wanted = { slug: given(options, 'slug'), name: given(options, 'name'), plan: given(options, 'plan') }
-  const made = await withDatabase(context, (sql) => createOrganization(sql, wanted))
+  const made = await withDatabase(context, (sql) => createOrganization(sql, wanted, commandLineActor()))
   await answer(context.json, made, `organization ${made.slug} (${made.id}) on ${made.plan}`)
 }
 
@@ -50,11 +57,21 @@ export async function listOrgs(context: Context): Promise<void> {
 /** `org update` */
 export async function updateOrg(context: Context, options: Options, slug: string): Promise<void> {
   const change = { name: options.name, plan: options.plan }
-  if (change.name === undefined && change.plan === undefined) {
-    throw new OperatorError('nothing to change: give --name or --plan', 2)
+  const badges = badgeChange(options)
+  if (change.name === undefined && change.plan === undefined && badges === undefined) {
+    throw new OperatorError('nothing to change: give --name, --plan, --badges or --badge-…', 2)
   }
-  const changed = await withDatabase(context, (sql) => updateOrganization(sql, slug, change))
-  await answer(context.json, changed, `organization ${changed.slug}: ${changed.name}, ${changed.plan}`)
+  const changed = await withDatabase(context, async (sql) => {
+    const organization = await updateOrganization(sql, slug, change, commandLineActor())
+    if (badges === undefined) return organization
+    const settings = await updateBadges(sql, slug, badges.change, commandLineActor())
+    const shown = { ...organization, badges: settings }
+    return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
+  })
+  const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`]
+  if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
+  if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)
+  await answer(context.json, changed, lines.join('\n'))
 }
 
 /** Runs `use` with the id of the organization that --org names. */
@@ -75,7 +92,9 @@ export async function makeKey(context: Context, options: Options): Promise<void>
     .map((scope) => scope.trim())
     .filter((scope) => scope !== '')
   const wanted = { name: given(options, 'name'), scopes, expires: options.expires }
-  const made = await withOrganization(context, options, (sql, orgId) => createKey(sql, orgId, wanted))
+  const made = await withOrganization(context, options, (sql, orgId) =>
+    createKey(sql, orgId, wanted, commandLineActor()),
+  )
   // the key alone, for KEY=$(cloud-analytics key create …)
   await answer(context.json, made, made.key)
   if (!context.json) tell(`shown once; id ${made.id}, scopes ${made.scopes.join(',')}`)
@@ -89,7 +108,7 @@ export async function showKeys(context: Context, options: Options): Promise<void
 
 /** `key revoke` */
 export async function endKey(context: Context, id: string): Promise<void> {
-  const revoked = await withDatabase(context, (sql) => revokeKey(sql, id))
+  const revoked = await withDatabase(context, (sql) => revokeKey(sql, id, commandLineActor()))
   await answer(context.json, revoked, `key ${revoked.id} is revoked since ${revoked.revoked_at}`)
 }
 
@@ -98,7 +117,7 @@ function checkUsage(record: unknown): void {
   const problem = problemOf(record, 'record')
   if (problem === undefined) return
   throw new OperatorError(
-    `${problem.field.replace('record.', '').replace('display_name', 'name')} ${problem.message}`,
+    `${problem.field.replace('record.', '').replace('display_name', 'name').replace('report_type', 'type')} ${problem.message}`,
     2,
   )
 }
@@ -115,7 +134,7 @@ export async function addMember(context: Context, options: Options): Promise<voi
   const member = await withOrganization(context, options, async (sql, orgId) => {
     const known = await findMember(sql, orgId, about.email)
     const record = { ...about, joined_at: known?.joined_at ?? new Date().toISOString() }
-    await writeRecords(syncDepsOf(context, sql), orgId, [record])
+    await writeRecords(syncDepsOf(context, sql), orgId, [record], commandLineActor())
     return await findMember(sql, orgId, about.email)
   })
   await answer(context.json, member, `member ${member?.email} (${member?.id}), ${member?.role}`)
@@ -133,7 +152,10 @@ export async function dropMember(context: Context, options: Options): Promise<vo
   const removed = await withOrganization(context, options, (sql, orgId) =>
     sql.begin(async (tx) => {
       await lockOrganization(tx, orgId)
-      return await removeMember(tx, orgId, email)
+      const gone = await removeMember(tx, orgId, email)
+      const entry = { action: 'member.removed', details: { ids: gone === undefined ? [] : [gone.id] } }
+      await recordEntries(tx, orgId, commandLineActor(), gone === undefined ? [] : [entry])
+      return gone
     }),
   )
   if (removed === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
@@ -151,8 +173,30 @@ export async function setBudget(context: Context, options: Options): Promise<voi
   const record = { type: 'budget', month, limit: Number(limitText) }
   checkUsage(record)
   await withOrganization(context, options, (sql, orgId) =>
-    writeRecords(syncDepsOf(context, sql), orgId, [record]),
+    writeRecords(syncDepsOf(context, sql), orgId, [record], commandLineActor()),
   )
   const budget = { org: given(options, 'org'), month, limit: record.limit, currency: 'USD' }
   await answer(context.json, budget, `budget of ${budget.org} from ${month} on: ${budget.limit} USD a month`)
+}
+
+/** `report generate` */
+export async function generateReport(context: Context, options: Options): Promise<void> {
+  const record = {
+    type: 'report',
+    id: newId('report'),
+    report_type: given(options, 'type'),
+    from: given(options, 'from'),
+    to: given(options, 'to'),
+  }
+  checkUsage(record)
+  if (record.from > record.to) throw new OperatorError('from must not be after to', 2)
+  const report = await withOrganization(context, options, async (sql, orgId) => {
+    await writeRecords(syncDepsOf(context, sql), orgId, [record], commandLineActor())
+    return await findReport(sql, orgId, record.id)
+  })
+  await answer(
+    context.json,
+    report,
+    `report ${report?.id}: ${report?.total} entries from ${record.from} to ${record.to}`,
+  )
 }

@@ -4,7 +4,7 @@ import { type Context, contextOf, type Surroundings } from './context.ts'
 
 type Options = Record<string, string | undefined>
 
-/** `org`, `key`, `member` and `budget`: what the organization's owner sets up. */
+/** `org`, `key`, `member`, `budget` and `report`: what the organization's owner sets up. */
 export function addAccounts(program: Command, surroundings: Surroundings): void {
   const runs = (
     run: (
@@ -31,6 +31,20 @@ export function addAccounts(program: Command, surroundings: Surroundings): void 
     .option('--month <month>', 'first month it holds for, as 2026-11 (this month)')
     .addHelpText('after', '\nExample:\n  cloud-analytics budget set --org acme --limit 2500 --month 2026-11')
     .action(runs((commands, context, options) => commands.setBudget(context, options)))
+  program
+    .command('report')
+    .description('compliance reports from the audit log')
+    .command('generate')
+    .description('make a report of a period; GET /v1/audit/report answers with the newest')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .requiredOption('--type <type>', 'audit, soc2, iso27001 or custom')
+    .requiredOption('--from <date>', 'first UTC day')
+    .requiredOption('--to <date>', 'last UTC day')
+    .addHelpText(
+      'after',
+      '\nExample:\n  cloud-analytics report generate --org acme --type soc2 --from 2026-01-01 --to 2026-03-31',
+    )
+    .action(runs((commands, context, options) => commands.generateReport(context, options)))
 }
 
 type Runs = (
@@ -64,6 +78,17 @@ function addOrganizations(program: Command, runs: Runs): void {
     .description('change an organization')
     .option('--name <name>', 'its name for people')
     .option('--plan <plan>', PLANS.join(', '))
+    .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
+    .option('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it')
+    .option('--badge-label-quality <text>', 'label of the quality badge')
+    .option('--badge-label-security <text>', 'label of the security badge')
+    .option('--badge-label-cost <text>', 'label of the cost badge')
+    .option('--badge-thresholds <good,fair>', 'least good and least fair value (80,50)')
+    .option('--badge-colors <good,fair,poor>', 'names or hexadecimal (brightgreen,yellow,red)')
+    .addHelpText(
+      'after',
+      '\nAn empty text sets a label, the thresholds or the colors back.\n\nExample:\n  cloud-analytics org update acme --badges public --badge-thresholds 90,70',
+    )
     .action(runs((commands, context, options, slug) => commands.updateOrg(context, options, slug)))
 }
 

@@ -39,6 +39,9 @@ export function addData(program: Command, surroundings: Surroundings): void {
     .description('make sample sessions for benchmarks; the same seed makes the same')
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--sessions <n>', 'how many', integer(1, MAX_SEED_SESSIONS))
+    .option('--commits <n>', 'commits too', integer(0, MAX_SEED_SESSIONS), 0)
+    .option('--risk <n>', 'risk scores of pull requests too', integer(0, MAX_SEED_SESSIONS), 0)
+    .option('--audit <n>', 'audit entries too', integer(0, MAX_SEED_SESSIONS), 0)
     .option('--projects <n>', 'spread over so many projects', integer(1, 99), 12)
     .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
     .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
@@ -48,6 +51,9 @@ export function addData(program: Command, surroundings: Surroundings): void {
       const options = this.opts<{
         org: string
         sessions: number
+        audit: number
+        commits: number
+        risk: number
         projects: number
         days: number
         seed: number
@@ -63,7 +69,7 @@ function addSync(program: Command, surroundings: Surroundings): void {
     .option('--org <slug>', 'slug of the organization, in the local database')
     .option('--server <url>', 'send to this server instead')
     .option('--key <key>', 'API key for the server, with the scope write')
-    .option('--project <name>', 'project of all sessions (the name of the folder each worked in)')
+    .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
     .option('--user <email>', 'whose sessions they are')
     .option('--content', 'send prompts and answers too')
     .option('--dry-run', 'print the records that would be sent, and send nothing')
@@ -72,10 +78,11 @@ function addSync(program: Command, surroundings: Surroundings): void {
       'after',
       `
 Reads Claude Code transcripts and stream-json logs, Codex rollouts, Gemini chats and OpenCode exports, told apart by
-content. Prompts, answers and tool outputs stay on this machine unless --content is given.
+content; and of a git repository the commits of its current branch. Prompts, answers and tool outputs stay on this machine unless --content is given.
 
 Examples:
   cloud-analytics sync ~/.claude/projects ~/.codex/sessions --org acme
+  cloud-analytics sync ~/code/checkout --org acme
   cloud-analytics sync ~/.claude/projects --server https://analytics.example.com --key "$KEY"
   cloud-analytics sync log.jsonl --dry-run`,
     )

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { updateBadges } from '../badges/queries.ts'
 import { connect, type Sql } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
@@ -10,6 +11,7 @@ import type { Log } from '../log.ts'
 import { demoBudget, demoMembers } from '../seed/demo.ts'
 import { seedSessions } from '../seed/seed.ts'
 import { writeRecords } from '../sync/write.ts'
+import { commandLineActor } from './actor.ts'
 import type { Context } from './context.ts'
 import { answer, tell } from './output.ts'
 import { serveUntilSignal } from './server.ts'
@@ -65,7 +67,8 @@ async function fill(context: Context, sql: Sql): Promise<string> {
   tell('making six months of sample data…')
   await migrate(sql, context.log)
   const now = new Date()
-  const { id } = await createOrganization(sql, { slug: ORG, name: 'Demo', plan: 'cloud_team' })
+  const actor = commandLineActor()
+  const { id } = await createOrganization(sql, { slug: ORG, name: 'Demo', plan: 'cloud_team' }, actor)
   const plan = {
     sessions: SESSIONS,
     projects: PROJECTS,
@@ -74,8 +77,9 @@ async function fill(context: Context, sql: Sql): Promise<string> {
     today: now.toISOString().slice(0, 10),
   }
   await seedSessions({ sql, now: () => now, pricer: pricerOf(context.config) }, id, plan)
-  await writeRecords(syncDepsOf(context, sql), id, [...demoMembers(now), demoBudget(now, DAYS)])
-  return (await createKey(sql, id, { name: 'demo', scopes: ['read', 'write'] })).key
+  await writeRecords(syncDepsOf(context, sql), id, [...demoMembers(now), demoBudget(now, DAYS)], actor)
+  await updateBadges(sql, ORG, { public: true, look: (known) => known })
+  return (await createKey(sql, id, { name: 'demo', scopes: ['read', 'write'] }, actor)).key
 }
 
 const greeting = (url: string, key: string): string => {

@@ -1,5 +1,5 @@
 import { getOrganization } from '../keys/queries.ts'
-import { countStoredSessions, exportLines } from '../sync/queries.ts'
+import { countStored, exportLines } from '../sync/queries.ts'
 import { type Context, withDatabase } from './context.ts'
 import { outputStream } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -9,7 +9,7 @@ export async function exportRecords(context: Context, org: string): Promise<void
   await withDatabase(context, async (sql) => {
     const { id } = await getOrganization(sql, org)
     const output = outputStream()
-    const total = await countStoredSessions(sql, id)
+    const total = await countStored(sql, id)
     const progress = await startProgress('exporting', total)
     try {
       let done = 0

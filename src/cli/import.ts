@@ -4,6 +4,7 @@ import { MAX_LINE_BYTES, type NumberedLine, readNumberedLines, sizeOf } from '..
 import type { SyncRecord } from '../sync/records.ts'
 import { problemOf } from '../sync/validate.ts'
 import { writeRecords } from '../sync/write.ts'
+import { commandLineActor } from './actor.ts'
 import { type Context, withDatabase } from './context.ts'
 import { answer, tell } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -25,7 +26,7 @@ export async function importRecords(context: Context, path: string, org: string)
     const { id } = await getOrganization(sql, org)
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
-      send: (records) => writeRecords(deps, id, records),
+      send: (records) => writeRecords(deps, id, records, commandLineActor()),
       pricer: deps.pricer,
       onSkipped,
     })

@@ -1,5 +1,8 @@
 import { getOrganization } from '../keys/queries.ts'
-import { seedSessions } from '../seed/seed.ts'
+import { seedCommits } from '../seed/commits.ts'
+import { seedRisks } from '../seed/risks.ts'
+import { seedAudit, seedSessions } from '../seed/seed.ts'
+import { commandLineActor } from './actor.ts'
 import { type Context, withDatabase } from './context.ts'
 import { answer } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -8,6 +11,9 @@ import { pricerOf } from './sync-deps.ts'
 export interface SeedOptions {
   org: string
   sessions: number
+  audit: number
+  commits: number
+  risk: number
   projects: number
   days: number
   seed: number
@@ -21,10 +27,21 @@ export async function seed(context: Context, { org, ...wanted }: SeedOptions): P
     const progress = await startProgress('seeding', wanted.sessions)
     try {
       const plan = { ...wanted, today: new Date().toISOString().slice(0, 10) }
-      const deps = { sql, now: () => new Date(), pricer: pricerOf(context.config) }
+      const deps = { sql, now: () => new Date(), pricer: pricerOf(context.config), actor: commandLineActor() }
       await seedSessions(deps, id, plan, (done) =>
         progress.set(done, `${done} of ${wanted.sessions} sessions`),
       )
+      if (wanted.commits > 0) {
+        await seedCommits(sql, id, plan, (done) =>
+          progress.set(wanted.sessions, `${done} of ${wanted.commits} commits`),
+        )
+      }
+      if (wanted.risk > 0) {
+        await seedRisks(sql, id, plan, (done) =>
+          progress.set(wanted.sessions, `${done} of ${wanted.risk} risk scores`),
+        )
+      }
+      if (wanted.audit > 0) await seedAudit(deps, id, plan)
     } finally {
       progress.stop()
     }

@@ -33,8 +33,16 @@ export async function startServer(
   const database = await open()
   try {
     const [[{ createApp }, { listen }]] = await Promise.all([loading, migrate(database.sql, log)])
-    const { logLevel, logFormat } = config
-    const worker = superviseWorker({ spawn: spawnWorker, target: database.target, logLevel, logFormat, log })
+    const { logLevel, logFormat, retentionAuditDays } = config
+    const { target } = database
+    const worker = superviseWorker({
+      spawn: spawnWorker,
+      target,
+      logLevel,
+      logFormat,
+      retentionAuditDays,
+      log,
+    })
     const { sql } = database
     const writes = connect(database.target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
     const app = createApp({

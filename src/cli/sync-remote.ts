@@ -13,6 +13,12 @@ export interface ServerOptions {
   sendAll: boolean
 }
 
+export interface Server {
+  send: SendBatch
+  /** Which of these commits it was sent before. */
+  knownCommits: (project: string, shas: readonly string[]) => Promise<Set<string>>
+}
+
 /** After a connection error or an answer of 5xx: five tries in all, over eight seconds: longer than a server takes to restart. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 /** A limit's window is a minute. */
@@ -21,13 +27,25 @@ const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
 
 /** Sends batches to a server, leaving out what it was sent before. Throws OperatorError for a key of a wrong form. */
-export async function connectServer({ server, key, sendAll }: ServerOptions): Promise<{ send: SendBatch }> {
+export async function connectServer({ server, key, sendAll }: ServerOptions): Promise<Server> {
   const parsed = parseKey(key)
   if (parsed === undefined)
     throw new OperatorError('--key is not an API key: its form or its checksum is wrong')
   const url = `${server.replace(/\/+$/, '')}/v1/sync`
   const state = openSentState(server, parsed.id)
-  return { send: (records) => sendNew({ url, key, state, sendAll }, records) }
+  return {
+    send: (records) => sendNew({ url, key, state, sendAll }, records),
+    knownCommits: async (project, shas) =>
+      new Set(sendAll ? [] : shas.filter((sha) => state.hashOf(commitId(project, sha)) !== undefined)),
+  }
+}
+
+/** A commit never changes: its hash in its project says that it was sent. */
+const commitId = (project: string, sha: string): string => `commit ${project} ${sha}`
+
+function idOf(record: SyncRecord): string {
+  if (record.type === 'commit') return commitId(record.project, record.sha)
+  return record.type === 'session' ? record.id : ''
 }
 
 interface Connection {
@@ -43,7 +61,7 @@ async function sendNew(
 ): Promise<Tally> {
   const entries = records.map((record, index) => {
     const text = JSON.stringify(record)
-    return { index, text, id: record.type === 'session' ? record.id : '', hash: hashOf(text) }
+    return { index, text, id: idOf(record), hash: hashOf(text) }
   })
   const fresh = entries.filter(({ id, hash }) => sendAll || id === '' || state.hashOf(id) !== hash)
   if (fresh.length === 0) return { created: 0, updated: 0, unchanged: records.length }

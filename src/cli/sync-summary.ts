@@ -1,7 +1,8 @@
+import type { RepositoryResult } from '../agents/git.ts'
 import type { SourceResult } from '../agents/sessions.ts'
 import type { Tally } from '../sync/write-sessions.ts'
 
-/** What a sync did; its `--json`. `received` counts the sessions found, those that were skipped among them. */
+/** What a sync did; its `--json`. `received` counts the sessions and commits found, those that were skipped among them. */
 export interface Summary extends Tally {
   received: number
   /** Files without sessions. */
@@ -10,6 +11,7 @@ export interface Summary extends Tally {
   /** Lines that could not be read, also those beyond the listed ones. */
   unreadable: number
   files: FileSummary[]
+  repositories: RepositoryResult[]
   unpriced_models: string[]
 }
 
@@ -33,6 +35,7 @@ export const createSummary = (): Summary => ({
   unreadable: 0,
   skipped: [],
   files: [],
+  repositories: [],
   unpriced_models: [],
 })
 
@@ -56,15 +59,20 @@ export function addFile(
 
 /** The summary in a few lines. */
 export function summaryText(summary: Summary): string {
-  const { received, created, updated, unchanged, files, skipped, unreadable, ignored, unpriced_models } =
-    summary
-  const lines = [
-    `${received} sessions in ${files.length} files: ${created} created, ${updated} updated, ${unchanged} unchanged`,
-  ]
+  const { created, updated, unchanged, skipped, unreadable, ignored, unpriced_models } = summary
+  const lines = [`${foundText(summary)}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
   if (unreadable > 0) lines.push(`${unreadable} lines could not be read`)
   if (skipped.length > 0) lines.push(`${skipped.length} skipped, named above`)
   if (ignored > 0) lines.push(`${ignored} files without sessions`)
   if (unpriced_models.length > 0)
     lines.push(`no price is known for ${unpriced_models.join(', ')}: they count as 0 dollars`)
   return lines.join('\n')
+}
+
+function foundText({ received, files, repositories }: Summary): string {
+  const commits = repositories.reduce((sum, repository) => sum + repository.commits + repository.known, 0)
+  const sessions = `${received - commits} sessions in ${files.length} files`
+  if (repositories.length === 0) return sessions
+  const history = `${commits} commits in ${repositories.length} repositories`
+  return files.length === 0 ? history : `${sessions} and ${history}`
 }

@@ -1,11 +1,15 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isRepository, readCommits } from '../agents/git.ts'
 import { readSessions } from '../agents/sessions.ts'
+import { findKnownCommits } from '../commits/queries.ts'
 import { OperatorError } from '../errors.ts'
 import { getOrganization } from '../keys/queries.ts'
 import { type Batches, createBatches, type SendBatch } from '../sync/batches.ts'
+import type { SyncRecord } from '../sync/records.ts'
 import { problemOf } from '../sync/validate.ts'
 import { writeRecords } from '../sync/write.ts'
+import { commandLineActor } from './actor.ts'
 import { type Context, withDatabase } from './context.ts'
 import { answer, outputStream, tell } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -24,7 +28,7 @@ export interface SyncOptions {
   all?: true
 }
 
-/** `sync`: what coding agents left below the paths, into the local database or to a server. */
+/** `sync`: what coding agents left below the paths, and the commits of repositories among them, into the local database or to a server. */
 export async function sync(context: Context, paths: readonly string[], options: SyncOptions): Promise<void> {
   checkUsage(options)
   for (const path of paths) {
@@ -38,12 +42,15 @@ export async function sync(context: Context, paths: readonly string[], options: 
       key: options.key ?? '',
       sendAll: options.all === true,
     })
-    await readAndSend(run, remote.send)
+    await readAndSend({ ...run, known: remote.knownCommits }, remote.send)
   } else {
     await withDatabase(context, async (sql) => {
       const { id } = await getOrganization(sql, options.org ?? '')
       const deps = syncDepsOf(context, sql)
-      await readAndSend(run, (records) => writeRecords(deps, id, records))
+      const known: KnownCommits = (project, shas) => findKnownCommits(sql, id, project, shas)
+      await readAndSend(options.all === true ? run : { ...run, known }, (records) =>
+        writeRecords(deps, id, records, commandLineActor()),
+      )
     })
   }
   await answer(context.json, run.summary, summaryText(run.summary))
@@ -68,10 +75,42 @@ interface Run {
   paths: readonly string[]
   options: SyncOptions
   summary: Summary
+  /** Commits that need not be sent. */
+  known?: KnownCommits
 }
 
-/** The records of the paths, each with the file it was read from; what was found goes into the summary. */
-async function* recordsOf({ context, paths, options, summary }: Run) {
+type KnownCommits = (project: string, shas: readonly string[]) => Promise<ReadonlySet<string>>
+
+/** Every record of the paths, each with the file or repository it was read from. */
+async function* recordsOf(run: Run): AsyncGenerator<{ record: SyncRecord; path: string }> {
+  const repositories = run.paths.filter((path) => isRepository(resolve(path)))
+  const others = run.paths.filter((path) => !repositories.includes(path))
+  if (others.length > 0) yield* sessionsOf({ ...run, paths: others })
+  for (const path of repositories) yield* commitsOf(run, path)
+}
+
+async function* commitsOf({ options, summary, known }: Run, path: string) {
+  const progress = await startProgress(`reading ${path}`, 100)
+  try {
+    const commits = readCommits(path, {
+      project: options.project,
+      ...(known === undefined ? {} : { known }),
+      onProgress: (read, total) =>
+        progress.set(Math.floor((100 * read) / total), `${read} of ${total} commits`),
+    })
+    let next = await commits.next()
+    for (; !next.done; next = await commits.next()) yield { record: next.value, path }
+    summary.repositories.push(next.value)
+    summary.received += next.value.known
+    summary.unchanged += next.value.known
+    for (const note of next.value.notes) skip(summary, { path, line: null, reason: note })
+  } finally {
+    progress.stop()
+  }
+}
+
+/** The sessions of the paths, each with the file it was read from; what was found goes into the summary. */
+async function* sessionsOf({ context, paths, options, summary }: Run) {
   const progress = await startProgress('reading', 100)
   try {
     const results = readSessions(paths, {
@@ -110,12 +149,15 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   const batches: Batches = createBatches({ send, pricer: pricerOf(run.context.config), onSkipped })
   for await (const { record, path } of recordsOf(run)) {
     summary.received += 1
-    const problem = problemOf(record, record.id)
+    const problem = problemOf(record, record.type)
     if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
     else skip(summary, { path, line: null, reason: `${problem.field} ${problem.message}` })
   }
   await batches.flush()
-  Object.assign(summary, batches.tally)
+  summary.created = batches.tally.created
+  summary.updated = batches.tally.updated
+  // with those that were known before they were read
+  summary.unchanged += batches.tally.unchanged
 }
 
 /** Prints the records instead of sending them: NDJSON, or with --json one document. */

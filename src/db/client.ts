@@ -7,6 +7,8 @@ export type Sql = postgres.Sql
 /** One connection inside `sql.begin`. Queries that serve both take `ISql`. */
 export type TransactionSql = postgres.TransactionSql
 export type ISql = postgres.ISql
+/** A part of a statement, to be put into another. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 /** Where a server listens: any PostgreSQL by URL, or the embedded one by the folder of its socket. */
 export type ConnectTarget = { url: string } | { socketDir: string; user: string; database: string }

@@ -2,6 +2,11 @@ import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
 import schema from './migrations/0001_schema.sql' with { type: 'text' }
+import audit from './migrations/0002_audit.sql' with { type: 'text' }
+import security from './migrations/0003_security.sql' with { type: 'text' }
+import commits from './migrations/0004_commits.sql' with { type: 'text' }
+import risk from './migrations/0005_risk.sql' with { type: 'text' }
+import badges from './migrations/0006_badges.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -10,7 +15,14 @@ interface Migration {
 }
 
 /** In order of number, without gaps; what has been released is never edited. */
-export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'schema', text: schema }]
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: 'schema', text: schema },
+  { number: 2, name: 'audit', text: audit },
+  { number: 3, name: 'security', text: security },
+  { number: 4, name: 'commits', text: commits },
+  { number: 5, name: 'risk', text: risk },
+  { number: 6, name: 'badges', text: badges },
+]
 
 /** Any constant: one lock for "somebody is migrating this database". */
 const ADVISORY_LOCK = 7_262_111_961

@@ -2,9 +2,13 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Sql } from '../db/client.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { listOrganizations } from '../keys/queries.ts'
+import { compareActivity, rebuildActivity } from '../sync/activity-check.ts'
+import { compareFindings, rebuildFindings } from '../sync/findings-check.ts'
+import { compareAuditRollups, rebuildAuditRollups } from '../sync/rollup-audit.ts'
 import { compareRollups, rebuildRollups } from '../sync/rollup-check.ts'
-import { lockOrganization } from '../sync/write.ts'
+import { compareRiskRollups, rebuildRiskRollups } from '../sync/rollup-risk.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
 /** What one look came to. */
@@ -63,11 +67,23 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
         await sql.begin(async (tx) => {
           await lockOrganization(tx, id)
           await rebuildRollups(tx, id)
+          await rebuildAuditRollups(tx, id)
+          await rebuildFindings(tx, id)
+          await rebuildRiskRollups(tx, id)
+          await rebuildActivity(tx, id)
         })
       }
       const [first] = await compareRollups(sql, id)
       if (first !== undefined)
         wrong.push(`${slug} (${first.grain} ${first.bucket} ${first.project || 'all projects'})`)
+      const [audit] = await compareAuditRollups(sql, id)
+      if (audit !== undefined) wrong.push(`${slug} (audit log, ${audit.grain} ${audit.bucket})`)
+      const [finding] = await compareFindings(sql, id)
+      if (finding !== undefined) wrong.push(`${slug} (${finding.table} ${finding.project || 'all projects'})`)
+      const [activity] = await compareActivity(sql, id)
+      if (activity !== undefined) wrong.push(`${slug} (activity, ${activity})`)
+      const [risk] = await compareRiskRollups(sql, id)
+      if (risk !== undefined) wrong.push(`${slug} (risk ${risk.bucket} ${risk.repo || 'all repositories'})`)
     }
     if (wrong.length === 0)
       return { status: 'ok', message: `agree with the sessions of ${organizations.length} organizations` }

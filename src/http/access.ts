@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import type { Actor } from '../audit/record.ts'
 import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import type { Scope } from '../keys/model.ts'
@@ -11,6 +12,8 @@ export interface Access {
   keyId: string
   plan: Plan
   scopes: readonly Scope[]
+  /** Who the audit log names. The address is not looked up for GET and HEAD, which change nothing. */
+  actor: Actor
 }
 
 /** What every feature's routes are made from. */

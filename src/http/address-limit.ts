@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js'
 import type { Decision } from './rate-limit.ts'
 
-// Requests without a valid key are limited by client address, in the memory of each instance.
+// Requests without a valid key, and those of badges, are limited by client address, in the memory of each instance.
 
-/** Requests a minute of an address. */
+/** Requests a minute of an address without a key. */
 const LIMIT = 60
 /** Addresses remembered; the one not heard of for longest is forgotten first. */
 const MAX_ADDRESSES = 50_000
@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 const MAX_FORWARDED_LENGTH = 4_096
 const UNKNOWN = 'unknown'
 
-/** The limiter of callers without a key. */
+/** A limiter of clients by their address. */
 export interface AddressLimiter {
   /** Counts one request of the address. */
   take(address: string): Decision
@@ -19,16 +19,16 @@ export interface AddressLimiter {
   peek(address: string): Decision
 }
 
-/** `now` is the wall clock: the windows are its minutes. */
-export function createAddressLimiter(now: () => Date): AddressLimiter {
+/** `now` is the wall clock: the windows are its minutes, in each of which an address has `limit` requests. */
+export function createAddressLimiter(now: () => Date, limit = LIMIT): AddressLimiter {
   const windows = new Map<string, { minute: number; used: number }>()
   const decide = (used: number, admitted: boolean): Decision => {
     const nowMs = now().getTime()
     const resetMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS
     return {
       admitted,
-      limit: LIMIT,
-      remaining: Math.max(0, LIMIT - used),
+      limit,
+      remaining: Math.max(0, limit - used),
       resetS: resetMs / 1000,
       retryAfterS: Math.max(1, Math.ceil((resetMs - nowMs) / 1000)),
     }
@@ -40,7 +40,7 @@ export function createAddressLimiter(now: () => Date): AddressLimiter {
   return {
     take(address) {
       const used = usedOf(address)
-      if (used >= LIMIT) return decide(used, false)
+      if (used >= limit) return decide(used, false)
       // Deleted and set again, so that the map's order is that of last use.
       windows.delete(address)
       if (windows.size >= MAX_ADDRESSES) windows.delete(windows.keys().next().value ?? address)
@@ -51,12 +51,16 @@ export function createAddressLimiter(now: () => Date): AddressLimiter {
   }
 }
 
-/** An address as it is counted: IPv4 whole, also when written as IPv6, and the /64 network of an IPv6 address. */
-function countedAddress(text: string): string | undefined {
-  const bare =
-    /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text
-  if (!ipaddr.isValid(bare)) return undefined
-  const address = ipaddr.process(bare)
+const WITH_PORT = [/^\[([^\]]+)\](?::\d+)?$/, /^(\d+\.\d+\.\d+\.\d+):\d+$/]
+
+/** The address in `text`, brackets and port aside, IPv4 in IPv6 as IPv4; undefined when there is none. */
+function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  const bare = WITH_PORT.map((form) => form.exec(text)?.[1]).find((part) => part !== undefined) ?? text
+  return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined
+}
+
+/** An address as it is counted: IPv4 whole, and the /64 network of an IPv6 address. */
+function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   if (address instanceof ipaddr.IPv4) return address.toString()
   return `${address.parts
     .slice(0, 4)
@@ -65,13 +69,28 @@ function countedAddress(text: string): string | undefined {
 }
 
 /**
- * The client a request is counted against. `peer` is the address of the connection; behind `hops` proxies it is the
- * entry of X-Forwarded-For that the outermost trusted proxy wrote, and what clients wrote left of it is not believed.
+ * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the entry of
+ * X-Forwarded-For that the outermost trusted proxy wrote, and what clients wrote left of it is not believed.
  */
-export function clientAddress(peer: string | undefined, forwarded: string | null, hops: number): string {
-  const connection = peer === undefined ? UNKNOWN : (countedAddress(peer) ?? UNKNOWN)
+function addressOf(peer: string | undefined, forwarded: string | null, hops: number) {
+  const connection = peer === undefined ? undefined : parseAddress(peer)
   if (hops === 0 || forwarded === null || forwarded.length > MAX_FORWARDED_LENGTH) return connection
   const entries = forwarded.split(',').map((entry) => entry.trim())
   const entry = entries[Math.max(0, entries.length - hops)]
-  return (entry === undefined ? undefined : countedAddress(entry)) ?? connection
+  return (entry === undefined ? undefined : parseAddress(entry)) ?? connection
+}
+
+/** The client a request is counted against: see `addressOf`. */
+export function clientAddress(peer: string | undefined, forwarded: string | null, hops: number): string {
+  const address = addressOf(peer, forwarded, hops)
+  return address === undefined ? UNKNOWN : countedAddress(address)
+}
+
+/** The client's whole address, for the audit log; null when it is not known. */
+export function exactAddress(
+  peer: string | undefined,
+  forwarded: string | null,
+  hops: number,
+): string | null {
+  return addressOf(peer, forwarded, hops)?.toString() ?? null
 }

@@ -5,7 +5,7 @@ import { type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
 import { type FoundKey, findKeys, leaseRequests, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
 import type { Access } from './access.ts'
-import { clientAddress, createAddressLimiter } from './address-limit.ts'
+import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
 
@@ -58,6 +58,11 @@ export function createAdmission({ sql, config, log, now, windowClock }: Admissio
   const addressOf = (request: Request, peer: () => string | undefined) =>
     clientAddress(peer(), request.headers.get('x-forwarded-for'), config.trustProxy)
 
+  const callerOf = (request: Request, peer: () => string | undefined) =>
+    request.method === 'GET' || request.method === 'HEAD'
+      ? null
+      : exactAddress(peer(), request.headers.get('x-forwarded-for'), config.trustProxy)
+
   const refuseCaller = (request: Request, headers: Headers, peer: () => string | undefined) => {
     const decision = addresses.take(addressOf(request, peer))
     setLimitHeaders(headers, decision)
@@ -89,12 +94,12 @@ export function createAdmission({ sql, config, log, now, windowClock }: Admissio
       if (key === undefined) return refuseCaller(request, headers, peer)
       const found = findKey(key.id)
       if (!(found instanceof Promise)) {
-        const access = accessBy(key, found)
+        const access = accessBy(key, found, () => callerOf(request, peer))
         return access === undefined ? refuseCaller(request, headers, peer) : count(request, headers, access)
       }
       return found.then(
         (late) => {
-          const access = accessBy(key, late)
+          const access = accessBy(key, late, () => callerOf(request, peer))
           return access === undefined ? refuseCaller(request, headers, peer) : count(request, headers, access)
         },
         (error) => {
@@ -122,9 +127,14 @@ function presentedKey(request: Request): ParsedKey | undefined {
   return text === undefined ? undefined : parseKey(text)
 }
 
-function accessBy(key: ParsedKey, found: FoundKey | undefined): Access | undefined {
+function accessBy(
+  key: ParsedKey,
+  found: FoundKey | undefined,
+  ipAddress: () => string | null,
+): Access | undefined {
   if (found === undefined || !sameHash(found.hash, key.hash)) return undefined
-  return { orgId: found.orgId, keyId: found.id, plan: found.plan, scopes: found.scopes }
+  const { orgId, id, plan, scopes } = found
+  return { orgId, keyId: id, plan, scopes, actor: { userId: `key_${id}`, ipAddress: ipAddress() } }
 }
 
 /** Notes a key's use in the background, at most once a minute. */
@@ -141,7 +151,8 @@ function createTouch(write: (keyId: string) => Promise<void>, log: Log): (keyId:
   }
 }
 
-function setLimitHeaders(headers: Headers, decision: Decision): void {
+/** Says in X-RateLimit-* what the limiter decided. */
+export function setLimitHeaders(headers: Headers, decision: Decision): void {
   headers['x-ratelimit-limit'] = String(decision.limit)
   headers['x-ratelimit-remaining'] = String(decision.remaining)
   headers['x-ratelimit-reset'] = String(decision.resetS)

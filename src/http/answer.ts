@@ -24,7 +24,13 @@ export function setPreflightHeaders(headers: Headers): void {
   headers['access-control-max-age'] = '86400'
 }
 
-function matchesEtag(header: string, etag: string): boolean {
+/** The ETag of an answer with this text. */
+export function etagOf(text: string): string {
+  return `"${Bun.hash.xxHash3(text).toString(36)}-${text.length.toString(36)}"`
+}
+
+/** Whether an If-None-Match header says that the caller has the answer with this ETag. */
+export function matchesEtag(header: string, etag: string): boolean {
   return header.split(',').some((part) => {
     const candidate = part.trim()
     return candidate === '*' || candidate.replace(/^W\//, '') === etag
@@ -50,7 +56,7 @@ export function answerText(value: unknown, set: AnswerSet, request: Request, ver
   if (!good) headers['cache-control'] ??= 'no-store'
   else if (!versioned) headers['cache-control'] ??= 'no-cache'
   else if (readable) {
-    const etag = `"${Bun.hash.xxHash3(text).toString(36)}-${text.length.toString(36)}"`
+    const etag = etagOf(text)
     headers.etag = etag
     headers['cache-control'] ??= 'private, no-cache'
     const condition = request.headers.get('if-none-match')

@@ -99,6 +99,11 @@ export async function readBody(
   return value
 }
 
+const optionsOf = new WeakMap<object, BodyOptions>()
+
+/** The options of a `parse` made by `jsonBody`, for the API's document; undefined for anything else. */
+export const bodyOptionsOf = (parse: object): BodyOptions | undefined => optionsOf.get(parse)
+
 /** What the hook below gets from Elysia; `admission` is there on routes behind `access`. */
 interface ParseContext {
   request: Request
@@ -114,5 +119,6 @@ export function jsonBody(scope: Scope, options: BodyOptions = { maxBytes: MAX_BO
     assertAllowed(admission.accessOf(request), scope)
     return await readBody(request, options)
   }
+  optionsOf.set(parse, options)
   return { parse: [parse] }
 }

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Sql } from '../db/client.ts'
 import { ping } from '../db/ping.ts'
@@ -10,6 +11,18 @@ interface HealthDeps {
   /** How the webhook worker is: `ok`, or what is wrong. */
   worker: () => string
 }
+
+const part = (description: string) => Type.String({ description, examples: ['ok'] })
+const healthBody = (description: string) =>
+  Type.Object(
+    {
+      status: part('`ok`, or `error` when a part fails'),
+      version: Type.String({ examples: [VERSION] }),
+      database: part('`ok`, or what is wrong'),
+      worker: part('`ok`, or what is wrong'),
+    },
+    { description },
+  )
 
 /** `/health`: whether the service can do its work. `/live`: whether the process serves. Neither needs a key. */
 export const healthRoutes = ({ sql, worker }: HealthDeps) => {
@@ -31,9 +44,13 @@ export const healthRoutes = ({ sql, worker }: HealthDeps) => {
         set.headers['cache-control'] = 'no-store'
         return { status: failing ? 'error' : 'ok', version: VERSION, ...parts }
       },
-      { detail: { summary: 'Whether the service can do its work', tags: ['Service'] } },
+      {
+        response: { 200: healthBody('Every part works'), 503: healthBody('A part fails') },
+        detail: { summary: 'Whether the service can do its work', tags: ['Service'] },
+      },
     )
     .get('/live', () => ({ status: 'ok' }), {
+      response: { 200: Type.Object({ status: part('`ok`') }) },
       detail: { summary: 'Whether the process serves', tags: ['Service'] },
     })
 }

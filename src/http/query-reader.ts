@@ -6,6 +6,7 @@ import { type FieldProblem, validationError } from '../errors.ts'
 // 1e3, 0x10 and +1 for integers, and keeps bad percent-encoding as it is.
 
 const INTEGER = /^(0|-?[1-9]\d*)$/
+const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
 
 type Read = (text: string) => string | number | FieldProblem
 
@@ -22,11 +23,12 @@ interface ParameterSchema extends TSchema {
 
 function readerOf(field: string, schema: ParameterSchema): Read {
   const wrong = (message: string): FieldProblem => ({ field, message })
-  if (schema.type === 'integer') {
+  if (schema.type === 'integer' || schema.type === 'number') {
     const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema
-    const problem = wrong(`must be an integer from ${minimum} to ${maximum}`)
+    const [form, kind] = schema.type === 'integer' ? [INTEGER, 'an integer'] : [DECIMAL, 'a number']
+    const problem = wrong(`must be ${kind} from ${minimum} to ${maximum}`)
     return (text) => {
-      const value = INTEGER.test(text) ? Number(text) : Number.NaN
+      const value = form.test(text) ? Number(text) : Number.NaN
       return value >= minimum && value <= maximum ? value : problem
     }
   }
@@ -71,7 +73,7 @@ function readParameter(field: string, read: Read, raw: string): string | number 
 }
 
 /**
- * A function that reads a URL's query string as `schema` says (integer, enum, date and string parameters):
+ * A function that reads a URL's query string as `schema` says (integer, number, enum, date and string parameters):
  * its values with the defaults filled in. Throws VALIDATION_ERROR naming every bad or repeated parameter;
  * unknown ones are ignored.
  */

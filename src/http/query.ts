@@ -99,6 +99,11 @@ interface GuardContext {
 
 type Transform = (context: GuardContext) => void
 
+const scopes = new WeakMap<object, Scope>()
+
+/** The scope that a `transform` made by `guard` asks for, for the API's document; undefined for anything else. */
+export const scopeOf = (transform: object): Scope | undefined => scopes.get(transform)
+
 /** NUL, which PostgreSQL cannot compare with, becomes what broken UTF-8 is already: no id has it, so nothing is found. */
 function replaceNul(params: Record<string, string>): void {
   for (const name in params) {
@@ -124,6 +129,7 @@ export function guard(scope: Scope, schema?: TObject): { query?: TObject; transf
     replaceNul(context.params)
     if (read !== undefined) context.query = read(context.request.url)
   }
+  scopes.set(transform, scope)
   return schema === undefined ? { transform } : { query: schema, transform }
 }
 
@@ -159,11 +165,14 @@ export const errorResponses = {
 } as const
 
 /** Where a page stands in its list. */
-export const Pagination = Type.Object({
-  page: Type.Integer({ minimum: 1 }),
-  per_page: Type.Integer({ minimum: 1, maximum: 100 }),
-  total: Type.Integer({ minimum: 0, description: 'Items on all pages, exactly' }),
-})
+export const Pagination = Type.Object(
+  {
+    page: Type.Integer({ minimum: 1 }),
+    per_page: Type.Integer({ minimum: 1, maximum: 100, examples: [50] }),
+    total: Type.Integer({ minimum: 0, description: 'Items on all pages, exactly', examples: [1284] }),
+  },
+  { title: 'Pagination' },
+)
 export type Pagination = Static<typeof Pagination>
 
 /** The schema of a page of `item`s. */

@@ -1,6 +1,8 @@
+import { type Actor, recordEntries, SYSTEM } from '../audit/record.ts'
 import { PLANS, type Plan } from '../config.ts'
 import { isDate, isTimestamp, normalizeTimestamp } from '../dates.ts'
-import type { Sql } from '../db/client.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { makeKey } from './form.ts'
@@ -46,6 +48,7 @@ const isUniqueViolation = (error: unknown) =>
 export async function createOrganization(
   sql: Sql,
   wanted: { slug: string; name: string; plan: string },
+  actor: Actor = SYSTEM,
 ): Promise<Organization> {
   if (!SLUG.test(wanted.slug)) {
     throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
@@ -53,21 +56,18 @@ export async function createOrganization(
   const name = checkName(wanted.name)
   const plan = checkPlan(wanted.plan)
   try {
-    const [row] = await sql<Organization[]>`
-      with made as (
+    return await sql.begin(async (tx) => {
+      const orgId = newId('org')
+      await tx`
         insert into organizations (org_id, slug, name, plan)
-        values (${newId('org')}, ${wanted.slug}, ${name}, ${plan})
-        returning org_id, slug, name, plan, created_at
-      ), locked as (
+        values (${orgId}, ${wanted.slug}, ${name}, ${plan})`
+      await tx`
         insert into org_locks (org_id)
-        select made.org_id
-        from made
-      )
-      select made.org_id as id, made.slug, made.name, made.plan,
-        to_char(made.created_at at time zone 'UTC', ${TIME}) as created_at
-      from made`
-    if (row === undefined) throw new Error('the new organization was not returned')
-    return row
+        values (${orgId})`
+      const details = { ids: [orgId], slug: wanted.slug, name, plan }
+      await recordEntries(tx, orgId, actor, [{ action: 'organization.created', details }])
+      return await getOrganization(tx, wanted.slug)
+    })
   } catch (error) {
     if (isUniqueViolation(error)) throw new OperatorError(`there is an organization ${wanted.slug} already`)
     throw error
@@ -83,7 +83,7 @@ export async function listOrganizations(sql: Sql): Promise<Organization[]> {
 }
 
 /** The organization with this slug. */
-export async function findOrganization(sql: Sql, slug: string): Promise<Organization | undefined> {
+export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
   const [row] = await sql<Organization[]>`
     select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME}) as created_at
     from organizations o
@@ -92,7 +92,7 @@ export async function findOrganization(sql: Sql, slug: string): Promise<Organiza
 }
 
 /** The organization with this slug. Throws OperatorError when there is none. */
-export async function getOrganization(sql: Sql, slug: string): Promise<Organization> {
+export async function getOrganization(sql: ISql, slug: string): Promise<Organization> {
   const organization = await findOrganization(sql, slug)
   if (organization === undefined) throw new OperatorError(`there is no organization ${JSON.stringify(slug)}`)
   return organization
@@ -103,15 +103,28 @@ export async function updateOrganization(
   sql: Sql,
   slug: string,
   change: { name?: string | undefined; plan?: string | undefined },
+  actor: Actor = SYSTEM,
 ): Promise<Organization> {
   const name = change.name === undefined ? null : checkName(change.name)
   const plan = change.plan === undefined ? null : checkPlan(change.plan)
   const { id } = await getOrganization(sql, slug)
-  await sql`
-    update organizations
-    set name = coalesce(${name}, name), plan = coalesce(${plan}, plan)
-    where org_id = ${id}`
-  return await getOrganization(sql, slug)
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, id)
+    const before = await getOrganization(tx, slug)
+    const changed = {
+      ...(name === null || name === before.name ? {} : { name }),
+      ...(plan === null || plan === before.plan ? {} : { plan }),
+    }
+    if (Object.keys(changed).length === 0) return before
+    await tx`
+      update organizations
+      set name = coalesce(${name}, name), plan = coalesce(${plan}, plan)
+      where org_id = ${id}`
+    await recordEntries(tx, id, actor, [
+      { action: 'organization.updated', details: { ids: [id], ...changed } },
+    ])
+    return { ...before, ...changed }
+  })
 }
 
 /** Makes an API key. `key` is shown here and never again: only its SHA-256 is stored. Throws OperatorError. */
@@ -119,14 +132,20 @@ export async function createKey(
   sql: Sql,
   orgId: string,
   wanted: { name: string; scopes: readonly string[]; expires?: string | undefined },
+  actor: Actor = SYSTEM,
 ): Promise<{ id: string; key: string; name: string; scopes: Scope[]; expires_at: string | null }> {
   const name = checkName(wanted.name)
   const scopes = checkScopes(wanted.scopes)
   const expires_at = wanted.expires === undefined ? null : checkExpiry(wanted.expires)
   const { id, key, hash } = makeKey()
-  await sql`
-    insert into api_keys (id, org_id, name, key_hash, scopes, expires_at)
-    values (${id}, ${orgId}, ${name}, ${hash}, ${scopes}, ${expires_at})`
+  await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    await tx`
+      insert into api_keys (id, org_id, name, key_hash, scopes, expires_at)
+      values (${id}, ${orgId}, ${name}, ${hash}, ${scopes}, ${expires_at})`
+    const details = { ids: [id], name, scopes, expires_at }
+    await recordEntries(tx, orgId, actor, [{ action: 'api_key.created', details }])
+  })
   return { id, key, name, scopes, expires_at }
 }
 
@@ -147,12 +166,34 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
 export async function revokeKey(
   sql: Sql,
   id: string,
+  actor: Actor = SYSTEM,
 ): Promise<{ id: string; org_id: string; revoked_at: string }> {
-  const [row] = await sql<{ id: string; org_id: string; revoked_at: string }[]>`
-    update api_keys
-    set revoked_at = coalesce(revoked_at, now())
-    where id = ${id.replaceAll('\0', '')}
-    returning id, org_id, to_char(revoked_at at time zone 'UTC', ${TIME}) as revoked_at`
+  return await sql.begin(async (tx) => {
+    const known = await findRevocable(tx, id)
+    await lockOrganization(tx, known.org_id)
+    const revoked = await tx`
+      update api_keys
+      set revoked_at = now()
+      where id = ${known.id}
+        and revoked_at is null`
+    if (revoked.count > 0) {
+      await recordEntries(tx, known.org_id, actor, [
+        { action: 'api_key.revoked', details: { ids: [known.id] } },
+      ])
+    }
+    const { org_id, revoked_at } = await findRevocable(tx, id)
+    return { id, org_id, revoked_at: revoked_at ?? '' }
+  })
+}
+
+async function findRevocable(
+  tx: ISql,
+  id: string,
+): Promise<{ id: string; org_id: string; revoked_at: string | null }> {
+  const [row] = await tx<{ id: string; org_id: string; revoked_at: string | null }[]>`
+    select k.id, k.org_id, to_char(k.revoked_at at time zone 'UTC', ${TIME}) as revoked_at
+    from api_keys k
+    where k.id = ${id.replaceAll('\0', '')}`
   if (row === undefined) throw new OperatorError(`there is no API key ${JSON.stringify(id)}`)
   return row
 }

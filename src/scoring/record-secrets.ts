@@ -1,4 +1,4 @@
-import type { FindingRecord, SessionRecord } from '../sync/records.ts'
+import type { FindingRecord, SyncRecord } from '../sync/records.ts'
 import {
   type FoundSecret,
   findingOf,
@@ -9,28 +9,28 @@ import {
   tellingBeyond,
 } from './secrets.ts'
 
-/** A session record that holds no secret that we can find, and what was found in it. */
-export interface CleanRecord {
-  record: SessionRecord
+/** A record that holds no secret that we can find, and what was found in it. */
+export interface CleanRecord<Record extends SyncRecord = SyncRecord> {
+  record: Record
   findings: FindingRecord[]
 }
 
-/** A text of a record: where it stands, and how to replace it. */
+/** A text of a record, by the record's position in its batch. */
 interface Entry {
   index: number
-  where: string
-  file: string | null
-  turnNumber: number | null
-  replace: (record: SessionRecord, text: string) => void
+  path: Path
+  text: string
 }
 
 /** Characters scanned at a time: some 20 ms. */
 const BATCH_CHARACTERS = 1024 * 1024
 /** Shorter than any secret: most names of tools. */
 const SHORTEST = 8
-/** No longer than what it replaces, so that the field keeps its limit. */
-const MASK = '[secret]'
-/** Fields whose form or choice of values leaves no room for a secret. */
+/** Where a secret's kind would be longer than the secret: the field keeps its limit. */
+const SHORT_MASK = '[secret]'
+/** Up to so many secrets are also looked for where no rule would know them: a password without its address. */
+const MAX_SOUGHT = 50
+/** Fields whose form or choice of values leaves no room for a secret, or by which records are known. */
 const SAFE_FIELDS = new Set([
   'id',
   'user_id',
@@ -44,63 +44,81 @@ const SAFE_FIELDS = new Set([
   'role',
   'status',
   'cost_source',
+  'sha',
+  'month',
+  'email',
+  'author_email',
+  'joined_at',
+  'committed_at',
+  'from',
+  'to',
 ])
 
 /**
  * Every text of every record, whatever its field, without the secrets in it: what is stored and shown holds none. Many
- * records are scanned at once, since a scan costs 0.16 ms before it reads a character; `pause` is called between scans.
+ * records are scanned at once, since a scan costs 0.16 ms before it reads a character; what becomes of a record depends
+ * on it alone. `pause` is called between scans.
  */
-export async function cleanRecords(
-  records: readonly SessionRecord[],
-  pause: () => Promise<void> | undefined,
-): Promise<CleanRecord[]> {
-  const found = records.map(() => [] as { entry: Entry; text: string; secret: FoundSecret }[])
+export async function cleanRecords<Record extends SyncRecord>(
+  records: readonly Record[],
+  pause: () => Promise<void> | undefined = () => undefined,
+): Promise<CleanRecord<Record>[]> {
+  const found = records.map((): Found[] => [])
   for (const batch of batchesOf(records)) {
-    for (const { place, secret } of await findSecretsInTexts(batch)) {
-      found[place.entry.index]?.push({ entry: place.entry, text: place.text, secret })
-    }
+    for (const { place, secret } of await findSecretsInTexts(batch))
+      found[place.index]?.push({ ...place, secret })
     await pause()
   }
   return records.map((record, index) => cleanRecord(record, found[index] ?? []))
 }
 
-function cleanRecord(
-  record: SessionRecord,
-  found: readonly { entry: Entry; text: string; secret: FoundSecret }[],
-): CleanRecord {
-  if (found.length === 0) return { record, findings: [] }
-  const copy = structuredClone(record)
-  for (const [entry, secrets] of Map.groupBy(found, ({ entry }) => entry)) {
-    const text = secrets[0]?.text ?? ''
-    entry.replace(
-      copy,
-      maskSecrets(
-        text,
-        secrets.map(({ secret }) => secret),
-        () => MASK,
-      ),
-    )
-  }
-  const choice = newFindingChoice<FoundSecret & { entry: Entry }>()
-  for (const { entry, secret } of found) choice.add({ ...secret, entry })
-  const { findings, beyond } = choice.chosen()
-  return {
-    record: copy,
-    findings: tellingBeyond(
-      findings.map((secret) => findingOf(secret, secret.entry)),
-      beyond,
-    ),
-  }
+interface Found extends Entry {
+  secret: FoundSecret
 }
 
-function* batchesOf(
-  records: readonly SessionRecord[],
-): Generator<ScannedText<{ entry: Entry; text: string }>[]> {
-  let batch: ScannedText<{ entry: Entry; text: string }>[] = []
+function cleanRecord<Record extends SyncRecord>(
+  record: Record,
+  found: readonly Found[],
+): CleanRecord<Record> {
+  if (found.length === 0) return { record, findings: [] }
+  const copy = structuredClone(record)
+  const kinds = new Map<string, string>()
+  for (const [path, entries] of Map.groupBy(found, (entry) => entry.path)) {
+    const text = entries[0]?.text ?? ''
+    for (const { secret } of entries) kinds.set(text.slice(secret.start, secret.end), labelOf(secret))
+    const secrets = entries.map(({ secret }) => secret)
+    put(copy, path, maskSecrets(text, secrets, labelOf))
+  }
+  if (kinds.size <= MAX_SOUGHT) {
+    for (const { text, path } of stringsOf(copy, [])) {
+      const masked = [...kinds].reduce((rest, [secret, label]) => rest.replaceAll(secret, () => label), text)
+      if (masked !== text) put(copy, path, masked)
+    }
+  }
+  return { record: copy, findings: findingsOf(record, found) }
+}
+
+const labelOf = ({ ruleId, start, end }: FoundSecret): string => {
+  const label = `[secret: ${ruleId}]`
+  return label.length <= end - start ? label : SHORT_MASK
+}
+
+function findingsOf(record: SyncRecord, found: readonly Found[]): FindingRecord[] {
+  const choice = newFindingChoice<FoundSecret & { path: Path }>()
+  for (const { secret, path } of found) choice.add({ ...secret, path })
+  const { findings, beyond } = choice.chosen()
+  return tellingBeyond(
+    findings.map((secret) => findingOf(secret, placeOf(record, secret.path))),
+    beyond,
+  )
+}
+
+function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry>[]> {
+  let batch: ScannedText<Entry>[] = []
   let size = 0
   for (const [index, record] of records.entries()) {
-    for (const { text, entry } of textsOf(record, index)) {
-      batch.push({ text, place: { entry, text } })
+    for (const { text, path } of stringsOf(record, [])) {
+      batch.push({ text, place: { index, path, text } })
       size += text.length
       if (size < BATCH_CHARACTERS) continue
       yield batch
@@ -109,17 +127,6 @@ function* batchesOf(
     }
   }
   if (batch.length > 0) yield batch
-}
-
-function* textsOf(record: SessionRecord, index: number): Generator<{ text: string; entry: Entry }> {
-  for (const { text, path } of stringsOf(record, [])) {
-    const entry = {
-      index,
-      ...placeOf(record, path),
-      replace: (copy: SessionRecord, masked: string) => put(copy, path, masked),
-    }
-    yield { text, entry }
-  }
 }
 
 type Path = (string | number)[]
@@ -136,7 +143,7 @@ function* stringsOf(value: unknown, path: Path): Generator<{ text: string; path:
   }
 }
 
-function put(record: SessionRecord, path: Path, text: string): void {
+function put(record: SyncRecord, path: Path, text: string): void {
   let holder: unknown = record
   for (const step of path.slice(0, -1)) holder = Reflect.get(Object(holder), step)
   Reflect.set(Object(holder), path.at(-1) ?? '', text)
@@ -151,20 +158,28 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   security_metadata: 'a finding',
 }
 
-function placeOf(record: SessionRecord, path: Path): Omit<Entry, 'index' | 'replace'> {
+interface Place {
+  where: string
+  file: string | null
+  turnNumber: number | null
+}
+
+function placeOf(record: SyncRecord, path: Path): Place {
   const [field, index] = path
+  const elsewhere = {
+    where: FIELD_NAMES[String(field)] ?? `the field ${field}`,
+    file: null,
+    turnNumber: null,
+  }
+  if (record.type !== 'session') return elsewhere
   if (field === 'turn_records') {
     const turn = record.turn_records?.[Number(index)]
     const where = path[2] !== 'content' ? 'a turn' : turn?.role === 'user' ? 'a prompt' : 'an answer'
     return { where, file: null, turnNumber: turn?.turn_number ?? Number(index) + 1 }
   }
   if (field === 'observations') {
-    const observation = record.observations?.[Number(index)]
-    return {
-      where: 'an observation',
-      file: observation?.file_path ?? null,
-      turnNumber: observation?.turn_number ?? null,
-    }
+    const { file_path = null, turn_number = null } = record.observations?.[Number(index)] ?? {}
+    return { where: 'an observation', file: file_path, turnNumber: turn_number }
   }
-  return { where: FIELD_NAMES[String(field)] ?? `the field ${field}`, file: null, turnNumber: null }
+  return elsewhere
 }

@@ -9,6 +9,8 @@ export interface RawFinding {
   title: string
   start: number
   secret: string
+  /** Characters that it takes in the text, where it does not stand there as it is. */
+  length?: number
   severity: Severity
 }
 
@@ -27,7 +29,7 @@ const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; seve
     ruleId: 'privatekey',
     title: 'private key',
     pattern:
-      /-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\n){1,8}[A-Za-z0-9+/=][A-Za-z0-9+/=\s\\.…]{3,20000}-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\n|[A-Za-z-]{1,40}: [^\n]{1,100}\n){1,20}[A-Za-z0-9+/=]{30}[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
+      /-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\{1,4}[nr]){1,8}[A-Za-z0-9+/=][A-Za-z0-9+/=\s\\.…]{3,20000}-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\{1,4}[nr]|[A-Za-z-]{1,40}: [^\n]{1,100}\n){1,20}[A-Za-z0-9+/=]{30}[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
     severity: 'high',
   },
   {
@@ -53,6 +55,19 @@ const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; seve
     title: 'JSON web token',
     pattern: /\bey[\w-]{17,}\.ey[\w/-]{17,}\.[\w/-]{10,}/g,
     severity: 'medium',
+  },
+  {
+    ruleId: 'google-oauth-secret',
+    title: 'Google OAuth client secret',
+    pattern: /\bGOCSPX-[\w-]{28}(?![\w-])/g,
+    severity: 'high',
+  },
+  {
+    // ours, and of all who follow Standard Webhooks
+    ruleId: 'webhook-secret',
+    title: 'webhook signing secret',
+    pattern: /\bwhsec_[A-Za-z0-9+/]{24,128}={0,2}(?![A-Za-z0-9+/])/g,
+    severity: 'high',
   },
   {
     ruleId: 'cloud-analytics-key',

@@ -1,5 +1,6 @@
 import type { FindingRecord, Severity } from '../sync/records.ts'
 import { cut } from '../text.ts'
+import { findEncoded } from './encoded-secrets.ts'
 import { loadScanner, type RawFinding, type Scanner } from './secret-rules.ts'
 
 /** Where a secret lies: its kind and place, never the secret. Lines and columns from 1. */
@@ -32,11 +33,11 @@ export async function findSecrets(text: string): Promise<FoundSecret[]> {
   const found = new Map<string, FoundSecret>()
   for (let offset = 0; offset < text.length; offset += MAX_PIECE - OVERLAP) {
     const piece = text.length <= MAX_PIECE ? text : text.slice(offset, offset + MAX_PIECE)
-    for (const raw of await scan(piece)) {
+    for (const raw of [...(await scan(piece)), ...(await findEncoded(piece, scan))]) {
       const start = offset + raw.start
       const key = `${raw.ruleId} ${start}`
       // of one that the end of a piece cut, the next piece has the whole
-      if ((found.get(key)?.end ?? 0) < start + raw.secret.length)
+      if ((found.get(key)?.end ?? 0) < start + (raw.length ?? raw.secret.length))
         found.set(key, { ...located(raw, start), line: 0 })
     }
     if (offset + MAX_PIECE >= text.length) break
@@ -44,12 +45,13 @@ export async function findSecrets(text: string): Promise<FoundSecret[]> {
   return withLines(text, withoutDoubles([...found.values()]))
 }
 
-function located({ ruleId, title, secret, severity }: RawFinding, start: number): Omit<FoundSecret, 'line'> {
+function located(raw: RawFinding, start: number): Omit<FoundSecret, 'line'> {
+  const { ruleId, title, secret, severity, length = secret.length } = raw
   return {
     ruleId,
     title,
     start,
-    end: start + secret.length,
+    end: start + length,
     severity,
     fingerprint: fingerprintOf(ruleId, secret),
   }

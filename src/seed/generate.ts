@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000
 const MEMBERS = 25
 
 /** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state, uniform in [0, 1). */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -67,18 +67,26 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
       })),
       files_touched: [`src/module-${Math.floor(random() * 40)}/index.ts`],
       quality_metadata: reportedQuality(Math.round(10_000 - random() ** 2 * 6_000) / 100),
-      security_metadata: { findings: random() < 0.03 ? [findingAt(index, random)] : [] },
+      security_metadata: { findings: random() < 0.03 ? [findingAt(random)] : [] },
     }
   }
 }
 
-function findingAt(index: number, random: () => number): FindingRecord {
-  return {
-    rule_id: 'dangerous-command',
+const DANGERS = [
+  { rule_id: 'git-force-push', category: 'command', severity: 'high', title: 'Forced git push' },
+  { rule_id: 'git-no-verify', category: 'command', severity: 'medium', title: 'Hooks skipped with git' },
+  {
+    rule_id: 'world-writable',
     category: 'command',
-    severity: random() < 0.3 ? 'high' : 'medium',
-    title: 'History rewritten on a shared branch',
-    file: `src/module-${Math.floor(random() * 40)}/index.ts`,
-    fingerprint: `seed-${index % 500}`,
-  }
+    severity: 'medium',
+    title: 'File made writable for everyone',
+  },
+  { rule_id: 'sudo', category: 'command', severity: 'low', title: 'Command run as another user' },
+] as const
+
+/** The same rule in the same file is the same finding, as in real sessions: files do not grow with sessions. */
+function findingAt(random: () => number): FindingRecord {
+  const danger = DANGERS[Math.floor(random() ** 2 * DANGERS.length)] ?? DANGERS[0]
+  const module = Math.floor(random() * 40)
+  return { ...danger, file: `src/module-${module}/index.ts`, fingerprint: `seed-${danger.rule_id}-${module}` }
 }

@@ -1,6 +1,8 @@
 import type { ISql, Sql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
+import { riskScoreOf } from '../risk/prepare.ts'
 import type { PreparedSession } from '../sync/prepare.ts'
+import type { RiskRow } from '../sync/write-risk.ts'
 
 /** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
 const cell = (value: string | number | null): string =>
@@ -69,7 +71,91 @@ export async function copySessions(
 
 /** Tells the planner of many new rows, and marks their pages visible, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze sessions, session_details, session_rollups`
+  await sql`vacuum analyze sessions, session_details, session_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
+}
+
+const SEED_ACTIONS = [
+  'session.synced',
+  'session.synced',
+  'session.synced',
+  'webhook.updated',
+  'webhook.created',
+  'api_key.created',
+  'api_key.revoked',
+  'member.updated',
+  'user.login',
+] as const
+
+/**
+ * Makes the audit entries from number `start` to before `end` of the plan's, rollups aside. The number's hash with the
+ * seed says who did what; the last three digits of a time are the seed's, so that two seeds do not meet in a time.
+ */
+export async function insertSeedEntries(
+  tx: ISql,
+  orgId: string,
+  plan: { audit: number; days: number; seed: number; today: string },
+  { start, end }: { start: number; end: number },
+): Promise<void> {
+  await tx`
+    insert into audit_log (org_id, created_at, id, action, user_id, details, ip_address, recorded_at)
+    select
+      ${orgId},
+      (${plan.today}::date - ${plan.days}::integer)::timestamp at time zone 'UTC'
+        + (floor(n::float8 / ${plan.audit} * ${plan.days}::float8 * 86400000) * 1000 + ${plan.seed % 1000}::float8)
+          * interval '1 microsecond',
+      'log_seed' || ${plan.seed}::bigint || '_' || n,
+      (${SEED_ACTIONS}::text[])[1 + h.hash % ${SEED_ACTIONS.length}::integer],
+      'user_seed' || 1 + h.hash / 16 % 25,
+      json_build_object('ids', json_build_array('sess_seed' || ${plan.seed}::bigint || '_' || n)),
+      '203.0.113.' || h.hash / 1024 % 256,
+      now()
+    from generate_series(${start}::bigint, ${end - 1}::bigint) n
+    cross join lateral (
+      select ('x' || substr(md5(${plan.seed}::bigint || ':' || n), 1, 7))::bit(28)::integer as hash
+    ) h`
+}
+
+/** As refreshStatistics, for the audit log. */
+export async function refreshAuditStatistics(sql: Sql): Promise<void> {
+  await sql`vacuum analyze audit_log, audit_rollups`
+}
+
+/** The same for commits. */
+export async function refreshCommitStatistics(sql: Sql): Promise<void> {
+  await sql`vacuum analyze commits, commit_files, files, file_authors, expertise_domains, expertise_authors`
+}
+
+/** Puts new risk scores in by COPY, counts aside. */
+export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
+  await copyIn(
+    await tx`
+      copy pr_risks (
+        org_id, repo, pr_number, id, pr_title, files_changed, created_at, impact_score, regression_score,
+        security_score, coupling_score, risk_score, contributions
+      ) from stdin`.writable(),
+    rows.map(({ scores, ...row }) =>
+      line([
+        orgId,
+        row.repo,
+        row.prNumber,
+        row.id,
+        row.title,
+        row.filesChanged,
+        row.createdAt,
+        scores.impact,
+        scores.regression,
+        scores.security,
+        scores.coupling,
+        riskScoreOf(scores),
+        JSON.stringify(row.contributions),
+      ]),
+    ),
+  )
+}
+
+/** The same for risk scores. */
+export async function refreshRiskStatistics(sql: Sql): Promise<void> {
+  await sql`vacuum analyze pr_risks, risk_rollups`
 }
 
 /** Whether the organization has the session. */

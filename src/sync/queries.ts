@@ -1,7 +1,12 @@
+import { commitLines, countStoredCommits } from '../commits/queries.ts'
 import type { Sql } from '../db/client.ts'
+import { countRisks, riskRecords } from '../risk/queries.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
+/** Audit entries read at a time. */
+const AUDIT_PAGE = 5_000
+const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 interface SessionRow {
   id: string
@@ -18,13 +23,18 @@ interface SessionRow {
 }
 
 /**
- * Every record of the organization as a line of NDJSON, newline included: members, budgets, then sessions by `created_at`
- * and `id`. What `import` makes of them gives the same answers. Sessions are read page by page, each page as of its own
+ * Every record of the organization as a line of NDJSON, newline included: members, budgets, commits, risk
+ * scores, the audit log, the reports
+ * made of it (which count what was imported before them), then sessions by `created_at` and `id`. What `import` makes of them gives the same answers. Sessions are read page by page, each page as of its own
  * instant: one that is written meanwhile comes as it was or as it is.
  */
 export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<string> {
   yield await memberLines(sql, orgId)
   yield await budgetLines(sql, orgId)
+  yield* commitLines(sql, orgId)
+  for await (const records of riskRecords(sql, orgId)) yield records.map(line).join('')
+  yield* auditLines(sql, orgId)
+  yield await reportLines(sql, orgId)
   let after = { position: '-infinity', id: '' }
   for (;;) {
     const rows = await sessionsAfter(sql, orgId, after)
@@ -35,15 +45,25 @@ export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<stri
   }
 }
 
-/** How many sessions `exportLines` will give. */
-export async function countStoredSessions(sql: Sql, orgId: string): Promise<number> {
-  const [row] = await sql<{ sessions: string }[]>`
-    select coalesce(sum(r.sessions), 0) as sessions
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = 'month'
-      and r.project = ''`
-  return Number(row?.sessions ?? 0)
+/** How many sessions, commits, risk scores and audit entries `exportLines` will give. */
+export async function countStored(sql: Sql, orgId: string): Promise<number> {
+  const [row] = await sql<{ stored: string }[]>`
+    select
+      (
+        select coalesce(sum(r.sessions), 0)
+        from session_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = 'month'
+          and r.project = ''
+      ) + (
+        select coalesce(sum(a.entries), 0)
+        from audit_rollups a
+        where a.org_id = ${orgId}
+          and a.grain = 'all'
+          and a.user_id = ''
+          and a.action = ''
+      ) as stored`
+  return Number(row?.stored ?? 0) + (await countStoredCommits(sql, orgId)) + (await countRisks(sql, orgId))
 }
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`
@@ -66,6 +86,49 @@ async function budgetLines(sql: Sql, orgId: string): Promise<string> {
     where b.org_id = ${orgId}
     order by b.month`
   return rows.map((row) => line({ type: 'budget', month: row.month, limit: Number(row.limit) })).join('')
+}
+
+interface AuditRow {
+  id: string
+  action: string
+  user_id: string
+  created_at: string
+  details: string
+  ip_address: string | null
+}
+
+async function* auditLines(sql: Sql, orgId: string): AsyncGenerator<string> {
+  let after = '-infinity'
+  for (;;) {
+    const rows = await sql<AuditRow[]>`
+      select l.id, l.action, l.user_id, to_char(l.created_at at time zone 'UTC', ${TIME_US}) as created_at,
+        l.ip_address, l.details::text as details
+      from audit_log l
+      where l.org_id = ${orgId}
+        and l.created_at > ${after}::timestamptz
+      order by l.created_at
+      limit ${AUDIT_PAGE}`
+    yield rows.map(auditLine).join('')
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < AUDIT_PAGE) return
+    after = last.created_at
+  }
+}
+
+/** The stored details are put in as they are. */
+function auditLine({ details, ...row }: AuditRow): string {
+  return `${JSON.stringify({ type: 'audit', ...row }).slice(0, -1)},"details":${details}}\n`
+}
+
+async function reportLines(sql: Sql, orgId: string): Promise<string> {
+  const rows = await sql<{ id: string }[]>`
+    select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
+      to_char(r.generated_at at time zone 'UTC', ${TIME_US}) as generated_at,
+      to_char(r.through at time zone 'UTC', ${TIME_US}) as through
+    from reports r
+    where r.org_id = ${orgId}
+    order by r.generated_at, r.id`
+  return rows.map((row) => line({ type: 'report', ...row })).join('')
 }
 
 async function sessionsAfter(

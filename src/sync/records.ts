@@ -1,21 +1,16 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { AuditRecord, ReportRecord } from './audit-records.ts'
+import { CommitRecord } from './commit-record.ts'
+import { count, name, optional, score, strict, Timestamp } from './record-fields.ts'
+import { PrRiskRecord } from './risk-record.ts'
 
 // The records of POST /v1/sync: the one declaration of what goes in. Everything optional may also be null,
 // so that what `export` writes (the session detail, nulls included) is a record again.
 
-const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
-const strict = { additionalProperties: false } as const
-
-/** An RFC 3339 timestamp with an offset. */
-export const Timestamp = (description = 'RFC 3339 timestamp with an offset') =>
-  Type.String({ format: 'timestamp', description, examples: ['2026-01-31T12:34:56.789Z'] })
-
-const name = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const count = (maximum = 1e12) => Type.Integer({ minimum: 0, maximum })
 /** US dollars; more than 6 decimals are rounded half up when stored. */
 const money = Type.Number({ minimum: 0, maximum: 1e6 })
-/** 0 to 100; more than 2 decimals are rounded half up when stored. */
-const score = Type.Number({ minimum: 0, maximum: 100 })
+
+export { Timestamp }
 
 export const Tokens = Type.Object(
   {
@@ -234,5 +229,20 @@ export const BudgetRecord = Type.Object(
 export type BudgetRecord = Static<typeof BudgetRecord>
 
 /** Every kind of record that sync takes, by its `type`. */
-export const RECORD_SCHEMAS = { session: SessionRecord, member: MemberRecord, budget: BudgetRecord } as const
-export type SyncRecord = SessionRecord | MemberRecord | BudgetRecord
+export const RECORD_SCHEMAS = {
+  session: SessionRecord,
+  member: MemberRecord,
+  commit: CommitRecord,
+  pr_risk: PrRiskRecord,
+  audit: AuditRecord,
+  budget: BudgetRecord,
+  report: ReportRecord,
+} as const
+export type SyncRecord =
+  | SessionRecord
+  | MemberRecord
+  | CommitRecord
+  | PrRiskRecord
+  | AuditRecord
+  | BudgetRecord
+  | ReportRecord

@@ -4,16 +4,49 @@ import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody } from '../http/body.ts'
 import { namingLines } from '../http/json.ts'
 import { errorResponses, guard } from '../http/query.ts'
-import { BudgetRecord, MemberRecord, SessionRecord } from './records.ts'
+import { RECORD_SCHEMAS } from './records.ts'
 import type { InTurn } from './turns.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
 
 /** Packed and unpacked. */
 export const MAX_SYNC_BYTES = 32 * 1024 * 1024
 
-export const SyncRequest = Type.Object({
-  records: Type.Array(Type.Unknown(), { description: 'Each of one of the kinds session, member, budget' }),
-})
+export const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
+
+/** Unknown: each record is checked by the schema that its `type` names, with its index in what is wrong. */
+export const SyncRequest = Type.Object(
+  {
+    records: Type.Array(Type.Unknown({ oneOf: SYNC_RECORDS }), {
+      description: 'Each of one of the kinds that `type` names; at most 10,000',
+    }),
+  },
+  {
+    examples: [
+      {
+        records: [
+          {
+            type: 'session',
+            id: 'sess_4f1c2a',
+            project_name: 'checkout',
+            created_at: '2026-01-31T12:34:56.789Z',
+            user_email: 'ada@example.com',
+            source: 'claude-code',
+            turns: 42,
+            estimated_cost: 1.284213,
+          },
+          {
+            type: 'member',
+            email: 'ada@example.com',
+            display_name: 'Ada Lovelace',
+            role: 'developer',
+            joined_at: '2026-01-05T09:00:00Z',
+          },
+          { type: 'budget', month: '2026-01', limit: 2500 },
+        ],
+      },
+    ],
+  },
+)
 
 export const SyncAnswer = Type.Object(
   {
@@ -26,20 +59,18 @@ export const SyncAnswer = Type.Object(
 )
 export type SyncAnswer = Static<typeof SyncAnswer>
 
-export const SYNC_RECORDS = [SessionRecord, MemberRecord, BudgetRecord] as const
-
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, inTurn: InTurn) =>
   new Elysia()
     .use(access(deps))
     .post(
       '/sync',
-      ({ body, access: { orgId } }) =>
-        namingLines(body, () => inTurn(orgId, () => writeRecords(sync, orgId, body.records))),
+      ({ body, access: { orgId, actor } }) =>
+        namingLines(body, () => inTurn(orgId, () => writeRecords(sync, orgId, body.records, actor))),
       {
         ...guard('write'),
         ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),
         body: SyncRequest,
         response: { 200: SyncAnswer, ...errorResponses },
-        detail: { summary: 'Send sessions, members and budgets', tags: ['Sync'] },
+        detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },
     )

@@ -2,15 +2,22 @@ import { FormatRegistry, type TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { isDate, isTimestamp } from '../dates.ts'
 import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { riskProblem } from '../risk/prepare.ts'
 import { findUnstorable } from '../text.ts'
 import { createPause } from './pause.ts'
 import { RECORD_SCHEMAS, type SyncRecord } from './records.ts'
+import type { PrRiskRecord } from './risk-record.ts'
 
 FormatRegistry.Set('timestamp', isTimestamp)
+FormatRegistry.Set('day', isDate)
 FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))
+// in the index of a table with the project's name and a hash beside it: an entry holds 2,700 bytes
+FormatRegistry.Set('repository-path', (text) => Buffer.byteLength(text) <= MAX_PATH_BYTES)
 // one @, something before it, a dotted or plain host behind it, no spaces: delivery is not ours to judge
 FormatRegistry.Set('email', (text) => /^[^\s@]+@[^\s@]+$/.test(text))
 
+/** Of a file's name in a commit, in UTF-8. */
+export const MAX_PATH_BYTES = 1_024
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
 /** Problems named in one answer; a file in the wrong format has one in every record. */
@@ -57,6 +64,11 @@ export function problemOf(record: unknown, at: string): FieldProblem | undefined
   if (!check.Check(record)) {
     const error = check.Errors(record).First()
     if (error !== undefined) return describe(error, at)
+  }
+  if (type === 'pr_risk') {
+    // what the schema cannot say: either the parts or what they are computed from
+    const problem = riskProblem(record as PrRiskRecord, at)
+    if (problem !== undefined) return problem
   }
   const problems: FieldProblem[] = []
   findUnstorable(record, at, problems, 1)

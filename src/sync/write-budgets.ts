@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, scaled } from '../decimals.ts'
+import { derivedId } from '../ids.ts'
 import type { SyncRecord } from './records.ts'
 import type { Tally } from './write-sessions.ts'
 
@@ -22,6 +23,7 @@ export async function writeBudgets(tx: ISql, orgId: string, records: readonly Sy
     orgId,
     budgets.map((budget) => budget.month),
   )
+  const stored = new Set(limits.keys())
   const changed = new Map<string, string>()
   // twice in one request: only the last counts
   for (const [month, limit] of new Map(budgets.map((budget) => [budget.month, budget.limit]))) {
@@ -32,7 +34,11 @@ export async function writeBudgets(tx: ISql, orgId: string, records: readonly Sy
   }
   tally.unchanged = budgets.length - changed.size
   if (changed.size > 0) await upsertLimits(tx, orgId, changed)
-  return tally
+  const idsOf = (isStored: boolean) =>
+    [...changed.keys()].flatMap((month) =>
+      stored.has(month) === isStored ? [derivedId('budget', month)] : [],
+    )
+  return { ...tally, createdIds: idsOf(false), updatedIds: idsOf(true) }
 }
 
 async function findLimits(tx: ISql, orgId: string, months: string[]): Promise<Map<string, string>> {

@@ -46,8 +46,13 @@ export async function writeMembers(tx: ISql, orgId: string, records: readonly Sy
     else tally[stored === undefined ? 'created' : 'updated'] += 1
   }
   tally.unchanged = members.length - changed.size
-  await upsertMembers(tx, orgId, [...changed.values()])
-  return tally
+  const rows = [...changed.values()]
+  await upsertMembers(tx, orgId, rows)
+  return {
+    ...tally,
+    createdIds: rows.flatMap(({ id, email }) => (before.has(email) ? [] : [id])),
+    updatedIds: rows.flatMap(({ id, email }) => (before.has(email) ? [id] : [])),
+  }
 }
 
 function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, MemberRow>): MemberRow {

@@ -2,12 +2,17 @@ import type { ISql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Counted, moveRollups } from './rollup.ts'
+import { type Activity, moveActivity } from './write-activity.ts'
+import { writeFindings } from './write-findings.ts'
 
 /** How many of the records made something new, changed something, or said what was known. */
 export interface Tally {
   created: number
   updated: number
   unchanged: number
+  /** Ids of what was created and of what was updated, for the audit log; one may stand in both. */
+  createdIds?: readonly string[]
+  updatedIds?: readonly string[]
 }
 
 interface StoredSession {
@@ -19,6 +24,9 @@ interface StoredSession {
   security: string
   hash: Uint8Array
   previous_score: number | null
+  created_at: Date
+  user_key: string | null
+  files: string[]
 }
 
 /**
@@ -46,12 +54,16 @@ export async function writeSessions(
   if (rows.length === 0) return tally
   await upsertSessions(tx, orgId, rows)
   await upsertDetails(tx, orgId, rows, stored, now)
-  const before = rows.flatMap((session) => {
-    const known = stored.get(session.id)
-    return known === undefined ? [] : [countedOf(known)]
-  })
-  await moveRollups(tx, orgId, before, rows)
-  return tally
+  const before = rows.flatMap((session) => stored.get(session.id) ?? [])
+  await moveRollups(tx, orgId, before.map(countedOf), rows)
+  await moveActivity(tx, orgId, before.map(storedActivity), rows.map(activityOf))
+  await writeFindings(tx, orgId, rows, new Set(stored.keys()))
+  const ids = rows.map(({ id }) => id)
+  return {
+    ...tally,
+    createdIds: ids.filter((id) => !stored.has(id)),
+    updatedIds: ids.filter((id) => stored.has(id)),
+  }
 }
 
 async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredSession>> {
@@ -71,7 +83,15 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
         from session_details d
         where d.org_id = s.org_id
           and d.session_id = s.id
-      ) as previous_score
+      ) as previous_score,
+      s.created_at,
+      coalesce(s.user_id, s.user_email) as user_key,
+      (
+        select d.detail->'files_touched'
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as files
     from sessions s
     where s.org_id = ${orgId}
       and s.id = any(${ids}::text[])`
@@ -84,6 +104,21 @@ const countedOf = (session: StoredSession): Counted => ({
   cost: unitsOf(session.cost),
   quality: unitsOf(session.quality),
   security: unitsOf(session.security),
+})
+
+const storedActivity = ({ created_at, user_key, project, files }: StoredSession): Activity => ({
+  createdAt: created_at,
+  userKey: user_key,
+  project,
+  files,
+})
+
+/** What a session counts for in the team's activity. */
+export const activityOf = ({ createdAt, userId, userEmail, project, detail }: PreparedSession): Activity => ({
+  createdAt,
+  userKey: userId ?? userEmail,
+  project,
+  files: detail.files_touched,
 })
 
 async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {

@@ -1,12 +1,19 @@
-import type { ISql, Sql } from '../db/client.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit/record.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { cleanRecords } from '../scoring/record-secrets.ts'
+import { type CleanRecord, cleanRecords } from '../scoring/record-secrets.ts'
+import { entriesOf } from './entries.ts'
 import { createPause } from './pause.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
-import type { SyncRecord } from './records.ts'
+import { analyzeGrown } from './statistics.ts'
 import { checkRecords } from './validate.ts'
+import { writeAudit } from './write-audit.ts'
 import { writeBudgets } from './write-budgets.ts'
+import { writeCommits } from './write-commits.ts'
 import { writeMembers } from './write-members.ts'
+import { writeReports } from './write-reports.ts'
+import { writeRisks } from './write-risk.ts'
 import { type Tally, writeSessions } from './write-sessions.ts'
 
 export interface SyncDeps {
@@ -16,31 +23,43 @@ export interface SyncDeps {
   pricer: () => Promise<Pricer>
 }
 
-export interface SyncResult extends Tally {
+export interface SyncResult extends Omit<Tally, 'createdIds' | 'updatedIds'> {
   received: number
 }
 
 /**
- * Writes a batch of records for one organization, all or nothing, in one transaction. The same batch again changes
- * nothing. Throws VALIDATION_ERROR naming `records[<index>].<field>`.
+ * Writes a batch of records for one organization, all or nothing, in one transaction, and what `actor` did into the audit
+ * log. The same batch again changes nothing. Throws VALIDATION_ERROR naming `records[<index>].<field>`.
  */
 export async function writeRecords(
   deps: SyncDeps,
   orgId: string,
   sent: readonly unknown[],
+  actor: Actor = SYSTEM,
 ): Promise<SyncResult> {
-  const records = await checkRecords(sent)
-  const sessions = await prepareSessions(deps, records)
+  const clean = await cleanRecords(await checkRecords(sent), createPause())
+  const records = clean.map(({ record }) => record)
+  const sessions = await prepareSessions(deps, clean)
   const now = deps.now()
   const tallies = await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
-    return [
-      await writeMembers(tx, orgId, records),
-      await writeBudgets(tx, orgId, records),
-      await writeSessions(tx, orgId, sessions, now),
-    ]
+    const written = {
+      member: await writeMembers(tx, orgId, records),
+      budget: await writeBudgets(tx, orgId, records),
+      session: await writeSessions(tx, orgId, sessions, now),
+      commit: await writeCommits(tx, orgId, records),
+      // computed from findings and commits
+      pr_risk: await writeRisks(tx, orgId, records),
+      audit: await writeAudit(tx, orgId, records),
+      // after all that they may count
+      report: await writeReports(tx, orgId, records),
+    }
+    await recordEntries(tx, orgId, actor, entriesOf(written))
+    return written
   })
-  const sum = (pick: (tally: Tally) => number) => tallies.reduce((total, tally) => total + pick(tally), 0)
+  if (tallies.commit.created > 0) await analyzeGrown(deps.sql)
+  const sum = (pick: (tally: Tally) => number) =>
+    Object.values(tallies).reduce((total, tally) => total + pick(tally), 0)
   return {
     received: records.length,
     created: sum((tally) => tally.created),
@@ -49,34 +68,15 @@ export async function writeRecords(
   }
 }
 
-async function prepareSessions(deps: SyncDeps, records: readonly SyncRecord[]): Promise<PreparedSession[]> {
+async function prepareSessions(deps: SyncDeps, clean: readonly CleanRecord[]): Promise<PreparedSession[]> {
   const pricer = await deps.pricer()
   const pause = createPause()
-  const placed = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'session' ? [{ index, record }] : [],
-  )
-  const clean = await cleanRecords(
-    placed.map(({ record }) => record),
-    pause,
-  )
   const prepared: PreparedSession[] = []
-  for (const [position, { record, findings }] of clean.entries()) {
+  for (const [index, { record, findings }] of clean.entries()) {
+    if (record.type !== 'session') continue
     const options = { pricer, storeContent: deps.storeContent, findings }
-    prepared.push(prepareSession(record, `records[${placed[position]?.index}]`, options))
+    prepared.push(prepareSession(record, `records[${index}]`, options))
     await pause()
   }
   return prepared
-}
-
-/**
- * Waits for and holds, to the end of the transaction, the right to write the organization's data: writers of one
- * organization queue here, so that every later statement sees all that was committed before it.
- */
-export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
-  const rows = await tx`
-    select l.org_id
-    from org_locks l
-    where l.org_id = ${orgId}
-    for update`
-  if (rows.length === 0) throw new Error(`organization ${orgId} has no lock`)
 }

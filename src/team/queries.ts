@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import type { Role } from '../sync/records.ts'
+import type { TeamOverview } from './model.ts'
 
 /** A member as the command line shows it; `joined_at` is UTC with milliseconds. */
 export interface Member {
@@ -42,4 +43,69 @@ export async function removeMember(tx: ISql, orgId: string, email: string): Prom
       and m.email = ${email.toLowerCase().replaceAll('\0', '')}
     returning ${memberColumns(tx)}`
   return row
+}
+
+const HOUR_MS = 3_600_000
+const ACTIVITY_MS = 168 * HOUR_MS
+
+/** The members, and what they did in the 168 hours up to `now`, both instants included. */
+export async function getTeam(sql: ISql, orgId: string, now: Date): Promise<TeamOverview> {
+  const [members, activity_summary] = await Promise.all([
+    listMembers(sql, orgId),
+    getActivity(sql, orgId, now),
+  ])
+  return { members, activity_summary }
+}
+
+/**
+ * Whole hours come from their counts and only the parts of the first and the last are counted; of each member one session
+ * in the range is looked for. So it costs what the members cost, however many sessions there are.
+ */
+async function getActivity(sql: ISql, orgId: string, now: Date): Promise<TeamOverview['activity_summary']> {
+  const from = new Date(now.getTime() - ACTIVITY_MS)
+  const firstHour = new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS)
+  const lastHour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
+  const [row] = await sql<{ sessions: string; active: string }[]>`
+    select
+      (
+        select coalesce(sum(h.sessions), 0)
+        from session_hours h
+        where h.org_id = ${orgId}
+          and h.hour >= ${firstHour}
+          and h.hour < ${lastHour}
+      ) + (
+        select count(*)
+        from sessions s
+        where s.org_id = ${orgId}
+          and s.created_at >= ${from}
+          and s.created_at < ${firstHour}
+      ) + (
+        select count(*)
+        from sessions s
+        where s.org_id = ${orgId}
+          and s.created_at >= ${lastHour}
+          and s.created_at <= ${now}
+      ) as sessions,
+      (
+        select count(*)
+        from members m
+        where m.org_id = ${orgId}
+          and exists (
+            select 1
+            from unnest(array[m.id, m.email]) k (user_key)
+            cross join lateral (
+              select 1
+              from sessions s
+              where s.org_id = ${orgId}
+                and coalesce(s.user_id, s.user_email) = k.user_key
+                and s.created_at >= ${from}
+                and s.created_at <= ${now}
+              limit 1
+            ) found
+          )
+      ) as active`
+  return {
+    sessions_last_7d: Number(row?.sessions ?? 0),
+    active_members_last_7d: Number(row?.active ?? 0),
+  }
 }

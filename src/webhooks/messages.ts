@@ -3,7 +3,14 @@ import type { LogFormat, LogLevel } from '../log.ts'
 
 /** What the main thread says to the worker; `start` first, once. */
 export type ToWorker =
-  | { type: 'start'; target: ConnectTarget; logLevel: LogLevel; logFormat: LogFormat }
+  | {
+      type: 'start'
+      target: ConnectTarget
+      logLevel: LogLevel
+      logFormat: LogFormat
+      /** 0: kept for ever. */
+      retentionAuditDays: number
+    }
   /** Finish what is begun, take nothing new, and say `drained`. */
   | { type: 'drain' }
 

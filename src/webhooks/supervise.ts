@@ -15,6 +15,8 @@ export interface SupervisorOptions {
   target: ConnectTarget
   logLevel: LogLevel
   logFormat: LogFormat
+  /** 0, the default: kept for ever. */
+  retentionAuditDays?: number
   log: Log
   /** Between two looks at the worker; tests make it shorter. */
   tickMs?: number
@@ -92,7 +94,7 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
 }
 
 function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason: string) => void): Thread {
-  const { spawn, target, logLevel, logFormat } = options
+  const { spawn, target, logLevel, logFormat, retentionAuditDays = 0 } = options
   const worker = spawn()
   const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, beats: 0, databaseOk: true }
   let reason: string | undefined
@@ -112,7 +114,7 @@ function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason:
     thread.over.resolve()
     onEnd(thread, reason ?? `it closed with code ${event.code}`)
   })
-  worker.postMessage({ type: 'start', target, logLevel, logFormat } satisfies ToWorker)
+  worker.postMessage({ type: 'start', target, logLevel, logFormat, retentionAuditDays } satisfies ToWorker)
   return thread
 }
 

@@ -2,16 +2,17 @@ import { connect, type Sql } from '../db/client.ts'
 import { ping } from '../db/ping.ts'
 import { createLog, type Log } from '../log.ts'
 import { BEAT_MS, type FromWorker, type ToWorker } from './messages.ts'
-import { deleteStaleRateWindows } from './queries.ts'
+import { deleteOldAuditEntries, deleteStaleRateWindows } from './queries.ts'
 
 /*
- * The entry of the worker thread. Today it does housekeeping only: once a minute it deletes short-lived rows that have
- * served their time. It beats every second, so that the main thread knows it from one that hangs.
+ * The entry of the worker thread. Today it does housekeeping only: once a minute it deletes what has served its
+ * time. It beats every second, so that the main thread knows it from one that hangs.
  */
 
 declare const self: Worker
 
 const HOUSEKEEPING_MS = 60_000
+const DAY_MS = 86_400_000
 const CONNECTIONS = 2
 const END_TIMEOUT_S = 5
 
@@ -33,7 +34,8 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
 
 const say = (message: FromWorker) => self.postMessage(message)
 
-function start({ target, logLevel, logFormat }: Extract<ToWorker, { type: 'start' }>): Running {
+function start(message: Extract<ToWorker, { type: 'start' }>): Running {
+  const { target, logLevel, logFormat, retentionAuditDays } = message
   const log = createLog(logLevel, logFormat)
   const sql = connect(target, { max: CONNECTIONS, applicationName: 'cloud-analytics worker' })
   const work = new Set<Promise<void>>()
@@ -53,7 +55,7 @@ function start({ target, logLevel, logFormat }: Extract<ToWorker, { type: 'start
     void look()
   }
   const housekeep = () => {
-    const done = keepHouse(sql, log).finally(() => work.delete(done))
+    const done = keepHouse(sql, log, retentionAuditDays).finally(() => work.delete(done))
     work.add(done)
   }
   beat()
@@ -61,10 +63,12 @@ function start({ target, logLevel, logFormat }: Extract<ToWorker, { type: 'start
   return { sql, log, work, timers: [setInterval(beat, BEAT_MS), setInterval(housekeep, HOUSEKEEPING_MS)] }
 }
 
-async function keepHouse(sql: Sql, log: Log): Promise<void> {
+async function keepHouse(sql: Sql, log: Log, retentionAuditDays: number): Promise<void> {
   try {
     const deleted = await deleteStaleRateWindows(sql)
-    log.debug('housekeeping done', { rate_windows: deleted })
+    const oldest = new Date(Date.now() - retentionAuditDays * DAY_MS)
+    const entries = retentionAuditDays === 0 ? 0 : await deleteOldAuditEntries(sql, oldest)
+    log.debug('housekeeping done', { rate_windows: deleted, audit_entries: entries })
   } catch (error) {
     log.warn('housekeeping failed, it is tried again in a minute', {
       error: error instanceof Error ? error.message : String(error),

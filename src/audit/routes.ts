@@ -1,0 +1,38 @@
+import { Elysia } from 'elysia'
+import { access, type RouteDeps } from '../http/access.ts'
+import { errorResponses, guard, page } from '../http/query.ts'
+import { getReport } from '../reports/queries.ts'
+import { readCursor } from './cursor.ts'
+import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
+import { listEntries } from './queries.ts'
+
+export const auditRoutes = (deps: RouteDeps) =>
+  new Elysia()
+    .use(access(deps))
+    .get(
+      '/audit',
+      async ({ query, access: { orgId } }) => {
+        const { rows, total } = await listEntries(deps.sql, orgId, query)
+        return page(rows, query, total)
+      },
+      {
+        ...guard('audit:read', AuditListQuery),
+        response: { 200: AuditPage, ...errorResponses },
+        detail: { summary: 'List the audit log, newest first', tags: ['Audit'] },
+      },
+    )
+    .get(
+      '/audit/report',
+      ({ query: { cursor, direction }, access: { orgId } }) =>
+        getReport(
+          deps.sql,
+          orgId,
+          cursor === undefined ? { direction, at: null } : readCursor(cursor, direction),
+          deps.now(),
+        ),
+      {
+        ...guard('audit:read', AuditReportQuery),
+        response: { 200: AuditReport, ...errorResponses },
+        detail: { summary: 'The audit log as a report, page by page', tags: ['Audit'] },
+      },
+    )

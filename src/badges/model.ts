@@ -1,0 +1,69 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { oneOf, Project } from '../http/query.ts'
+
+export const BADGE_KINDS = ['quality', 'security', 'cost'] as const
+export type BadgeKind = (typeof BADGE_KINDS)[number]
+
+/** The styles that badge-maker draws. */
+export const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const
+export type BadgeStyle = (typeof BADGE_STYLES)[number]
+
+/** Longer labels are cut. */
+export const MAX_LABEL_LENGTH = 50
+export const DEFAULT_DAYS = 30
+/** Seconds that anyone on the way may show a badge without asking again. */
+export const CACHE_S = 300
+
+export const BadgeQuery = Type.Object({
+  style: Type.Optional(oneOf(BADGE_STYLES, { description: 'Shape of the badge; flat unless given' })),
+  label: Type.Optional(
+    Type.String({
+      description: `Text on the left instead of the organization's; cut after ${MAX_LABEL_LENGTH} characters`,
+      examples: ['code quality'],
+    }),
+  ),
+  days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      default: DEFAULT_DAYS,
+      description: 'UTC days that count, today included',
+      examples: [DEFAULT_DAYS],
+    }),
+  ),
+  project: Project,
+  token: Type.Optional(
+    Type.String({ description: "The organization's badge token, where its badges are private" }),
+  ),
+})
+export type BadgeQuery = Static<typeof BadgeQuery>
+
+/** What a badge says, before the request's own label and style. */
+export interface Badge {
+  label: string
+  message: string
+  color: string
+}
+
+/** What an organization has set about its badges' looks; what is missing is as in DEFAULT_LOOK. */
+export interface BadgeLook {
+  labels?: Partial<Record<BadgeKind, string>>
+  /** The least value that is good, and the least that is fair. */
+  thresholds?: [good: number, fair: number]
+  /** Of good, fair and poor values: names that badge-maker knows, or hexadecimal. */
+  colors?: [good: string, fair: string, poor: string]
+}
+
+/** The schema that shields.io's endpoint badge reads. */
+export const ShieldsBadge = Type.Object(
+  {
+    schemaVersion: Type.Literal(1),
+    label: Type.String({ examples: ['quality'] }),
+    message: Type.String({ examples: ['85'] }),
+    color: Type.String({ examples: ['brightgreen'] }),
+    style: Type.Optional(oneOf(BADGE_STYLES)),
+    cacheSeconds: Type.Integer({ examples: [CACHE_S] }),
+  },
+  { additionalProperties: false },
+)
+export type ShieldsBadge = Static<typeof ShieldsBadge>

@@ -1,0 +1,128 @@
+import { type Actor, recordEntries, SYSTEM } from '../audit/record.ts'
+import { addDays } from '../dates.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { unitsOf } from '../decimals.ts'
+import { getOrganization } from '../keys/queries.ts'
+import type { Badge, BadgeKind, BadgeLook } from './model.ts'
+import type { BadgeChange } from './settings.ts'
+import { badgeOf, efficiency, meanValue } from './value.ts'
+
+/** Which badge, of whom, over which days. */
+export interface WantedBadge {
+  slug: string
+  kind: BadgeKind
+  /** SHA-256 of the token that came with the request; null without one. */
+  tokenHash: Uint8Array | null
+  /** The last UTC day that counts, and how many. */
+  today: string
+  days: number
+  /** undefined: all projects. */
+  project: string | undefined
+}
+
+/**
+ * What the badge says; undefined when there is no such organization or it does not show its badges to who asks, found
+ * out by the same one statement, so that time does not tell them apart.
+ */
+export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<Badge | undefined> {
+  const [organization] = await sql<{ org_id: string; look: BadgeLook }[]>`
+    select o.org_id, o.badge_look as look
+    from organizations o
+    where o.slug = ${wanted.slug}
+      and (o.badges_public or o.badge_token_hash = ${wanted.tokenHash})`
+  if (organization === undefined) return undefined
+  const { org_id, look } = organization
+  const read = wanted.kind === 'cost' ? readEfficiency : readMean
+  return badgeOf(wanted.kind, await read(sql, org_id, wanted), look)
+}
+
+/** The organization's rollup of the days that count: one project's, or all projects' (''). */
+const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge) => sql`
+  from session_rollups r
+  where r.org_id = ${orgId}
+    and r.grain = 'day'
+    and r.project = ${project ?? ''}
+    and r.bucket > ${addDays(today, -days)}
+    and r.bucket <= ${today}`
+
+async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
+  const [row] = await sql<{ sessions: string; quality_sum: string; security_sum: string }[]>`
+    select
+      coalesce(sum(r.sessions), 0) as sessions,
+      coalesce(sum(r.quality_sum), 0.00) as quality_sum,
+      coalesce(sum(r.security_sum), 0.00) as security_sum
+    ${countedDays(sql, orgId, wanted)}`
+  if (row === undefined) return undefined
+  const sum = wanted.kind === 'security' ? row.security_sum : row.quality_sum
+  return meanValue(unitsOf(sum), BigInt(row.sessions))
+}
+
+/** A project is held to the organization's whole budget: there is no other. */
+async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
+  const { today, days } = wanted
+  const rows = await sql<{ month: string | null; amount: string }[]>`
+    select null as month, coalesce(sum(r.cost), 0.000000) as amount
+    ${countedDays(sql, orgId, wanted)}
+    union all
+    select b.month::text, b.limit_usd
+    from budgets b
+    where b.org_id = ${orgId}
+      and b.month <= ${today}`
+  let cost = 0n
+  const limits: { month: string; limit: bigint }[] = []
+  for (const { month, amount } of rows) {
+    if (month === null) cost = unitsOf(amount)
+    else limits.push({ month, limit: unitsOf(amount) })
+  }
+  limits.sort((a, b) => (a.month < b.month ? -1 : 1))
+  const counted = Array.from({ length: days }, (_day, index) => addDays(today, -index))
+  return efficiency(cost, counted, limits)
+}
+
+/** How an organization shows its badges, as the command line tells it. */
+export type BadgeSettings = { visibility: 'public' | 'private'; token: boolean } & BadgeLook
+
+/**
+ * Changes what is given, and says so in the audit log. Holds for the next request on every instance. Throws
+ * OperatorError for an unknown slug.
+ */
+export async function updateBadges(
+  sql: Sql,
+  slug: string,
+  change: BadgeChange,
+  actor: Actor = SYSTEM,
+): Promise<BadgeSettings> {
+  const { id } = await getOrganization(sql, slug)
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, id)
+    const before = await readSettings(tx, id)
+    const { visibility: _was, token: _had, ...known } = before
+    const look = change.look(known)
+    await tx`
+      update organizations
+      set badges_public = coalesce(${change.public ?? null}, badges_public),
+        badge_token_hash = case when ${change.tokenHash !== undefined}
+          then ${change.tokenHash ?? null}::bytea else badge_token_hash end,
+        badge_look = ${JSON.stringify(look)}::text::json
+      where org_id = ${id}`
+    const after = await readSettings(tx, id)
+    const badges = change.tokenHash ? { ...after, new_token: true } : after
+    if (!Bun.deepEquals(badges, before)) {
+      await recordEntries(tx, id, actor, [{ action: 'organization.updated', details: { ids: [id], badges } }])
+    }
+    return after
+  })
+}
+
+async function readSettings(tx: ISql, orgId: string): Promise<BadgeSettings> {
+  const [row] = await tx<{ visibility: 'public' | 'private'; token: boolean; look: BadgeLook }[]>`
+    select
+      case when o.badges_public then 'public' else 'private' end as visibility,
+      o.badge_token_hash is not null as token,
+      o.badge_look as look
+    from organizations o
+    where o.org_id = ${orgId}`
+  if (row === undefined) throw new Error('the organization is gone')
+  return { visibility: row.visibility, token: row.token, ...row.look }
+}

@@ -1,0 +1,61 @@
+import { normalizeTimestamp } from '../dates.ts'
+import { isBot } from '../scoring/ownership.ts'
+import type { CommitFile, CommitRecord } from '../sync/commit-record.ts'
+
+/** A commit as it is stored. */
+export interface PreparedCommit {
+  project: string
+  sha: string
+  authorEmail: string
+  authorName: string
+  committedAt: string
+  subject: string | null
+  bot: boolean
+  files: PreparedFile[]
+  /** SHA-256 of all above, files in order of their names: the same commit sent again hashes alike. */
+  hash: string
+}
+
+export interface PreparedFile {
+  path: string
+  previousPath: string | null
+  status: CommitFile['status']
+  additions: number
+  deletions: number
+}
+
+/**
+ * A commit record in its stored form. A rename that does not say from where is a change like any other; a file named
+ * twice counts as the later entry says.
+ */
+export function prepareCommit(record: CommitRecord): PreparedCommit {
+  const authorEmail = record.author_email.toLowerCase()
+  const byPath = new Map(record.files.map((file) => [plainPath(file.path), preparedFile(file)]))
+  const commit = {
+    project: record.project,
+    sha: record.sha,
+    authorEmail,
+    authorName: record.author_name,
+    committedAt: normalizeTimestamp(record.committed_at),
+    subject: record.subject ?? null,
+    bot: isBot(record.author_name, authorEmail),
+    files: [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+  }
+  return { ...commit, hash: new Bun.CryptoHasher('sha256').update(JSON.stringify(commit)).digest('hex') }
+}
+
+function preparedFile(file: CommitFile): PreparedFile {
+  const path = plainPath(file.path)
+  const previous = file.status === 'renamed' && file.previous_path ? plainPath(file.previous_path) : path
+  const isRename = previous !== path
+  return {
+    path,
+    previousPath: isRename ? previous : null,
+    status: file.status === 'renamed' && !isRename ? 'modified' : file.status,
+    additions: file.additions,
+    deletions: file.deletions,
+  }
+}
+
+/** `./src/app.ts` and `/src/app.ts` are `src/app.ts`. */
+const plainPath = (path: string): string => path.replace(/^(?:\.?\/+)+/, '') || path

@@ -1,0 +1,87 @@
+import type { ISql, Sql } from '../db/client.ts'
+import type { CommitFile } from '../sync/commit-record.ts'
+
+/** Commits with their files read at a time. */
+const PAGE = 500
+
+/** Which of the project's commits `shas` are stored. */
+export async function findKnownCommits(
+  sql: ISql,
+  orgId: string,
+  project: string,
+  shas: readonly string[],
+): Promise<Set<string>> {
+  const rows = await sql<{ sha: string }[]>`
+    select c.sha
+    from commits c
+    where c.org_id = ${orgId}
+      and c.project = ${project}
+      and c.sha = any(${[...shas]}::text[])`
+  return new Set(rows.map((row) => row.sha))
+}
+
+/** How many commits `commitLines` will give. */
+export async function countStoredCommits(sql: Sql, orgId: string): Promise<number> {
+  const [row] = await sql<{ commits: string }[]>`
+    select count(*) as commits
+    from commits c
+    where c.org_id = ${orgId}`
+  return Number(row?.commits ?? 0)
+}
+
+interface CommitRow {
+  project: string
+  sha: string
+  author_email: string
+  author_name: string
+  committed_at: Date
+  subject: string | null
+  files: CommitFile[] | null
+}
+
+/** Every commit of the organization as lines of NDJSON, newlines included, page by page, by project and hash. */
+export async function* commitLines(sql: Sql, orgId: string): AsyncGenerator<string> {
+  let after = { project: '', sha: '' }
+  for (;;) {
+    const rows = await commitsAfter(sql, orgId, after)
+    yield rows
+      .map(({ files, ...row }) => `${JSON.stringify({ type: 'commit', ...row, files: files ?? [] })}\n`)
+      .join('')
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE) return
+    after = last
+  }
+}
+
+async function commitsAfter(
+  sql: Sql,
+  orgId: string,
+  after: { project: string; sha: string },
+): Promise<CommitRow[]> {
+  return await sql<CommitRow[]>`
+    select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject, f.files
+    from (
+      select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject
+      from commits c
+      where c.org_id = ${orgId}
+        and (c.project, c.sha) > (${after.project}, ${after.sha})
+      order by c.project, c.sha
+      limit ${PAGE}
+    ) c
+    left join lateral (
+      select json_agg(
+        json_strip_nulls(
+          json_build_object(
+            'path', f.path, 'additions', f.additions, 'deletions', f.deletions,
+            'status', f.status, 'previous_path', f.previous_path
+          )
+        )
+        order by f.path
+      ) as files
+      from commit_files f
+      where f.org_id = ${orgId}
+        and f.project = c.project
+        and f.sha = c.sha
+    ) f on true
+    order by c.project, c.sha`
+}

@@ -1,0 +1,47 @@
+-- Risk scores of pull requests. Ids are compared byte by byte, so that every server orders those of one instant alike.
+create table pr_risks (
+  org_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  id text collate "C" not null,
+  pr_title text not null,
+  files_changed integer not null,
+  created_at timestamptz not null,
+  impact_score numeric(5, 2) not null,
+  regression_score numeric(5, 2) not null,
+  security_score numeric(5, 2) not null,
+  coupling_score numeric(5, 2) not null,
+  risk_score smallint not null check (risk_score between 0 and 100),
+  rating text not null generated always as (
+    case
+      when risk_score <= 30 then 'low'
+      when risk_score <= 60 then 'medium'
+      when risk_score <= 80 then 'high'
+      else 'critical'
+    end
+  ) stored,
+  -- json, not jsonb: given back as written
+  contributions json not null,
+  -- SHA-256 of the record that the parts were computed from; null: they were given
+  input_hash bytea,
+  primary key (org_id, repo, pr_number),
+  unique (org_id, id)
+);
+create index pr_risks_by_time on pr_risks (org_id, created_at, id);
+create index pr_risks_by_repo on pr_risks (org_id, repo, created_at, id);
+create index pr_risks_by_rating on pr_risks (org_id, rating, created_at, id);
+create index pr_risks_by_repo_rating on pr_risks (org_id, repo, rating, created_at, id);
+
+-- Scores counted by UTC day; '' stands for every repository or every rating, so that each counts in four rows. A list's
+-- total, and the day a page begins on, are read from one row a day.
+create table risk_rollups (
+  org_id text not null,
+  repo text not null,
+  rating text not null,
+  bucket date not null,
+  prs bigint not null,
+  primary key (org_id, repo, rating, bucket)
+) with (fillfactor = 70);
+
+-- The history that a score is computed from: a project's latest commits by people with at most 30 files (MAX_CHANGE_SET).
+create index commits_for_risk on commits (org_id, project, committed_at, sha) where files <= 30 and not bot;

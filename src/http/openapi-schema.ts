@@ -1,0 +1,168 @@
+// TypeBox schemas as the API's document shows them, and examples made from them: pure.
+
+/** A JSON Schema as plain data. */
+export type Schema = { [keyword: string]: unknown }
+
+/** What a schema that has no example of its own is shown with, by the name of its property. */
+const EXAMPLES_BY_NAME: Record<string, unknown> = {
+  author_email: 'ada@example.com',
+  author_name: 'Ada Lovelace',
+  branch: 'main',
+  category: 'secrets',
+  classification: 'feature',
+  description: 'What happened, in a sentence',
+  display_name: 'Ada Lovelace',
+  domain: 'checkout/src',
+  field: 'per_page',
+  file: 'src/payments/stripe.ts',
+  file_path: 'src/payments/stripe.ts',
+  fingerprint: '5f2b9c',
+  issues: 'Two tests were skipped',
+  message: 'must be from 1 to 100',
+  model: 'claude-sonnet-4-5',
+  models: 'claude-sonnet-4-5',
+  name: 'Edit',
+  files_touched: 'src/payments/stripe.ts',
+  project: 'checkout',
+  request_id: 'k3v9x0a1b2c3-7',
+  rule_id: 'aws-access-key',
+  sha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
+  summary: 'Adds retries to the payment client',
+  title: 'Retries need jitter',
+  type: 'decision',
+  version: '1.0.0',
+}
+const EXAMPLES_BY_FORMAT: Record<string, string> = {
+  'date-time': '2026-01-31T12:34:56.789Z',
+  date: '2026-01-31',
+  email: 'ada@example.com',
+  uri: 'https://example.com/hook',
+}
+/** Our names of formats, as JSON Schema calls them. */
+const FORMATS: Record<string, string> = {
+  timestamp: 'date-time',
+  'date-time': 'date-time',
+  day: 'date',
+  date: 'date',
+  email: 'email',
+  uri: 'uri',
+}
+const MONTH = '^\\d{4}-(0[1-9]|1[0-2])$'
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** `pr_risk` as `PrRisk`. */
+export const pascal = (text: string): string =>
+  text
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+/** Collects schemas that have a name, so that each stands in the document once. */
+export interface Components {
+  schemas: Record<string, Schema>
+  /** The schema in plain form, those inside it that have a `title` replaced by references. */
+  plain(schema: unknown): Schema
+  /** The same, kept under `name`, as a reference; a name that is taken by another schema gets a number. */
+  named(name: string, schema: unknown): Schema
+}
+
+/** An empty collection. */
+export function createComponents(): Components {
+  const schemas: Record<string, Schema> = {}
+
+  const keep = (wanted: string, schema: Schema): Schema => {
+    let name = wanted
+    for (let count = 2; name in schemas && !Bun.deepEquals(schemas[name], schema); count += 1) {
+      name = `${wanted}${count}`
+    }
+    schemas[name] = schema
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  const plainValue = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(plainValue)
+    return isSchema(value) ? plain(value) : value
+  }
+
+  const plain = (schema: unknown): Schema => {
+    if (!isSchema(schema)) return {}
+    const { title, ...rest } = schema
+    if (typeof title === 'string') return keep(pascal(title), plain(rest))
+    const made: Schema = {}
+    for (const [keyword, value] of Object.entries(rest)) {
+      // names of properties are no keywords: one may be called `examples`
+      if (keyword === 'properties' && isSchema(value)) {
+        made.properties = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
+      } else if (keyword === 'examples' || keyword === 'default' || keyword === 'enum') made[keyword] = value
+      else if (keyword === 'oneOf' && Array.isArray(value)) Object.assign(made, records(value))
+      else made[keyword] = plainValue(value)
+    }
+    return simplified(made)
+  }
+
+  /** Alternatives that are told apart by their `type`. */
+  const records = (alternatives: unknown[]): Schema => {
+    const mapping: Record<string, unknown> = {}
+    const oneOf = alternatives.map((alternative) => {
+      const made = plain(alternative)
+      const type = isSchema(made.properties) && isSchema(made.properties.type) && made.properties.type.const
+      if (typeof type !== 'string') return made
+      const reference = keep(`${pascal(type)}Record`, made)
+      mapping[type] = reference.$ref
+      return reference
+    })
+    return Object.keys(mapping).length < oneOf.length
+      ? { oneOf }
+      : { oneOf, discriminator: { propertyName: 'type', mapping } }
+  }
+
+  return { schemas, plain, named: (name, schema) => keep(name, plain(schema)) }
+}
+
+/** What TypeBox says in its own way, as other tools expect it. */
+function simplified(schema: Schema): Schema {
+  const { format, patternProperties, anyOf, ...rest } = schema
+  if (isSchema(patternProperties)) {
+    return { ...rest, additionalProperties: Object.values(patternProperties)[0] ?? true }
+  }
+  const known = FORMATS[String(format)]
+  if (known !== undefined) return { ...rest, format: known }
+  if (format === 'month') return { ...rest, pattern: MONTH, examples: rest.examples ?? ['2026-01'] }
+  // A format of our own says nothing to anybody else.
+  if (format !== undefined) return rest
+  if (!Array.isArray(anyOf) || !anyOf.every(isSchema)) return schema
+  if (anyOf.every((part) => 'const' in part)) {
+    return { ...rest, type: 'string', enum: anyOf.map((part) => part.const) }
+  }
+  const [first, second] = anyOf
+  const nullable = anyOf.length === 2 && second?.type === 'null' && typeof first?.type === 'string'
+  if (!nullable || 'enum' in first || 'const' in first) return schema
+  return { ...first, ...rest, type: [first.type, 'null'] }
+}
+
+/** A value that the schema allows; `schemas` are those it may refer to. */
+export function exampleOf(schema: Schema, schemas: Record<string, Schema>, name = ''): unknown {
+  if (typeof schema.$ref === 'string') {
+    return exampleOf(schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {}, schemas, name)
+  }
+  const { examples, anyOf, oneOf, items, properties, enum: values, minimum } = schema
+  if (Array.isArray(examples)) return examples[0]
+  for (const keyword of ['default', 'const']) if (keyword in schema) return schema[keyword]
+  if (Array.isArray(values)) return values[0]
+  const [alternative] = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : []
+  if (isSchema(alternative)) return exampleOf(alternative, schemas, name)
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
+  if (type === 'object') {
+    const parts = Object.entries(isSchema(properties) ? properties : {})
+    return Object.fromEntries(
+      parts.flatMap(([key, part]) => (isSchema(part) ? [[key, exampleOf(part, schemas, key)]] : [])),
+    )
+  }
+  if (type === 'array') return isSchema(items) ? [exampleOf(items, schemas, name)] : []
+  if (type === 'integer' || type === 'number') return Math.max(1, Number(minimum ?? 1))
+  if (type === 'boolean') return true
+  if (type === 'null') return null
+  return EXAMPLES_BY_FORMAT[String(schema.format)] ?? EXAMPLES_BY_NAME[name] ?? 'text'
+}

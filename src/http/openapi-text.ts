@@ -1,0 +1,30 @@
+// What the API's document says in words.
+
+export const DESCRIPTION = `Coding sessions, quality, cost, security, team, audit log and pull-request risk of your organization.
+
+**Keys.** Every request below \`/v1\` carries \`Authorization: Bearer <API_KEY>\`. A key has scopes; each operation names the one it needs.
+
+**Limits.** 100, 500 or 2000 requests a minute by plan, shared by all keys of the organization; \`X-RateLimit-*\` on every answer says how it stands. Beyond it: 429 with \`Retry-After\`.
+
+**Lists.** \`page\` from 1, \`per_page\` up to 100; \`total\` is exact, and a page past the end is empty.
+
+**Caching.** Every GET below \`/v1\` carries an \`ETag\`; sent back as \`If-None-Match\` it gives 304 with no body.
+
+**Errors.** \`{ "error", "code", "request_id", "details"? }\`, whatever went wrong. Checks come in this order: path, key, limit, scope, parameters, existence.
+
+**Also.** \`HEAD\` works wherever \`GET\` does. Every path below \`/v1\` is also served below \`/api/v1\`. Unknown query parameters are ignored; a known one with a bad value, or given twice, is refused. Money is US dollars with at most 6 decimals; scores are 0 to 100.`
+
+/** The groups of operations, in the order they are shown. */
+export const TAGS = [
+  { name: 'Sessions', description: 'What coding agents did, session by session' },
+  { name: 'Quality', description: 'How good the work was' },
+  { name: 'Cost', description: 'What it cost, against the budget' },
+  { name: 'Security', description: 'Secrets and risky changes that were found' },
+  { name: 'Team', description: 'Who works, and who knows what' },
+  { name: 'Audit', description: 'Who changed what, and when' },
+  { name: 'Risk', description: 'How risky pull requests are' },
+  { name: 'Webhooks', description: 'Endpoints that are told of events' },
+  { name: 'Sync', description: 'Getting data in' },
+  { name: 'Badges', description: 'Images for a README; no key' },
+  { name: 'Service', description: 'Probes and this document; no key' },
+]

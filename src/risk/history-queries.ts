@@ -1,0 +1,134 @@
+import type { ISql } from '../db/client.ts'
+import type { CommittedChange } from './history.ts'
+import type { OpenFindings } from './sensitive-paths.ts'
+
+/** Commits that a score looks back on, at most: the latest. */
+export const MAX_COMMITS = 2_000
+/** Latest changes of a file that its owners are told from. */
+const MAX_OWN_CHANGES = 200
+
+interface ChangeRow {
+  sha: string
+  committed_at: Date
+  path: string
+  file: string
+  deleted: boolean
+}
+
+/**
+ * The project's latest MAX_COMMITS commits in the range, in order of time, without those of bots and those of more than 30
+ * files: read from an index, so that it costs the same whatever the history's length.
+ */
+export async function commitsIn(
+  tx: ISql,
+  orgId: string,
+  { project, from, before }: { project: string; from: Date; before: Date },
+): Promise<CommittedChange[]> {
+  const rows = await tx<ChangeRow[]>`
+    select c.sha, c.committed_at, f.path, f.file, f.status = 'deleted' as deleted
+    from (
+      select c.sha, c.committed_at
+      from commits c
+      where c.org_id = ${orgId}
+        and c.project = ${project}
+        and c.committed_at >= ${from}
+        and c.committed_at < ${before}
+        and c.files <= 30
+        and not c.bot
+      order by c.committed_at desc, c.sha desc
+      limit ${MAX_COMMITS}
+    ) c
+    join commit_files f on f.org_id = ${orgId} and f.project = ${project} and f.sha = c.sha
+    order by c.committed_at, c.sha, f.path`
+  const commits: CommittedChange[] = []
+  let files: ChangeRow[] = []
+  let sha: string | undefined
+  for (const row of rows) {
+    if (row.sha !== sha) {
+      files = []
+      commits.push({ at: row.committed_at.getTime(), files })
+      sha = row.sha
+    }
+    files.push(row)
+  }
+  return commits
+}
+
+/** Lines that these files have now, as far as is known; the names are those of now. */
+export async function linesOf(
+  tx: ISql,
+  orgId: string,
+  project: string,
+  files: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await tx<{ path: string; loc: string }[]>`
+    select f.path, f.loc
+    from unnest(${[...files]}::text[]) as n (path)
+    join files f on f.org_id = ${orgId} and f.project = ${project} and f.path = n.path`
+  return new Map(rows.map(({ path, loc }) => [path, Number(loc)]))
+}
+
+/** A file of a change: which change, and its name of now. */
+export interface Touched {
+  change: number
+  file: string
+  /** Of the change: only what was before it counts. */
+  before: string
+}
+
+/** How many files of each change one person changed before, or nobody, as their latest 200 changes tell. */
+export async function countSingleOwned(
+  tx: ISql,
+  orgId: string,
+  project: string,
+  touched: readonly Touched[],
+): Promise<Map<number, number>> {
+  const rows = await tx<{ change: number; single_owned: string }[]>`
+    select n.change, count(*) as single_owned
+    from unnest(
+      ${touched.map(({ change }) => change)}::integer[],
+      ${touched.map(({ file }) => file)}::text[],
+      ${touched.map(({ before }) => before)}::timestamptz[]
+    ) as n (change, file, before)
+    where (
+      select count(distinct l.author_email)
+      from (
+        select f.author_email
+        from commit_files f
+        where f.org_id = ${orgId}
+          and f.project = ${project}
+          and f.file = n.file
+          and f.committed_at < n.before
+          and not f.bot
+        order by f.committed_at desc, f.sha desc
+        limit ${MAX_OWN_CHANGES}
+      ) l
+    ) <= 1
+    group by n.change`
+  return new Map(rows.map((row) => [row.change, Number(row.single_owned)]))
+}
+
+/** Open findings in the files of each change, each finding once a file; `keys` are those of names that the files have or had. */
+export async function findingsIn(
+  tx: ISql,
+  orgId: string,
+  project: string,
+  named: readonly { change: number; fileKey: string }[],
+): Promise<Map<number, OpenFindings>> {
+  const rows = await tx<({ change: number } & Record<keyof OpenFindings, string>)[]>`
+    select
+      n.change, sum(r.critical) as critical, sum(r.high) as high, sum(r.medium) as medium, sum(r.low) as low
+    from unnest(
+      ${named.map(({ change }) => change)}::integer[],
+      ${named.map(({ fileKey }) => fileKey)}::text[]
+    ) as n (change, file_key)
+    join file_risks r
+      on r.org_id = ${orgId} and r.project = ${project} and r.file_key = decode(n.file_key, 'hex')
+    group by n.change`
+  return new Map(
+    rows.map(({ change, critical, high, medium, low }) => [
+      change,
+      { critical: Number(critical), high: Number(high), medium: Number(medium), low: Number(low) },
+    ]),
+  )
+}

@@ -1,0 +1,114 @@
+import type { ChangeHistory } from '../scoring/coupling.ts'
+import { percentile } from '../scoring/impact.ts'
+
+/** A file in a commit. */
+export interface CommittedFile {
+  /** its name in the commit */
+  path: string
+  /** the name it has now */
+  file: string
+  deleted: boolean
+}
+
+export interface CommittedChange {
+  at: number
+  files: readonly CommittedFile[]
+}
+
+/** The last change of a name, as long as that is in the history. */
+interface LastChange {
+  commit: number
+  file: string
+  deleted: boolean
+}
+
+/** A stretch of a project's commits that moves on in time: what was there, and who is hot. */
+export interface MovingHistory extends ChangeHistory {
+  /** Takes later commits, in order of time, then forgets those before `from` and all but the latest `limit`. */
+  advance(commits: readonly CommittedChange[], from: number, limit: number): void
+  /** The name that a file has now which had this one; itself where the history does not know it. */
+  nameNow(path: string): string
+  files(): Iterable<string>
+  /**
+   * The greatest of these files' percentile of changes × percentile of lines, among all files that changed; 0 for files
+   * that did not. Names are those of now.
+   */
+  hotspot(files: readonly string[], lines: ReadonlyMap<string, number>): number
+}
+
+export function createHistory(): MovingHistory {
+  const commits = new Map<number, { at: number; changeSet: ReadonlySet<string> }>()
+  const revisions = new Map<string, Set<ReadonlySet<string>>>()
+  const byName = new Map<string, LastChange>()
+  const byFile = new Map<string, LastChange>()
+  let next = 0
+  let first = 0
+
+  const add = ({ at, files }: CommittedChange) => {
+    const changeSet = new Set(files.map(({ file }) => file))
+    for (const { path, file, deleted } of files) {
+      const change = { commit: next, file, deleted }
+      byName.set(path, change)
+      // a commit may both take a file away and put another in its place
+      if (byFile.get(file)?.commit !== next || !deleted) byFile.set(file, change)
+    }
+    for (const file of changeSet) {
+      const changeSets = revisions.get(file) ?? new Set()
+      revisions.set(file, changeSets.add(changeSet))
+    }
+    commits.set(next, { at, changeSet })
+    next += 1
+  }
+
+  const forgetFirst = (changeSet: ReadonlySet<string>) => {
+    for (const file of changeSet) {
+      const changeSets = revisions.get(file)
+      changeSets?.delete(changeSet)
+      if (changeSets?.size === 0) revisions.delete(file)
+    }
+    commits.delete(first)
+    first += 1
+  }
+
+  const known = (change: LastChange | undefined): LastChange | undefined =>
+    change !== undefined && change.commit >= first ? change : undefined
+  const revisionsOf = (file: string): number => revisions.get(file)?.size ?? 0
+
+  return {
+    advance(later, from, limit) {
+      for (const commit of later) add(commit)
+      for (const { at, changeSet } of commits.values()) {
+        if (at >= from && commits.size <= limit) break
+        forgetFirst(changeSet)
+      }
+    },
+    nameNow: (path) => known(byName.get(path))?.file ?? path,
+    files: () => revisions.keys(),
+    revisions: revisionsOf,
+    changeSets: (file) => revisions.get(file) ?? [],
+    isDeleted: (file) => known(byFile.get(file))?.deleted ?? false,
+    hotspot(files, lines) {
+      const changed = [...revisions.keys()]
+      const counts = Float64Array.from(changed, revisionsOf).sort()
+      const sizes = Float64Array.from(changed, (file) => lines.get(file) ?? 0).sort()
+      const standings = files.map((file) => {
+        if (!revisions.has(file)) return 0
+        const often = percentile(countBelow(counts, revisionsOf(file)), changed.length)
+        return often * percentile(countBelow(sizes, lines.get(file) ?? 0), changed.length)
+      })
+      return standings.reduce((hottest, standing) => Math.max(hottest, standing), 0)
+    },
+  }
+}
+
+/** How many of the ascending values are less. */
+function countBelow(values: Float64Array, limit: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((values[middle] ?? 0) < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}

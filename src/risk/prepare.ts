@@ -1,0 +1,165 @@
+import { dateOf, normalizeTimestamp } from '../dates.ts'
+import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
+import type { FieldProblem } from '../errors.ts'
+import type { CommitFile } from '../sync/commit-record.ts'
+import type { PrRiskRecord, RiskContributions } from '../sync/risk-record.ts'
+import { PARTS, type Part, type Rating } from './model.ts'
+
+/** What the parts of a score are computed from, beside the history. */
+export interface Change {
+  project: string
+  title: string
+  createdAt: string
+  files: readonly CommitFile[]
+}
+
+/** The parts, each 0 to 100 with 2 decimals, and what explains them. */
+export interface RiskParts {
+  scores: Record<Part, number>
+  contributions: RiskContributions
+}
+
+/** A record in its stored form: the parts as they were given, or what to compute them from. */
+export interface PreparedRisk {
+  /** As given; null: it has the one it has, or one is made. */
+  id: string | null
+  repo: string
+  prNumber: number
+  title: string
+  filesChanged: number
+  createdAt: string
+  given: RiskParts | null
+  change: Change | null
+  /** SHA-256, in hex, of a record with files: the same again is not computed again. Null where the parts are given. */
+  inputHash: string | null
+}
+
+const field = (part: Part) => `${part}_score` as const
+
+/** What is wrong with a record beyond its fields: it needs all four parts, or files, project and author; `at` is its name. */
+export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | undefined {
+  const given = PARTS.filter((part) => record[field(part)] != null)
+  if (record.files != null) {
+    const [part] = given
+    if (part !== undefined) return { field: `${at}.${field(part)}`, message: 'must not be given with files' }
+    if (record.contributions != null)
+      return { field: `${at}.contributions`, message: 'must not be given with files' }
+    for (const name of ['author_email', 'project'] as const) {
+      if (record[name] == null) return { field: `${at}.${name}`, message: 'is required with files' }
+    }
+    if (record.files_changed < new Set(record.files.map((file) => file.path)).size)
+      return { field: `${at}.files_changed`, message: 'must not be less than the files given' }
+    return undefined
+  }
+  if (given.length === 0)
+    return { field: `${at}.files`, message: 'is required, or all four of the scores that it gives' }
+  const missing = PARTS.find((part) => record[field(part)] == null)
+  if (missing !== undefined)
+    return { field: `${at}.${field(missing)}`, message: 'is required with the other scores' }
+  const wrong = PARTS.find((part) => record.contributions && !addUp(record, part))
+  if (wrong !== undefined)
+    return {
+      field: `${at}.contributions.${wrong}`,
+      message: `must have points that add up to ${field(wrong)}`,
+    }
+  return undefined
+}
+
+const hundredths = (value: number): number => Math.round(value * 100)
+
+const addUp = (record: PrRiskRecord, part: Part): boolean =>
+  (record.contributions?.[part] ?? []).reduce((sum, { points }) => sum + hundredths(points), 0) ===
+  Number(scaled(record[field(part)] ?? 0, SCORE_DECIMALS))
+
+/** A record that has no `riskProblem` in its stored form. */
+export function prepareRisk(record: PrRiskRecord): PreparedRisk {
+  const createdAt = normalizeTimestamp(record.created_at)
+  const change = changeOf(record, createdAt)
+  const prepared = {
+    id: record.id ?? null,
+    repo: record.repo,
+    prNumber: record.pr_number,
+    title: record.pr_title,
+    filesChanged: record.files_changed,
+    createdAt,
+    given: change === null ? givenParts(record) : null,
+    change,
+  }
+  if (change === null) return { ...prepared, inputHash: null }
+  const { id: _id, ...input } = { ...prepared, author: record.author_email?.toLowerCase() }
+  const inputHash = new Bun.CryptoHasher('sha256').update(JSON.stringify(input)).digest('hex')
+  return { ...prepared, inputHash }
+}
+
+function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
+  if (record.files == null || record.project == null) return null
+  // a file named twice counts as the later entry says, like in a commit
+  const files = new Map(record.files.map((file) => [plainPath(file.path), file]))
+  return {
+    project: record.project,
+    title: record.pr_title,
+    createdAt,
+    files: [...files]
+      .map(([path, file]) => ({
+        path,
+        additions: file.additions,
+        deletions: file.deletions,
+        status: file.status,
+        ...(file.previous_path ? { previous_path: plainPath(file.previous_path) } : {}),
+      }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+  }
+}
+
+/** `./src/app.ts` and `/src/app.ts` are `src/app.ts`. */
+const plainPath = (path: string): string => path.replace(/^(?:\.?\/+)+/, '') || path
+
+/** A score that came without explanation is its own. */
+function givenParts(record: PrRiskRecord): RiskParts {
+  const score = (part: Part) => unscaled(scaled(record[field(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
+  const contributions = (part: Part) =>
+    record.contributions?.[part] ?? [{ name: 'reported', value: score(part), points: score(part) }]
+  return {
+    scores: {
+      impact: score('impact'),
+      regression: score('regression'),
+      security: score('security'),
+      coupling: score('coupling'),
+    },
+    contributions: {
+      impact: contributions('impact'),
+      regression: contributions('regression'),
+      security: contributions('security'),
+      coupling: contributions('coupling'),
+    },
+  }
+}
+
+/** In percent; they add up to 100. */
+const WEIGHTS: Readonly<Record<Part, bigint>> = { impact: 30n, regression: 25n, security: 25n, coupling: 20n }
+
+/** 0.30·impact + 0.25·regression + 0.25·security + 0.20·coupling, rounded half up: 70, 55, 60, 75 give 65. */
+export function riskScoreOf(scores: Readonly<Record<Part, number>>): number {
+  const sum = PARTS.reduce((total, part) => total + WEIGHTS[part] * scaled(scores[part], SCORE_DECIMALS), 0n)
+  return Number(roundedQuotient(sum, 10_000n))
+}
+
+/** Bands of the rounded score: 0–30 low, 31–60 medium, 61–80 high, 81–100 critical; as pr_risks.rating has them. */
+export function ratingOf(riskScore: number): Rating {
+  if (riskScore <= 30) return 'low'
+  if (riskScore <= 60) return 'medium'
+  return riskScore <= 80 ? 'high' : 'critical'
+}
+
+/** What a score counts for in the rollups. */
+export interface CountedRisk {
+  repo: string
+  rating: Rating
+  day: string
+}
+
+export const countedOf = (repo: string, riskScore: number, createdAt: string): CountedRisk => ({
+  repo,
+  rating: ratingOf(riskScore),
+  day: dateOf(createdAt),
+})

@@ -1,0 +1,19 @@
+import { Elysia } from 'elysia'
+import { access, type RouteDeps } from '../http/access.ts'
+import { errorResponses, guard, page } from '../http/query.ts'
+import { RiskListQuery, RiskPage } from './model.ts'
+import { listRisks } from './queries.ts'
+
+export const riskRoutes = (deps: RouteDeps) =>
+  new Elysia().use(access(deps)).get(
+    '/risk',
+    async ({ query, access: { orgId } }) => {
+      const { rows, total } = await listRisks(deps.sql, orgId, query)
+      return page(rows, query, total)
+    },
+    {
+      ...guard('risk:read', RiskListQuery),
+      response: { 200: RiskPage, ...errorResponses },
+      detail: { summary: 'List risk scores of pull requests, newest first', tags: ['Risk'] },
+    },
+  )

@@ -1,0 +1,96 @@
+import { type Contribution, partOf, type ScorePart } from '../scoring/contributions.ts'
+
+// Which files a reviewer with an eye on security wants to see. The weights are ours: each kind counts once a change.
+
+interface SensitiveKind {
+  name: string
+  points: number
+  pattern: RegExp
+}
+
+/** A word of a path: not part of a longer one (`author` is no `auth`), camelCase aside. */
+const word = (words: string): RegExp => new RegExp(`(?:^|[^a-z])(?:${words})(?:[^a-z]|$)`)
+
+const KINDS: readonly SensitiveKind[] = [
+  {
+    name: 'secrets',
+    points: 40,
+    pattern:
+      /(?:^|\/)\.env(?:\.(?!example|sample|template|dist)[^/]*)?$|\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$|(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$|(?:^|[^a-z])(?:secrets?|credentials?|vault)(?:[^a-z]|$)|(?:^|\/)\.(?:npmrc|netrc|pypirc|htpasswd)$/,
+  },
+  {
+    name: 'authentication',
+    points: 25,
+    pattern: word(
+      'auth|oauth2?|authn|authz|authentication|authori[sz]ation|login|logins|sso|saml|oidc|jwt|passwords?|permissions?|rbac|acl|acls|iam|access[-_ ]?control|2fa|mfa|totp',
+    ),
+  },
+  {
+    name: 'cryptography',
+    points: 20,
+    pattern: word(
+      'crypto|cryptography|encrypt|encryption|decrypt|cipher|ciphers|hmac|tls|ssl|signature|signatures|certs?|certificates?',
+    ),
+  },
+  {
+    name: 'pipeline',
+    points: 20,
+    pattern:
+      /(?:^|\/)\.github\/(?:workflows|actions)\/|(?:^|\/)\.gitlab-ci[^/]*\.ya?ml$|(?:^|\/)\.(?:circleci|buildkite|ci)\/|(?:^|\/)jenkinsfile[^/]*$|(?:^|\/)(?:azure-pipelines|bitbucket-pipelines|\.travis|\.drone)[^/]*\.ya?ml$|(?:^|\/)codeowners$/,
+  },
+  {
+    name: 'infrastructure',
+    points: 15,
+    pattern:
+      /(?:^|\/)(?:dockerfile|containerfile)[^/]*$|\.dockerfile$|(?:^|\/)(?:docker-)?compose[^/]*\.ya?ml$|\.(?:tf|tfvars|hcl)$|(?:^|\/)(?:k8s|kubernetes|helm|charts|terraform|ansible)\/|(?:^|\/)nginx[^/]*\.conf$/,
+  },
+  {
+    name: 'dependencies',
+    points: 10,
+    pattern:
+      /(?:^|\/)(?:package\.json|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|deno\.lock|go\.(?:mod|sum)|cargo\.(?:toml|lock)|pyproject\.toml|poetry\.lock|uv\.lock|pipfile(?:\.lock)?|setup\.(?:py|cfg)|requirements[^/]*\.txt|gemfile(?:\.lock)?|[^/]+\.gemspec|composer\.(?:json|lock)|pom\.xml|build\.gradle(?:\.kts)?|gradle\.lockfile|libs\.versions\.toml|[^/]+\.csproj|packages\.lock\.json|directory\.packages\.props|mix\.(?:exs|lock)|pubspec\.(?:yaml|lock)|package\.(?:swift|resolved)|podfile(?:\.lock)?)$/,
+  },
+  {
+    name: 'migrations',
+    points: 10,
+    pattern: /(?:^|\/)(?:migrations?|migrate|alembic|flyway|liquibase)\/|\.sql$/,
+  },
+]
+
+/** Tests and documents of such things change nothing that runs. */
+const HARMLESS =
+  /(?:^|\/)(?:tests?|__tests__|spec|specs|docs?|fixtures|testdata)\/|[._-](?:test|spec)\.[a-z]+$|\.(?:md|rst|adoc)$/
+
+/** `src/loginForm.ts` as `src/login-form.ts`. */
+const lowered = (path: string): string => path.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()
+
+/** The kinds of sensitive files among these, with how many there are of each. */
+export function sensitiveKinds(paths: readonly string[]): Contribution[] {
+  const names = paths.map(lowered).filter((path) => !HARMLESS.test(path))
+  return KINDS.flatMap(({ name, points, pattern }) => {
+    const value = names.filter((path) => pattern.test(path)).length
+    return value === 0 ? [] : [{ name, value, points }]
+  })
+}
+
+/** Open findings by severity, distinct by file. */
+export interface OpenFindings {
+  critical: number
+  high: number
+  medium: number
+  low: number
+}
+
+/** Points of a finding, as everywhere. */
+const FINDING_POINTS = { critical: 25, high: 15, medium: 8, low: 3 } as const
+
+/** The points of the open findings in the files and of the kinds of sensitive files among them, at most 100. */
+export function securityPart(paths: readonly string[], findings: OpenFindings): ScorePart {
+  const found = (['critical', 'high', 'medium', 'low'] as const).flatMap((severity) => {
+    const value = findings[severity]
+    return value === 0
+      ? []
+      : [{ name: `${severity}_findings`, value, points: value * FINDING_POINTS[severity] }]
+  })
+  return partOf([...found, ...sensitiveKinds(paths)])
+}

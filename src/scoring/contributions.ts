@@ -1,0 +1,46 @@
+import { SCORE_DECIMALS, scaled } from '../decimals.ts'
+
+/** What one thing adds to a score: `value` is what was measured, `points` what it is worth. */
+export interface Contribution {
+  name: string
+  value: number
+  points: number
+}
+
+/** A score of 0 to 100 with 2 decimals, and what it is made of: the points add up to it exactly. */
+export interface ScorePart {
+  score: number
+  contributions: Contribution[]
+}
+
+const MAX_SCORE = 100
+/** Of a contribution's value. */
+const VALUE_DECIMALS = 4
+
+/** Hundredths, half away from zero, without the negative zero. */
+const hundredths = (points: number): number =>
+  Math.sign(points) * Number(scaled(Math.abs(points), SCORE_DECIMALS)) + 0
+
+/**
+ * The sum of the points, at most 100 (what is above goes by as a contribution `limit`), rounded half up to 2 decimals. The
+ * points are rounded too, and what that loses is put on the largest of them.
+ */
+export function partOf(measured: readonly Contribution[]): ScorePart {
+  const sum = measured.reduce((total, item) => total + item.points, 0)
+  const items = [...measured]
+  if (sum > MAX_SCORE) items.push({ name: 'limit', value: MAX_SCORE, points: MAX_SCORE - sum })
+  const score = hundredths(Math.min(MAX_SCORE, Math.max(0, sum)))
+  const points = items.map((item) => hundredths(item.points))
+  const largest = points.reduce((best, value, index) => {
+    return Math.abs(value) > Math.abs(points[best] ?? 0) ? index : best
+  }, 0)
+  const rest = score - points.reduce((total, value) => total + value, 0)
+  return {
+    score: score / 100,
+    contributions: items.map(({ name, value }, index) => ({
+      name,
+      value: Number(value.toFixed(VALUE_DECIMALS)),
+      points: ((points[index] ?? 0) + (index === largest ? rest : 0)) / 100,
+    })),
+  }
+}

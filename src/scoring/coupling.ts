@@ -1,0 +1,80 @@
+import { partOf, type ScorePart } from './contributions.ts'
+
+// Files that usually change together (Gall, Hajek and Jazayeri, "Detection of logical coupling based on product release
+// history", ICSM 1998), with the thresholds that Tornhill's Code Maat made usual. Pure.
+
+/** Change sets of more files say nothing of which belong together. */
+export const MAX_CHANGE_SET = 30
+/** Mean revisions of the two files, at least. */
+const MIN_REVISIONS = 5
+/** Changes that have both, at least. */
+const MIN_SHARED = 5
+/** In percent. */
+const MIN_DEGREE = 30
+/** How surely a file that is missing from a change is one that was forgotten, if its degree is 100. Ours. */
+const MISSING_WEIGHT = 0.5
+/** Missing files that count: those of the greatest degree. */
+const MAX_MISSING = 10
+
+/** Which files changed together. */
+export interface ChangeHistory {
+  /** Changes of a file. */
+  revisions(file: string): number
+  /** The change sets that have the file. */
+  changeSets(file: string): Iterable<ReadonlySet<string>>
+  isDeleted(file: string): boolean
+}
+
+/** A file that usually changes with one of a change, and is not in it. */
+export interface MissingFile {
+  file: string
+  /** in percent, of the closest file of the change */
+  degree: number
+}
+
+/** 100 × shared changes / mean changes of the two; undefined when there are too few of any to tell. */
+export function couplingDegree(shared: number, revisionsA: number, revisionsB: number): number | undefined {
+  const mean = (revisionsA + revisionsB) / 2
+  if (shared < MIN_SHARED || mean < MIN_REVISIONS) return undefined
+  const degree = (100 * shared) / mean
+  return degree < MIN_DEGREE ? undefined : degree
+}
+
+/** What usually changes with these files and is not among them, closest first, then by name. Deleted files are left out. */
+export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string>): MissingFile[] {
+  const closest = new Map<string, number>()
+  for (const file of changed) {
+    const shared = new Map<string, number>()
+    for (const changeSet of history.changeSets(file)) {
+      for (const other of changeSet) {
+        if (!changed.has(other)) shared.set(other, (shared.get(other) ?? 0) + 1)
+      }
+    }
+    for (const [other, count] of shared) {
+      const degree = couplingDegree(count, history.revisions(file), history.revisions(other))
+      if (degree === undefined || history.isDeleted(other)) continue
+      closest.set(other, Math.max(degree, closest.get(other) ?? 0))
+    }
+  }
+  return [...closest]
+    .map(([file, degree]) => ({ file, degree }))
+    .sort((a, b) => b.degree - a.degree || (a.file < b.file ? -1 : 1))
+}
+
+/**
+ * 100·(1 − Π (1 − degree/100 · 0.5)) over the 10 closest missing files: the chance that one of them was forgotten. Each
+ * file's points are its part of the logarithm of that product.
+ */
+export function couplingScore(missing: readonly MissingFile[]): ScorePart {
+  const counted = missing.slice(0, MAX_MISSING)
+  const logs = counted.map(({ degree }) => Math.log(1 - (degree / 100) * MISSING_WEIGHT))
+  const sum = logs.reduce((total, log) => total + log, 0)
+  const score = 100 * (1 - Math.exp(sum))
+  return partOf(
+    counted.map(({ file, degree }, index) => ({
+      name: file,
+      value: degree,
+      points: (score * (logs[index] ?? 0)) / sum,
+    })),
+  )
+}

@@ -1,0 +1,149 @@
+// Who knows which file: degree of authorship and bus factor after Avelino, Passos, Hora and Valente, "A novel approach for
+// estimating truck factors" (ICPC 2016), with the weights of Fritz et al. (TOSEM 2014). Pure.
+
+/** An author of a file has at least this share of the degree of its foremost author. */
+const AUTHOR_SHARE = 0.75
+
+/** DOA = 3.293 + 1.098·FA + 0.164·DL − 0.321·ln(1 + AC): FA created the file, DL own changes, AC changes of others. */
+export function degreeOfAuthorship(created: boolean, own: number, others: number): number {
+  return 3.293 + (created ? 1.098 : 0) + 0.164 * own - 0.321 * Math.log(1 + others)
+}
+
+/** A living file's history: who changed it in how many commits; `creator` is null where that is not known. */
+export interface FileHistory {
+  creator: string | null
+  authors: readonly { email: string; commits: number; lastAt: string }[]
+}
+
+/**
+ * Each author's degree in parts of the greatest of the file, 0 to 1, in the order given. Who never changed the file has
+ * none: the formula's constant is for those who did.
+ */
+export function normalisedDegrees({ creator, authors }: FileHistory): number[] {
+  const total = authors.reduce((sum, author) => sum + author.commits, 0)
+  const degrees = authors.map(({ email, commits }) =>
+    degreeOfAuthorship(email === creator, commits, total - commits),
+  )
+  const greatest = Math.max(...degrees)
+  // all below 0: only beyond 40,000 changes of others to each own
+  if (greatest <= 0) return degrees.map((degree) => (degree === greatest ? 1 : 0))
+  return degrees.map((degree) => Math.max(0, degree / greatest))
+}
+
+export interface AuthorExpertise {
+  email: string
+  /** 0 to 100: mean of the normalised degrees over all files of the domain, each weighted with ln(1 + its commits). */
+  score: number
+  filesOwned: number
+  /** Files owned in percent of the domain's files; a file may have several authors. */
+  ownershipPercent: number
+  lastAt: string
+}
+
+export interface DomainExpertise {
+  files: number
+  busFactor: number
+  /** Who owns most files, of these the one with the greatest score, of these the first by address. */
+  primary: string | null
+  authors: AuthorExpertise[]
+}
+
+interface Sums {
+  weighted: number
+  owned: number[]
+  lastAt: string
+}
+
+/** Takes the living files of a domain one by one, always in the same order: sums of doubles depend on it. */
+export interface Domain {
+  add(file: FileHistory): void
+  result(): DomainExpertise
+}
+
+export function createDomain(): Domain {
+  const authors = new Map<string, Sums>()
+  let files = 0
+  let weights = 0
+  return {
+    add(file) {
+      const weight = Math.log(1 + file.authors.reduce((sum, author) => sum + author.commits, 0))
+      const degrees = normalisedDegrees(file)
+      for (const [index, { email, lastAt }] of file.authors.entries()) {
+        const sums = authors.get(email) ?? { weighted: 0, owned: [], lastAt }
+        const degree = degrees[index] ?? 0
+        sums.weighted += degree * weight
+        if (degree >= AUTHOR_SHARE) sums.owned.push(files)
+        if (lastAt > sums.lastAt) sums.lastAt = lastAt
+        authors.set(email, sums)
+      }
+      weights += weight
+      files += 1
+    },
+    result: () => resultOf(authors, files, weights),
+  }
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function resultOf(sums: ReadonlyMap<string, Sums>, files: number, weights: number): DomainExpertise {
+  const authors = [...sums].map(([email, { weighted, owned, lastAt }]) => ({
+    email,
+    score: rounded((100 * weighted) / weights),
+    filesOwned: owned.length,
+    ownershipPercent: rounded((100 * owned.length) / files),
+    lastAt,
+  }))
+  authors.sort((a, b) => b.filesOwned - a.filesOwned || b.score - a.score || byText(a.email, b.email))
+  const owned = [...sums].map(([email, { owned }]) => ({ email, owned }))
+  owned.sort((a, b) => b.owned.length - a.owned.length || byText(a.email, b.email))
+  return {
+    files,
+    busFactor: busFactorOf(
+      owned.map((author) => author.owned),
+      files,
+    ),
+    primary: authors[0] !== undefined && authors[0].filesOwned > 0 ? authors[0].email : null,
+    authors,
+  }
+}
+
+/**
+ * How many authors must go, those of most files first, until more than half of the files have none. `owned`: the files'
+ * numbers of each author, the author of most files first.
+ */
+export function busFactorOf(owned: readonly (readonly number[])[], files: number): number {
+  const left = new Uint32Array(files)
+  for (const numbers of owned) for (const file of numbers) left[file] = (left[file] ?? 0) + 1
+  let without = left.reduce((sum, authors) => sum + (authors === 0 ? 1 : 0), 0)
+  let removed = 0
+  for (const numbers of owned) {
+    if (2 * without > files) break
+    removed += 1
+    for (const file of numbers) {
+      const authors = (left[file] ?? 1) - 1
+      left[file] = authors
+      if (authors === 0) without += 1
+    }
+  }
+  return removed
+}
+
+/** The domain's part of a file's name within its repository: the top-level directory, `.` for files beside these. */
+export function directoryOf(path: string): string {
+  const end = path.indexOf('/')
+  return end === -1 ? '.' : path.slice(0, end)
+}
+
+const BOT_NAMES =
+  /\[bot\]|^(?:dependabot|renovate|greenkeeper|snyk|github[- ]actions?|semantic-release)(?:[-_ ]?bot)?$|(?:^|[-_. ])bot$/i
+
+/**
+ * True for an author that is a program: `[bot]` in the name or address, a name or mailbox that ends in the word `bot`, or one
+ * of the well-known ones (dependabot, renovate, greenkeeper, snyk, github-actions, semantic-release).
+ */
+export function isBot(name: string, email: string): boolean {
+  // GitHub's own addresses: 49699333+dependabot[bot]@users.noreply.github.com
+  const mailbox = email.split('@')[0]?.replace(/^\d+\+/, '') ?? ''
+  return BOT_NAMES.test(name.trim()) || BOT_NAMES.test(mailbox)
+}

@@ -1,0 +1,119 @@
+import { partOf, type ScorePart } from './contributions.ts'
+
+// The probability that a change introduces a defect: logistic regression on six measures of Kamei et al., "A large-scale
+// empirical study of just-in-time quality assurance" (TSE 2013). Pure.
+
+/** What is known of a file in a change. */
+export interface ChangedFile {
+  path: string
+  additions: number
+  deletions: number
+}
+
+/** The measures of a change, named as in the paper. */
+export interface ChangeMeasures {
+  /** lines added */
+  la: number
+  /** lines deleted */
+  ld: number
+  /** files */
+  nf: number
+  /** directories */
+  nd: number
+  /** spread of the changed lines over the files, in bits */
+  entropy: number
+  /** 1 if the title says that it mends something */
+  fix: number
+}
+
+/** fix, fixes, fixed, fixing, bug, bugfix, hotfix, defect …; no fixture and no prefix. */
+const FIX = /\b(?:hot)?fix(?!tur)|\bbug|\bdefect/i
+
+/** The measures of a change with this title; a file that is named twice counts twice. */
+export function measureChange(files: readonly ChangedFile[], title: string): ChangeMeasures {
+  const sum = (pick: (file: ChangedFile) => number) => files.reduce((total, file) => total + pick(file), 0)
+  return {
+    la: sum((file) => file.additions),
+    ld: sum((file) => file.deletions),
+    nf: files.length,
+    nd: new Set(files.map((file) => file.path.slice(0, file.path.lastIndexOf('/') + 1))).size,
+    entropy: entropyOf(files.map((file) => file.additions + file.deletions)),
+    fix: FIX.test(title) ? 1 : 0,
+  }
+}
+
+/** −Σ p·log2 p over the files' shares of the changed lines: 0 when all are in one file, log2 n when spread evenly over n. */
+export function entropyOf(lines: readonly number[]): number {
+  const total = lines.reduce((sum, count) => sum + count, 0)
+  const bits = lines.reduce((sum, count) => {
+    const share = count / total
+    return count === 0 ? sum : sum - share * Math.log2(share)
+  }, 0)
+  return Math.max(0, bits)
+}
+
+interface Term {
+  name: string
+  weight: number
+  /** What is measured. */
+  value: (change: ChangeMeasures) => number
+  /** What the weight is multiplied by. */
+  term: (change: ChangeMeasures) => number
+}
+
+const logOf = (name: string, weight: number, value: Term['value']): Term => ({
+  name,
+  weight,
+  value,
+  term: (change) => Math.log1p(value(change)),
+})
+const plain = (name: string, weight: number, value: Term['value']): Term => ({
+  name,
+  weight,
+  value,
+  term: value,
+})
+
+const INTERCEPT = -2.9889
+
+/**
+ * Fitted on the first 80 % of the commits of the six projects of Zeng et al., "Deep just-in-time defect prediction: how far
+ * are we?" (ISSTA 2021). `bun run bench:risk` measures it.
+ */
+const TERMS: readonly Term[] = [
+  logOf('lines_added', 0.4428, (change) => change.la),
+  logOf('lines_deleted', 0.0713, (change) => change.ld),
+  logOf('files', 0.3061, (change) => change.nf),
+  logOf('directories', -0.0796, (change) => change.nd),
+  plain('entropy', -0.0346, (change) => change.entropy),
+  plain('fix', 0.9832, (change) => change.fix),
+]
+
+/** The model's terms of a change without their weights, for a fit of other weights. */
+export const regressionTerms = (change: ChangeMeasures): number[] => TERMS.map(({ term }) => term(change))
+
+const percent = (logit: number): number => 100 / (1 + Math.exp(-logit))
+
+/** 100·p of a change, unrounded. */
+export const defectPercent = (change: ChangeMeasures): number =>
+  percent(TERMS.reduce((logit, { weight, term }) => logit + weight * term(change), INTERCEPT))
+
+/**
+ * 100·p of a change. The curve from a change of nothing (`base`) to this one is shared out among the terms by their parts of
+ * the logit, which are their Aumann–Shapley values ("integrated gradients") on the way there.
+ */
+export function regressionScore(change: ChangeMeasures): ScorePart {
+  const base = percent(INTERCEPT)
+  const logits = TERMS.map(({ weight, term }) => weight * term(change))
+  const sum = logits.reduce((total, logit) => total + logit, 0)
+  // as the sum goes to 0 the slope of the chord goes to that of the curve
+  const slope = sum === 0 ? (base * (100 - base)) / 100 : (percent(INTERCEPT + sum) - base) / sum
+  return partOf([
+    { name: 'base', value: INTERCEPT, points: base },
+    ...TERMS.map(({ name, value }, index) => ({
+      name,
+      value: value(change),
+      points: slope * (logits[index] ?? 0),
+    })),
+  ])
+}

@@ -1,0 +1,208 @@
+// A command line of a POSIX shell, taken apart as far as it takes to know which programs run with which arguments.
+// Quoted text, comments and here-documents are not commands, so that a commit message that names one is no danger.
+
+/** A word of a command, quotes removed. */
+export interface Word {
+  text: string
+  /** A wildcard or `$` in it is text, not expanded. */
+  quoted: boolean
+  /** Commands whose output it is made of: `$(…)`, backquotes, `<(…)`. */
+  inner: ShellCommand[]
+}
+
+/** One program run with its arguments, or a list of words that stands for one. */
+export interface ShellCommand {
+  words: Word[]
+  /** Files that its output is written to. */
+  writes: string[]
+  /** What stands on its standard input: the command before `|`, or the text of a here-document. */
+  pipedFrom: ShellCommand | null
+  stdin: string | null
+}
+
+/** Longer ones are cut: only a script pasted into a call is. */
+const MAX_LENGTH = 64 * 1024
+const MAX_COMMANDS = 2_000
+const MAX_DEPTH = 10
+
+interface State {
+  text: string
+  at: number
+  commands: ShellCommand[]
+  /** Here-documents whose text begins behind the next line end. */
+  waiting: { command: ShellCommand; end: string; strip: boolean }[]
+}
+
+/** Every command in the text, also those inside substitutions and subshells, in order. Never throws. */
+export function parseShell(text: string): ShellCommand[] {
+  const state: State = { text: text.slice(0, MAX_LENGTH), at: 0, commands: [], waiting: [] }
+  while (state.at < state.text.length) {
+    readList(state, 0)
+    // a closing parenthesis without an opening one: the pattern of a `case`
+    state.at += 1
+  }
+  return state.commands
+}
+
+const newCommand = (pipedFrom: ShellCommand | null = null): ShellCommand => ({
+  words: [],
+  writes: [],
+  pipedFrom,
+  stdin: null,
+})
+
+const keep = (state: State, command: ShellCommand): void => {
+  if (command.words.length > 0 && state.commands.length < MAX_COMMANDS) state.commands.push(command)
+}
+
+/** Commands up to a closing parenthesis (left for the caller) or the end. */
+function readList(state: State, depth: number): ShellCommand[] {
+  const from = state.commands.length
+  let command = newCommand()
+  const end = (pipedFrom: ShellCommand | null = null) => {
+    keep(state, command)
+    command = newCommand(pipedFrom)
+  }
+  while (state.at < state.text.length && state.commands.length < MAX_COMMANDS) {
+    const char = state.text[state.at]
+    if (char === ' ' || char === '\t' || char === '\r') state.at += 1
+    else if (state.text.startsWith('\\\n', state.at)) state.at += 2
+    else if (char === '\n') {
+      state.at += 1
+      end()
+      readHereDocuments(state)
+    } else if (char === '#') skipTo(state, '\n')
+    else if (char === ')') break
+    else if (char === '(') {
+      state.at += 1
+      if (depth < MAX_DEPTH) readList(state, depth + 1)
+      if (state.text[state.at] === ')') state.at += 1
+    } else if (char === '|' && state.text[state.at + 1] !== '|') {
+      state.at += state.text[state.at + 1] === '&' ? 2 : 1
+      end(command.words.length > 0 ? command : (state.commands.at(-1) ?? null))
+    } else if (char === '>' || char === '<' || (char === '&' && state.text[state.at + 1] === '>'))
+      readRedirect(state, command, depth)
+    else if (char === ';' || char === '&' || char === '|') {
+      state.at += 1
+      end()
+    } else {
+      const word = readWord(state, depth)
+      // `2>&1`: a number before a redirection names a file descriptor
+      const isDescriptor = /^\d$/.test(word.text) && /[<>]/.test(state.text[state.at] ?? '')
+      if (!isDescriptor) command.words.push(word)
+    }
+  }
+  end()
+  return state.commands.slice(from)
+}
+
+function skipTo(state: State, mark: string): void {
+  const found = state.text.indexOf(mark, state.at)
+  state.at = found === -1 ? state.text.length : found
+}
+
+function readRedirect(state: State, command: ShellCommand, depth: number): void {
+  const operator = /^(?:<<<|<<-|<<|<\(|>\(|<>|>\||&>>|&>|>>|<&|>&|<|>)/.exec(
+    state.text.slice(state.at, state.at + 3),
+  )?.[0]
+  state.at += operator?.length ?? 1
+  if (operator === '<(' || operator === '>(') {
+    command.words.push({ text: '', quoted: true, inner: readInner(state, depth) })
+    return
+  }
+  while (state.text[state.at] === ' ' || state.text[state.at] === '\t') state.at += 1
+  if (/[\n;|)]/.test(state.text[state.at] ?? '\n')) return
+  const target = readWord(state, depth)
+  if (operator === '<<' || operator === '<<-')
+    state.waiting.push({ command, end: target.text, strip: operator === '<<-' })
+  else if (operator === '<<<') command.stdin = target.text
+  else if (operator?.includes('>') === true && !/^(?:\d|-|\/dev\/.*)$/.test(target.text))
+    command.writes.push(target.text)
+}
+
+function readHereDocuments(state: State): void {
+  for (const { command, end, strip } of state.waiting) {
+    const lines: string[] = []
+    while (state.at < state.text.length) {
+      const stop = state.text.indexOf('\n', state.at)
+      const line = state.text.slice(state.at, stop === -1 ? undefined : stop)
+      state.at = stop === -1 ? state.text.length : stop + 1
+      if ((strip ? line.replace(/^\t+/, '') : line) === end) break
+      lines.push(line)
+    }
+    command.stdin = lines.join('\n')
+  }
+  state.waiting = []
+}
+
+/** The commands of a substitution, up to and with its closing parenthesis. */
+function readInner(state: State, depth: number): ShellCommand[] {
+  // here-documents inside begin behind a line end inside
+  const waiting = state.waiting
+  state.waiting = []
+  const inner = depth < MAX_DEPTH ? readList(state, depth + 1) : []
+  state.waiting = waiting
+  if (state.text[state.at] === ')') state.at += 1
+  return inner
+}
+
+function readWord(state: State, depth: number): Word {
+  const word: Word = { text: '', quoted: false, inner: [] }
+  const start = state.at
+  while (state.at < state.text.length) {
+    const char = state.text[state.at] ?? ''
+    if (/[\s;&|<>()]/.test(char)) break
+    if (char === '\\') {
+      word.text += state.text[state.at + 1] === '\n' ? '' : (state.text[state.at + 1] ?? '')
+      state.at += 2
+    } else if (char === "'") {
+      state.at += 1
+      const from = state.at
+      skipTo(state, "'")
+      word.text += state.text.slice(from, state.at)
+      word.quoted = true
+      state.at += 1
+    } else if (char === '"') readDoubleQuoted(state, word, depth)
+    else if (!readSubstitution(state, word, depth)) {
+      word.text += char
+      state.at += 1
+    }
+  }
+  if (state.at === start) state.at += 1
+  return word
+}
+
+function readDoubleQuoted(state: State, word: Word, depth: number): void {
+  word.quoted = true
+  state.at += 1
+  while (state.at < state.text.length) {
+    const char = state.text[state.at] ?? ''
+    if (char === '"') break
+    if (char === '\\') {
+      word.text += state.text[state.at + 1] ?? ''
+      state.at += 2
+    } else if (!readSubstitution(state, word, depth)) {
+      word.text += char
+      state.at += 1
+    }
+  }
+  state.at += 1
+}
+
+/** `$(…)` or backquotes at this place: true when there was one. */
+function readSubstitution(state: State, word: Word, depth: number): boolean {
+  if (state.text.startsWith('$(', state.at)) {
+    state.at += 2
+    word.inner.push(...readInner(state, depth))
+    return true
+  }
+  if (state.text[state.at] !== '`') return false
+  const from = state.at + 1
+  state.at = from
+  skipTo(state, '`')
+  const nested: State = { text: state.text.slice(from, state.at), at: 0, commands: [], waiting: [] }
+  if (depth < MAX_DEPTH) word.inner.push(...readList(nested, depth + 1))
+  for (const command of nested.commands) keep(state, command)
+  state.at += 1
+  return true
+}

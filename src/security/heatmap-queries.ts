@@ -1,0 +1,204 @@
+import { addDays, addMonths, isPastLastDate, LAST_DATE, monthOf } from '../dates.ts'
+import type { Sql } from '../db/client.ts'
+import { page } from '../http/query.ts'
+import { type Heatmap, type HeatmapFile, type HeatmapQuery, RISK_THRESHOLD } from './model.ts'
+
+interface HeatmapRow {
+  files: string
+  average_risk: string
+  above: string
+  /** null in the one row of an empty page */
+  file: string | null
+  project: string
+  risk_score: number
+  critical: string
+  high: string
+  medium: string
+  low: string
+  sessions: string
+  first_seen_at: Date
+  last_seen_at: Date
+}
+
+/** A page of the files with findings, riskiest first, and what all that match come to, as of one instant. */
+export async function getHeatmap(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heatmap> {
+  const isAllTime = query.date_from === undefined && query.date_to === undefined
+  const rows = isAllTime ? await pageOfAllTime(sql, orgId, query) : await pageOfRange(sql, orgId, query)
+  const [first] = rows
+  const files = Number(first?.files ?? 0)
+  return {
+    ...page(rows.flatMap(fileOf), query, files),
+    summary: {
+      files,
+      average_risk: Number(first?.average_risk ?? 0),
+      files_above_threshold: Number(first?.above ?? 0),
+      threshold: RISK_THRESHOLD,
+    },
+  }
+}
+
+function fileOf(row: HeatmapRow): HeatmapFile[] {
+  if (row.file === null) return []
+  const findings = {
+    critical: Number(row.critical),
+    high: Number(row.high),
+    medium: Number(row.medium),
+    low: Number(row.low),
+  }
+  return [
+    {
+      file: row.file,
+      project: row.project,
+      risk_score: row.risk_score,
+      findings: {
+        ...findings,
+        total: findings.critical + findings.high + findings.medium + findings.low,
+      },
+      sessions: Number(row.sessions),
+      first_seen_at: row.first_seen_at.toISOString(),
+      last_seen_at: row.last_seen_at.toISOString(),
+    },
+  ]
+}
+
+/** Risk scores are integers: those of at least 12.5 are those of at least 13. */
+const leastRisk = ({ min_score = 0 }: HeatmapQuery): number => Math.ceil(min_score)
+const offsetOf = (query: HeatmapQuery): number => (query.page - 1) * query.per_page
+
+/**
+ * From file_risks by its index. risk_levels (at most 101 rows) gives the totals and the risk score at which the page
+ * begins, so that no page skips more than the files of one score, in the index.
+ */
+function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<HeatmapRow[]> {
+  const { project, per_page } = query
+  // within one project the project is no part of the order, nor of that index
+  const order =
+    project === undefined
+      ? sql`k.risk_score desc, left(k.file, 300) collate "C", k.project collate "C", k.file_key`
+      : sql`k.risk_score desc, left(k.file, 300) collate "C", k.file_key`
+  return sql<HeatmapRow[]>`
+    with levels as materialized (
+      select l.risk_score, l.files, sum(l.files) over (order by l.risk_score desc) as through
+      from risk_levels l
+      where l.org_id = ${orgId}
+        and l.project = ${project ?? ''}
+        and l.risk_score >= ${leastRisk(query)}
+    ),
+    start as (
+      select l.risk_score, ${offsetOf(query)}::bigint - (l.through - l.files) as skip
+      from levels l
+      where l.through > ${offsetOf(query)}::bigint
+      order by l.through
+      limit 1
+    )
+    select t.files, t.average_risk, t.above, k.*
+    from (
+      select
+        coalesce(sum(l.files), 0) as files,
+        coalesce(round(sum(l.files * l.risk_score) / sum(l.files), 2), 0) as average_risk,
+        coalesce(sum(l.files) filter (where l.risk_score > ${RISK_THRESHOLD}), 0) as above
+      from levels l
+    ) t
+    left join (
+      select p.*
+      from start b
+      cross join lateral (
+        select
+          k.file, k.file_key, k.project, k.risk_score, k.critical, k.high, k.medium, k.low,
+          k.sessions, k.first_seen_at, k.last_seen_at
+        from file_risks k
+        where k.org_id = ${orgId}
+          ${project === undefined ? sql`` : sql`and k.project = ${project}`}
+          and k.risk_score <= b.risk_score
+          and k.risk_score >= ${leastRisk(query)}
+        order by ${order}
+        limit ${per_page}
+        offset b.skip
+      ) p
+    ) k on true
+    order by ${order}`
+}
+
+/**
+ * Whole months are read by month and only the range's ends by day: what is read is bounded by the findings of the code
+ * base (distinct per file) times the months and at most 60 days, not by sessions. Sessions add up over buckets, since
+ * each lies in one.
+ */
+function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<HeatmapRow[]> {
+  const buckets = bucketsIn(sql, query)
+  const matching = sql`
+    r.org_id = ${orgId}
+    and (${buckets})
+    ${query.project === undefined ? sql`` : sql`and r.project = ${query.project}`}`
+  return sql<HeatmapRow[]>`
+    with found as (
+      select
+        r.project, r.file_key,
+        sum(r.critical) as critical, sum(r.high) as high, sum(r.medium) as medium
+      from finding_rollups r
+      where ${matching}
+      group by r.project, r.file_key, r.fingerprint
+    ),
+    counted as (
+      select
+        f.project, f.file_key,
+        count(*) filter (where f.critical > 0) as critical,
+        count(*) filter (where f.critical = 0 and f.high > 0) as high,
+        count(*) filter (where f.critical = 0 and f.high = 0 and f.medium > 0) as medium,
+        count(*) filter (where f.critical = 0 and f.high = 0 and f.medium = 0) as low
+      from found f
+      group by f.project, f.file_key
+    ),
+    scored as materialized (
+      select c.*, least(100, 25 * c.critical + 15 * c.high + 8 * c.medium + 3 * c.low)::integer as risk_score
+      from counted c
+    ),
+    seen as (
+      select
+        r.project, r.file_key, sum(r.sessions) as sessions,
+        min(r.first_seen_at) as first_seen_at, max(r.last_seen_at) as last_seen_at
+      from file_rollups r
+      where ${matching}
+      group by r.project, r.file_key
+    ),
+    paged as (
+      select c.*, n.file
+      from scored c
+      join file_risks n on n.org_id = ${orgId} and n.project = c.project and n.file_key = c.file_key
+      where c.risk_score >= ${leastRisk(query)}
+      order by c.risk_score desc, left(n.file, 300) collate "C", c.project collate "C", c.file_key
+      limit ${query.per_page}
+      offset ${offsetOf(query)}::bigint
+    )
+    select t.*, p.*, s.sessions, s.first_seen_at, s.last_seen_at
+    from (
+      select
+        count(*) as files,
+        coalesce(round(avg(c.risk_score), 2), 0) as average_risk,
+        count(*) filter (where c.risk_score > ${RISK_THRESHOLD}) as above
+      from scored c
+      where c.risk_score >= ${leastRisk(query)}
+    ) t
+    left join (paged p join seen s on s.project = p.project and s.file_key = p.file_key) on true
+    order by p.risk_score desc, left(p.file, 300) collate "C", p.project collate "C", p.file_key`
+}
+
+/** The rollup rows `r` that make up the range: months that lie in it, and the days before and after them. */
+function bucketsIn(sql: Sql, { date_from: from, date_to }: HeatmapQuery) {
+  const rows = (grain: 'day' | 'month', start: string | undefined, before: string | undefined) => sql`
+    r.grain = ${grain}
+    ${start === undefined ? sql`` : sql`and r.bucket >= ${start}`}
+    ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`
+  // no session is later than the last date there is, and no date comes after it
+  const before = date_to === undefined || date_to === LAST_DATE ? undefined : addDays(date_to, 1)
+  const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
+  const endMonth = before === undefined ? undefined : monthOf(before)
+  const hasMonths =
+    firstMonth === undefined ||
+    (!isPastLastDate(firstMonth) && (endMonth === undefined || firstMonth < endMonth))
+  if (!hasMonths) return rows('day', from, before)
+  return sql`
+    (${rows('month', firstMonth, endMonth)})
+    ${from === firstMonth ? sql`` : sql`or (${rows('day', from, firstMonth)})`}
+    ${before === endMonth ? sql`` : sql`or (${rows('day', endMonth, before)})`}`
+}

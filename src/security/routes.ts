@@ -1,0 +1,20 @@
+import { Elysia } from 'elysia'
+import { access, type RouteDeps } from '../http/access.ts'
+import { errorResponses, guard } from '../http/query.ts'
+import { getHeatmap } from './heatmap-queries.ts'
+import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
+import { getSecurity } from './queries.ts'
+
+export const securityRoutes = (deps: RouteDeps) =>
+  new Elysia()
+    .use(access(deps))
+    .get('/security', ({ query, access: { orgId } }) => getSecurity(deps.sql, orgId, query), {
+      ...guard('security:read', SecurityQuery),
+      response: { 200: SecurityOverview, ...errorResponses },
+      detail: { summary: 'Security overview', tags: ['Security'] },
+    })
+    .get('/security/heatmap', ({ query, access: { orgId } }) => getHeatmap(deps.sql, orgId, query), {
+      ...guard('security:read', HeatmapQuery),
+      response: { 200: Heatmap, ...errorResponses },
+      detail: { summary: 'Risk by file', tags: ['Security'] },
+    })

@@ -1,0 +1,104 @@
+import { addDays } from '../dates.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import type { CommitRecord } from '../sync/commit-record.ts'
+import { analyzeGrown } from '../sync/statistics.ts'
+import { writeCommits } from '../sync/write-commits.ts'
+import { randomFrom, type SeedPlan } from './generate.ts'
+import { refreshCommitStatistics } from './queries.ts'
+
+export type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
+
+/** Written at a time, each batch in a transaction of its own. */
+const BATCH = 5_000
+const DAY_MS = 86_400_000
+const MEMBERS = 25
+const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
+
+/** Plausible commits in order of time: most change a few files that are there, some add, rename or delete one. */
+export function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
+  const random = randomFrom(plan.seed)
+  const upTo = (limit: number) => Math.floor(random() * limit)
+  const living = new Map<string, string[]>()
+  const first = Date.parse(addDays(plan.today, -plan.days))
+  for (let index = 0; index < plan.commits; index += 1) {
+    const project = `project-${String(1 + upTo(plan.projects)).padStart(2, '0')}`
+    const files = living.get(project) ?? []
+    living.set(project, files)
+    const author = 1 + Math.floor(random() ** 2 * MEMBERS)
+    const changed = new Map<string, CommitRecord['files'][number]>()
+    for (let left = 1 + Math.floor(random() ** 3 * 8); left > 0; left -= 1) {
+      const file = changeOf(files, `${index}-${left}`, upTo, changed)
+      if (file !== undefined) changed.set(file.path, file)
+    }
+    yield {
+      type: 'commit',
+      project,
+      sha: new Bun.CryptoHasher('sha1').update(`${plan.seed} ${index}`).digest('hex'),
+      author_email: `dev${author}@example.com`,
+      author_name: `Developer ${author}`,
+      committed_at: new Date(
+        first + Math.floor(((index + random()) / plan.commits) * plan.days * DAY_MS),
+      ).toISOString(),
+      subject: `Change ${changed.size} files`,
+      files: [...changed.values()],
+    }
+  }
+}
+
+/** One change to one of `files`, which it brings up to date; undefined when its commit has changed that file already. */
+function changeOf(
+  files: string[],
+  name: string,
+  upTo: (limit: number) => number,
+  changed: ReadonlyMap<string, unknown>,
+): CommitRecord['files'][number] | undefined {
+  const lines = { additions: 1 + upTo(60), deletions: upTo(20) }
+  const directory = DIRECTORIES[upTo(DIRECTORIES.length)] ?? 'src'
+  const fresh = directory === '.' ? `file-${name}.ts` : `${directory}/module-${upTo(40)}/file-${name}.ts`
+  const kind = upTo(100)
+  if (files.length === 0 || kind < 15) {
+    files.push(fresh)
+    return { path: fresh, status: 'added', ...lines, deletions: 0 }
+  }
+  const index = upTo(files.length)
+  const path = files[index] ?? fresh
+  if (changed.has(path)) return undefined
+  if (kind < 18) {
+    files.splice(index, 1, fresh)
+    return { path: fresh, previous_path: path, status: 'renamed', ...lines }
+  }
+  if (kind < 22) {
+    files.splice(index, 1)
+    return { path, status: 'deleted', additions: 0, deletions: lines.additions }
+  }
+  return { path, status: 'modified', ...lines }
+}
+
+/** Writes the commits of `plan` as sync does. The same plan again changes nothing. `onProgress` hears how many are in. */
+export async function seedCommits(
+  sql: Sql,
+  orgId: string,
+  plan: CommitPlan,
+  onProgress: (done: number) => void = () => {},
+): Promise<void> {
+  let batch: CommitRecord[] = []
+  let done = 0
+  const flush = async () => {
+    const records = batch
+    batch = []
+    await sql.begin(async (tx) => {
+      await lockOrganization(tx, orgId)
+      await writeCommits(tx, orgId, records)
+    })
+    await analyzeGrown(sql)
+    done += records.length
+    onProgress(done)
+  }
+  for (const record of generateCommits(plan)) {
+    batch.push(record)
+    if (batch.length === BATCH) await flush()
+  }
+  if (batch.length > 0) await flush()
+  await refreshCommitStatistics(sql)
+}

@@ -1,0 +1,136 @@
+import type { ISql } from '../db/client.ts'
+
+// What the heatmap is read from, as the sessions' details say it should be. Tables and columns as in 0003_security.sql.
+
+const FINDING = 'session_id, file_key, fingerprint, severity, project, file, created_at'
+const FINGERPRINT = 'grain, project, bucket, file_key, fingerprint, critical, high, medium, low'
+const FILE = 'grain, project, bucket, file_key, sessions, first_seen_at, last_seen_at'
+const RISK = 'project, file_key, file, critical, high, medium, low, sessions, first_seen_at, last_seen_at'
+const LEVEL = 'project, risk_score, files'
+
+/**
+ * Scans all of the organization's details. Each is looked up by its whole key: where statistics know nothing of an
+ * organization yet, a plain join reads all of its details for every session.
+ */
+const findingsFromDetails = (sql: ISql, orgId: string) => sql`
+  select
+    s.id as session_id,
+    substr(sha256(convert_to(f.file, 'UTF8')), 1, 16) as file_key,
+    f.fingerprint,
+    (array['critical', 'high', 'medium', 'low'])[
+      min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
+    ] as severity,
+    s.project, f.file, s.created_at
+  from sessions s
+  cross join lateral (
+    select i.detail->'security_metadata'->'findings' as findings
+    from session_details i
+    where i.org_id = ${orgId}
+      and i.session_id = s.id
+    offset 0
+  ) d
+  cross join lateral json_to_recordset(d.findings)
+    as f (file text, fingerprint text, severity text)
+  where s.org_id = ${orgId}
+    and f.file <> ''
+  group by s.id, f.file, f.fingerprint, s.project, s.created_at`
+
+const fingerprintsFromFindings = (sql: ISql, orgId: string) => sql`
+  select
+    g.grain, f.project, b.bucket, f.file_key, f.fingerprint,
+    count(*) filter (where f.severity = 'critical') as critical,
+    count(*) filter (where f.severity = 'high') as high,
+    count(*) filter (where f.severity = 'medium') as medium,
+    count(*) filter (where f.severity = 'low') as low
+  from findings f
+  cross join (values ('all'), ('month'), ('day')) as g (grain)
+  cross join lateral (select ${bucketOf(sql)} as bucket) b
+  where f.org_id = ${orgId}
+  group by g.grain, f.project, b.bucket, f.file_key, f.fingerprint`
+
+const filesFromFindings = (sql: ISql, orgId: string) => sql`
+  select
+    g.grain, f.project, b.bucket, f.file_key, count(distinct f.session_id) as sessions,
+    min(f.created_at) as first_seen_at, max(f.created_at) as last_seen_at
+  from findings f
+  cross join (values ('month'), ('day')) as g (grain)
+  cross join lateral (select ${bucketOf(sql)} as bucket) b
+  where f.org_id = ${orgId}
+  group by g.grain, f.project, b.bucket, f.file_key`
+
+/** The bucket of finding `f` at grain `g`. */
+const bucketOf = (sql: ISql) => sql`
+  case g.grain
+    when 'day' then (f.created_at at time zone 'UTC')::date
+    when 'month' then date_trunc('month', f.created_at at time zone 'UTC')::date
+    else date '1970-01-01'
+  end`
+
+const risksFromFindings = (sql: ISql, orgId: string) => sql`
+  select
+    g.project, g.file_key, min(g.file) as file,
+    (count(distinct g.fingerprint) filter (where g.gravest = 1))::integer as critical,
+    (count(distinct g.fingerprint) filter (where g.gravest = 2))::integer as high,
+    (count(distinct g.fingerprint) filter (where g.gravest = 3))::integer as medium,
+    (count(distinct g.fingerprint) filter (where g.gravest = 4))::integer as low,
+    count(distinct g.session_id) as sessions,
+    min(g.created_at) as first_seen_at,
+    max(g.created_at) as last_seen_at
+  from (
+    select
+      f.*,
+      min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
+        over (partition by f.project, f.file_key, f.fingerprint) as gravest
+    from findings f
+    where f.org_id = ${orgId}
+  ) g
+  group by g.project, g.file_key`
+
+const levelsFromRisks = (sql: ISql, orgId: string) => sql`
+  select p.project, k.risk_score, count(*) as files
+  from file_risks k
+  cross join lateral (values (k.project), ('')) as p (project)
+  where k.org_id = ${orgId}
+  group by p.project, k.risk_score`
+
+/** Each table with its columns and what they should be, in an order in which each can be written from those before it. */
+const truths = (sql: ISql, orgId: string) => [
+  { table: 'findings', columns: FINDING, truth: findingsFromDetails(sql, orgId) },
+  { table: 'finding_rollups', columns: FINGERPRINT, truth: fingerprintsFromFindings(sql, orgId) },
+  { table: 'file_rollups', columns: FILE, truth: filesFromFindings(sql, orgId) },
+  { table: 'file_risks', columns: RISK, truth: risksFromFindings(sql, orgId) },
+  { table: 'risk_levels', columns: LEVEL, truth: levelsFromRisks(sql, orgId) },
+]
+
+/** Writes all that the heatmap is read from anew from the organization's sessions. Needs the organization's lock. */
+export async function rebuildFindings(tx: ISql, orgId: string): Promise<void> {
+  for (const { table, columns, truth } of truths(tx, orgId)) {
+    await tx`
+      delete from ${tx(table)} t
+      where t.org_id = ${orgId}`
+    await tx`
+      insert into ${tx(table)} (org_id, ${tx.unsafe(columns)})
+      select ${orgId}, ${tx.unsafe(columns)}
+      from (${truth}) t`
+  }
+}
+
+/** Tables and projects in which the heatmap differs from the sessions, in one statement; [] when all agree. */
+export async function compareFindings(
+  sql: ISql,
+  orgId: string,
+): Promise<{ table: string; project: string }[]> {
+  const wrong = truths(sql, orgId).map(({ table, columns, truth }) => {
+    const kept = sql`select ${sql.unsafe(columns)} from ${sql(table)} t where t.org_id = ${orgId}`
+    const right = sql`select ${sql.unsafe(columns)} from (${truth}) t`
+    return sql`
+      select ${table}::text as table, w.project
+      from (((${right}) except all (${kept})) union all ((${kept}) except all (${right}))) w`
+  })
+  const [first = sql``, ...others] = wrong
+  return await sql<{ table: string; project: string }[]>`
+    select distinct w.table, w.project
+    from (${others.reduce((all, one) => sql`${all} union all ${one}`, first)}) w
+    order by w.table, w.project
+    limit 100`
+}

@@ -1,0 +1,16 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+
+// What the fields of records are made of.
+
+export const optional = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(Type.Union([schema, Type.Null()]))
+export const strict = { additionalProperties: false } as const
+
+/** An RFC 3339 timestamp with an offset. */
+export const Timestamp = (description = 'RFC 3339 timestamp with an offset') =>
+  Type.String({ format: 'timestamp', description, examples: ['2026-01-31T12:34:56.789Z'] })
+
+export const name = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+export const count = (maximum = 1e12) => Type.Integer({ minimum: 0, maximum })
+/** 0 to 100; more than 2 decimals are rounded half up when stored. */
+export const score = Type.Number({ minimum: 0, maximum: 100 })

@@ -1,0 +1,97 @@
+import type { Sql, TransactionSql } from '../db/client.ts'
+import type { DomainExpertise, Expertise } from './model.ts'
+
+interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percent' | 'last_active_at'> {
+  email: string
+  user_id: string | null
+  display_name: string | null
+  score: string
+  ownership_percent: string
+  last_at: Date
+}
+
+/** Who knows what, as the writers of commits left it: costs what the answer holds, whatever the history. */
+export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> {
+  // one instant for all three
+  return await sql.begin('isolation level repeatable read read only', async (tx) => {
+    const rows = await tx<ExpertiseRow[]>`
+      select
+        e.author_email as email, m.id as user_id, m.display_name, e.project || '/' || e.directory as domain,
+        e.score, e.commits, (coalesce(i.sessions, 0) + coalesce(a.sessions, 0))::integer as sessions,
+        e.files_owned, e.ownership_percent, d.primary_email is not distinct from e.author_email as is_primary_owner, e.last_at
+      from expertise_authors e
+      join expertise_domains d on d.org_id = e.org_id and d.project = e.project and d.directory = e.directory
+      left join members m on m.org_id = e.org_id and m.email = e.author_email
+      left join session_directories i
+        on i.org_id = e.org_id and i.user_key = m.id and i.project = e.project and i.directory = e.directory
+      left join session_directories a
+        on a.org_id = e.org_id and a.user_key = e.author_email and a.project = e.project and a.directory = e.directory
+      where e.org_id = ${orgId}
+        and e.score is not null
+        and (m.id is not null or e.files_owned > 0)
+      order by m.joined_at nulls last, m.id, e.author_email, e.score desc,
+        (e.project || '/' || e.directory) collate "C"`
+    const names = await authorNames(tx, orgId, [
+      ...new Set(rows.flatMap((row) => (row.user_id === null ? [row.email] : []))),
+    ])
+    const domains = await tx<Expertise['domains']>`
+      select d.project || '/' || d.directory as domain, d.files, d.bus_factor, m.id as primary_owner_id
+      from expertise_domains d
+      left join members m on m.org_id = d.org_id and m.email = d.primary_email
+      where d.org_id = ${orgId}
+      order by (d.project || '/' || d.directory) collate "C"`
+    return { data: peopleOf(rows, names), domains: [...domains] }
+  })
+}
+
+/** What these authors called themselves in their latest commit. */
+async function authorNames(
+  sql: TransactionSql,
+  orgId: string,
+  emails: string[],
+): Promise<Map<string, string>> {
+  if (emails.length === 0) return new Map()
+  const rows = await sql<{ email: string; author_name: string }[]>`
+    select n.email, c.author_name
+    from unnest(${emails}::text[]) as n (email)
+    cross join lateral (
+      select c.author_name
+      from commits c
+      where c.org_id = ${orgId}
+        and c.author_email = n.email
+      order by c.committed_at desc, c.sha desc
+      limit 1
+    ) c`
+  return new Map(rows.map((row) => [row.email, row.author_name]))
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function peopleOf(rows: readonly ExpertiseRow[], names: ReadonlyMap<string, string>): Expertise['data'] {
+  const people = new Map<string, Expertise['data'][number] & { email: string }>()
+  for (const row of rows) {
+    const { email, user_id } = row
+    // an address is somebody's own: of an author who is no member only the name is shown
+    const display_name = row.display_name ?? (names.get(email) || (email.split('@')[0] ?? email))
+    const person = people.get(email) ?? { email, user_id, display_name, domains: [] }
+    person.domains.push(domainOf(row))
+    people.set(email, person)
+  }
+  const all = [...people.values()]
+  const others = all.filter((person) => person.user_id === null)
+  others.sort((a, b) => byText(a.display_name, b.display_name) || byText(a.email, b.email))
+  return [...all.filter((person) => person.user_id !== null), ...others].map(
+    ({ email: _email, ...person }) => person,
+  )
+}
+
+const domainOf = (row: ExpertiseRow): DomainExpertise => ({
+  domain: row.domain,
+  score: Number(row.score),
+  commits: row.commits,
+  sessions: row.sessions,
+  files_owned: row.files_owned,
+  ownership_percent: Number(row.ownership_percent),
+  is_primary_owner: row.is_primary_owner,
+  last_active_at: row.last_at.toISOString(),
+})

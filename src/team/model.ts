@@ -1,0 +1,93 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Role, Timestamp } from '../sync/records.ts'
+
+const strict = { additionalProperties: false } as const
+const userId = { examples: ['user_7h2k9d'] }
+const domain = Type.String({
+  description: 'project and top-level directory; `.` for files beside the directories',
+  examples: ['checkout/src'],
+})
+
+export const TeamOverview = Type.Object(
+  {
+    members: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(userId),
+          email: Type.String({ examples: ['ada@example.com'] }),
+          display_name: Type.String({ examples: ['Ada'] }),
+          role: Role,
+          joined_at: Timestamp('UTC, milliseconds'),
+        },
+        strict,
+      ),
+      { description: 'by joined_at, then id' },
+    ),
+    activity_summary: Type.Object(
+      {
+        sessions_last_7d: Type.Integer({ description: 'sessions in the 168 hours before now' }),
+        active_members_last_7d: Type.Integer({ description: 'members with at least one of them' }),
+      },
+      strict,
+    ),
+  },
+  strict,
+)
+export type TeamOverview = Static<typeof TeamOverview>
+
+const DomainExpertise = Type.Object(
+  {
+    domain,
+    score: Type.Number({
+      description: '0 to 100: mean degree of authorship of the files, weighted with ln(1 + commits)',
+      examples: [71.42],
+    }),
+    commits: Type.Integer({ description: 'their commits that touched the domain' }),
+    sessions: Type.Integer({ description: 'their sessions that touched files of the domain' }),
+    files_owned: Type.Integer({
+      description: 'files with at least 0.75 of the greatest degree of authorship',
+    }),
+    ownership_percent: Type.Number({ description: 'files_owned in percent of the files', examples: [58.33] }),
+    is_primary_owner: Type.Boolean({ description: 'owns most files of the domain' }),
+    last_active_at: Timestamp('their latest commit to a file that is there; UTC, milliseconds'),
+  },
+  strict,
+)
+export type DomainExpertise = Static<typeof DomainExpertise>
+
+export const Expertise = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          user_id: Type.Union([Type.String(), Type.Null()], {
+            description: 'null for an owner of files whose address is no member’s',
+            ...userId,
+          }),
+          display_name: Type.String({ examples: ['Ada'] }),
+          domains: Type.Array(DomainExpertise, { description: 'by score descending, then domain' }),
+        },
+        strict,
+      ),
+      { description: 'members by joined_at, then id; then authors who are no members, by name' },
+    ),
+    domains: Type.Array(
+      Type.Object(
+        {
+          domain,
+          files: Type.Integer({ description: 'files that are there and that people changed' }),
+          bus_factor: Type.Integer({
+            description: 'authors whose removal leaves more than half of the files without one',
+          }),
+          primary_owner_id: Type.Union([Type.String(), Type.Null()], {
+            description: 'null when the primary owner is no member',
+          }),
+        },
+        strict,
+      ),
+      { description: 'by domain' },
+    ),
+  },
+  strict,
+)
+export type Expertise = Static<typeof Expertise>

@@ -1,0 +1,20 @@
+import { Elysia } from 'elysia'
+import { access, type RouteDeps } from '../http/access.ts'
+import { errorResponses, guard } from '../http/query.ts'
+import { getExpertise } from './expertise-queries.ts'
+import { Expertise, TeamOverview } from './model.ts'
+import { getTeam } from './queries.ts'
+
+export const teamRoutes = (deps: RouteDeps) =>
+  new Elysia()
+    .use(access(deps))
+    .get('/team', ({ access: { orgId } }) => getTeam(deps.sql, orgId, deps.now()), {
+      ...guard('team:read'),
+      response: { 200: TeamOverview, ...errorResponses },
+      detail: { summary: 'Members and their activity', tags: ['Team'] },
+    })
+    .get('/team/expertise', ({ access: { orgId } }) => getExpertise(deps.sql, orgId), {
+      ...guard('team:read'),
+      response: { 200: Expertise, ...errorResponses },
+      detail: { summary: 'Who knows which part of the code', tags: ['Team'] },
+    })

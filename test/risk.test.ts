@@ -1,0 +1,565 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { App } from '../src/app.ts'
+import { countRisks, riskRecords } from '../src/risk/queries.ts'
+import { compareRiskRollups, rebuildRiskRollups } from '../src/sync/rollup-risk.ts'
+import { client, type Tenant, tenant, testApp } from './api.ts'
+import { type TestDatabase, testDatabase } from './postgres.ts'
+
+// GET /v1/risk and the pr_risk records of sync, against what a naive computation says.
+
+type Ask = (path: string, init?: RequestInit) => Promise<Response>
+
+interface Risk {
+  type: 'pr_risk'
+  repo: string
+  pr_number: number
+  pr_title: string
+  files_changed: number
+  created_at: string
+  impact_score: number
+  regression_score: number
+  security_score: number
+  coupling_score: number
+}
+
+const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
+const RATINGS = ['low', 'medium', 'high', 'critical'] as const
+
+let database: TestDatabase
+let app: App
+
+const bodyOf = async (response: Response) => JSON.parse(await response.text())
+
+const post = (ask: Ask, records: unknown[]) =>
+  ask('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+
+async function sync(ask: Ask, records: unknown[]) {
+  const response = await post(ask, records)
+  expect([response.status, response.status === 200 ? '' : await response.clone().text()]).toEqual([200, ''])
+  const { created, updated, unchanged } = await bodyOf(response)
+  return { created, updated, unchanged }
+}
+
+async function list(ask: Ask, query: Record<string, string | number> = {}) {
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  )
+  const response = await ask(`/v1/risk?${search}`)
+  expect(response.status).toBe(200)
+  return await bodyOf(response)
+}
+
+const firstOf = async (ask: Ask) => (await list(ask)).data[0]
+
+async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
+  const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
+  return { ask: client(app, own.key), own }
+}
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql)
+})
+afterAll(() => database.drop())
+
+const given = (over: Partial<Risk> & Record<string, unknown> = {}) => ({
+  type: 'pr_risk' as const,
+  repo: 'acme/shop',
+  pr_number: 1,
+  pr_title: 'Fix rounding',
+  files_changed: 3,
+  created_at: '2026-10-01T10:00:00Z',
+  impact_score: 70,
+  regression_score: 55,
+  security_score: 60,
+  coupling_score: 75,
+  ...over,
+})
+
+describe('the list', () => {
+  let ask: Ask
+  let made: Risk[]
+
+  /** 300 scores over 9 days, with many ties in time. */
+  function makeRisks(): Risk[] {
+    let state = 7
+    const random = (below: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((state / 2_147_483_648) * below)
+    }
+    return Array.from({ length: 300 }, (_, index) =>
+      given({
+        repo: `acme/r${random(3)}`,
+        pr_number: index + 1,
+        created_at: new Date(Date.UTC(2026, 9, 1 + random(9), random(3))).toISOString(),
+        impact_score: random(10_001) / 100,
+        regression_score: random(10_001) / 100,
+        security_score: random(10_001) / 100,
+        coupling_score: random(10_001) / 100,
+      }),
+    )
+  }
+
+  /** In integers: 30, 25, 25 and 20 times hundredths. */
+  const scoreOf = (risk: Risk) => {
+    const cents = (value: number) => Math.round(value * 100)
+    const sum =
+      30 * cents(risk.impact_score) +
+      25 * cents(risk.regression_score) +
+      25 * cents(risk.security_score) +
+      20 * cents(risk.coupling_score)
+    return Math.floor((2 * sum + 10_000) / 20_000)
+  }
+  const ratingOf = (score: number) =>
+    score <= 30 ? 'low' : score <= 60 ? 'medium' : score <= 80 ? 'high' : 'critical'
+
+  beforeAll(async () => {
+    ;({ ask } = await newTenant(['risk:read', 'write']))
+    made = makeRisks()
+    expect(await sync(ask, made)).toEqual({ created: 300, updated: 0, unchanged: 0 })
+  })
+
+  const FILTERS = [
+    {},
+    { repo: 'acme/r1' },
+    { repo: 'acme/none' },
+    ...RATINGS.map((rating) => ({ rating })),
+    ...RATINGS.map((rating) => ({ rating, repo: 'acme/r2' })),
+  ]
+
+  test.each(FILTERS)('pages through %j, newest first', async (filter) => {
+    const all = (await list(ask, { per_page: 100, ...filter })).pagination.total
+    const matching = made.filter(
+      (risk) =>
+        (!('repo' in filter) || risk.repo === filter.repo) &&
+        (!('rating' in filter) || ratingOf(scoreOf(risk)) === filter.rating),
+    )
+    expect(all).toBe(matching.length)
+    const seen: (Risk & { id: string; risk_score: number; rating: string })[] = []
+    for (let page = 1; page <= Math.ceil(matching.length / 40) + 1; page += 1) {
+      const answer = await list(ask, { ...filter, page, per_page: 40 })
+      expect(answer.pagination).toEqual({ page, per_page: 40, total: matching.length })
+      seen.push(...answer.data)
+    }
+    const order = (a: { created_at: string; id: string }, b: { created_at: string; id: string }) =>
+      a.created_at === b.created_at ? (a.id < b.id ? 1 : -1) : a.created_at < b.created_at ? 1 : -1
+    expect(seen).toEqual(seen.toSorted(order))
+    expect(seen.map((risk) => risk.pr_number).sort((a, b) => a - b)).toEqual(matching.map((r) => r.pr_number))
+    for (const risk of seen) {
+      expect(risk.risk_score).toBe(scoreOf(risk))
+      expect(risk.rating).toBe(ratingOf(risk.risk_score))
+    }
+  })
+
+  test('shows the fields of a score, under /api too', async () => {
+    const { data } = await list(ask, { per_page: 1 })
+    expect(Object.keys(data[0]).sort()).toEqual(
+      [
+        'id',
+        'repo',
+        'pr_number',
+        'pr_title',
+        'risk_score',
+        'impact_score',
+        'regression_score',
+        'security_score',
+        'coupling_score',
+        'files_changed',
+        'created_at',
+        'rating',
+        'contributions',
+      ].sort(),
+    )
+    expect(data[0].id).toMatch(/^risk_[a-z0-9]{20}$/)
+    expect(data[0].created_at).toMatch(/^2026-10-09T0[0-2]:00:00\.000Z$/)
+    const other = await ask('/api/v1/risk?per_page=1')
+    expect((await bodyOf(other)).data).toEqual(data)
+  })
+
+  test('beyond the end is empty with the true total, and bad parameters are named', async () => {
+    expect(await list(ask, { page: 1_000_000_000, per_page: 100 })).toEqual({
+      data: [],
+      pagination: { page: 1_000_000_000, per_page: 100, total: 300 },
+    })
+    expect((await list(ask)).pagination.per_page).toBe(50)
+    for (const query of [
+      'rating=severe',
+      'rating=LOW',
+      'rating=',
+      'per_page=101',
+      'page=0',
+      'repo=',
+      'repo=a&repo=b',
+    ]) {
+      const response = await ask(`/v1/risk?${query}`)
+      expect(response.status).toBe(400)
+      const { code, details } = await bodyOf(response)
+      expect(code).toBe('VALIDATION_ERROR')
+      expect(details[0].field).toBe(query.split('=')[0])
+    }
+  })
+
+  test('needs its scope, and is of its organization alone', async () => {
+    const { ask: other } = await newTenant()
+    expect((await list(other)).pagination.total).toBe(0)
+    expect((await list(other, { repo: 'acme/r1' })).data).toEqual([])
+    const { ask: without } = await newTenant(['quality:read'])
+    const response = await without('/v1/risk')
+    expect(response.status).toBe(403)
+    expect((await bodyOf(response)).error).toContain('risk:read')
+    expect((await ask('/v1/risk/prs')).status).toBe(404)
+  })
+})
+
+describe('given parts', () => {
+  test('make a score and a rating of ours', async () => {
+    const { ask } = await newTenant()
+    await sync(ask, [given({ risk_score: 1, rating: 'low' })])
+    const first = await firstOf(ask)
+    expect(first).toMatchObject({
+      risk_score: 65,
+      rating: 'high',
+      impact_score: 70,
+      created_at: '2026-10-01T10:00:00.000Z',
+    })
+    expect(first.contributions.impact).toEqual([{ name: 'reported', value: 70, points: 70 }])
+  })
+
+  test('again change nothing; else they replace what was there', async () => {
+    const { ask, own } = await newTenant()
+    const batch = [given(), given({ pr_number: 2, id: 'risk_mine' }), given({ repo: 'acme/other' })]
+    expect(await sync(ask, batch)).toEqual({ created: 3, updated: 0, unchanged: 0 })
+    const before = await list(ask)
+    expect(await sync(ask, batch)).toEqual({ created: 0, updated: 0, unchanged: 3 })
+    expect(await list(ask)).toEqual(before)
+    const changed = [
+      given({ impact_score: 0, regression_score: 0, created_at: '2026-10-02T00:00:00Z' }),
+      given({ pr_number: 2, pr_title: 'Renamed' }),
+      given({ repo: 'acme/other' }),
+    ]
+    expect(await sync(ask, changed)).toEqual({ created: 0, updated: 2, unchanged: 1 })
+    expect((await list(ask, { rating: 'low' })).data.map((risk: Risk) => risk.pr_number)).toEqual([1])
+    expect((await list(ask, { rating: 'high' })).pagination.total).toBe(2)
+    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+    expect((await list(ask)).data.find((risk: Risk) => risk.pr_number === 2).id).toBe('risk_mine')
+  })
+
+  test('of one pull request twice in a batch: the later stands', async () => {
+    const { ask, own } = await newTenant()
+    expect(await sync(ask, [given(), given({ coupling_score: 0 })])).toEqual({
+      created: 1,
+      updated: 1,
+      unchanged: 0,
+    })
+    expect((await firstOf(ask)).risk_score).toBe(50)
+    expect((await list(ask)).pagination.total).toBe(1)
+    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+  })
+
+  test('the counts can be made anew', async () => {
+    const { ask, own } = await newTenant()
+    await sync(ask, [given(), given({ pr_number: 2, impact_score: 0 })])
+    await database.sql`update risk_rollups r set prs = 9 where r.org_id = ${own.orgId} and r.repo = ''`
+    expect((await compareRiskRollups(database.sql, own.orgId)).length).toBeGreaterThan(0)
+    await database.sql.begin((tx) => rebuildRiskRollups(tx, own.orgId))
+    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+  })
+
+  const files = [{ path: 'src/a.ts', additions: 1, deletions: 0, status: 'modified' }]
+  const { impact_score: _i, regression_score: _r, security_score: _s, coupling_score: _c, ...bare } = given()
+  test.each([
+    ['partly', { ...bare, impact_score: 1 }, 'regression_score'],
+    ['not at all', bare, 'files'],
+    ['above 100', given({ impact_score: 100.01 }), 'impact_score'],
+    ['below 0', given({ security_score: -1 }), 'security_score'],
+    ['with files', given({ files, project: 'shop', author_email: 'a@b.c' }), 'impact_score'],
+    ['without an author', { ...bare, files, project: 'shop' }, 'author_email'],
+    ['without a project', { ...bare, files, author_email: 'a@b.c' }, 'project'],
+    [
+      'with more files than changed',
+      { ...bare, files_changed: 0, files, project: 'shop', author_email: 'a@b.c' },
+      'files_changed',
+    ],
+    ['of no pull request', given({ pr_number: 0 }), 'pr_number'],
+    ['with half a file', given({ files_changed: 1.5 }), 'files_changed'],
+    ['with an id of another kind', given({ id: 'sess_1' }), 'id'],
+    ['with an unknown field', given({ extra: 1 }), 'extra'],
+    [
+      'that do not add up',
+      given({
+        contributions: {
+          impact: [{ name: 'x', value: 1, points: 69 }],
+          regression: [{ name: 'x', value: 1, points: 55 }],
+          security: [{ name: 'x', value: 1, points: 60 }],
+          coupling: [{ name: 'x', value: 1, points: 75 }],
+        },
+      }),
+      'contributions.impact',
+    ],
+  ])('%s are refused', async (_what, record, field) => {
+    const { ask } = await newTenant()
+    const response = await post(ask, [given({ pr_number: 9 }), record])
+    expect(response.status).toBe(400)
+    const { code, details } = await bodyOf(response)
+    expect(code).toBe('VALIDATION_ERROR')
+    expect(details[0].field).toBe(`records[1].${field}`)
+    expect((await list(ask)).pagination.total).toBe(0)
+  })
+
+  test('an id stays with its pull request', async () => {
+    const { ask } = await newTenant()
+    await sync(ask, [given({ id: 'risk_a' })])
+    for (const record of [given({ id: 'risk_b' }), given({ pr_number: 2, id: 'risk_a' })]) {
+      const response = await post(ask, [record])
+      expect(response.status).toBe(400)
+      expect((await bodyOf(response)).details[0].field).toBe('records[0].id')
+    }
+  })
+})
+
+describe('computed parts', () => {
+  const commit = (
+    sha: string,
+    at: string,
+    author: string,
+    paths: string[],
+    over: Record<string, unknown> = {},
+  ) => ({
+    type: 'commit',
+    project: 'shop',
+    sha,
+    author_email: `${author}@example.com`,
+    author_name: author,
+    committed_at: at,
+    subject: 'work',
+    files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
+    ...over,
+  })
+  const change = (paths: string[], over: Record<string, unknown> = {}) => ({
+    type: 'pr_risk',
+    repo: 'acme/shop',
+    pr_number: 1,
+    pr_title: 'Add a thing',
+    files_changed: paths.length,
+    created_at: '2026-10-01T00:00:00Z',
+    project: 'shop',
+    author_email: 'ada@example.com',
+    files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
+    ...over,
+  })
+  /** src/a.ts and src/b.ts together six times, src/a.ts alone twice; src/c.ts once, by others. */
+  const history = [
+    ...Array.from({ length: 6 }, (_, index) =>
+      commit(`ab${index}`, `2026-09-0${index + 1}T00:00:00Z`, index % 2 ? 'ada' : 'bob', [
+        'src/a.ts',
+        'src/b.ts',
+      ]),
+    ),
+    commit('a1', '2026-09-10T00:00:00Z', 'ada', ['src/a.ts']),
+    commit('a2', '2026-09-11T00:00:00Z', 'ada', ['src/a.ts']),
+    commit('c1', '2026-09-12T00:00:00Z', 'cy', ['src/c.ts']),
+  ]
+
+  const addUp = (risk: { contributions: Record<string, { points: number }[]> } & Record<string, unknown>) => {
+    for (const part of PARTS) {
+      const sum = risk.contributions[part]?.reduce((total, { points }) => total + Math.round(points * 100), 0)
+      expect(sum).toBe(Math.round(Number(risk[`${part}_score`]) * 100))
+    }
+  }
+  const named = (risk: { contributions: Record<string, { name: string; value: number }[]> }, part: string) =>
+    Object.fromEntries((risk.contributions[part] ?? []).map(({ name, value }) => [name, value]))
+
+  test('see the history of the same request, and add up', async () => {
+    const { ask } = await newTenant()
+    // out of order: what is computed comes after what it is computed from
+    expect(await sync(ask, [change(['src/a.ts']), ...history])).toEqual({
+      created: 10,
+      updated: 0,
+      unchanged: 0,
+    })
+    const risk = await firstOf(ask)
+    addUp(risk)
+    // 6 shared of (8 + 6) / 2
+    expect(named(risk, 'coupling')).toEqual({ 'src/b.ts': 85.7143 })
+    expect(risk.coupling_score).toBe(42.86)
+    // a.ts: most changes and most lines of the three; two owners
+    expect(named(risk, 'impact')).toEqual({ hotspot: 1, spread: 1, entropy: 0, single_owner: 0 })
+    expect(risk.impact_score).toBe(41)
+    // 100/(1 + exp(2.9889 − 0.4428 ln 11 − 0.3061 ln 2 + 0.0796 ln 2))
+    expect(risk.regression_score).toBe(14.55)
+    expect(risk.security_score).toBe(0)
+    expect(risk.risk_score).toBe(Math.round(0.3 * 41 + 0.25 * 14.55 + 0.2 * 42.86))
+  })
+
+  test('are kept as they were, whatever comes later, and the same batch changes nothing', async () => {
+    const { ask } = await newTenant()
+    const batch = [...history, change(['src/a.ts', 'src/c.ts'])]
+    await sync(ask, batch)
+    const before = await list(ask)
+    await sync(ask, [commit('late', '2026-09-20T00:00:00Z', 'bob', ['src/c.ts'])])
+    expect(await sync(ask, batch)).toEqual({ created: 0, updated: 0, unchanged: 10 })
+    expect(await list(ask)).toEqual(before)
+    await sync(ask, [change(['src/a.ts', 'src/c.ts'], { pr_title: 'Fix a thing' })])
+    const after = await firstOf(ask)
+    expect(after.id).toBe(before.data[0].id)
+    expect(after.regression_score).toBeGreaterThan(before.data[0].regression_score)
+    // c.ts has a second author now
+    expect(named(before.data[0], 'impact').single_owner).toBe(0.5)
+    expect(named(after, 'impact').single_owner).toBe(0)
+  })
+
+  test('look at what was before the pull request only, 12 months back, without bots and great commits', async () => {
+    const { ask } = await newTenant()
+    await sync(ask, [
+      ...history.map((record) => ({ ...record, sha: `x${record.sha}`, author_name: 'dependabot[bot]' })),
+      ...history.map((record) => ({
+        ...record,
+        sha: `y${record.sha}`,
+        files: [
+          ...record.files,
+          ...Array.from({ length: 30 }, (_, index) => ({
+            path: `f${index}`,
+            additions: 1,
+            deletions: 0,
+            status: 'modified',
+          })),
+        ],
+      })),
+      ...history,
+      ...[
+        ['2025-01-01T00:00:00Z', 1],
+        ['2026-09-12T00:00:00Z', 2],
+        ['2026-09-12T00:00:00.001Z', 3],
+        ['2027-09-06T00:00:00Z', 4],
+        ['2027-09-20T00:00:00Z', 5],
+      ].map(([created_at, pr_number]) => change(['src/a.ts', 'src/c.ts'], { created_at, pr_number })),
+    ])
+    const risks = Object.fromEntries((await list(ask)).data.map((risk: Risk) => [risk.pr_number, risk]))
+    const hotspots = [1, 2, 3, 4, 5].map((pr) => named(risks[pr], 'impact').hotspot)
+    // a.ts is hottest until all of its changes are older than a year
+    expect(hotspots).toEqual([0, 1, 1, 1, 0])
+    expect([1, 2, 3, 4, 5].map((pr) => risks[pr].coupling_score > 0)).toEqual([
+      false,
+      true,
+      true,
+      false,
+      false,
+    ])
+    // of one computed alone
+    const { ask: other } = await newTenant()
+    await sync(other, history)
+    await sync(other, [
+      change(['src/a.ts', 'src/c.ts'], { created_at: '2027-09-06T00:00:00Z', pr_number: 4 }),
+    ])
+    expect((await firstOf(other)).contributions.coupling).toEqual(risks[4].contributions.coupling)
+  })
+
+  test('follow renames', async () => {
+    const { ask } = await newTenant()
+    await sync(ask, [
+      ...history,
+      commit('mv', '2026-09-15T00:00:00Z', 'bob', [], {
+        files: [
+          { path: 'lib/a.ts', previous_path: 'src/a.ts', additions: 0, deletions: 0, status: 'renamed' },
+        ],
+      }),
+      change(['lib/a.ts']),
+      change(['src/a.ts'], { pr_number: 2 }),
+      change([], {
+        pr_number: 3,
+        files_changed: 1,
+        files: [
+          { path: 'new/b.ts', previous_path: 'src/b.ts', additions: 1, deletions: 1, status: 'renamed' },
+        ],
+      }),
+    ])
+    const risks = Object.fromEntries((await list(ask)).data.map((risk: Risk) => [risk.pr_number, risk]))
+    expect(named(risks[1], 'coupling')).toEqual({ 'src/b.ts': 80 })
+    expect(risks[2].contributions.coupling).toEqual(risks[1].contributions.coupling)
+    expect(named(risks[3], 'coupling')).toEqual({ 'lib/a.ts': 80 })
+  })
+
+  test('know no partner that was deleted', async () => {
+    const { ask } = await newTenant()
+    await sync(ask, [
+      ...history,
+      commit('rm', '2026-09-15T00:00:00Z', 'bob', [], {
+        files: [{ path: 'src/b.ts', additions: 0, deletions: 60, status: 'deleted' }],
+      }),
+      change(['src/a.ts']),
+    ])
+    expect((await firstOf(ask)).contributions.coupling).toEqual([])
+  })
+
+  test('count open findings in the files, and sensitive files', async () => {
+    const { ask } = await newTenant()
+    const finding = { rule_id: 'r', category: 'secret', title: 't', file: 'src/a.ts' }
+    await sync(ask, [
+      {
+        type: 'session',
+        id: 'sess_1',
+        project_name: 'shop',
+        created_at: '2026-09-01T00:00:00Z',
+        security_metadata: {
+          findings: [
+            { ...finding, severity: 'high', fingerprint: 'one' },
+            { ...finding, severity: 'low', fingerprint: 'two' },
+          ],
+        },
+      },
+      {
+        type: 'session',
+        id: 'sess_2',
+        project_name: 'other',
+        created_at: '2026-09-01T00:00:00Z',
+        security_metadata: { findings: [{ ...finding, severity: 'critical' }] },
+      },
+      change(['src/a.ts', '.github/workflows/ci.yml']),
+    ])
+    const risk = await firstOf(ask)
+    expect(named(risk, 'security')).toEqual({ high_findings: 1, low_findings: 1, pipeline: 1 })
+    expect(risk.security_score).toBe(38)
+    addUp(risk)
+  })
+
+  test('of a project without history, or of no files, are what the change itself says', async () => {
+    const { ask, own } = await newTenant()
+    const { ask: other } = await newTenant()
+    await sync(other, history)
+    await sync(ask, [change(['src/a.ts']), change([], { pr_number: 2 })])
+    const risks = (await list(ask)).data
+    for (const risk of risks) {
+      addUp(risk)
+      expect(risk.coupling_score).toBe(0)
+    }
+    expect(risks.map((risk: Risk) => [risk.pr_number, risk.impact_score])).toContainEqual([1, 21])
+    expect(risks.map((risk: Risk) => [risk.pr_number, risk.regression_score])).toContainEqual([2, 4.79])
+    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+  })
+
+  test('give the same answers where their export is taken in, without the history', async () => {
+    const { ask, own } = await newTenant()
+    await sync(ask, [
+      ...history,
+      change(['src/a.ts', '.env']),
+      change(['src/c.ts'], { pr_number: 2 }),
+      given({ pr_number: 3 }),
+    ])
+    const records: object[] = []
+    for await (const page of riskRecords(database.sql, own.orgId)) records.push(...page)
+    expect(records).toHaveLength(3)
+    expect(await countRisks(database.sql, own.orgId)).toBe(3)
+    const { ask: other, own: there } = await newTenant()
+    expect(await sync(other, records)).toEqual({ created: 3, updated: 0, unchanged: 0 })
+    expect(await (await other('/v1/risk')).text()).toBe(await (await ask('/v1/risk')).text())
+    const again: object[] = []
+    for await (const page of riskRecords(database.sql, there.orgId)) again.push(...page)
+    expect(JSON.stringify(again)).toBe(JSON.stringify(records))
+    // and where it came from they say nothing new
+    expect(await sync(ask, records)).toEqual({ created: 0, updated: 0, unchanged: 3 })
+  })
+})
