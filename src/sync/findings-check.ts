@@ -27,6 +27,8 @@ const findingsFromDetails = (sql: ISql, orgId: string) => sql`
     from session_details i
     where i.org_id = ${orgId}
       and i.session_id = s.id
+      -- most have no finding: to look for the name of a field takes a tenth of taking the JSON apart
+      and strpos(i.detail::text, '"fingerprint"') > 0
     offset 0
   ) d
   cross join lateral json_to_recordset(d.findings)
