@@ -47,6 +47,9 @@ export interface Config {
   logFormat: LogFormat
 }
 
+/** Connections of the pool that the embedded server takes; it has some more for the worker and commands. */
+export const MAX_EMBEDDED_POOL = 40
+
 type Environment = Record<string, string | undefined>
 
 /** Why a value is wrong; the text never repeats the value, which may be a secret. */
@@ -259,6 +262,11 @@ export function loadConfig(env: Environment, flags: Partial<Record<SettingName, 
     retentionAuditDays: setting('RETENTION_AUDIT_DAYS', integer(0, 36_500), 0),
     logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     logFormat: setting('LOG_FORMAT', oneOf(['pretty', 'json']), process.stderr.isTTY ? 'pretty' : 'json'),
+  }
+  const isEmbedded = (flags.DATABASE_URL ?? env.DATABASE_URL ?? '').trim() === ''
+  if (isEmbedded && config.databasePool > MAX_EMBEDDED_POOL) {
+    const name = flags.DATABASE_POOL === undefined ? 'DATABASE_POOL' : flagOf('DATABASE_POOL')
+    problems.push(`${name} must be an integer from 1 to ${MAX_EMBEDDED_POOL} unless DATABASE_URL is set`)
   }
   if (problems.length > 0) throw new OperatorError(`wrong settings:\n  ${problems.join('\n  ')}`, 2)
   return config

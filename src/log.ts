@@ -14,24 +14,37 @@ export interface Log {
 }
 
 const MASK = '[redacted]'
-const SECRET_NAME = /^(authorization|cookie|password|secret|secret_key|token|api_?key|key|database_url)$/i
-const SECRET_FORM =
-  /ca_live_[A-Za-z0-9]+_[A-Za-z0-9]+|whsec_[A-Za-z0-9+/=_-]+|(?<=Bearer\s+)\S+|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/gi
+const SECRET_NAME =
+  /^((proxy-)?authorization|(set-)?cookie|password|secret|secret[_-]?key|token|(x-)?api[_-]?key|key|database_?url)$/i
+
+/** What is secret wherever it stands, made of `signs` where its end is not known by its form. */
+const secretForms = (signs: string) =>
+  new RegExp(
+    [
+      'ca_live_[A-Za-z0-9]+_[A-Za-z0-9]+',
+      'whsec_[A-Za-z0-9+/=_-]+',
+      `(?<=Bearer\\s+)${signs}`,
+      `(?<=\\bpassword=)${signs}`,
+      // up to the last @: a password may hold / and @, though it should not
+      `(?<=://[^\\s:/]*:)${signs}(?=@)`,
+    ].join('|'),
+    'gi',
+  )
+const IN_TEXT = secretForms('\\S+')
+/** A text in a line ends at its quote. */
+const IN_LINE = secretForms('(?:\\\\.|[^\\s"\\\\])+')
 
 /** The text with API keys, signing secrets, bearer tokens and passwords in URLs masked. */
 export function redact(text: string): string {
-  return text.replace(SECRET_FORM, MASK)
+  return text.replace(IN_TEXT, MASK)
 }
 
-function redactFields(fields: LogFields): LogFields {
-  const safe: LogFields = {}
-  for (const [name, value] of Object.entries(fields)) {
-    if (SECRET_NAME.test(name)) safe[name] = MASK
-    else if (typeof value === 'string') safe[name] = redact(value)
-    else if (value instanceof Error) safe[name] = redact(value.stack ?? String(value))
-    else safe[name] = value
-  }
-  return safe
+/** For JSON.stringify: masks by name and by form at any depth. */
+function safe(name: string, value: unknown): unknown {
+  if (SECRET_NAME.test(name) && value !== undefined) return MASK
+  if (typeof value === 'string') return redact(value)
+  if (typeof value === 'bigint') return String(value)
+  return value instanceof Error ? redact(value.stack ?? String(value)) : value
 }
 
 /** A log that writes lines at or above `level` through `write` (standard error unless given). */
@@ -45,18 +58,21 @@ export function createLog(
   const at = (name: LogLevel) => {
     if (LOG_LEVELS.indexOf(name) < threshold) return () => {}
     return (message: string, fields: LogFields = {}) =>
-      write(render(name, redact(message), redactFields(fields)))
+      write(render(name, redact(message), fields).replace(IN_LINE, MASK))
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
 function jsonLine(level: LogLevel, message: string, fields: LogFields): string {
-  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`
+  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, safe)}\n`
 }
 
 function prettyLine(level: LogLevel, message: string, fields: LogFields): string {
   const tail = Object.entries(fields)
-    .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => {
+      const shown = safe(name, value)
+      return ` ${name}=${typeof shown === 'string' ? shown : JSON.stringify(shown, safe)}`
+    })
     .join('')
   return `${new Date().toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}${tail}\n`
 }

@@ -81,12 +81,13 @@ export function scratchFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Asks until `condition` holds; the answer of the last time. Fails after 4.5 seconds, before the test does. */
+/** Asks until `condition` holds; the answer of the last time. Fails after `limitMs`: before the test does. */
 export async function eventually<Value>(
   ask: () => Promise<Value>,
   condition: (value: Value) => boolean,
+  limitMs = 4_500,
 ): Promise<Value> {
-  const deadline = performance.now() + 4_500
+  const deadline = performance.now() + limitMs
   for (;;) {
     const value = await ask()
     if (condition(value)) return value

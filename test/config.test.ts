@@ -145,6 +145,17 @@ test.each([
   expect(error.message).toContain(`\n  MODEL_PRICES ${reason}`)
 })
 
+test('more connections than the embedded database takes need a DATABASE_URL', () => {
+  expect(refusal({ DATABASE_POOL: '41' }).message).toContain(
+    '\n  DATABASE_POOL must be an integer from 1 to 40 unless DATABASE_URL is set',
+  )
+  expect(refusal({}, { DATABASE_POOL: '1000' }).message).toContain('\n  --database-pool must be')
+  expect(loadConfig({ DATABASE_POOL: '40' }).databasePool).toBe(40)
+  const elsewhere = { DATABASE_URL: 'postgres://a/b' }
+  expect(loadConfig({ ...elsewhere, DATABASE_POOL: '1000' }).databasePool).toBe(1000)
+  expect(loadConfig({ DATABASE_POOL: '41' }, elsewhere).databasePool).toBe(41)
+})
+
 test('every setting is read', () => {
   expect(SETTINGS.filter((name) => !(name in WRONG))).toEqual(['DATA_DIR', 'MODEL_PRICES'])
 })

@@ -23,6 +23,26 @@ const urlConfig = (databaseUrl: string): DatabaseConfig => ({
   databasePool: 2,
 })
 
+test('a command takes two connections at most, a server as many as it may', async () => {
+  const { url, drop } = await testDatabase()
+  const config = { ...urlConfig(url), databasePool: 4 }
+  for (const [role, most] of [
+    ['command', 2],
+    ['serve', 4],
+  ] as const) {
+    const { sql, close } = await openDatabase(config, role, log)
+    const pids = await Promise.all(
+      Array.from(
+        { length: 8 },
+        () => sql<{ pid: number }[]>`select pg_backend_pid() as pid from pg_sleep(0.05)`,
+      ),
+    )
+    expect(new Set(pids.map(([row]) => row?.pid)).size).toBe(most)
+    await close()
+  }
+  await drop()
+})
+
 describe('the embedded database', () => {
   test('a command uses the running server and leaves it running', async () => {
     const config = embeddedConfig()

@@ -4,6 +4,7 @@ import type { FromWorker } from '../src/webhooks/messages.ts'
 import { superviseWorker } from '../src/webhooks/supervise.ts'
 import { eventually } from './cli.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
+import { silentProxy } from './silent-proxy.ts'
 
 // Real threads: the worker itself, and one that dies and hangs on demand.
 
@@ -22,7 +23,7 @@ afterAll(async () => {
 })
 
 /** Supervises threads of `url`; `messages` are all they said, `lines` what was logged. */
-function supervise(url: URL, tickMs: number) {
+function supervise(url: URL, tickMs: number, target = database.target) {
   const threads: Worker[] = []
   const messages: FromWorker[] = []
   const lines: string[] = []
@@ -33,7 +34,7 @@ function supervise(url: URL, tickMs: number) {
       threads.push(thread)
       return thread
     },
-    target: database.target,
+    target,
     logLevel: 'error',
     logFormat: 'json',
     log: createLog('error', 'json', (line) => lines.push(line)),
@@ -100,3 +101,19 @@ test('a thread that hangs is given up and replaced', async () => {
   expect(lines.join('')).toContain('no beat')
   await worker.stop()
 })
+
+test('a database connection that falls silent is told, and that it is back', async () => {
+  const proxy = await silentProxy(database.url)
+  const { worker, messages } = supervise(WORKER, 1_000, { url: proxy.url })
+  await eventually(
+    () => beats(messages),
+    (count) => count > 1,
+  )
+  proxy.fallSilent()
+  const state = async () => worker.state()
+  await eventually(state, (told) => told === 'database unreachable', 10_000)
+  proxy.goOn()
+  await eventually(state, (told) => told === 'ok', 10_000)
+  await worker.stop()
+  proxy.close()
+}, 30_000)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { updateBadges } from '../badges/queries.ts'
+import { MAX_EMBEDDED_POOL } from '../config.ts'
 import { connect, type Sql } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
@@ -34,7 +35,11 @@ export async function demo(context: Context): Promise<void> {
     const scratch = { ...context, config }
     let key = ''
     const open = async () => {
-      const database = await openScratch(folder, config.databasePool, context.log)
+      const database = await openScratch(
+        folder,
+        Math.min(config.databasePool, MAX_EMBEDDED_POOL),
+        context.log,
+      )
       try {
         key = await fill(scratch, database.sql)
         return database

@@ -8,7 +8,7 @@ const DESCRIPTIONS = {
   ADMIN_PORT: 'port of the admin listener (off)',
   DATA_DIR: 'folder of the embedded database and of what is kept',
   DATABASE_URL: 'a PostgreSQL 15 or newer instead of the embedded one',
-  DATABASE_POOL: 'database connections at most (10)',
+  DATABASE_POOL: 'database connections of the server at most (10)',
   PUBLIC_URL: 'where clients reach this server',
   SECRET_KEY: '32 bytes in base64 that encrypt webhook secrets',
   TRUST_PROXY: 'proxies in front whose X-Forwarded-For is believed (0)',

@@ -23,6 +23,8 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
+/** A command does one thing after the other; many may run beside a server. */
+const COMMAND_CONNECTIONS = 2
 const POLL_MS = 20
 /** How long a command waits for a server that is being started, and a server for a command that has PostgreSQL. */
 const PATIENCE_MS = 30_000
@@ -32,14 +34,14 @@ const OTHERS_POLL_MS = 200
 
 /**
  * Opens the database of `config`: the server behind `databaseUrl`, or the embedded one. `serve` starts the embedded one
- * and fails when another server has it; `command` uses the running one, or starts it until `close`. Does not migrate.
+ * and fails when another server has it; `command` uses the running one, or starts it until `close`, by two connections at most. Does not migrate.
  * Throws OperatorError, never with a password in it.
  */
 export async function openDatabase(config: DatabaseConfig, role: Role, log: Log): Promise<OpenDatabase> {
   const { target, embedded } = await locate(config, role, log)
   const timeout = role === 'command' ? { statementTimeoutMs: 0 } : {}
   const sql = connect(target, {
-    max: config.databasePool,
+    max: role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool,
     applicationName: `cloud-analytics ${role}`,
     ...timeout,
   })

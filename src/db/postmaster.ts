@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MAX_EMBEDDED_POOL } from '../config.ts'
 import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
@@ -7,11 +8,14 @@ import type { User } from './run-as.ts'
 
 export const SOCKET_NAME = '.s.PGSQL.5432'
 
+/** Of the worker, of commands (two each) and of whoever looks at the database by hand. */
+const CONNECTIONS_BESIDE = 20
+
 /** Sized for a small machine: an idle server takes about 35 MB; a million rows still load and group in memory. */
 const SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  max_connections: '60',
+  max_connections: String(MAX_EMBEDDED_POOL + CONNECTIONS_BESIDE),
   shared_buffers: '64MB',
   work_mem: '16MB',
   maintenance_work_mem: '128MB',

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Sql } from '../db/client.ts'
-import { ping } from '../db/ping.ts'
+import { createPing } from '../db/ping.ts'
 import { VERSION } from '../version.ts'
 
-const DATABASE_LIMIT_MS = 2_000
+const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
 interface HealthDeps {
   sql: Sql
@@ -26,14 +26,7 @@ const healthBody = (description: string) =>
 
 /** `/health`: whether the service can do its work. `/live`: whether the process serves. Neither needs a key. */
 export const healthRoutes = ({ sql, worker }: HealthDeps) => {
-  let asking: Promise<string> | undefined
-  // One question at a time, however many ask: probes must not queue up before a database that hangs.
-  const database = () => {
-    asking ??= within(DATABASE_LIMIT_MS, ping(sql)).finally(() => {
-      asking = undefined
-    })
-    return asking
-  }
+  const database = createPing(sql, DATABASE_LIMITS)
   return new Elysia()
     .get(
       '/health',
@@ -53,20 +46,4 @@ export const healthRoutes = ({ sql, worker }: HealthDeps) => {
       response: { 200: Type.Object({ status: part('`ok`') }) },
       detail: { summary: 'Whether the process serves', tags: ['Service'] },
     })
-}
-
-async function within(limitMs: number, work: Promise<void>): Promise<string> {
-  const late = Promise.withResolvers<string>()
-  const timer = setTimeout(late.resolve, limitMs, 'no answer in time')
-  try {
-    return await Promise.race([
-      work.then(
-        () => 'ok',
-        () => 'unreachable',
-      ),
-      late.promise,
-    ])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,5 +1,5 @@
 import { connect, type Sql } from '../db/client.ts'
-import { ping } from '../db/ping.ts'
+import { createPing } from '../db/ping.ts'
 import { createLog, type Log } from '../log.ts'
 import { BEAT_MS, type FromWorker, type ToWorker } from './messages.ts'
 import { deleteOldAuditEntries, deleteStaleRateWindows } from './queries.ts'
@@ -14,6 +14,7 @@ declare const self: Worker
 const HOUSEKEEPING_MS = 60_000
 const DAY_MS = 86_400_000
 const CONNECTIONS = 2
+const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 const END_TIMEOUT_S = 5
 
 interface Running {
@@ -40,15 +41,9 @@ function start(message: Extract<ToWorker, { type: 'start' }>): Running {
   const sql = connect(target, { max: CONNECTIONS, applicationName: 'cloud-analytics worker' })
   const work = new Set<Promise<void>>()
   let database = true
-  let asking = false
+  const ping = createPing(sql, DATABASE_LIMITS)
   const look = async () => {
-    if (asking) return
-    asking = true
-    database = await ping(sql).then(
-      () => true,
-      () => false,
-    )
-    asking = false
+    database = (await ping()) === 'ok'
   }
   const beat = () => {
     say({ type: 'beat', database })
