@@ -31,6 +31,7 @@ export async function serve(context: Context): Promise<void> {
       const organizations = await listOrganizations(database.sql)
       const lines = [
         `Cloud Analytics ${VERSION} answers on ${url}`,
+        `API explorer: ${url}/docs`,
         ...(organizations.length === 0 ? [firstSteps(context, url)] : []),
       ]
       await answer(json, { url, pid: process.pid }, lines.join('\n'))
