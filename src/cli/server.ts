@@ -22,17 +22,26 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
+const loadApp = () => Promise.all([import('../app.ts'), import('../http/listen.ts')])
+
+/** Elysia takes longest to load: it does so while PostgreSQL starts, and not before, since loading holds the thread. */
+async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
+  const opening = open()
+  // by then PostgreSQL is spawned, unless it has to be unpacked first
+  await new Promise((resolve) => setImmediate(resolve))
+  const [database] = await Promise.all([opening, loadApp()])
+  return database
+}
+
 /** Migrates the database and starts the API and the worker on it; the database is closed with the server. */
 export async function startServer(
   context: Context,
   open: () => Promise<OpenDatabase>,
 ): Promise<RunningServer> {
   const { config, log, spawnWorker } = context
-  // Elysia takes longest to load: it does so while PostgreSQL starts.
-  const loading = Promise.all([import('../app.ts'), import('../http/listen.ts')])
-  const database = await open()
+  const database = await openWhileLoading(open)
   try {
-    const [[{ createApp }, { listen }]] = await Promise.all([loading, migrate(database.sql, log)])
+    const [[{ createApp }, { listen }]] = await Promise.all([loadApp(), migrate(database.sql, log)])
     const { logLevel, logFormat, retentionAuditDays } = config
     const { target } = database
     const worker = superviseWorker({
