@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../src/app.ts'
 import { countRisks, riskRecords } from '../src/risk/queries.ts'
+import { seedRisks } from '../src/seed/risks.ts'
+import { exportLines } from '../src/sync/queries.ts'
 import { compareRiskRollups, rebuildRiskRollups } from '../src/sync/rollup-risk.ts'
 import { client, type Tenant, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
@@ -562,4 +564,37 @@ describe('computed parts', () => {
     // and where it came from they say nothing new
     expect(await sync(ask, records)).toEqual({ created: 0, updated: 0, unchanged: 3 })
   })
+})
+
+test('an export has the scores, and taken in it gives the same answers', async () => {
+  const { ask, own } = await newTenant()
+  await sync(ask, [
+    given({ id: 'risk_own' }),
+    given({ pr_number: 2, created_at: '2026-10-02T00:00:00.123456Z' }),
+  ])
+  let lines = ''
+  for await (const some of exportLines(database.sql, own.orgId)) lines += some
+  const records = lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const { ask: other } = await newTenant()
+  await sync(
+    other,
+    records.filter((record) => record.type !== 'audit'),
+  )
+  expect(await (await other('/v1/risk')).text()).toBe(await (await ask('/v1/risk')).text())
+})
+
+test('seeded scores are counted, the same for the same seed, and not made twice', async () => {
+  const plan = { risk: 400, projects: 3, days: 30, seed: 7, today: '2026-11-15' }
+  const [{ ask, own }, { ask: other, own: there }] = [await newTenant(), await newTenant()]
+  await seedRisks(database.sql, own.orgId, plan)
+  await seedRisks(database.sql, there.orgId, plan)
+  expect((await list(ask)).pagination.total).toBe(400)
+  expect(await list(ask, { page: 3 })).toEqual(await list(other, { page: 3 }))
+  expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+  expect(seedRisks(database.sql, own.orgId, { ...plan, risk: 10 })).rejects.toThrow(
+    'seed 7 are there already',
+  )
 })

@@ -1,6 +1,8 @@
 import type { ISql, Sql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
+import { riskScoreOf } from '../risk/prepare.ts'
 import type { PreparedSession } from '../sync/prepare.ts'
+import type { RiskRow } from '../sync/write-risk.ts'
 
 /** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
 const cell = (value: string | number | null): string =>
@@ -121,6 +123,55 @@ export async function refreshAuditStatistics(sql: Sql): Promise<void> {
 /** The same for commits. */
 export async function refreshCommitStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze commits, commit_files, files, file_authors, expertise_domains, expertise_authors`
+}
+
+/** A COPY that meets a key twice never ends (postgres.js sends no Sync behind the error): so it is asked for before. */
+export async function hasSession(tx: ISql, orgId: string, id: string): Promise<boolean> {
+  const rows = await tx`
+    select s.id
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = ${id}`
+  return rows.length > 0
+}
+
+/** Whether there are risk scores of one of these repositories; see `hasSession`. */
+export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Promise<boolean> {
+  const rows = await tx`
+    select k.id
+    from pr_risks k
+    where k.org_id = ${orgId}
+      and k.repo = any(${repos}::text[])
+    limit 1`
+  return rows.length > 0
+}
+
+/** Puts new risk scores in by COPY, counts aside. */
+export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
+  await copyIn(
+    await tx`
+      copy pr_risks (
+        org_id, repo, pr_number, id, pr_title, files_changed, created_at, impact_score, regression_score,
+        security_score, coupling_score, risk_score, contributions
+      ) from stdin`.writable(),
+    rows.map(({ scores, ...row }) =>
+      line([
+        orgId,
+        row.repo,
+        row.prNumber,
+        row.id,
+        row.title,
+        row.filesChanged,
+        row.createdAt,
+        scores.impact,
+        scores.regression,
+        scores.security,
+        scores.coupling,
+        riskScoreOf(scores),
+        JSON.stringify(row.contributions),
+      ]),
+    ),
+  )
 }
 
 /** The same for risk scores. */

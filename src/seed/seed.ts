@@ -10,7 +10,13 @@ import { rebuildRollups } from '../sync/rollup-check.ts'
 import { moveActivity } from '../sync/write-activity.ts'
 import { activityOf } from '../sync/write-sessions.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
-import { copySessions, insertSeedEntries, refreshAuditStatistics, refreshStatistics } from './queries.ts'
+import {
+  copySessions,
+  hasSession,
+  insertSeedEntries,
+  refreshAuditStatistics,
+  refreshStatistics,
+} from './queries.ts'
 
 /** Sessions held in memory at a time; one COPY each. */
 const BATCH = 5_000
@@ -35,34 +41,30 @@ export async function seedSessions(
 ): Promise<void> {
   const pricer = await deps.pricer()
   const scoredAt = deps.now().toISOString()
-  try {
-    await deps.sql.begin(async (tx) => {
-      await lockOrganization(tx, orgId)
-      let done = 0
-      let batch: PreparedSession[] = []
-      const flush = async () => {
-        if (batch.length > 0) await copySessions(tx, orgId, batch, scoredAt)
-        await moveActivity(tx, orgId, [], batch.map(activityOf))
-        done += batch.length
-        batch = []
-        onProgress(done)
-      }
-      for (const record of generateSessions(plan)) {
-        batch.push(await prepareSession(record, record.id, { pricer, storeContent: false }))
-        if (batch.length === BATCH) await flush()
-      }
-      await flush()
-      await rebuildRollups(tx, orgId)
-      await rebuildFindings(tx, orgId)
-      const details = { created: plan.sessions, updated: 0, ids: [] }
-      await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
-    })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '23505') {
+  await deps.sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    if (await hasSession(tx, orgId, `sess_seed${plan.seed}_0`)) {
       throw new OperatorError(`sessions of seed ${plan.seed} are there already: choose another with --seed`)
     }
-    throw error
-  }
+    let done = 0
+    let batch: PreparedSession[] = []
+    const flush = async () => {
+      if (batch.length > 0) await copySessions(tx, orgId, batch, scoredAt)
+      await moveActivity(tx, orgId, [], batch.map(activityOf))
+      done += batch.length
+      batch = []
+      onProgress(done)
+    }
+    for (const record of generateSessions(plan)) {
+      batch.push(await prepareSession(record, record.id, { pricer, storeContent: false }))
+      if (batch.length === BATCH) await flush()
+    }
+    await flush()
+    await rebuildRollups(tx, orgId)
+    await rebuildFindings(tx, orgId)
+    const details = { created: plan.sessions, updated: 0, ids: [] }
+    await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
+  })
   await refreshStatistics(deps.sql)
 }
 

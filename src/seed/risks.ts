@@ -1,0 +1,118 @@
+import { addDays } from '../dates.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { OperatorError } from '../errors.ts'
+import { derivedId } from '../ids.ts'
+import { securityPart } from '../risk/sensitive-paths.ts'
+import { couplingScore } from '../scoring/coupling.ts'
+import { impactScore } from '../scoring/impact.ts'
+import { regressionScore } from '../scoring/regression.ts'
+import { rebuildRiskRollups } from '../sync/rollup-risk.ts'
+import type { RiskRow } from '../sync/write-risk.ts'
+import { randomFrom, type SeedPlan } from './generate.ts'
+import { copyRisks, hasRisksOf, refreshRiskStatistics } from './queries.ts'
+
+/** Scores held in memory at a time; one COPY each. */
+const BATCH = 5_000
+const DAY_MS = 86_400_000
+const TITLES = [
+  'Add export',
+  'Fix rounding',
+  'Update dependencies',
+  'Move settings',
+  'Fix bug in login',
+] as const
+const PATHS = [
+  'src/index.ts',
+  'src/cart/sum.ts',
+  'src/cart/sum.test.ts',
+  'src/auth/login.ts',
+  'package.json',
+  'Dockerfile',
+  '.github/workflows/ci.yml',
+] as const
+
+type RiskPlan = Pick<SeedPlan, 'projects' | 'days' | 'seed' | 'today'> & { risk: number }
+
+const reposOf = ({ seed, projects }: RiskPlan): string[] =>
+  Array.from({ length: projects }, (_, index) => `seed-${seed}/project-${String(index + 1).padStart(2, '0')}`)
+
+/** Plausible scores of pull requests, evenly over the days and in order of time. */
+function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
+  const random = randomFrom(plan.seed)
+  const below = (limit: number) => Math.floor(random() * limit)
+  const repos = reposOf(plan)
+  const first = Date.parse(addDays(plan.today, -plan.days))
+  for (let index = 0; index < plan.risk; index += 1) {
+    const at = first + Math.floor(((index + random()) / plan.risk) * plan.days * DAY_MS)
+    const repo = repos[below(repos.length)] ?? ''
+    const title = TITLES[below(TITLES.length)] ?? TITLES[0]
+    const files = 1 + Math.floor(random() ** 3 * 40)
+    const entropy = Math.log2(files) * random()
+    const nd = 1 + below(files)
+    const fix = title.startsWith('Fix') ? 1 : 0
+    const la = Math.floor(random() ** 4 * 3_000)
+    const parts = {
+      impact: impactScore({ files, entropy, hotspot: random() ** 2, singleOwned: below(files + 1) }),
+      regression: regressionScore({ la, ld: below(1 + la), nf: files, nd, entropy, fix }),
+      security: securityPart(
+        PATHS.filter(() => random() < 0.3),
+        { critical: 0, high: below(3), medium: below(3), low: below(3) },
+      ),
+      coupling: couplingScore(PATHS.slice(0, below(4)).map((file) => ({ file, degree: 30 + below(70) }))),
+    }
+    yield {
+      id: derivedId('risk', repo, index + 1),
+      repo,
+      prNumber: index + 1,
+      title,
+      filesChanged: files,
+      createdAt: new Date(at).toISOString(),
+      inputHash: null,
+      scores: {
+        impact: parts.impact.score,
+        regression: parts.regression.score,
+        security: parts.security.score,
+        coupling: parts.coupling.score,
+      },
+      contributions: {
+        impact: parts.impact.contributions,
+        regression: parts.regression.contributions,
+        security: parts.security.contributions,
+        coupling: parts.coupling.contributions,
+      },
+    }
+  }
+}
+
+/** Makes the risk scores of `plan` in one transaction: all or none. Throws OperatorError when those of the same seed are there. */
+export async function seedRisks(
+  sql: Sql,
+  orgId: string,
+  plan: RiskPlan,
+  onProgress: (done: number) => void = () => {},
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    if (await hasRisksOf(tx, orgId, reposOf(plan))) {
+      throw new OperatorError(
+        `risk scores of seed ${plan.seed} are there already: choose another with --seed`,
+      )
+    }
+    let done = 0
+    let batch: RiskRow[] = []
+    const flush = async () => {
+      if (batch.length > 0) await copyRisks(tx, orgId, batch)
+      done += batch.length
+      batch = []
+      onProgress(done)
+    }
+    for (const row of generateRisks(plan)) {
+      batch.push(row)
+      if (batch.length === BATCH) await flush()
+    }
+    await flush()
+    await rebuildRiskRollups(tx, orgId)
+  })
+  await refreshRiskStatistics(sql)
+}
