@@ -1,59 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../src/app.ts'
-import { countRisks, riskRecords } from '../src/risk/queries.ts'
+import { seedRisks } from '../src/seed/risks.ts'
+import { exportLines } from '../src/sync/queries.ts'
 import { compareRiskRollups, rebuildRiskRollups } from '../src/sync/rollup-risk.ts'
 import { client, type Tenant, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
+import { type Ask, bodyOf, firstOf, given, list, post, type Risk, sync } from './risk-records.ts'
 
-// GET /v1/risk and the pr_risk records of sync, against what a naive computation says.
+// GET /v1/risk and the pr_risk records of sync that have the parts, against what a naive computation says.
 
-type Ask = (path: string, init?: RequestInit) => Promise<Response>
-
-interface Risk {
-  type: 'pr_risk'
-  repo: string
-  pr_number: number
-  pr_title: string
-  files_changed: number
-  created_at: string
-  impact_score: number
-  regression_score: number
-  security_score: number
-  coupling_score: number
-}
-
-const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
 
 let database: TestDatabase
 let app: App
-
-const bodyOf = async (response: Response) => JSON.parse(await response.text())
-
-const post = (ask: Ask, records: unknown[]) =>
-  ask('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
-
-async function sync(ask: Ask, records: unknown[]) {
-  const response = await post(ask, records)
-  expect([response.status, response.status === 200 ? '' : await response.clone().text()]).toEqual([200, ''])
-  const { created, updated, unchanged } = await bodyOf(response)
-  return { created, updated, unchanged }
-}
-
-async function list(ask: Ask, query: Record<string, string | number> = {}) {
-  const search = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  )
-  const response = await ask(`/v1/risk?${search}`)
-  expect(response.status).toBe(200)
-  return await bodyOf(response)
-}
-
-const firstOf = async (ask: Ask) => (await list(ask)).data[0]
 
 async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
   const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
@@ -65,20 +24,6 @@ beforeAll(async () => {
   app = testApp(database.sql)
 })
 afterAll(() => database.drop())
-
-const given = (over: Partial<Risk> & Record<string, unknown> = {}) => ({
-  type: 'pr_risk' as const,
-  repo: 'acme/shop',
-  pr_number: 1,
-  pr_title: 'Fix rounding',
-  files_changed: 3,
-  created_at: '2026-10-01T10:00:00Z',
-  impact_score: 70,
-  regression_score: 55,
-  security_score: 60,
-  coupling_score: 75,
-  ...over,
-})
 
 describe('the list', () => {
   let ask: Ask
@@ -321,245 +266,35 @@ describe('given parts', () => {
   })
 })
 
-describe('computed parts', () => {
-  const commit = (
-    sha: string,
-    at: string,
-    author: string,
-    paths: string[],
-    over: Record<string, unknown> = {},
-  ) => ({
-    type: 'commit',
-    project: 'shop',
-    sha,
-    author_email: `${author}@example.com`,
-    author_name: author,
-    committed_at: at,
-    subject: 'work',
-    files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
-    ...over,
-  })
-  const change = (paths: string[], over: Record<string, unknown> = {}) => ({
-    type: 'pr_risk',
-    repo: 'acme/shop',
-    pr_number: 1,
-    pr_title: 'Add a thing',
-    files_changed: paths.length,
-    created_at: '2026-10-01T00:00:00Z',
-    project: 'shop',
-    author_email: 'ada@example.com',
-    files: paths.map((path) => ({ path, additions: 10, deletions: 0, status: 'modified' })),
-    ...over,
-  })
-  /** src/a.ts and src/b.ts together six times, src/a.ts alone twice; src/c.ts once, by others. */
-  const history = [
-    ...Array.from({ length: 6 }, (_, index) =>
-      commit(`ab${index}`, `2026-09-0${index + 1}T00:00:00Z`, index % 2 ? 'ada' : 'bob', [
-        'src/a.ts',
-        'src/b.ts',
-      ]),
-    ),
-    commit('a1', '2026-09-10T00:00:00Z', 'ada', ['src/a.ts']),
-    commit('a2', '2026-09-11T00:00:00Z', 'ada', ['src/a.ts']),
-    commit('c1', '2026-09-12T00:00:00Z', 'cy', ['src/c.ts']),
-  ]
+test('an export has the scores, and taken in it gives the same answers', async () => {
+  const { ask, own } = await newTenant()
+  await sync(ask, [
+    given({ id: 'risk_own' }),
+    given({ pr_number: 2, created_at: '2026-10-02T00:00:00.123456Z' }),
+  ])
+  let lines = ''
+  for await (const some of exportLines(database.sql, own.orgId)) lines += some
+  const records = lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const { ask: other } = await newTenant()
+  await sync(
+    other,
+    records.filter((record) => record.type !== 'audit'),
+  )
+  expect(await (await other('/v1/risk')).text()).toBe(await (await ask('/v1/risk')).text())
+})
 
-  const addUp = (risk: { contributions: Record<string, { points: number }[]> } & Record<string, unknown>) => {
-    for (const part of PARTS) {
-      const sum = risk.contributions[part]?.reduce((total, { points }) => total + Math.round(points * 100), 0)
-      expect(sum).toBe(Math.round(Number(risk[`${part}_score`]) * 100))
-    }
-  }
-  const named = (risk: { contributions: Record<string, { name: string; value: number }[]> }, part: string) =>
-    Object.fromEntries((risk.contributions[part] ?? []).map(({ name, value }) => [name, value]))
-
-  test('see the history of the same request, and add up', async () => {
-    const { ask } = await newTenant()
-    // out of order: what is computed comes after what it is computed from
-    expect(await sync(ask, [change(['src/a.ts']), ...history])).toEqual({
-      created: 10,
-      updated: 0,
-      unchanged: 0,
-    })
-    const risk = await firstOf(ask)
-    addUp(risk)
-    // 6 shared of (8 + 6) / 2
-    expect(named(risk, 'coupling')).toEqual({ 'src/b.ts': 85.7143 })
-    expect(risk.coupling_score).toBe(42.86)
-    // a.ts: most changes and most lines of the three; two owners
-    expect(named(risk, 'impact')).toEqual({ hotspot: 1, spread: 1, entropy: 0, single_owner: 0 })
-    expect(risk.impact_score).toBe(41)
-    // 100/(1 + exp(2.9889 − 0.4428 ln 11 − 0.3061 ln 2 + 0.0796 ln 2))
-    expect(risk.regression_score).toBe(14.55)
-    expect(risk.security_score).toBe(0)
-    expect(risk.risk_score).toBe(Math.round(0.3 * 41 + 0.25 * 14.55 + 0.2 * 42.86))
-  })
-
-  test('are kept as they were, whatever comes later, and the same batch changes nothing', async () => {
-    const { ask } = await newTenant()
-    const batch = [...history, change(['src/a.ts', 'src/c.ts'])]
-    await sync(ask, batch)
-    const before = await list(ask)
-    await sync(ask, [commit('late', '2026-09-20T00:00:00Z', 'bob', ['src/c.ts'])])
-    expect(await sync(ask, batch)).toEqual({ created: 0, updated: 0, unchanged: 10 })
-    expect(await list(ask)).toEqual(before)
-    await sync(ask, [change(['src/a.ts', 'src/c.ts'], { pr_title: 'Fix a thing' })])
-    const after = await firstOf(ask)
-    expect(after.id).toBe(before.data[0].id)
-    expect(after.regression_score).toBeGreaterThan(before.data[0].regression_score)
-    // c.ts has a second author now
-    expect(named(before.data[0], 'impact').single_owner).toBe(0.5)
-    expect(named(after, 'impact').single_owner).toBe(0)
-  })
-
-  test('look at what was before the pull request only, 12 months back, without bots and great commits', async () => {
-    const { ask } = await newTenant()
-    await sync(ask, [
-      ...history.map((record) => ({ ...record, sha: `x${record.sha}`, author_name: 'dependabot[bot]' })),
-      ...history.map((record) => ({
-        ...record,
-        sha: `y${record.sha}`,
-        files: [
-          ...record.files,
-          ...Array.from({ length: 30 }, (_, index) => ({
-            path: `f${index}`,
-            additions: 1,
-            deletions: 0,
-            status: 'modified',
-          })),
-        ],
-      })),
-      ...history,
-      ...[
-        ['2025-01-01T00:00:00Z', 1],
-        ['2026-09-12T00:00:00Z', 2],
-        ['2026-09-12T00:00:00.001Z', 3],
-        ['2027-09-06T00:00:00Z', 4],
-        ['2027-09-20T00:00:00Z', 5],
-      ].map(([created_at, pr_number]) => change(['src/a.ts', 'src/c.ts'], { created_at, pr_number })),
-    ])
-    const risks = Object.fromEntries((await list(ask)).data.map((risk: Risk) => [risk.pr_number, risk]))
-    const hotspots = [1, 2, 3, 4, 5].map((pr) => named(risks[pr], 'impact').hotspot)
-    // a.ts is hottest until all of its changes are older than a year
-    expect(hotspots).toEqual([0, 1, 1, 1, 0])
-    expect([1, 2, 3, 4, 5].map((pr) => risks[pr].coupling_score > 0)).toEqual([
-      false,
-      true,
-      true,
-      false,
-      false,
-    ])
-    // of one computed alone
-    const { ask: other } = await newTenant()
-    await sync(other, history)
-    await sync(other, [
-      change(['src/a.ts', 'src/c.ts'], { created_at: '2027-09-06T00:00:00Z', pr_number: 4 }),
-    ])
-    expect((await firstOf(other)).contributions.coupling).toEqual(risks[4].contributions.coupling)
-  })
-
-  test('follow renames', async () => {
-    const { ask } = await newTenant()
-    await sync(ask, [
-      ...history,
-      commit('mv', '2026-09-15T00:00:00Z', 'bob', [], {
-        files: [
-          { path: 'lib/a.ts', previous_path: 'src/a.ts', additions: 0, deletions: 0, status: 'renamed' },
-        ],
-      }),
-      change(['lib/a.ts']),
-      change(['src/a.ts'], { pr_number: 2 }),
-      change([], {
-        pr_number: 3,
-        files_changed: 1,
-        files: [
-          { path: 'new/b.ts', previous_path: 'src/b.ts', additions: 1, deletions: 1, status: 'renamed' },
-        ],
-      }),
-    ])
-    const risks = Object.fromEntries((await list(ask)).data.map((risk: Risk) => [risk.pr_number, risk]))
-    expect(named(risks[1], 'coupling')).toEqual({ 'src/b.ts': 80 })
-    expect(risks[2].contributions.coupling).toEqual(risks[1].contributions.coupling)
-    expect(named(risks[3], 'coupling')).toEqual({ 'lib/a.ts': 80 })
-  })
-
-  test('know no partner that was deleted', async () => {
-    const { ask } = await newTenant()
-    await sync(ask, [
-      ...history,
-      commit('rm', '2026-09-15T00:00:00Z', 'bob', [], {
-        files: [{ path: 'src/b.ts', additions: 0, deletions: 60, status: 'deleted' }],
-      }),
-      change(['src/a.ts']),
-    ])
-    expect((await firstOf(ask)).contributions.coupling).toEqual([])
-  })
-
-  test('count open findings in the files, and sensitive files', async () => {
-    const { ask } = await newTenant()
-    const finding = { rule_id: 'r', category: 'secret', title: 't', file: 'src/a.ts' }
-    await sync(ask, [
-      {
-        type: 'session',
-        id: 'sess_1',
-        project_name: 'shop',
-        created_at: '2026-09-01T00:00:00Z',
-        security_metadata: {
-          findings: [
-            { ...finding, severity: 'high', fingerprint: 'one' },
-            { ...finding, severity: 'low', fingerprint: 'two' },
-          ],
-        },
-      },
-      {
-        type: 'session',
-        id: 'sess_2',
-        project_name: 'other',
-        created_at: '2026-09-01T00:00:00Z',
-        security_metadata: { findings: [{ ...finding, severity: 'critical' }] },
-      },
-      change(['src/a.ts', '.github/workflows/ci.yml']),
-    ])
-    const risk = await firstOf(ask)
-    expect(named(risk, 'security')).toEqual({ high_findings: 1, low_findings: 1, pipeline: 1 })
-    expect(risk.security_score).toBe(38)
-    addUp(risk)
-  })
-
-  test('of a project without history, or of no files, are what the change itself says', async () => {
-    const { ask, own } = await newTenant()
-    const { ask: other } = await newTenant()
-    await sync(other, history)
-    await sync(ask, [change(['src/a.ts']), change([], { pr_number: 2 })])
-    const risks = (await list(ask)).data
-    for (const risk of risks) {
-      addUp(risk)
-      expect(risk.coupling_score).toBe(0)
-    }
-    expect(risks.map((risk: Risk) => [risk.pr_number, risk.impact_score])).toContainEqual([1, 21])
-    expect(risks.map((risk: Risk) => [risk.pr_number, risk.regression_score])).toContainEqual([2, 4.79])
-    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
-  })
-
-  test('give the same answers where their export is taken in, without the history', async () => {
-    const { ask, own } = await newTenant()
-    await sync(ask, [
-      ...history,
-      change(['src/a.ts', '.env']),
-      change(['src/c.ts'], { pr_number: 2 }),
-      given({ pr_number: 3 }),
-    ])
-    const records: object[] = []
-    for await (const page of riskRecords(database.sql, own.orgId)) records.push(...page)
-    expect(records).toHaveLength(3)
-    expect(await countRisks(database.sql, own.orgId)).toBe(3)
-    const { ask: other, own: there } = await newTenant()
-    expect(await sync(other, records)).toEqual({ created: 3, updated: 0, unchanged: 0 })
-    expect(await (await other('/v1/risk')).text()).toBe(await (await ask('/v1/risk')).text())
-    const again: object[] = []
-    for await (const page of riskRecords(database.sql, there.orgId)) again.push(...page)
-    expect(JSON.stringify(again)).toBe(JSON.stringify(records))
-    // and where it came from they say nothing new
-    expect(await sync(ask, records)).toEqual({ created: 0, updated: 0, unchanged: 3 })
-  })
+test('seeded scores are counted, the same for the same seed, and not made twice', async () => {
+  const plan = { risk: 400, projects: 3, days: 30, seed: 7, today: '2026-11-15' }
+  const [{ ask, own }, { ask: other, own: there }] = [await newTenant(), await newTenant()]
+  await seedRisks(database.sql, own.orgId, plan)
+  await seedRisks(database.sql, there.orgId, plan)
+  expect((await list(ask)).pagination.total).toBe(400)
+  expect(await list(ask, { page: 3 })).toEqual(await list(other, { page: 3 }))
+  expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+  expect(seedRisks(database.sql, own.orgId, { ...plan, risk: 10 })).rejects.toThrow(
+    'seed 7 are there already',
+  )
 })

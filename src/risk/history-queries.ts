@@ -25,7 +25,7 @@ export async function commitsIn(
   { project, from, before }: { project: string; from: Date; before: Date },
 ): Promise<CommittedChange[]> {
   const rows = await tx<ChangeRow[]>`
-    select c.sha, c.committed_at, f.path, f.file, f.status = 'deleted' as deleted
+    select c.sha, c.committed_at, f.path, f.file, f.deleted
     from (
       select c.sha, c.committed_at
       from commits c
@@ -38,7 +38,15 @@ export async function commitsIn(
       order by c.committed_at desc, c.sha desc
       limit ${MAX_COMMITS}
     ) c
-    join commit_files f on f.org_id = ${orgId} and f.project = ${project} and f.sha = c.sha
+    cross join lateral (
+      select f.path, f.file, f.status = 'deleted' as deleted
+      from commit_files f
+      where f.org_id = ${orgId}
+        and f.project = ${project}
+        and f.sha = c.sha
+      -- keeps the planner from reading all of the project's files to join them
+      offset 0
+    ) f
     order by c.committed_at, c.sha, f.path`
   const commits: CommittedChange[] = []
   let files: ChangeRow[] = []
@@ -62,9 +70,16 @@ export async function linesOf(
   files: readonly string[],
 ): Promise<Map<string, number>> {
   const rows = await tx<{ path: string; loc: string }[]>`
-    select f.path, f.loc
+    select n.path, f.loc
     from unnest(${[...files]}::text[]) as n (path)
-    join files f on f.org_id = ${orgId} and f.project = ${project} and f.path = n.path`
+    cross join lateral (
+      select f.loc
+      from files f
+      where f.org_id = ${orgId}
+        and f.project = ${project}
+        and f.path = n.path
+      offset 0
+    ) f`
   return new Map(rows.map(({ path, loc }) => [path, Number(loc)]))
 }
 

@@ -95,7 +95,7 @@ function cleanRecord<Record extends SyncRecord>(
       if (masked !== text) put(copy, path, masked)
     }
   }
-  return { record: copy, findings: findingsOf(record, found) }
+  return { record: copy, findings: findingsOf(copy, found) }
 }
 
 const labelOf = ({ ruleId, start, end }: FoundSecret): string => {

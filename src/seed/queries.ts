@@ -125,6 +125,17 @@ export async function refreshCommitStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze commits, commit_files, files, file_authors, expertise_domains, expertise_authors`
 }
 
+/** Whether there are risk scores of one of these repositories; see `hasSession`. */
+export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Promise<boolean> {
+  const rows = await tx`
+    select k.id
+    from pr_risks k
+    where k.org_id = ${orgId}
+      and k.repo = any(${repos}::text[])
+    limit 1`
+  return rows.length > 0
+}
+
 /** Puts new risk scores in by COPY, counts aside. */
 export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
   await copyIn(

@@ -10,7 +10,7 @@ import { regressionScore } from '../scoring/regression.ts'
 import { rebuildRiskRollups } from '../sync/rollup-risk.ts'
 import type { RiskRow } from '../sync/write-risk.ts'
 import { randomFrom, type SeedPlan } from './generate.ts'
-import { copyRisks, refreshRiskStatistics } from './queries.ts'
+import { copyRisks, hasRisksOf, refreshRiskStatistics } from './queries.ts'
 
 /** Scores held in memory at a time; one COPY each. */
 const BATCH = 5_000
@@ -34,14 +34,18 @@ const PATHS = [
 
 type RiskPlan = Pick<SeedPlan, 'projects' | 'days' | 'seed' | 'today'> & { risk: number }
 
+const reposOf = ({ seed, projects }: RiskPlan): string[] =>
+  Array.from({ length: projects }, (_, index) => `seed-${seed}/project-${String(index + 1).padStart(2, '0')}`)
+
 /** Plausible scores of pull requests, evenly over the days and in order of time. */
 function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
   const random = randomFrom(plan.seed)
   const below = (limit: number) => Math.floor(random() * limit)
+  const repos = reposOf(plan)
   const first = Date.parse(addDays(plan.today, -plan.days))
   for (let index = 0; index < plan.risk; index += 1) {
     const at = first + Math.floor(((index + random()) / plan.risk) * plan.days * DAY_MS)
-    const repo = `seed-${plan.seed}/project-${String(1 + below(plan.projects)).padStart(2, '0')}`
+    const repo = repos[below(repos.length)] ?? ''
     const title = TITLES[below(TITLES.length)] ?? TITLES[0]
     const files = 1 + Math.floor(random() ** 3 * 40)
     const entropy = Math.log2(files) * random()
@@ -88,31 +92,27 @@ export async function seedRisks(
   plan: RiskPlan,
   onProgress: (done: number) => void = () => {},
 ): Promise<void> {
-  try {
-    await sql.begin(async (tx) => {
-      await lockOrganization(tx, orgId)
-      let done = 0
-      let batch: RiskRow[] = []
-      const flush = async () => {
-        if (batch.length > 0) await copyRisks(tx, orgId, batch)
-        done += batch.length
-        batch = []
-        onProgress(done)
-      }
-      for (const row of generateRisks(plan)) {
-        batch.push(row)
-        if (batch.length === BATCH) await flush()
-      }
-      await flush()
-      await rebuildRiskRollups(tx, orgId)
-    })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '23505') {
+  await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    if (await hasRisksOf(tx, orgId, reposOf(plan))) {
       throw new OperatorError(
         `risk scores of seed ${plan.seed} are there already: choose another with --seed`,
       )
     }
-    throw error
-  }
+    let done = 0
+    let batch: RiskRow[] = []
+    const flush = async () => {
+      if (batch.length > 0) await copyRisks(tx, orgId, batch)
+      done += batch.length
+      batch = []
+      onProgress(done)
+    }
+    for (const row of generateRisks(plan)) {
+      batch.push(row)
+      if (batch.length === BATCH) await flush()
+    }
+    await flush()
+    await rebuildRiskRollups(tx, orgId)
+  })
   await refreshRiskStatistics(sql)
 }

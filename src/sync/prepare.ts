@@ -273,7 +273,8 @@ function findingOf(
 ): Finding {
   const ruleId = finding.rule_id ?? 'unknown'
   const place = [ruleId, finding.title ?? '', finding.file ?? '', finding.line ?? 0, finding.turn_number ?? 0]
-  const fingerprint = finding.fingerprint ?? derivedId('finding', ...place).slice('finding_'.length)
+  const fingerprint =
+    finding.fingerprint ?? derivedId('finding', ...place, finding.severity).slice('finding_'.length)
   const alike = JSON.stringify([fingerprint, ...place])
   const nth = seen.get(alike) ?? 0
   seen.set(alike, nth + 1)
