@@ -27,14 +27,22 @@ function start(args: readonly string[], env: Environment, stdin: Blob | 'ignore'
 }
 
 /** Runs a command to its end. */
-export async function run(args: readonly string[], env: Environment, stdin?: string): Promise<Finished> {
+export async function run(
+  args: readonly string[],
+  env: Environment,
+  stdin?: string | Uint8Array<ArrayBuffer>,
+): Promise<Finished> {
   const child = start(args, env, stdin === undefined ? 'ignore' : new Blob([stdin]))
   const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   return { code, stdout, stderr }
 }
 
 /** Runs a command with --json that must succeed; its one document. */
-export async function runJson(args: readonly string[], env: Environment, stdin?: string) {
+export async function runJson(
+  args: readonly string[],
+  env: Environment,
+  stdin?: string | Uint8Array<ArrayBuffer>,
+) {
   const { code, stdout, stderr } = await run([...args, '--json'], env, stdin)
   if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${stderr}`)
   return JSON.parse(stdout)

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path'
 
 const MAX_LINES = 300
 const ROOT = join(import.meta.dir, '..')
-const LEAVES = /^(config|dates|decimals|errors|ids|log|model-prices|text|version)\.ts$/
+const LEAVES = /^(config|dates|decimals|errors|ids|lines|log|model-prices|text|version)\.ts$/
 const WITH_SQL =
   /(^|\/)queries\.ts$|^sync\/(write[a-z-]*|rollup[a-z-]*)\.ts$|^db\/|^webhooks\/(queue|events)\.ts$/
 const PURE = /^(scoring|agents)\//
