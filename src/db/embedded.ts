@@ -163,7 +163,8 @@ function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets
   if (other === undefined) return
   throw new OperatorError(
     `${dataDir} holds a database of PostgreSQL ${other}, and this program carries ${manifest.major}: ` +
-      'write a backup with the program that made it (`cloud-analytics backup FILE`) and restore it here into another DATA_DIR',
+      'with the program that made it write each organization to a file (`cloud-analytics export --org SLUG > FILE`), and ' +
+      '`import` the files here into another DATA_DIR',
   )
 }
 
