@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission } from './http/admission.ts'
+import { createBodyGate } from './http/body-gate.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import type { Log } from './log.ts'
@@ -33,7 +34,8 @@ export type App = ReturnType<typeof createApp>
 export function createApp(deps: AppDeps) {
   const { sql, writes, config, log, now, worker, pricer } = deps
   const admission = createAdmission(deps)
-  const routeDeps = { sql, config, log, now, admission }
+  const bodies = createBodyGate()
+  const routeDeps = { sql, config, log, now, admission, bodies }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
   const inTurn = createTurns()
@@ -45,7 +47,7 @@ export function createApp(deps: AppDeps) {
       .use(costRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps, inTurn))
 
-  const { app, flushAccessLog } = lifecycle({ log, admission })
+  const { app, flushAccessLog } = lifecycle({ log, admission, bodies })
   app
     .use(healthRoutes({ sql, worker }))
     .group('/v1', (group) => group.use(v1()))
