@@ -208,16 +208,17 @@ describe('many large bodies at once', () => {
   test('large ones wait, small ones pass, and every answer gives its place back', async () => {
     const open: ReadableStreamDefaultController[] = []
     const pulled = Promise.withResolvers<void>()
-    let read = 0
+    const read = new Set<ReadableStreamDefaultController>()
     const slow = () =>
       new ReadableStream({
         start(controller) {
           controller.enqueue(new TextEncoder().encode(`{"records":[]${' '.repeat(2 * MIB)}`))
           open.push(controller)
         },
-        pull() {
-          read += 1
-          if (read === 4) pulled.resolve()
+        // asked again for each read that waits
+        pull(controller) {
+          read.add(controller)
+          if (read.size === 4) pulled.resolve()
         },
       })
     const held = Array.from({ length: 4 }, () => post(slow()))
