@@ -26,6 +26,8 @@ export interface AppDeps {
   pricer: () => Promise<Pricer>
   /** Tests only: the clock of the rate limit's minutes, which is otherwise the database's. */
   windowClock?: () => Date
+  /** Tests only: the clock of the keys' cache, in milliseconds. */
+  keyClock?: () => number
 }
 
 export type App = ReturnType<typeof createApp>
