@@ -3,7 +3,7 @@ import { defaultDataDir } from '../config.ts'
 import type { Context } from './context.ts'
 
 /** The text as one word of a shell's command line. */
-export const shellWord = (text: string): string =>
+const shellWord = (text: string): string =>
   /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 /**

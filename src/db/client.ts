@@ -4,8 +4,7 @@ import { tlsOf } from './tls.ts'
 
 /** A pool of connections; tagged templates run on any of them. */
 export type Sql = postgres.Sql
-/** One connection inside `sql.begin`. Queries that serve both take `ISql`. */
-export type TransactionSql = postgres.TransactionSql
+/** A pool, or the one connection inside `sql.begin`: for queries that serve both. */
 export type ISql = postgres.ISql
 
 /** Where a server listens: any PostgreSQL by URL, or the embedded one by the folder of its socket. */

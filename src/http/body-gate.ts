@@ -13,7 +13,7 @@ export interface BodyGate {
   leave(request: Request): void
 }
 
-export interface GateLimits {
+interface GateLimits {
   atOnce: number
   waiting: number
   /** How long one waits; less than a connection may be idle. */

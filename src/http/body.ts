@@ -8,7 +8,7 @@ import { parseJson, parseLines } from './json.ts'
 import { assertAllowed } from './query.ts'
 
 /** Unpacked and packed, of every route but sync. */
-export const MAX_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 
 const JSON_TYPE = 'application/json'
 const NDJSON_TYPE = 'application/x-ndjson'

@@ -1,5 +1,5 @@
 import { PLANS, type Plan } from '../config.ts'
-import { isDate, isTimestamp, normalizeTimestamp } from '../dates.ts'
+import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -8,7 +8,6 @@ import { type ApiKey, type Organization, SCOPES, type Scope } from './model.ts'
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const MAX_NAME_LENGTH = 200
-const TIME = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
 function checkName(name: string): string {
   const trimmed = name.trim()
@@ -64,7 +63,7 @@ export async function createOrganization(
         from made
       )
       select made.org_id as id, made.slug, made.name, made.plan,
-        to_char(made.created_at at time zone 'UTC', ${TIME}) as created_at
+        to_char(made.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
       from made`
     if (row === undefined) throw new Error('the new organization was not returned')
     return row
@@ -77,7 +76,7 @@ export async function createOrganization(
 /** All organizations, by slug. */
 export async function listOrganizations(sql: Sql): Promise<Organization[]> {
   return await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME}) as created_at
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
     from organizations o
     order by o.slug`
 }
@@ -85,7 +84,7 @@ export async function listOrganizations(sql: Sql): Promise<Organization[]> {
 /** The organization with this slug. */
 export async function findOrganization(sql: Sql, slug: string): Promise<Organization | undefined> {
   const [row] = await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME}) as created_at
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
     from organizations o
     where o.slug = ${slug.replaceAll('\0', '')}`
   return row
@@ -134,10 +133,10 @@ export async function createKey(
 export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
   return await sql<ApiKey[]>`
     select k.id, k.name, k.scopes,
-      to_char(k.created_at at time zone 'UTC', ${TIME}) as created_at,
-      to_char(k.expires_at at time zone 'UTC', ${TIME}) as expires_at,
-      to_char(k.last_used_at at time zone 'UTC', ${TIME}) as last_used_at,
-      to_char(k.revoked_at at time zone 'UTC', ${TIME}) as revoked_at
+      to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
+      to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
+      to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
+      to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at
     from api_keys k
     where k.org_id = ${orgId}
     order by k.created_at, k.id`
@@ -152,7 +151,7 @@ export async function revokeKey(
     update api_keys
     set revoked_at = coalesce(revoked_at, now())
     where id = ${id.replaceAll('\0', '')}
-    returning id, org_id, to_char(revoked_at at time zone 'UTC', ${TIME}) as revoked_at`
+    returning id, org_id, to_char(revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at`
   if (row === undefined) throw new OperatorError(`there is no API key ${JSON.stringify(id)}`)
   return row
 }
