@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission } from './http/admission.ts'
+import { createBodyGate } from './http/body-gate.ts'
 import { docsRoutes } from './http/docs-page.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
@@ -31,6 +32,8 @@ export interface AppDeps {
   pricer: () => Promise<Pricer>
   /** Tests only: the clock of the rate limit's minutes, which is otherwise the database's. */
   windowClock?: () => Date
+  /** Tests only: the clock of the keys' cache, in milliseconds. */
+  keyClock?: () => number
 }
 
 export type App = ReturnType<typeof createApp>
@@ -39,7 +42,8 @@ export type App = ReturnType<typeof createApp>
 export function createApp(deps: AppDeps) {
   const { sql, writes, config, log, now, worker, pricer } = deps
   const admission = createAdmission(deps)
-  const routeDeps = { sql, config, log, now, admission }
+  const bodies = createBodyGate()
+  const routeDeps = { sql, config, log, now, admission, bodies }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
   const inTurn = createTurns()
@@ -55,7 +59,7 @@ export function createApp(deps: AppDeps) {
       .use(riskRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps, inTurn))
 
-  const { app, flushAccessLog } = lifecycle({ log, admission })
+  const { app, flushAccessLog } = lifecycle({ log, admission, bodies })
   app
     .use(healthRoutes({ sql, worker }))
     .use(docsRoutes({ config, routes: () => app.routes }))

@@ -145,7 +145,8 @@ const cidrs: Read<string[]> = (text) => {
     : new Refusal('must be networks such as 10.0.0.0/8, separated by commas')
 }
 
-function defaultDataDir(env: Environment): string {
+/** Where the data lies unless DATA_DIR says otherwise. */
+export function defaultDataDir(env: Environment): string {
   if (process.getuid?.() === 0) return '/var/lib/cloud-analytics'
   return join(env.XDG_DATA_HOME || join(home(), '.local', 'share'), 'cloud-analytics')
 }

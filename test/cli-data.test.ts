@@ -158,6 +158,18 @@ test('import counts and names bad lines and takes the good ones', async () => {
   for (const line of [3, 4, 5, 7, 8]) expect(stderr).toContain(`line ${line}: `)
 })
 
+test.each([
+  ['gzip', Bun.gzipSync],
+  ['zstd', Bun.zstdCompressSync],
+] as const)('import takes standard input packed by %s', async (name, pack) => {
+  const line = { type: 'session', id: `sess_${name}`, project_name: 'p', created_at: '2026-01-01T00:00:00Z' }
+  const packed = new Uint8Array(pack(`${JSON.stringify(line)}\n\n{}\n`))
+  const taken = await runJson(['import', '-', '--org', 'local'], env, packed)
+  expect(taken).toMatchObject({ received: 2, created: 1, skipped: 1 })
+  const damaged = await run(['import', '-', '--org', 'local'], env, packed.slice(0, -6))
+  expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('- cannot be read')])
+})
+
 test(
   'export and import into an empty organization give the same answers, byte for byte',
   async () => {

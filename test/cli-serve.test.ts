@@ -1,9 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { firstSteps } from '../src/cli/first-steps.ts'
+import { loadConfig } from '../src/config.ts'
 import { connect } from '../src/db/client.ts'
 import { readHolder } from '../src/db/instance-lock.ts'
-import { eventually, run, runJson, type Serving, scratchFolder, serving } from './cli.ts'
+import {
+  eventually,
+  run,
+  runJson,
+  type Serving,
+  scratchFolder,
+  serving,
+  startProgram,
+  untilTold,
+} from './cli.ts'
 
 // `serve` and `demo` on the embedded database, as an operator has them.
 
@@ -198,3 +209,41 @@ test(
   },
   SLOW_MS,
 )
+
+test.skipIf(Bun.which('curl') === null)(
+  'the first steps work as pasted, whatever the data directory is called',
+  async () => {
+    const DATA_DIR = join(folder.path, "it's $HOME's `data`")
+    const child = startProgram(['serve', '--port', '0', '--data-dir', DATA_DIR], { DATA_DIR: '/nonexistent' })
+    try {
+      const told = await untilTold(child.stdout, 'sync ~/.claude')
+      const steps = told.split('\n').filter((line) => line.startsWith('  '))
+      const script = `set -e\n${steps.slice(0, 4).join('\n')}`
+      const shell = Bun.spawn(['sh', '-c', script], {
+        env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LOG_LEVEL: 'warn' },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      })
+      const [answers, errors, code] = await Promise.all([
+        shell.stdout.text(),
+        shell.stderr.text(),
+        shell.exited,
+      ])
+      if (code !== 0) throw new Error(errors)
+      expect(answers).toContain('"data":[]')
+      expect(answers).toContain('"total_cost":0')
+      expect(steps[4]).toContain('sync ~/.claude --org acme --data-dir')
+    } finally {
+      child.kill()
+      await child.exited
+    }
+  },
+  SLOW_MS,
+)
+
+test('the first steps never show the DATABASE_URL, and say that it is needed', () => {
+  const databaseUrl = 'postgres://u:hunter2@db/x'
+  const told = firstSteps({ config: loadConfig({}, { DATABASE_URL: databaseUrl }), env: {} }, 'http://a')
+  expect(told).toContain('in a terminal where the same DATABASE_URL is set')
+  expect(told).not.toMatch(/hunter2|--data-dir/)
+})

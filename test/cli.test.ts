@@ -21,6 +21,11 @@ test('version, and help with examples', async () => {
   const help = await run(['key', 'create', '--help'], env)
   expect(help.code).toBe(0)
   expect(help.stdout).toContain('cloud-analytics key create --org acme')
+  const settings = (await run(['--help'], env)).stdout.replace(/\n\s{20,}/g, ' ')
+  expect(settings).toMatch(/--public-url <value>\s+where clients reach this server \(for a later version\)/)
+  expect(settings).toMatch(
+    /--store-content <value>\s+true keeps prompts and answers that are sent \(false\)\n/,
+  )
 })
 
 const WRONG_USAGE: [string, string[]][] = [

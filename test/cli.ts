@@ -15,7 +15,8 @@ export interface Finished {
 /** DATA_DIR always, so that no test finds the machine's own. */
 type Environment = Record<string, string> & { DATA_DIR: string }
 
-function start(args: readonly string[], env: Environment, stdin: Blob | 'ignore' = 'ignore') {
+/** Starts the program; none of the machine's settings reach it. */
+export function startProgram(args: readonly string[], env: Environment, stdin: Blob | 'ignore' = 'ignore') {
   return Bun.spawn({
     cmd: [process.execPath, MAIN, ...args],
     // none of the machine's settings: a test must not find a real database. HOME is where bun keeps what it compiled.
@@ -27,17 +28,38 @@ function start(args: readonly string[], env: Environment, stdin: Blob | 'ignore'
 }
 
 /** Runs a command to its end. */
-export async function run(args: readonly string[], env: Environment, stdin?: string): Promise<Finished> {
-  const child = start(args, env, stdin === undefined ? 'ignore' : new Blob([stdin]))
+export async function run(
+  args: readonly string[],
+  env: Environment,
+  stdin?: string | Uint8Array<ArrayBuffer>,
+): Promise<Finished> {
+  const child = startProgram(args, env, stdin === undefined ? 'ignore' : new Blob([stdin]))
   const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   return { code, stdout, stderr }
 }
 
 /** Runs a command with --json that must succeed; its one document. */
-export async function runJson(args: readonly string[], env: Environment, stdin?: string) {
+export async function runJson(
+  args: readonly string[],
+  env: Environment,
+  stdin?: string | Uint8Array<ArrayBuffer>,
+) {
   const { code, stdout, stderr } = await run([...args, '--json'], env, stdin)
   if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${stderr}`)
   return JSON.parse(stdout)
+}
+
+/** What is said up to `sign`, and what comes with it. Throws when the stream ends before. */
+export async function untilTold(stream: ReadableStream<Uint8Array>, sign: string): Promise<string> {
+  const reader = stream.getReader()
+  let text = ''
+  while (!text.includes(sign)) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error(`ended after ${JSON.stringify(text)}`)
+    text += new TextDecoder().decode(value)
+  }
+  reader.releaseLock()
+  return text
 }
 
 export interface Serving {
@@ -52,15 +74,11 @@ export interface Serving {
 
 /** Starts `serve` or `demo` with --json on a free port and waits until it says where it answers. */
 export async function serving(command: 'serve' | 'demo', env: Environment): Promise<Serving> {
-  const child = start([command, '--json', '--port', '0'], env)
+  const child = startProgram([command, '--json', '--port', '0'], env)
   const stderr = child.stderr.text()
-  const reader = child.stdout.getReader()
-  let text = ''
-  while (!text.includes('\n')) {
-    const { done, value } = await reader.read()
-    if (done) throw new Error(`${command} ended with ${await child.exited}: ${await stderr}`)
-    text += new TextDecoder().decode(value)
-  }
+  const text = await untilTold(child.stdout, '\n').catch(async () => {
+    throw new Error(`${command} ended with ${await child.exited}: ${await stderr}`)
+  })
   const first: Record<string, string> = JSON.parse(text.split('\n')[0] ?? '')
   return {
     pid: child.pid,

@@ -52,7 +52,7 @@ async function spawnOwner(dataDir: string): Promise<{ owner: Bun.Subprocess; pos
 }
 
 describe('embedded PostgreSQL', () => {
-  test('starts on an empty folder, flushes to disk, stops within a second and keeps its data', async () => {
+  test('starts on an empty folder, flushes to disk, stops at the first signal and keeps its data', async () => {
     const dataDir = join(newFolder(), 'deep/er')
     const first = await startEmbedded({ dataDir, log })
     expect(
@@ -62,7 +62,8 @@ describe('embedded PostgreSQL', () => {
     const start = performance.now()
     await first.stop()
     await first.stop()
-    expect(performance.now() - start).toBeLessThan(1_000)
+    // a second signal would be sent after 20 s
+    expect(performance.now() - start).toBeLessThan(15_000)
     const second = await startEmbedded({ dataDir, log })
     expect(await query(second, 'select answer from kept')).toBe(42)
     await second.stop()

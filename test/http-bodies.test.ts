@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../src/http/body.ts'
+import { createBodyGate } from '../src/http/body-gate.ts'
 import { bodyOf, client, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
@@ -99,6 +100,13 @@ describe('what is refused', () => {
     ['garbage for gzip', 'x', { 'content-encoding': 'gzip' }, 400, 'body'],
     ['garbage for zstd', 'x', { 'content-encoding': 'zstd' }, 400, 'body'],
     ['cut gzip', gzipSync(EMPTY).subarray(0, -4), { 'content-encoding': 'gzip' }, 400, 'body'],
+    [
+      'cut zstd',
+      zstdCompressSync('x'.repeat(999)).subarray(0, -4),
+      { 'content-encoding': 'zstd' },
+      400,
+      'body',
+    ],
     ['plain for gzip', EMPTY, { 'content-encoding': 'gzip' }, 400, 'body'],
     ['brotli', EMPTY, { 'content-encoding': 'br' }, 415, 'body'],
     ['twice packed', EMPTY, { 'content-encoding': 'gzip, gzip' }, 415, 'body'],
@@ -150,5 +158,85 @@ describe('what is refused', () => {
   test('415 names what is taken', async () => {
     const { body } = await post('x', { 'content-type': 'text/csv' })
     expect(body.error).toContain('application/json or application/x-ndjson')
+  })
+})
+
+describe('many large bodies at once', () => {
+  const request = (signal?: AbortSignal) =>
+    new Request('http://localhost', signal === undefined ? {} : { signal })
+
+  test('a few are in memory, a few wait in order, others are told to come back', async () => {
+    const gate = createBodyGate({ atOnce: 2, waiting: 2, waitMs: 60_000, holdMs: 60_000 })
+    const [a, b, c, d] = [request(), request(), request(), request()]
+    await Promise.all([gate.enter(a), gate.enter(b), gate.enter(a)])
+    const entered: string[] = []
+    const waiting = [gate.enter(c).then(() => entered.push('c')), gate.enter(d).then(() => entered.push('d'))]
+    await expect(gate.enter(request())).rejects.toMatchObject({
+      status: 503,
+      options: { headers: { 'retry-after': '5' } },
+    })
+    gate.leave(request())
+    expect(entered).toEqual([])
+    gate.leave(a)
+    gate.leave(a)
+    await waiting[0]
+    expect(entered).toEqual(['c'])
+    gate.leave(c)
+    await waiting[1]
+    expect(entered).toEqual(['c', 'd'])
+  })
+
+  test('who goes away or waits too long makes room', async () => {
+    const gate = createBodyGate({ atOnce: 1, waiting: 1, waitMs: 20, holdMs: 60_000 })
+    const first = request()
+    await gate.enter(first)
+    const gone = new AbortController()
+    const left = gate.enter(request(gone.signal))
+    gone.abort()
+    await expect(left).rejects.toMatchObject({ status: 503 })
+    await expect(gate.enter(request())).rejects.toMatchObject({ status: 503 })
+    gate.leave(first)
+    await gate.enter(request())
+  })
+
+  test('a place that nobody gives back is free again', async () => {
+    const gate = createBodyGate({ atOnce: 1, waiting: 1, waitMs: 60_000, holdMs: 20 })
+    await gate.enter(request())
+    await gate.enter(request())
+  })
+
+  test('large ones wait, small ones pass, and every answer gives its place back', async () => {
+    const open: ReadableStreamDefaultController[] = []
+    const pulled = Promise.withResolvers<void>()
+    const read = new Set<ReadableStreamDefaultController>()
+    const slow = () =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(`{"records":[]${' '.repeat(2 * MIB)}`))
+          open.push(controller)
+        },
+        // asked again for each read that waits
+        pull(controller) {
+          read.add(controller)
+          if (read.size === 4) pulled.resolve()
+        },
+      })
+    const held = Array.from({ length: 4 }, () => post(slow()))
+    await pulled.promise
+    const packed = gzipSync(`{"records":[]${' '.repeat(2 * MIB)}}`)
+    const waiting = Array.from({ length: 40 }, () => post(packed, { 'content-encoding': 'gzip' }))
+    const refused = await Promise.race(waiting)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    expect((await post(EMPTY)).status).toBe(200)
+    expect((await post(gzipSync(EMPTY), { 'content-encoding': 'gzip' })).status).toBe(200)
+    for (const [index, controller] of open.entries()) {
+      // one ends badly
+      controller.enqueue(new TextEncoder().encode(index === 0 ? '' : '}'))
+      controller.close()
+    }
+    expect((await Promise.all(held)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 400])
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status).sort()
+    expect(statuses).toEqual([...Array(32).fill(200), ...Array(8).fill(503)])
+    expect((await post(packed, { 'content-encoding': 'gzip' })).status).toBe(200)
   })
 })

@@ -46,7 +46,7 @@ describe('errors', () => {
       log: silent,
       now: () => new Date(),
     })
-    const { app } = lifecycle({ log, admission })
+    const { app } = lifecycle({ log, admission, bodies: { leave: () => {} } })
     app
       .get('/v1/fails', () => {
         throw error

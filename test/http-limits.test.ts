@@ -91,8 +91,10 @@ describe('over HTTP', () => {
 
   test('a changed plan is followed within the minute', async () => {
     const clock = frozen()
+    let nowMs = 0
     const app = testApp(db.sql, {
       windowClock: clock.now,
+      keyClock: () => nowMs,
       config: { rateLimits: { cloud_pro: 3, cloud_team: 6, cloud_enterprise: 9 } },
     })
     const { key, slug } = await tenant(db.sql, { plan: 'cloud_pro' })
@@ -104,10 +106,8 @@ describe('over HTTP', () => {
     }
     expect(await drain()).toBe(3)
     await updateOrganization(db.sql, slug, { plan: 'cloud_team' })
-    const changedAt = performance.now()
-    while ((await ask('/v1/cost')).status === 429) await Bun.sleep(5)
-    expect(performance.now() - changedAt).toBeLessThan(1_000)
-    expect(await drain()).toBe(2)
+    nowMs += 1_000
+    expect(await drain()).toBe(3)
   })
 
   test('without a key an address has 60 a minute; beyond it a valid key is still served', async () => {

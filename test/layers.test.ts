@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path'
 
 const MAX_LINES = 300
 const ROOT = join(import.meta.dir, '..')
-const LEAVES = /^(config|dates|decimals|errors|ids|log|model-prices|packed|text|version)\.ts$/
+const LEAVES = /^(config|dates|decimals|errors|ids|lines|log|model-prices|packed|text|version)\.ts$/
 /** `sync` is what writes: most of its files are statements of one table. */
 const WITH_SQL =
   /(^|[/-])queries\.ts$|^sync\/(write[a-z-]*|rollup[a-z-]*|[a-z]+-check|follow-renames|keys|statistics)\.ts$|^db\/|^audit\/record\.ts$|^webhooks\/(queue|events)\.ts$/

@@ -14,7 +14,7 @@ export type Detected =
   /** No sessions: a licence, a table, a picture. */
   | { kind: 'other' }
 
-export const HEAD_BYTES = 256 * 1024
+const HEAD_BYTES = 256 * 1024
 /** A session names itself in its first lines; a garbled start must not hide the rest. */
 const MAX_SNIFFED_LINES = 200
 const CODEX_TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
@@ -54,7 +54,7 @@ async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean 
 }
 
 /** The same for the first 256 KiB as text; `isWhole` when that is all. */
-export function detectText(head: string, isWhole: boolean): Detected {
+function detectText(head: string, isWhole: boolean): Detected {
   const lines = head.split('\n')
   const objects: Json[] = []
   for (const line of lines.slice(0, MAX_SNIFFED_LINES)) {

@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { OperatorError } from '../errors.ts'
+import { codeOf, OperatorError } from '../errors.ts'
 import { type Detected, detect } from './detect.ts'
 import { ownText } from './json.ts'
 import { sessionIdsInDatabase, sessionIdsInFolder } from './opencode-storage.ts'
@@ -64,7 +64,7 @@ async function walk(folder: string, found: Found): Promise<void> {
   try {
     entries = await readdir(folder, { withFileTypes: true })
   } catch (error) {
-    found.skipped.push({ path: folder, reason: codeOf(error) })
+    found.skipped.push({ path: folder, reason: codeOf(error) ?? String(error) })
     return
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -107,7 +107,7 @@ async function look(path: string, stats: Stats, found: Found, isNamed: boolean):
   try {
     detected = isPlausible && stats.isFile() ? await detect(path) : { kind: 'other' }
   } catch (error) {
-    found.skipped.push({ path, reason: codeOf(error) })
+    found.skipped.push({ path, reason: codeOf(error) ?? String(error) })
     return
   }
   if (detected.kind === 'sessions')
@@ -117,9 +117,6 @@ async function look(path: string, stats: Stats, found: Found, isNamed: boolean):
   else if (isNamed) found.skipped.push({ path, reason: 'no sessions in it' })
   else found.ignored.push(path)
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error)
 
 /** `metadata.json`, `DERIVED-index.json`, `sessions-index.json`, `x.state.json`: about sessions, not sessions. */
 const isCompanion = (path: string): boolean =>

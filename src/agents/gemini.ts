@@ -17,7 +17,7 @@ import {
 // hash of it.
 
 /** A chat is one document and must be parsed whole. */
-export const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
+const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
 const HASH_SHOWN = 8
 
 /** Reads a chat of either form; `sessionId` stands in where the file names none. */

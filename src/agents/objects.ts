@@ -1,4 +1,5 @@
-import { MAX_LINE_BYTES, readLines, type Unreadable } from './lines.ts'
+import { MAX_LINE_BYTES } from '../lines.ts'
+import { readLines, type Unreadable } from './lines.ts'
 
 /** A JSON object of a file of objects, with the line it begins at. */
 export interface FoundObject {

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { MAX_LINE_BYTES } from '../lines.ts'
 import { isObject, parseJson, textOf } from './json.ts'
-import { MAX_LINE_BYTES } from './lines.ts'
 import { newOpencodeState, type OpencodeState, readObject } from './opencode.ts'
 import { type FileReading, noteUnreadable } from './reading.ts'
 

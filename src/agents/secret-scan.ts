@@ -25,8 +25,8 @@ const BATCH_CHARACTERS = 1024 * 1024
 /** Known of one session, by secret and file; what is found beyond them is masked all the same. */
 const MAX_SECRETS_PER_SESSION = 100_000
 /** Characters of one turn kept with `content`, and of one session: a record must fit a request of 32 MiB. */
-export const MAX_TURN_CONTENT = 16 * 1024
-export const MAX_SESSION_CONTENT = 4 * 1024 * 1024
+const MAX_TURN_CONTENT = 16 * 1024
+const MAX_SESSION_CONTENT = 4 * 1024 * 1024
 
 /** Collects the texts of the sessions being read; found secrets, and with `keepContent` the masked texts, go to their sessions. */
 export function newSecretScan(keepContent: boolean): SecretScan {

@@ -3,17 +3,19 @@ import { PLANS } from '../config.ts'
 import { type Context, contextOf, type Surroundings } from './context.ts'
 
 type Options = Record<string, string | undefined>
+/** An action that loads the commands when it runs; `id` is the first argument. */
+type Runs = (
+  run: (
+    commands: typeof import('./account-commands.ts'),
+    context: Context,
+    options: Options,
+    id: string,
+  ) => Promise<void>,
+) => (this: Command) => Promise<void>
 
 /** `org`, `key`, `member`, `budget` and `report`: what the organization's owner sets up. */
 export function addAccounts(program: Command, surroundings: Surroundings): void {
-  const runs = (
-    run: (
-      load: typeof import('./account-commands.ts'),
-      context: Context,
-      options: Options,
-      id: string,
-    ) => Promise<void>,
-  ) =>
+  const runs: Runs = (run) =>
     async function (this: Command) {
       const context = contextOf(this, surroundings)
       await run(await import('./account-commands.ts'), context, this.opts<Options>(), this.args[0] ?? '')
@@ -46,15 +48,6 @@ export function addAccounts(program: Command, surroundings: Surroundings): void 
     )
     .action(runs((commands, context, options) => commands.generateReport(context, options)))
 }
-
-type Runs = (
-  run: (
-    load: typeof import('./account-commands.ts'),
-    context: Context,
-    options: Options,
-    id: string,
-  ) => Promise<void>,
-) => (this: Command) => Promise<void>
 
 function addOrganizations(program: Command, runs: Runs): void {
   const org = program.command('org').description('organizations')

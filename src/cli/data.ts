@@ -19,7 +19,7 @@ export function addData(program: Command, surroundings: Surroundings): void {
     .requiredOption('--org <slug>', 'slug of the organization')
     .addHelpText(
       'after',
-      '\nFiles packed by gzip or zstd are unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
+      '\nWhat is packed by gzip or zstd is unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
     )
     .action(async function (this: Command) {
       const { importRecords } = await import('./import.ts')

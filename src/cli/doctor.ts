@@ -10,8 +10,9 @@ import {
   messageOf,
 } from '../doctor/checks.ts'
 import { OperatorError } from '../errors.ts'
+import { localUrl } from '../http/listen.ts'
 import type { Context } from './context.ts'
-import { askHealth, localUrl } from './health.ts'
+import { askHealth } from './health.ts'
 import { answer } from './output.ts'
 
 /** `doctor`: every check, also where others fail. Throws OperatorError when any failed. */

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
 import { OperatorError } from '../errors.ts'
+import { localUrl } from '../http/listen.ts'
 import type { Context } from './context.ts'
 import { answer } from './output.ts'
 
@@ -7,12 +7,6 @@ const TIMEOUT_MS = 5_000
 
 /** What a server said of its health: the body of /health, whatever its status. */
 export type HealthReport = { status?: string; version?: string; database?: string; worker?: string }
-
-/** Where a server with these settings is reached from this machine. */
-export function localUrl({ host, port }: Pick<Config, 'host' | 'port'>): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
-}
 
 /** Asks `url` for its health; `undefined` when nothing answers there. */
 export async function askHealth(url: string): Promise<{ ok: boolean; report: HealthReport } | undefined> {

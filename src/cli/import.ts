@@ -1,6 +1,7 @@
 import { getOrganization } from '../keys/queries.ts'
+import { type Line, MAX_LINE_BYTES } from '../lines.ts'
 import { type Batches, createBatches, type Skipped } from '../sync/batches.ts'
-import { MAX_LINE_BYTES, type NumberedLine, readNumberedLines, sizeOf } from '../sync/lines.ts'
+import { readUnpackedLines, sizeOf } from '../sync/lines.ts'
 import type { SyncRecord } from '../sync/records.ts'
 import { problemOf } from '../sync/validate.ts'
 import { writeRecords } from '../sync/write.ts'
@@ -33,7 +34,7 @@ export async function importRecords(context: Context, path: string, org: string)
     const progress = await startProgress('importing', size)
     try {
       let read = 0
-      for await (const line of readNumberedLines(path, (count) => (read += count))) {
+      for await (const line of readUnpackedLines(path, (count) => (read += count))) {
         received += 1
         await addLine(batches, path, line, onSkipped)
         progress.set(read, `${received} records`)
@@ -53,7 +54,7 @@ export async function importRecords(context: Context, path: string, org: string)
 async function addLine(
   batches: Batches,
   path: string,
-  { number: line, text }: NumberedLine,
+  { number: line, text }: Line,
   onSkipped: (skipped: Skipped) => void,
 ): Promise<void> {
   if (text === undefined) return onSkipped({ path, line, reason: `longer than ${MAX_LINE_BYTES} bytes` })

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { OperatorError } from '../errors.ts'
+import { redact } from '../log.ts'
 import { VERSION } from '../version.ts'
 import { addAccounts } from './accounts.ts'
 import type { Surroundings } from './context.ts'
@@ -37,7 +38,7 @@ export async function runCommandLine(args: readonly string[], surroundings: Surr
     }
     tellError(error instanceof Error ? error.message || error.name : String(error))
     const level = program.opts<{ logLevel?: string }>().logLevel ?? surroundings.env.LOG_LEVEL
-    if (level === 'debug') tell(error instanceof Error ? (error.stack ?? '') : '')
+    if (level === 'debug') tell(error instanceof Error ? redact(error.stack ?? '') : '')
     return 1
   }
 }

@@ -1,3 +1,5 @@
+import { codeOf } from '../errors.ts'
+
 // Errors that mean the database cannot be asked just now, not that the question was wrong: of the driver, of the
 // socket below it, and of PostgreSQL itself while it starts, stops, fails over or is full.
 
@@ -28,12 +30,6 @@ const AWAY = new Set([
   '55P03',
   '57014',
 ])
-
-/** The `code` of an error, of the driver, the system or PostgreSQL. */
-export function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return typeof code === 'string' ? code : undefined
-}
 
 /** True when `error` says that the database is away for now. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -4,8 +4,7 @@ import { tlsOf } from './tls.ts'
 
 /** A pool of connections; tagged templates run on any of them. */
 export type Sql = postgres.Sql
-/** One connection inside `sql.begin`. Queries that serve both take `ISql`. */
-export type TransactionSql = postgres.TransactionSql
+/** A pool, or the one connection inside `sql.begin`: for queries that serve both. */
 export type ISql = postgres.ISql
 /** A part of a statement, to be put into another. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>

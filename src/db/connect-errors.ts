@@ -1,4 +1,4 @@
-import { OperatorError } from '../errors.ts'
+import { codeOf, OperatorError } from '../errors.ts'
 import type { ConnectTarget, Sql } from './client.ts'
 
 const MINIMUM_VERSION = 15
@@ -29,8 +29,6 @@ export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void
   }
 }
 
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
-
 /** The server as an operator knows it: address and database, nothing secret. */
 export function placeOf(target: ConnectTarget): string {
   if ('socketDir' in target) return `the embedded database (${target.socketDir})`
@@ -41,7 +39,7 @@ export function placeOf(target: ConnectTarget): string {
 function explain(error: unknown, target: ConnectTarget): unknown {
   if (error instanceof OperatorError || !(error instanceof Error)) return error
   const place = placeOf(target)
-  const code = codeOf(error)
+  const code = codeOf(error) ?? ''
   if (/unsupported startup parameter/.test(error.message)) {
     return new OperatorError(
       `${place} is a PgBouncer that refuses our settings: give it ` +

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { OperatorError } from '../errors.ts'
+import { codeOf, OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Assets, findAssets } from './assets.ts'
 import type { ConnectTarget } from './client.ts'
@@ -136,7 +136,7 @@ function giveOrExplain(folder: string, user: User): void {
   try {
     giveTo(folder, user)
   } catch (error) {
-    if (/^(EPERM|EINVAL)$/.test(codeOf(error))) throw cannotSwitchUser(user)
+    if (/^(EPERM|EINVAL)$/.test(codeOf(error) ?? '')) throw cannotSwitchUser(user)
     throw error
   }
 }
@@ -163,7 +163,8 @@ function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets
   if (other === undefined) return
   throw new OperatorError(
     `${dataDir} holds a database of PostgreSQL ${other}, and this program carries ${manifest.major}: ` +
-      'write a backup with the program that made it (`cloud-analytics backup FILE`) and restore it here into another DATA_DIR',
+      'with the program that made it write each organization to a file (`cloud-analytics export --org SLUG > FILE`), and ' +
+      '`import` the files here into another DATA_DIR',
   )
 }
 
@@ -176,12 +177,8 @@ function makeSocketFolder(dataDir: string, reachable: boolean): string {
   return folder
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
-
 function explain(error: unknown, dataDir: string): unknown {
-  const code = codeOf(error)
+  const code = codeOf(error) ?? ''
   if (/^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_PERM)/.test(code)) {
     return new OperatorError(
       `the data directory ${dataDir} cannot be written (${code}): set DATA_DIR to a folder this user owns, or set DATABASE_URL`,

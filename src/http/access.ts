@@ -5,6 +5,7 @@ import type { Sql } from '../db/client.ts'
 import type { Scope } from '../keys/model.ts'
 import type { Log } from '../log.ts'
 import type { Admission } from './admission.ts'
+import type { BodyGate } from './body-gate.ts'
 
 /** Who asks: the organization of the key and what the key may do. */
 export interface Access {
@@ -23,6 +24,7 @@ export interface RouteDeps {
   log: Log
   now: () => Date
   admission: Admission
+  bodies: BodyGate
 }
 
 /**
@@ -32,4 +34,5 @@ export interface RouteDeps {
 export const access = (deps: RouteDeps) =>
   new Elysia()
     .decorate('admission', deps.admission)
+    .decorate('bodies', deps.bodies)
     .derive({ as: 'scoped' }, ({ request, admission }) => ({ access: admission.accessOf(request) }))

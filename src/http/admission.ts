@@ -38,6 +38,8 @@ interface AdmissionDeps {
   now: () => Date
   /** The clock of the limit's minutes: the database's unless a test gives one. */
   windowClock?: (() => Date) | undefined
+  /** The clock of the keys' cache in milliseconds: the time that passes unless a test gives one. */
+  keyClock?: (() => number) | undefined
 }
 
 type Outcome = { access: Access } | { refusal: unknown; access?: Access }
@@ -45,10 +47,10 @@ type Outcome = { access: Access } | { refusal: unknown; access?: Access }
 const elapsedMs = () => performance.now()
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
-export function createAdmission({ sql, config, log, now, windowClock }: AdmissionDeps): Admission {
+export function createAdmission({ sql, config, log, now, windowClock, keyClock }: AdmissionDeps): Admission {
   const outcomes = new WeakMap<Request, Outcome>()
   const addresses = createAddressLimiter(now)
-  const findKey = createKeyCache({ find: (ids) => findKeys(sql, ids), clock: elapsedMs })
+  const findKey = createKeyCache({ find: (ids) => findKeys(sql, ids), clock: keyClock ?? elapsedMs })
   const limiter = createLimiter({
     lease: (orgId, count) => leaseRequests(sql, orgId, count, windowClock?.() ?? null),
     clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),

@@ -1,20 +1,22 @@
 import { promisify } from 'node:util'
-import { gunzip, zstdDecompress } from 'node:zlib'
-import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { gunzip } from 'node:zlib'
+import { ApiError, codeOf, type FieldProblem, validationError } from '../errors.ts'
 import type { Scope } from '../keys/model.ts'
 import type { Admission } from './admission.ts'
+import { type BodyGate, SMALL_BODY_BYTES } from './body-gate.ts'
 import { parseJson, parseLines } from './json.ts'
 import { assertAllowed } from './query.ts'
 
 /** Unpacked and packed, of every route but sync. */
-export const MAX_BODY_BYTES = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 
 const JSON_TYPE = 'application/json'
 const NDJSON_TYPE = 'application/x-ndjson'
 const CHARSET_PARAMETER = /^\s*charset\s*=\s*"?utf-?8"?\s*$/i
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
-const unpack = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) }
+const unpackGzip = promisify(gunzip)
+type Encoding = 'gzip' | 'zstd'
 
 export interface BodyOptions {
   maxBytes: number
@@ -38,7 +40,7 @@ function mediaTypeOf(request: Request, accepted: readonly string[]): string {
 }
 
 /** How the body is packed; throws 415 when it is by something we do not know. */
-function encodingOf(request: Request): keyof typeof unpack | undefined {
+function encodingOf(request: Request): Encoding | undefined {
   const encoding = (request.headers.get('content-encoding') ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity') return undefined
   if (encoding === 'gzip' || encoding === 'x-gzip') return 'gzip'
@@ -46,34 +48,73 @@ function encodingOf(request: Request): keyof typeof unpack | undefined {
   throw bodyError('Content-Encoding must be gzip, zstd or identity', 415)
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+/** Called before more than a small body is in memory; may wait, and may throw. */
+type BeforeLarge = () => Promise<void>
+
+async function readBytes(
+  request: Request,
+  maxBytes: number,
+  beforeLarge: BeforeLarge,
+): Promise<Uint8Array<ArrayBuffer>> {
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes)
   // A declared length is kept by the server's parser; anything else is counted as it comes.
-  if (declared !== null) return new Uint8Array(await request.arrayBuffer())
+  if (declared !== null) {
+    if (Number(declared) > SMALL_BODY_BYTES) await beforeLarge()
+    return new Uint8Array(await request.arrayBuffer())
+  }
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength
     if (size > maxBytes) throw tooLarge(maxBytes)
+    if (size > SMALL_BODY_BYTES) await beforeLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, size)
 }
 
 async function unpackBytes(
-  bytes: Uint8Array,
-  encoding: keyof typeof unpack | undefined,
+  bytes: Uint8Array<ArrayBuffer>,
+  encoding: Encoding | undefined,
   maxBytes: number,
+  beforeLarge: BeforeLarge,
 ): Promise<Uint8Array> {
   if (encoding === undefined) return bytes
+  const small = await unpackWithin(bytes, encoding, Math.min(maxBytes, SMALL_BODY_BYTES))
+  if (small !== undefined) return small
+  if (maxBytes <= SMALL_BODY_BYTES) throw tooLarge(maxBytes)
+  await beforeLarge()
+  const large = await unpackWithin(bytes, encoding, maxBytes)
+  if (large === undefined) throw tooLarge(maxBytes)
+  return large
+}
+
+/** Undefined when it would be larger. */
+async function unpackWithin(
+  bytes: Uint8Array<ArrayBuffer>,
+  encoding: Encoding,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
   try {
-    return await unpack[encoding](bytes, { maxOutputLength: maxBytes })
+    if (encoding === 'gzip') return await unpackGzip(bytes, { maxOutputLength: maxBytes })
+    return await unpackZstd(bytes, maxBytes)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge(maxBytes)
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return undefined
     throw bodyError(`is not valid ${encoding}`)
   }
+}
+
+/** By DecompressionStream: Bun 1.4.5's `zstdDecompress` takes a body that is cut off for a whole one. */
+async function unpackZstd(bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of new Blob([bytes]).stream().pipeThrough(new DecompressionStream('zstd'))) {
+    size += chunk.byteLength
+    if (size > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
 }
 
 /**
@@ -83,10 +124,12 @@ async function unpackBytes(
 export async function readBody(
   request: Request,
   { maxBytes, ndjson = false }: BodyOptions,
+  beforeLarge: BeforeLarge = async () => {},
 ): Promise<unknown> {
   const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
   const encoding = encodingOf(request)
-  const bytes = await unpackBytes(await readBytes(request, maxBytes), encoding, maxBytes)
+  const packed = await readBytes(request, maxBytes, beforeLarge)
+  const bytes = await unpackBytes(packed, encoding, maxBytes, beforeLarge)
   let text: string
   try {
     text = DECODER.decode(bytes)
@@ -104,10 +147,11 @@ const optionsOf = new WeakMap<object, BodyOptions>()
 /** The options of a `parse` made by `jsonBody`, for the API's document; undefined for anything else. */
 export const bodyOptionsOf = (parse: object): BodyOptions | undefined => optionsOf.get(parse)
 
-/** What the hook below gets from Elysia; `admission` is there on routes behind `access`. */
+/** What the hook below gets from Elysia; `admission` and `bodies` are there on routes behind `access`. */
 interface ParseContext {
   request: Request
   admission: Admission
+  bodies: BodyGate
 }
 
 /**
@@ -115,9 +159,9 @@ interface ParseContext {
  * `guard(scope)`. The handler's `body` is the parsed JSON, and `{ records: [...] }` where NDJSON was sent.
  */
 export function jsonBody(scope: Scope, options: BodyOptions = { maxBytes: MAX_BODY_BYTES }) {
-  const parse = async ({ request, admission }: ParseContext): Promise<unknown> => {
+  const parse = async ({ request, admission, bodies }: ParseContext): Promise<unknown> => {
     assertAllowed(admission.accessOf(request), scope)
-    return await readBody(request, options)
+    return await readBody(request, options, () => bodies.enter(request))
   }
   optionsOf.set(parse, options)
   return { parse: [parse] }

@@ -5,6 +5,7 @@ import { createAccessLog } from './access-log.ts'
 import type { Admission } from './admission.ts'
 import { createAllow } from './allow.ts'
 import { type AnswerSet, answerText, setCorsHeaders, setPreflightHeaders } from './answer.ts'
+import type { BodyGate } from './body-gate.ts'
 import { createErrorAnswer } from './errors.ts'
 import { requestIdOf } from './request-id.ts'
 
@@ -22,13 +23,14 @@ function pathOf(url: string): string {
 interface LifecycleDeps {
   log: Log
   admission: Admission
+  bodies: Pick<BodyGate, 'leave'>
 }
 
 /**
  * What every request goes through, around its route: id, limit and CORS headers, errors, the answer's text, and a line
  * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
-export function lifecycle({ log, admission }: LifecycleDeps) {
+export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   const startedAt = new WeakMap<Request, number>()
   let allow: ((path: string) => string[]) | undefined
@@ -81,6 +83,7 @@ export function lifecycle({ log, admission }: LifecycleDeps) {
       return errorBody({ error, request, path: pathOf(request.url), requestId }, set)
     })
     .mapResponse(({ responseValue, set, request }) => {
+      bodies.leave(request)
       // Files and ready answers keep what they are; Elysia adds the headers in `set`.
       if (responseValue instanceof Response || responseValue instanceof Blob) {
         record(request, responseValue instanceof Response ? responseValue.status : set.status, set.headers)

@@ -1,6 +1,5 @@
 import type { AnyElysia } from 'elysia'
-import { codeOf } from '../db/away.ts'
-import { OperatorError } from '../errors.ts'
+import { codeOf, OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
@@ -54,7 +53,7 @@ export function listen(app: Servable, place: Place, log: Log): RunningServer {
   const port = server.port ?? place.port
   return {
     port,
-    url: urlOf(place.host, port),
+    url: localUrl({ host: place.host, port }),
     stop: () => drain(server).finally(() => app.flushAccessLog?.()),
   }
 }
@@ -80,8 +79,9 @@ function open<Server>({ host, port }: Place, serve: () => Server): Server {
   }
 }
 
-function urlOf(host: string, port: number): string {
-  const local = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+/** Where a server that listens there is reached from this machine. */
+export function localUrl({ host, port }: Place): string {
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
 }
 

@@ -161,7 +161,9 @@ export const errorResponses = {
   404: errorBody('NOT_FOUND: there is no such thing in this organization'),
   429: errorBody('RATE_LIMITED: wait for Retry-After seconds'),
   500: errorBody('INTERNAL_ERROR: our fault; request_id helps to find it'),
-  503: errorBody('INTERNAL_ERROR: the database is away; try again after Retry-After seconds'),
+  503: errorBody(
+    'INTERNAL_ERROR: the database is away, or too much comes at once; try again after Retry-After seconds',
+  ),
 } as const
 
 /** Where a page stands in its list. */

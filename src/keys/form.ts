@@ -28,7 +28,7 @@ function checksumOf(text: string): string {
 }
 
 /** SHA-256 of the whole key, 32 bytes: all that is stored of its secret. */
-export function hashKey(key: string): Uint8Array {
+function hashKey(key: string): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(key).digest()
 }
 

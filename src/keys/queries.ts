@@ -1,6 +1,6 @@
 import { type Actor, recordEntries, SYSTEM } from '../audit/record.ts'
 import { PLANS, type Plan } from '../config.ts'
-import { isDate, isTimestamp, normalizeTimestamp } from '../dates.ts'
+import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
@@ -10,7 +10,6 @@ import { type ApiKey, type Organization, SCOPES, type Scope } from './model.ts'
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const MAX_NAME_LENGTH = 200
-const TIME = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
 function checkName(name: string): string {
   const trimmed = name.trim()
@@ -77,7 +76,7 @@ export async function createOrganization(
 /** All organizations, by slug. */
 export async function listOrganizations(sql: Sql): Promise<Organization[]> {
   return await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME}) as created_at
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
     from organizations o
     order by o.slug`
 }
@@ -85,7 +84,7 @@ export async function listOrganizations(sql: Sql): Promise<Organization[]> {
 /** The organization with this slug. */
 export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
   const [row] = await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME}) as created_at
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
     from organizations o
     where o.slug = ${slug.replaceAll('\0', '')}`
   return row
@@ -153,10 +152,10 @@ export async function createKey(
 export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
   return await sql<ApiKey[]>`
     select k.id, k.name, k.scopes,
-      to_char(k.created_at at time zone 'UTC', ${TIME}) as created_at,
-      to_char(k.expires_at at time zone 'UTC', ${TIME}) as expires_at,
-      to_char(k.last_used_at at time zone 'UTC', ${TIME}) as last_used_at,
-      to_char(k.revoked_at at time zone 'UTC', ${TIME}) as revoked_at
+      to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
+      to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
+      to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
+      to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at
     from api_keys k
     where k.org_id = ${orgId}
     order by k.created_at, k.id`
@@ -191,7 +190,7 @@ async function findRevocable(
   id: string,
 ): Promise<{ id: string; org_id: string; revoked_at: string | null }> {
   const [row] = await tx<{ id: string; org_id: string; revoked_at: string | null }[]>`
-    select k.id, k.org_id, to_char(k.revoked_at at time zone 'UTC', ${TIME}) as revoked_at
+    select k.id, k.org_id, to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at
     from api_keys k
     where k.id = ${id.replaceAll('\0', '')}`
   if (row === undefined) throw new OperatorError(`there is no API key ${JSON.stringify(id)}`)

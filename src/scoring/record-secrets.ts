@@ -30,6 +30,8 @@ const SHORTEST = 8
 const SHORT_MASK = '[secret]'
 /** Up to so many secrets are also looked for where no rule would know them: a password without its address. */
 const MAX_SOUGHT = 50
+/** A field whose sender chooses what is in it, the names of its fields too. */
+const FREE_FIELD = 'details'
 /** Fields whose form or choice of values leaves no room for a secret, or by which records are known. */
 const SAFE_FIELDS = new Set([
   'id',
@@ -87,16 +89,22 @@ function cleanRecord<Record extends SyncRecord>(
     const text = entries[0]?.text ?? ''
     for (const { secret } of entries) kinds.set(text.slice(secret.start, secret.end), labelOf(secret))
     const secrets = entries.map(({ secret }) => secret)
-    put(copy, path, maskSecrets(text, secrets, labelOf))
+    if (path.at(-1) !== NAME) put(copy, path, maskSecrets(text, secrets, labelOf))
   }
+  const free: unknown = Reflect.get(copy, FREE_FIELD)
+  if (free !== undefined) Reflect.set(copy, FREE_FIELD, withoutNames(free, kinds))
   if (kinds.size <= MAX_SOUGHT) {
     for (const { text, path } of stringsOf(copy, [])) {
-      const masked = [...kinds].reduce((rest, [secret, label]) => rest.replaceAll(secret, () => label), text)
-      if (masked !== text) put(copy, path, masked)
+      const masked = withoutSecrets(text, kinds)
+      if (masked !== text && path.at(-1) !== NAME) put(copy, path, masked)
     }
   }
   return { record: copy, findings: findingsOf(copy, found) }
 }
+
+/** The text with each of the secrets, by its text, replaced by its kind. */
+const withoutSecrets = (text: string, kinds: ReadonlyMap<string, string>): string =>
+  [...kinds].reduce((rest, [secret, label]) => rest.replaceAll(secret, () => label), text)
 
 const labelOf = ({ ruleId, start, end }: FoundSecret): string => {
   const label = `[secret: ${ruleId}]`
@@ -129,7 +137,9 @@ function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry
   if (batch.length > 0) yield batch
 }
 
-type Path = (string | number)[]
+/** The last step of the path of a field's name. */
+const NAME = Symbol('name')
+type Path = (string | number | typeof NAME)[]
 
 function* stringsOf(value: unknown, path: Path): Generator<{ text: string; path: Path }> {
   if (typeof value === 'string') {
@@ -137,8 +147,10 @@ function* stringsOf(value: unknown, path: Path): Generator<{ text: string; path:
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* stringsOf(item, [...path, index])
   } else if (typeof value === 'object' && value !== null) {
+    const isFree = path[0] === FREE_FIELD
     for (const [name, item] of Object.entries(value)) {
-      if (!SAFE_FIELDS.has(name)) yield* stringsOf(item, [...path, name])
+      if (isFree && name.length >= SHORTEST) yield { text: name, path: [...path, name, NAME] }
+      if (isFree || !SAFE_FIELDS.has(name)) yield* stringsOf(item, [...path, name])
     }
   }
 }
@@ -147,6 +159,15 @@ function put(record: SyncRecord, path: Path, text: string): void {
   let holder: unknown = record
   for (const step of path.slice(0, -1)) holder = Reflect.get(Object(holder), step)
   Reflect.set(Object(holder), path.at(-1) ?? '', text)
+}
+
+/** The same with the secrets in the names of its fields, at any depth, replaced by their kinds. */
+function withoutNames(value: unknown, kinds: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutNames(item, kinds))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [withoutSecrets(name, kinds), withoutNames(item, kinds)]),
+  )
 }
 
 const FIELD_NAMES: Readonly<Record<string, string>> = {
@@ -167,7 +188,7 @@ interface Place {
 function placeOf(record: SyncRecord, path: Path): Place {
   const [field, index] = path
   const elsewhere = {
-    where: FIELD_NAMES[String(field)] ?? `the field ${field}`,
+    where: FIELD_NAMES[String(field)] ?? `the field ${String(field)}`,
     file: null,
     turnNumber: null,
   }

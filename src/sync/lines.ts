@@ -1,18 +1,10 @@
-import { closeSync, createReadStream, existsSync, openSync, readSync, statSync } from 'node:fs'
-import { Readable, type Transform } from 'node:stream'
-import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { OperatorError } from '../errors.ts'
+import { type Line, splitLines } from '../lines.ts'
 
-export interface NumberedLine {
-  /** From 1; blank lines count and are left out. */
-  number: number
-  /** Undefined when the line is longer than the limit. */
-  text: string | undefined
-}
-
-export const MAX_LINE_BYTES = 32 * 1024 * 1024
 const CHUNK = 1024 * 1024
-const NEWLINE = 10
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 
@@ -27,30 +19,20 @@ export function sizeOf(path: string): number | null {
 
 /**
  * The lines of a file, or of standard input for `-`, unpacked when they are packed by gzip or zstd. Streams; `onBytes`
- * hears of what was read as it lies on disk. Throws OperatorError when the file cannot be read or is damaged.
+ * hears of what was read, packed as it comes. Throws OperatorError when the file cannot be read or is damaged.
  */
-export async function* readNumberedLines(
+export async function* readUnpackedLines(
   path: string,
   onBytes: (count: number) => void,
-): AsyncGenerator<NumberedLine> {
+): AsyncGenerator<Line> {
+  const source = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK })
   try {
-    yield* splitLines(openUnpacked(path, onBytes))
+    yield* splitLines(await unpacked(counted(source, onBytes)))
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error
+    // of the file system or gunzip with a code, of DecompressionStream a TypeError
+    if (!(error instanceof Error) || !('code' in error || error instanceof TypeError)) throw error
     throw new OperatorError(`${path} cannot be read: ${error.message}`)
   }
-}
-
-function openUnpacked(path: string, onBytes: (count: number) => void): AsyncIterable<Buffer> {
-  const source = counted(
-    path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK }),
-    onBytes,
-  )
-  const unpacker = path === '-' ? undefined : unpackerOf(path)
-  if (unpacker === undefined) return source
-  const packed = Readable.from(source)
-  packed.on('error', (error) => unpacker.destroy(error))
-  return packed.pipe(unpacker)
 }
 
 async function* counted(
@@ -63,44 +45,40 @@ async function* counted(
   }
 }
 
-function unpackerOf(path: string): Transform | undefined {
-  const head = Buffer.alloc(ZSTD.length)
-  const descriptor = openSync(path, 'r')
-  try {
-    readSync(descriptor, head, 0, head.length, 0)
-  } finally {
-    closeSync(descriptor)
+/** Told by the first bytes as they come: standard input cannot be read twice. */
+async function unpacked(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+  let head = Buffer.alloc(0)
+  while (head.length < ZSTD.length) {
+    const { done, value } = await chunks.next()
+    if (done) break
+    head = Buffer.concat([head, value])
   }
-  if (GZIP.every((byte, index) => head[index] === byte)) return createGunzip()
-  return ZSTD.every((byte, index) => head[index] === byte) ? createZstdDecompress() : undefined
+  const whole = chain(head, chunks)
+  if (startsWith(head, ZSTD)) return unpackZstd(whole)
+  if (!startsWith(head, GZIP)) return whole
+  const packed = Readable.from(whole)
+  const gunzip = createGunzip()
+  packed.on('error', (error) => gunzip.destroy(error))
+  return packed.pipe(gunzip)
 }
 
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<NumberedLine> {
-  let number = 1
-  let parts: Buffer[] = []
-  let length = 0
-  const take = (end: Buffer): NumberedLine => {
-    const isTooLong = length + end.length > MAX_LINE_BYTES
-    const text = isTooLong ? undefined : Buffer.concat([...parts, end]).toString('utf8')
-    parts = []
-    length = 0
-    return { number: number++, text }
-  }
-  for await (const chunk of chunks) {
-    let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      const line = take(chunk.subarray(start, end))
-      if (!isBlank(line)) yield line
-      start = end + 1
-    }
-    const rest = chunk.subarray(start)
-    length += rest.length
-    if (length <= MAX_LINE_BYTES) parts.push(rest)
-    else parts = []
-  }
-  if (length === 0) return
-  const line = take(Buffer.alloc(0))
-  if (!isBlank(line)) yield line
+const startsWith = (head: Buffer, bytes: readonly number[]): boolean =>
+  bytes.every((byte, index) => head[index] === byte)
+
+async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield head
+  yield* rest
 }
 
-const isBlank = ({ text }: NumberedLine): boolean => text !== undefined && text.trim() === ''
+/** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` takes a file that is cut off for a whole one. */
+async function* unpackZstd(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const { done, value } = await packed.next()
+      if (done) controller.close()
+      else controller.enqueue(new Uint8Array(value))
+    },
+  })
+  for await (const chunk of source.pipeThrough(new DecompressionStream('zstd')))
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}

@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from '../db/client.ts'
+import type { Sql, ISql } from '../db/client.ts'
 import type { DomainExpertise, Expertise } from './model.ts'
 
 interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percent' | 'last_active_at'> {
@@ -46,7 +46,7 @@ export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> 
 
 /** What these authors called themselves in their latest commit. */
 async function authorNames(
-  sql: TransactionSql,
+  sql: ISql,
   orgId: string,
   emails: string[],
 ): Promise<Map<string, string>> {

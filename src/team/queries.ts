@@ -1,3 +1,4 @@
+import { TIME_PATTERN } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import type { Role } from '../sync/records.ts'
 import type { TeamOverview } from './model.ts'
@@ -11,10 +12,8 @@ export interface Member {
   joined_at: string
 }
 
-const TIME = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-
 const memberColumns = (sql: ISql) => sql`
-  m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME}) as joined_at`
+  m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at`
 
 /** The organization's members by `joined_at`, then `id`. */
 export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
