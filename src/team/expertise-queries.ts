@@ -1,4 +1,4 @@
-import type { Sql, ISql } from '../db/client.ts'
+import type { ISql, Sql } from '../db/client.ts'
 import type { DomainExpertise, Expertise } from './model.ts'
 
 interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percent' | 'last_active_at'> {
@@ -45,11 +45,7 @@ export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> 
 }
 
 /** What these authors called themselves in their latest commit. */
-async function authorNames(
-  sql: ISql,
-  orgId: string,
-  emails: string[],
-): Promise<Map<string, string>> {
+async function authorNames(sql: ISql, orgId: string, emails: string[]): Promise<Map<string, string>> {
   if (emails.length === 0) return new Map()
   const rows = await sql<{ email: string; author_name: string }[]>`
     select n.email, c.author_name
