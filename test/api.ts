@@ -4,6 +4,7 @@ import type { Sql } from '../src/db/client.ts'
 import type { Pagination } from '../src/http/query.ts'
 import { createKey, createOrganization } from '../src/keys/queries.ts'
 import { silent } from './postgres.ts'
+import { asOrganization, callerOf, rlsMode } from './rls.ts'
 
 /** An app on `sql` with the default settings and nothing logged, unless told otherwise. */
 export function testApp(
@@ -11,7 +12,7 @@ export function testApp(
   over: Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config> } = {},
 ): App {
   const { config, ...deps } = over
-  return createApp({
+  const app = createApp({
     sql,
     writes: sql,
     config: { ...loadConfig({}), ...config },
@@ -20,6 +21,20 @@ export function testApp(
     worker: () => 'ok',
     pricer: async () => ({ cost: () => undefined }),
     ...deps,
+  })
+  return rlsMode === undefined ? app : withCallers(app, sql)
+}
+
+/** `app`, each request of which runs as one of the organization it comes from. */
+function withCallers(app: App, sql: Sql): App {
+  const answer = app.fetch
+  const scoped = async (request: Request) => {
+    const orgId = await callerOf(sql, request)
+    return await asOrganization(orgId, () => answer(request))
+  }
+  return Object.defineProperties(app, {
+    fetch: { value: scoped },
+    handle: { value: scoped },
   })
 }
 

@@ -10,6 +10,7 @@ import { compareAuditRollups } from '../src/sync/rollup-audit.ts'
 import { writeRecords } from '../src/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
+import { asOrganization } from './rls.ts'
 
 let database: TestDatabase
 let app: App
@@ -21,16 +22,18 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const sync = ({ orgId }: Tenant, records: unknown[]) =>
-  writeRecords(
-    {
-      sql: database.sql,
-      now: () => new Date(),
-      storeContent: false,
-      pricer: async () => ({ cost: () => undefined }),
-    },
-    orgId,
-    records,
-    { userId: 'key_test', ipAddress: '::1' },
+  asOrganization(orgId, () =>
+    writeRecords(
+      {
+        sql: database.sql,
+        now: () => new Date(),
+        storeContent: false,
+        pricer: async () => ({ cost: () => undefined }),
+      },
+      orgId,
+      records,
+      { userId: 'key_test', ipAddress: '::1' },
+    ),
   )
 
 const reporter =

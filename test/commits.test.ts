@@ -4,17 +4,21 @@ import { isBot } from '../src/scoring/ownership.ts'
 import { writeRecords } from '../src/sync/write.ts'
 import { getExpertise } from '../src/team/expertise-queries.ts'
 import { testDatabase } from './postgres.ts'
+import { asOrganization } from './rls.ts'
 
 let database: Awaited<ReturnType<typeof testDatabase>>
 let organizations = 0
 
 const noPrices = async () => ({ cost: () => undefined })
 const sync = (orgId: string, records: unknown[]) =>
-  writeRecords(
-    { sql: database.sql, now: () => new Date(), storeContent: false, pricer: noPrices },
-    orgId,
-    records,
+  asOrganization(orgId, () =>
+    writeRecords(
+      { sql: database.sql, now: () => new Date(), storeContent: false, pricer: noPrices },
+      orgId,
+      records,
+    ),
   )
+const expertiseOf = (orgId: string) => asOrganization(orgId, () => getExpertise(database.sql, orgId))
 
 async function organization(): Promise<string> {
   organizations += 1
@@ -219,8 +223,8 @@ describe('commit history', () => {
           }
           const state = await stateOf(once)
           expect(await stateOf(shuffled)).toEqual(state)
-          const expertise = await getExpertise(database.sql, once)
-          expect(await getExpertise(database.sql, shuffled)).toEqual(expertise)
+          const expertise = await expertiseOf(once)
+          expect(await expertiseOf(shuffled)).toEqual(expertise)
           const told = [...tell(commits)].filter(([, { entries }]) => entries.length > 0)
           expect(state.files.map((file) => [file.path, file.deleted]).sort()).toEqual(
             told.map(([path, { lives }]) => [path, !lives]).sort(),

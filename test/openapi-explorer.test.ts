@@ -36,6 +36,31 @@ describe('the explorer', () => {
     expect(new TextDecoder().decode(plain)).toContain('SwaggerUIBundle')
   })
 
+  test('says of HEAD what GET would send', async () => {
+    const server = Bun.serve({ port: 0, fetch: app.fetch })
+    try {
+      for (const path of ['/docs', '/docs/json', '/docs/explorer.js', '/docs/swagger-ui.css']) {
+        const of = async (method: string) => {
+          const answer = await fetch(new URL(path, server.url), {
+            method,
+            headers: { 'accept-encoding': 'identity' },
+          })
+          const bytes = (await answer.arrayBuffer()).byteLength
+          return {
+            bytes,
+            told: Number(answer.headers.get('content-length')),
+            etag: answer.headers.get('etag'),
+          }
+        }
+        const got = await of('GET')
+        expect(got.told).toBe(got.bytes)
+        expect(await of('HEAD')).toEqual({ ...got, bytes: 0 })
+      }
+    } finally {
+      await server.stop(true)
+    }
+  })
+
   test('is found with a slash behind, too', async () => {
     const answer = await client(app)('/docs/')
     expect([answer.status, answer.headers.get('location')]).toEqual([308, '../docs'])

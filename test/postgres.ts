@@ -5,6 +5,7 @@ import { type ConnectTarget, connect, type Sql } from '../src/db/client.ts'
 import { startEmbedded } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createLog } from '../src/log.ts'
+import { rlsMode, scopedPool, secureRows } from './rls.ts'
 
 /** A migrated, empty database of one's own. */
 export interface TestDatabase {
@@ -12,6 +13,8 @@ export interface TestDatabase {
   target: ConnectTarget
   /** The same place as a URL, for a program started with DATABASE_URL. */
   url: string
+  /** Another pool to it, of at most `max` connections; the test ends it. */
+  pool(max: number): Sql
   drop(): Promise<void>
 }
 
@@ -20,6 +23,8 @@ interface Server {
   admin: Sql
   urlOf(database: string): string
   template: string
+  /** Whom requests come from where rows are secured. */
+  role: string
 }
 
 export const silent = createLog('silent', 'json')
@@ -35,14 +40,19 @@ const prefix = `test_${process.pid}_${Date.now().toString(36)}`
  */
 export async function testDatabase(): Promise<TestDatabase> {
   server ??= startServer()
-  const { admin, urlOf, template } = await server
+  const { admin, urlOf, template, role } = await server
   const name = `${prefix}_${++count}`
   await admin`create database ${admin(name)} template ${admin(template)}`
   const url = urlOf(name)
-  const sql = connect({ url }, { max: 4, applicationName: 'test' })
+  const pool = (max: number) => {
+    const owner = connect({ url }, { max, applicationName: 'test' })
+    return rlsMode === undefined ? owner : scopedPool(owner, url, role, max)
+  }
+  const sql = pool(4)
   return {
     sql,
     url,
+    pool,
     target: { url },
     async drop() {
       await sql.end({ timeout: 1 })
@@ -54,8 +64,9 @@ export async function testDatabase(): Promise<TestDatabase> {
 /** Ends the server; called once, after the last test of the process (see preload.ts). */
 export async function stopTestServer(): Promise<void> {
   if (server === undefined) return
-  const { admin, template } = await server
+  const { admin, template, role } = await server
   await admin`drop database ${admin(template)} with (force)`
+  await admin`drop role if exists ${admin(role)}`
   await admin.end({ timeout: 1 })
   await stopOwnServer()
 }
@@ -66,11 +77,13 @@ async function startServer(): Promise<Server> {
     : await ownServer()
   const admin = connect({ url: urlOf('postgres') }, { max: 2, applicationName: 'test-admin' })
   const template = `${prefix}_template`
+  const role = `${prefix}_app`
   await admin`create database ${admin(template)}`
   const sql = connect({ url: urlOf(template) }, { max: 1, applicationName: 'test-migrate' })
   await migrate(sql, silent)
+  if (rlsMode !== undefined) await secureRows(sql, role, rlsMode)
   await sql.end()
-  return { admin, urlOf, template }
+  return { admin, urlOf, template, role }
 }
 
 function externalServer(text: string): Server['urlOf'] {

@@ -204,7 +204,10 @@ describe('secrets in what is sent through the API', () => {
       summary: `deployed with ${secret}`,
       files_touched: [`keys/${secret.slice(0, 400)}`],
       analysis: { summary: secret, issues: [`leaked ${secret}`] },
-      observations: [{ type: 'note', title: 'key', content: secret, file_path: 'a.ts' }],
+      observations: [
+        { type: 'note', title: 'key', content: secret, file_path: 'a.ts' },
+        { type: 'note', title: 'its file', content: 'none', file_path: `/keys/${secret.slice(0, 400)}` },
+      ],
       turn_records: [
         { role: 'user', content: `see ${secret}`, tool_calls: [{ name: secret.slice(0, 200), ok: true }] },
       ],
@@ -234,6 +237,33 @@ describe('secrets in what is sent through the API', () => {
     const session = JSON.parse(await (await ask('/v1/sessions/sess_given')).text())
     expect(session.summary).toBe('uses [secret: github]')
     expect(session.security_metadata).toEqual({ score: 100, findings: [] })
+  })
+
+  test('free details hold none, in whatever field, nor in the names of their fields', async () => {
+    const secret = SECRETS.github ?? ''
+    const entry = {
+      type: 'audit',
+      id: 'log_free',
+      action: 'a.b',
+      user_id: 'u',
+      created_at: '2026-11-10T10:00:00Z',
+    }
+    const details = {
+      id: secret,
+      from: [{ status: secret }],
+      [`key ${secret}`]: { [secret]: 1 },
+      plain: true,
+    }
+    expect((await post([{ ...entry, details }])).status).toBe(200)
+    expectNowhere(await dump())
+    const list = JSON.parse(await (await ask('/v1/audit?action=a.b')).text())
+    const label = '[secret: github]'
+    expect(list.data[0].details).toEqual({
+      id: label,
+      from: [{ status: label }],
+      [`key ${label}`]: { [label]: 1 },
+      plain: true,
+    })
   })
 
   test('a refused batch does not give them back', async () => {

@@ -311,6 +311,25 @@ describe('after random writes and rewrites', () => {
   })
 })
 
+describe('findings without a fingerprint', () => {
+  test('of two severities are two, also where they tell nothing else', async () => {
+    const findings = SEVERITIES.map((severity) => ({ severity, file: 'bare.ts' }))
+    const session = {
+      type: 'session',
+      id: 'sess_bare',
+      project_name: 'bare',
+      created_at: '2026-11-01T00:00:00Z',
+    }
+    const record = { ...session, security_metadata: { findings: [...findings, ...findings] } }
+    expect((await post([record])).status).toBe(200)
+    expect((await get('/v1/sessions/sess_bare')).security_metadata.score).toBe(100 - 25 - 15 - 8 - 3)
+    const counts = { critical: 1, high: 1, medium: 1, low: 1, total: 4 }
+    expect((await get('/v1/security/heatmap?project=bare')).data).toMatchObject([
+      { risk_score: 51, findings: counts },
+    ])
+  })
+})
+
 describe('writers at once', () => {
   test('leave the rollups exact, and a damaged one is noticed', async () => {
     const { orgId, key } = await tenant(database.sql)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { connect, type Sql } from '../src/db/client.ts'
+import type { Sql } from '../src/db/client.ts'
 import { client, type Tenant, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
@@ -14,7 +14,7 @@ let other: Tenant
 
 beforeAll(async () => {
   database = await testDatabase()
-  writes = connect(database.target, { max: WRITERS, applicationName: 'writes' })
+  writes = database.pool(WRITERS)
   blocked = await tenant(database.sql)
   other = await tenant(database.sql)
 })

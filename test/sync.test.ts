@@ -4,13 +4,14 @@ import { compareRollups } from '../src/sync/rollup-check.ts'
 import { writeRecords } from '../src/sync/write.ts'
 import { PLANTED } from './planted-secrets.ts'
 import { testDatabase } from './postgres.ts'
+import { asOrganization } from './rls.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
 const ORG = 'org_sync'
 
 let database: Awaited<ReturnType<typeof testDatabase>>
 const deps = () => ({ sql: database.sql, now: () => NOW, storeContent: false, pricer: () => loadPricer() })
-const sync = (records: unknown[], org = ORG) => writeRecords(deps(), org, records)
+const sync = (records: unknown[], org = ORG) => asOrganization(org, () => writeRecords(deps(), org, records))
 
 const session = (id: string, fields: Record<string, unknown> = {}) => ({
   type: 'session',

@@ -4,6 +4,7 @@ import { exportLines } from '../src/sync/queries.ts'
 import { writeRecords } from '../src/sync/write.ts'
 import { client, tenant, testApp } from './api.ts'
 import { testDatabase } from './postgres.ts'
+import { asOrganization } from './rls.ts'
 
 const NOW = new Date('2026-11-21T12:34:56.789Z')
 const HOUR = 3_600_000
@@ -23,15 +24,17 @@ async function team({ scopes = ['read', 'write'] }: { scopes?: string[] } = {}) 
     ask,
     get: async (path: string) => (await (await ask(path)).json()) as never,
     sync: (records: object[]) =>
-      writeRecords(
-        {
-          sql: database.sql,
-          now: () => NOW,
-          storeContent: false,
-          pricer: async () => ({ cost: () => undefined }),
-        },
-        made.orgId,
-        records,
+      asOrganization(made.orgId, () =>
+        writeRecords(
+          {
+            sql: database.sql,
+            now: () => NOW,
+            storeContent: false,
+            pricer: async () => ({ cost: () => undefined }),
+          },
+          made.orgId,
+          records,
+        ),
       ),
   }
 }

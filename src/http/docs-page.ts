@@ -130,7 +130,8 @@ function answer(
   if (matchesEtag(request.headers.get('if-none-match') ?? '', etag)) {
     return new Response(null, { status: 304, headers: always })
   }
-  return new Response(request.method === 'HEAD' ? null : body, {
+  // of HEAD the server sends the length only
+  return new Response(body, {
     headers: { ...always, 'referrer-policy': 'no-referrer', ...headers },
   })
 }

@@ -1,0 +1,127 @@
+// What an organization holds in the proof of isolation (isolation.test.ts): everything that sync takes, with every value
+// by which one could ask for another organization's.
+
+/** The values by which an organization's things are named. */
+export interface Names {
+  session: string
+  user: string
+  email: string
+  project: string
+  directory: string
+  path: string
+  sha: string
+  repo: string
+  pr: string
+  risk: string
+  log: string
+  action: string
+  /** With microseconds; also the cursor of an audit entry. */
+  at: string
+  day: string
+  report: string
+  observation: string
+  finding: string
+  fingerprint: string
+}
+
+/** Names by `word`: those of two words of one length have the same form and the same place in every order. */
+export function namesOf(word: string, { day = '2025-11-10', micros = '000001', pr = '17' } = {}): Names {
+  return {
+    session: `sess_${word}`,
+    user: `user_${word}`,
+    email: `${word}@example.com`,
+    project: `${word}-shop`,
+    directory: `${word}-src`,
+    path: `${word}-src/${word}.ts`,
+    sha: `${word}0000`,
+    repo: `acme/${word}`,
+    pr,
+    risk: `risk_${word}`,
+    log: `log_${word}`,
+    action: `${word}.done`,
+    at: `${day}T10:00:00.${micros}Z`,
+    day,
+    report: `report_${word}`,
+    observation: `obs_${word}`,
+    finding: `finding_${word}`,
+    fingerprint: `${word}-fingerprint`,
+  }
+}
+
+/** The records of an organization that holds things so named; `size` makes its amounts others. */
+export function recordsOf(names: Names, size = 1): { type: string; [field: string]: unknown }[] {
+  const at = `${names.day}T10:00:00Z`
+  const file = { path: names.path, status: 'added', additions: 10 * size, deletions: 0 }
+  return [
+    {
+      type: 'member',
+      id: names.user,
+      email: names.email,
+      display_name: `Member ${size}`,
+      role: size === 1 ? 'developer' : 'owner',
+      joined_at: at,
+    },
+    { type: 'budget', month: '2025-11', limit: 100 * size },
+    {
+      type: 'session',
+      id: names.session,
+      project_name: names.project,
+      created_at: at,
+      user_id: names.user,
+      user_email: names.email,
+      turns: 3 * size,
+      estimated_cost: 1.25 * size,
+      quality_score: 90 / size,
+      files_touched: [names.path],
+      observations: [{ id: names.observation, title: `Seen ${size}`, created_at: at }],
+      security_metadata: {
+        findings: [
+          {
+            id: names.finding,
+            severity: size === 1 ? 'high' : 'critical',
+            file: names.path,
+            fingerprint: names.fingerprint,
+            created_at: at,
+          },
+        ],
+      },
+    },
+    {
+      type: 'commit',
+      project: names.project,
+      sha: names.sha,
+      author_email: names.email,
+      author_name: `Author ${size}`,
+      committed_at: at,
+      files: [file, { ...file, path: `${names.directory}/beside.ts` }],
+    },
+    {
+      type: 'pr_risk',
+      id: names.risk,
+      repo: names.repo,
+      pr_number: Number(names.pr),
+      pr_title: `Change ${size}`,
+      files_changed: 1,
+      created_at: `${names.day}T12:00:00Z`,
+      project: names.project,
+      author_email: names.email,
+      files: [{ ...file, status: 'modified' }],
+    },
+    {
+      type: 'audit',
+      id: names.log,
+      action: names.action,
+      user_id: names.user,
+      created_at: names.at,
+      details: { size },
+    },
+    {
+      type: 'report',
+      id: names.report,
+      report_type: size === 1 ? 'soc2' : 'custom',
+      from: names.day,
+      to: names.day,
+      generated_at: `${names.day}T23:00:00Z`,
+    },
+  ]
+}
