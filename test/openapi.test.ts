@@ -174,6 +174,16 @@ describe('the document', () => {
     }
   })
 
+  test('has examples that agree with themselves', () => {
+    const exampleOf = (path: string, status: number) => {
+      const [content] = Object.values(document.paths[path]?.get?.responses[status]?.content ?? {})
+      return JSON.stringify(content?.example)
+    }
+    expect(exampleOf('/v1/risk', 200)).toMatch(/"risk_score":65.*"rating":"high"/)
+    expect(exampleOf('/health', 503)).toMatch(/"status":"error".*"database":"unreachable"/)
+    expect(exampleOf('/v1/audit/report', 200)).toMatch(/"next_cursor":"[^"]*\.\d{6}Z"/)
+  })
+
   test('describes every parameter, and fills in none that would filter', () => {
     for (const { path, operation } of operations) {
       for (const parameter of operation.parameters.filter(({ $ref }) => $ref === undefined)) {

@@ -78,13 +78,19 @@ const count = Type.Integer({ minimum: 0 })
 export const ReportSummary = Type.Object(
   {
     total: count,
-    by_action: Type.Array(Type.Object({ action: Type.String(), count }, strict), {
-      description: 'By count descending, then by name',
-    }),
-    by_user: Type.Array(Type.Object({ user_id: Type.String(), count }, strict), {
-      description: 'By count descending, then by name',
-    }),
-    by_day: Type.Array(Type.Object({ date: Type.String(), count }, strict), {
+    by_action: Type.Array(
+      Type.Object({ action: Type.String({ examples: ['session.synced'] }), count }, strict),
+      {
+        description: 'By count descending, then by name',
+      },
+    ),
+    by_user: Type.Array(
+      Type.Object({ user_id: Type.String({ examples: ['key_4f1c2a9b'] }), count }, strict),
+      {
+        description: 'By count descending, then by name',
+      },
+    ),
+    by_day: Type.Array(Type.Object({ date: Type.String({ examples: ['2026-01-31'] }), count }, strict), {
       description: 'Ascending; only UTC days with entries',
     }),
   },
@@ -106,7 +112,13 @@ export const AuditReport = Type.Object(
     summary: ReportSummary,
     data: Type.Array(AuditEntry, { maxItems: MAX_REPORT_ENTRIES }),
     truncated: Type.Boolean({ description: 'Whether there are more' }),
-    next_cursor: nullable(Timestamp('created_at of the last entry here: the cursor to give next')),
+    next_cursor: nullable(
+      Type.String({
+        format: 'timestamp',
+        description: 'created_at of the last entry here: the cursor to give next',
+        examples: ['2026-01-31T12:34:56.789123Z'],
+      }),
+    ),
   },
   strict,
 )

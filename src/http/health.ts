@@ -12,13 +12,13 @@ interface HealthDeps {
   worker: () => string
 }
 
-const part = (description: string) => Type.String({ description, examples: ['ok'] })
-const healthBody = (description: string) =>
+const part = (description: string, example = 'ok') => Type.String({ description, examples: [example] })
+const healthBody = (description: string, example = { status: 'ok', database: 'ok' }) =>
   Type.Object(
     {
-      status: part('`ok`, or `error` when a part fails'),
+      status: part('`ok`, or `error` when a part fails', example.status),
       version: Type.String({ examples: [VERSION] }),
-      database: part('`ok`, or what is wrong'),
+      database: part('`ok`, or what is wrong', example.database),
       worker: part('`ok`, or what is wrong'),
     },
     { description },
@@ -38,7 +38,10 @@ export const healthRoutes = ({ sql, worker }: HealthDeps) => {
         return { status: failing ? 'error' : 'ok', version: VERSION, ...parts }
       },
       {
-        response: { 200: healthBody('Every part works'), 503: healthBody('A part fails') },
+        response: {
+          200: healthBody('Every part works'),
+          503: healthBody('A part fails', { status: 'error', database: 'unreachable' }),
+        },
         detail: { summary: 'Whether the service can do its work', tags: ['Service'] },
       },
     )

@@ -44,7 +44,10 @@ export const RiskScore = Type.Object(
     coupling_score: part('Files that usually change with these and are missing', 75),
     files_changed: Type.Integer({ examples: [12] }),
     created_at: Timestamp('When the pull request was opened; UTC, milliseconds'),
-    rating: oneOf(RATINGS, { description: 'low to 30, medium to 60, high to 80, else critical' }),
+    rating: oneOf(RATINGS, {
+      description: 'low to 30, medium to 60, high to 80, else critical',
+      examples: ['high'],
+    }),
     contributions: RiskContributions,
   },
   { additionalProperties: false },

@@ -81,6 +81,7 @@ export const Expertise = Type.Object(
           }),
           primary_owner_id: Type.Union([Type.String(), Type.Null()], {
             description: 'null when the primary owner is no member',
+            examples: ['user_7h2k9d'],
           }),
         },
         strict,
