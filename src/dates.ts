@@ -16,10 +16,15 @@ export function isDate(text: string): boolean {
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1970 to 9999. */
 export function isTimestamp(text: string): boolean {
+  return isInstant(text) && new Date(text.replace(' ', 'T').toUpperCase()).getTime() >= 0
+}
+
+/** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1 to 9999. */
+export function isInstant(text: string): boolean {
   const match = TIMESTAMP.exec(text)
   if (match?.[1] === undefined || !isDate(match[1])) return false
   const time = new Date(text.replace(' ', 'T').toUpperCase()).getTime()
-  return time >= 0 && time < Date.UTC(10_000, 0, 1)
+  return time >= Date.parse('0001-01-01T00:00:00Z') && time < Date.UTC(10_000, 0, 1)
 }
 
 /** An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass `isTimestamp`. */

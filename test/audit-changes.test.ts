@@ -91,7 +91,7 @@ test('every change by a key', async () => {
     const after = await log(orgId)
     expect(after.slice(0, before.length)).toEqual(before)
     expect(after.slice(before.length)).toMatchObject([
-      { action, user_id: `key_${keyId}`, ip_address: null, details },
+      { action, user_id: `key_${keyId}`, ip_address: '', details },
     ])
     expect((await send()).status).toBe(200)
     expect(await log(orgId)).toEqual(after)
@@ -123,7 +123,7 @@ describe('commands', () => {
       {
         action: 'organization.created',
         user_id: ACTOR,
-        ip_address: null,
+        ip_address: '',
         details: { ids: [orgId], slug: 'cmd' },
       },
     ])
@@ -153,9 +153,7 @@ describe('commands', () => {
       const stdin = args[0] === 'import' ? JSON.stringify(session()) : ''
       await run(args, stdin)
       const after = await log(orgId)
-      expect(after.slice(before.length)).toMatchObject([
-        { action, user_id: ACTOR, ip_address: null, details },
-      ])
+      expect(after.slice(before.length)).toMatchObject([{ action, user_id: ACTOR, ip_address: '', details }])
       await run(args, stdin)
       expect(await log(orgId)).toEqual(after)
     }

@@ -1,4 +1,4 @@
-import { isTimestamp, LAST_MICROS, microsOf, timestampOf } from '../dates.ts'
+import { isInstant, isTimestamp, LAST_MICROS, microsOf, timestampOf } from '../dates.ts'
 import { validationError } from '../errors.ts'
 
 /** Where a page of the log begins: strictly before or after this time, which has six decimals. */
@@ -16,9 +16,11 @@ const BARE_PLUS = / (\d\d:\d\d)$/
  */
 export function readCursor(cursor: string, direction: Position['direction']): Position {
   const text = cursor.replace(BARE_PLUS, '+$1')
-  if (!isTimestamp(text)) {
+  if (!isInstant(text)) {
     throw validationError({ field: 'cursor', message: 'must be an RFC 3339 timestamp with an offset' })
   }
+  // no entry is older than 1970
+  if (!isTimestamp(text)) return { direction, at: '-infinity' }
   const at = microsOf(text)
   const isBetween = /\.\d{6}\d*[1-9]/.test(text)
   // an entry at .123456 is before .1234567

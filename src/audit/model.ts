@@ -61,7 +61,10 @@ export const AuditEntry = Type.Object(
       examples: ['key_4f1c2a9b'],
     }),
     details: Type.Object({}, { description: 'What was done; `ids` are those of what was changed' }),
-    ip_address: nullable(Type.String({ examples: ['203.0.113.7'] })),
+    ip_address: Type.String({
+      description: 'empty where none is known: commands',
+      examples: ['203.0.113.7'],
+    }),
     // no format: checking it takes half the time of an answer of 10,000 entries, and PostgreSQL writes it
     created_at: Type.String({
       description: 'UTC, microseconds; no two entries of an organization have the same',

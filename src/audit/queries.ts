@@ -34,7 +34,7 @@ const matchingDays = (sql: ISql, orgId: string, query: AuditListQuery) => sql`
 
 /** The newest entries that match but for their action, from the day the page begins on. */
 const newestFrom = (sql: ISql, orgId: string, query: AuditListQuery, action: Fragment) => sql`
-  select l.id, l.action, l.user_id, l.details, l.ip_address, l.created_at
+  select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address, l.created_at
   from audit_log l
   where l.org_id = ${orgId}
     ${action}

@@ -94,7 +94,7 @@ async function readEntries(
   direction: Start['direction'],
 ): Promise<Pick<AuditReport, 'data' | 'truncated' | 'next_cursor'>> {
   const rows = await tx<AuditEntry[]>`
-    select l.id, l.action, l.user_id, l.details, l.ip_address,
+    select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address,
       to_char(l.created_at at time zone 'UTC', ${TIME_US}) as created_at
     from audit_log l
     where l.org_id = ${orgId}

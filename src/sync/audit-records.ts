@@ -11,7 +11,7 @@ export const AuditRecord = Type.Object(
     created_at: Timestamp('Microseconds are kept; moved on by microseconds where another entry has the same'),
     id: optional(Type.String({ pattern: '^log_[A-Za-z0-9_-]{1,64}$' })),
     details: optional(Type.Object({}, { description: 'At most 16 KiB as JSON' })),
-    ip_address: optional(name(100)),
+    ip_address: optional(Type.String({ maxLength: 100 })),
   },
   strict,
 )

@@ -81,7 +81,7 @@ const contentOf = (record: AuditRecord) => ({
   action: record.action,
   userId: record.user_id,
   details: JSON.stringify(record.details ?? {}),
-  ipAddress: record.ip_address ?? null,
+  ipAddress: record.ip_address || null,
 })
 
 /** A record without an id gets one from what it says, and from how many like it came before it in the batch. */
