@@ -6,6 +6,7 @@ import { type Assets, findAssets } from './assets.ts'
 import type { ConnectTarget } from './client.ts'
 import { acquireInstanceLock, type InstanceLock, type Role, readHolder } from './instance-lock.ts'
 import { endOrphan, isPostgresOf } from './orphan.ts'
+import { pageOutExecutable } from './page-out.ts'
 import { cannotSwitchUser, readPidFile, SOCKET_NAME, startPostmaster } from './postmaster.ts'
 import { chooseUser, giveTo, reaches, type User } from './run-as.ts'
 import {
@@ -111,7 +112,10 @@ async function startHolding(
   else missing.push(unpackCluster(assets, cluster, { durable }, give))
   await Promise.all(missing)
   // The unpacked archives would stay in memory for long: 190 MB against 25 (measured).
-  if (missing.length > 0) Bun.gc(true)
+  if (missing.length > 0) {
+    Bun.gc(true)
+    pageOutExecutable()
+  }
   const socketDir = makeSocketFolder(dataDir, reachable)
   give(socketDir)
   const postmaster = await startPostmaster({ program, cluster, socketDir, user, reachable, durable, log })
