@@ -1,23 +1,12 @@
 import { getCost, getCostTrend } from '../src/cost/queries.ts'
-import type { Sql } from '../src/db/client.ts'
 import { getQuality, getQualityTrend } from '../src/quality/queries.ts'
 import type { SessionListQuery } from '../src/sessions/model.ts'
 import { getSession, listSessions } from '../src/sessions/queries.ts'
+import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 import type { BenchOrg } from './data.ts'
+import { ORGANIZATION_CASES } from './organization-cases.ts'
 
 // Each case once, as the route that a client asks and as the query behind it.
-
-/** From 10,000 sessions to a million, the median may grow by this factor. */
-const LIMIT = 1.5
-const LAST_PAGE_LIMIT = 4
-
-export interface Case {
-  name: string
-  /** Factor from the smaller size to the larger; null: not held to one, for the reason in docs/benchmarks.md. */
-  limit: number | null
-  path: (org: BenchOrg) => string
-  query: (sql: Sql, org: BenchOrg) => Promise<unknown>
-}
 
 type ListOptions = Partial<SessionListQuery>
 
@@ -35,11 +24,6 @@ function listCase(name: string, limit: number | null, options: (org: BenchOrg) =
         ...options(org),
       }),
   }
-}
-
-function queryString(options: Record<string, string | number | undefined>): string {
-  const pairs = Object.entries(options).map(([name, value]) => `${name}=${value}`)
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
 const middle = (org: BenchOrg) => Math.ceil(org.lastPage / 2)
@@ -103,4 +87,4 @@ const DETAIL: Case = {
   query: (sql, org) => getSession(sql, org.id, org.sessionId),
 }
 
-export const CASES: readonly Case[] = [...LISTS, DETAIL, ...AGGREGATES]
+export const CASES: readonly Case[] = [...LISTS, DETAIL, ...AGGREGATES, ...ORGANIZATION_CASES]

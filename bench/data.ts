@@ -1,27 +1,23 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { hostTarget, pack } from '../src/build/pack.ts'
-import { addMonths, monthOf } from '../src/dates.ts'
+import { addDays, addMonths, monthOf } from '../src/dates.ts'
 import type { Sql } from '../src/db/client.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openDatabase } from '../src/db/open.ts'
 import { createOrganization, findOrganization } from '../src/keys/queries.ts'
 import { createLog } from '../src/log.ts'
-import { loadPricer } from '../src/scoring/prices.ts'
-import { seedSessions } from '../src/seed/seed.ts'
+import { type Amounts, type Facts, fill, findFacts, SEED } from './fill.ts'
 
 // The organizations that the benchmarks ask about. They are made once and kept in a data directory of their own, so
 // that a second run begins at once; `rm -r dist/bench` makes them anew.
 
-const PROJECTS = 20
-const DAYS = 730
-const SEED = 1
 const PAGE = 50
 
 /** What the command line of a benchmark says. */
 export interface BenchOptions {
-  /** Sessions of the smaller and of the larger organization. */
-  sizes: readonly [number, number]
+  /** The smaller and the larger organization. */
+  sizes: readonly [Amounts, Amounts]
   dataDir: string
   /** Exit with 1 when a case is beyond its limit. */
   check: boolean
@@ -30,49 +26,71 @@ export interface BenchOptions {
   sliceMs: number
 }
 
-/** An organization, and what the cases need to know of its sessions. */
+/** An organization, and what the cases need to know of its data. */
 export interface BenchOrg {
   id: string
   name: string
-  sessions: number
-  /** Of the whole list, 50 to a page. */
+  amounts: Amounts
+  /** Of the whole list of sessions, 50 to a page. */
   lastPage: number
   /** Some session in the middle of the time. */
   sessionId: string
   project: string
+  repo: string
   /** A whole month, and the quarter that ends with it, both half a year before the newest session. */
-  month: { date_from: string; date_to: string }
-  quarter: { date_from: string; date_to: string }
-  /** Sessions of the fullest day. */
+  month: Days
+  quarter: Days
+  /** As long as a month, and no part of it a whole one. */
+  monthAcross: Days
+  /** Full pages of the audit log, and of its `webhook.*`: the last one has 50 entries at every size. */
+  auditPages: { all: number; webhooks: number }
+  riskPages: number
+  /** The day after the newest session's, and noon of it. */
+  today: string
+  now: Date
+  /** The most sessions, audit entries or risk scores of one day. */
   fullestDay: number
 }
 
-/** `--sessions 10000,1000000 --data-dir dist/bench --rounds 5 --slice-ms 400 --check`, all optional. */
+interface Days {
+  date_from: string
+  date_to: string
+}
+
+/** All optional: `--sessions 10000,1000000 --risk 1000,50000 --commits 10000,50000 --data-dir … --rounds 5 --slice-ms 400 --check`. */
 export function benchOptions(): BenchOptions {
   const { values } = parseArgs({
     options: {
       sessions: { type: 'string', default: '10000,1000000' },
+      risk: { type: 'string', default: '1000,50000' },
+      commits: { type: 'string', default: '10000,50000' },
       'data-dir': { type: 'string', default: resolve(import.meta.dir, '../dist/bench') },
       rounds: { type: 'string', default: '5' },
       'slice-ms': { type: 'string', default: '400' },
       check: { type: 'boolean', default: false },
     },
   })
-  const [small, big] = values.sessions.split(',').map(Number)
-  const numbers = [small, big, Number(values.rounds), Number(values['slice-ms'])]
-  if (
-    small === undefined ||
-    big === undefined ||
-    !numbers.every((n) => Number.isSafeInteger(n) && Number(n) > 0)
-  )
-    throw new Error('--sessions takes two counts, as 10000,1000000; --rounds and --slice-ms take one')
+  const [sessions, risk, commits] = [values.sessions, values.risk, values.commits].map(twoCounts)
+  const numbers = [Number(values.rounds), Number(values['slice-ms'])]
+  if (!sessions || !risk || !commits || !numbers.every(isCount))
+    throw new Error(
+      '--sessions, --risk and --commits take two counts, as 10000,1000000; --rounds and --slice-ms take one',
+    )
+  const at = (index: 0 | 1) => ({ sessions: sessions[index], risk: risk[index], commits: commits[index] })
   return {
-    sizes: [small, big],
+    sizes: [at(0), at(1)],
     dataDir: resolve(values['data-dir']),
     check: values.check,
     rounds: Number(values.rounds),
     sliceMs: Number(values['slice-ms']),
   }
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value > 0
+
+function twoCounts(text: string): readonly [number, number] | undefined {
+  const [small = 0, big = 0, ...more] = text.split(',').map(Number)
+  return isCount(small) && isCount(big) && more.length === 0 ? [small, big] : undefined
 }
 
 /** `bench-10k` for 10,000. */
@@ -100,65 +118,42 @@ export async function withBenchData<Result>(
   }
 }
 
-async function prepareOrg(sql: Sql, sessions: number): Promise<BenchOrg> {
-  const slug = nameOf(sessions)
+async function prepareOrg(sql: Sql, amounts: Amounts): Promise<BenchOrg> {
+  const slug = nameOf(amounts.sessions)
   const known = await findOrganization(sql, slug)
   const { id } = known ?? (await createOrganization(sql, { slug, name: slug, plan: 'cloud_enterprise' }))
-  let facts = await findFacts(sql, id)
-  if (facts === undefined) {
-    await seed(sql, id, sessions)
-    facts = await findFacts(sql, id)
+  await fill(sql, id, slug, amounts)
+  const facts = await findFacts(sql, id)
+  for (const kind of ['sessions', 'risk', 'commits'] as const) {
+    if (facts[kind] !== amounts[kind])
+      throw new Error(`${slug} has ${facts[kind]} ${kind}, not ${amounts[kind]}: remove the data directory`)
   }
-  if (facts?.sessions !== sessions)
-    throw new Error(`${slug} has ${facts?.sessions} sessions: remove the data directory`)
-  const endMonth = addMonths(monthOf(facts.last_day), -6)
-  const lastDay = facts.month_end
+  const today = addDays(facts.last_day, 1)
   return {
     id,
     name: slug,
-    sessions,
-    lastPage: Math.ceil(sessions / PAGE),
-    sessionId: `sess_seed${SEED}_${Math.floor(sessions / 2)}`,
+    amounts,
+    lastPage: Math.ceil(amounts.sessions / PAGE),
+    sessionId: `sess_seed${SEED}_${Math.floor(amounts.sessions / 2)}`,
     project: 'project-03',
-    month: { date_from: endMonth, date_to: lastDay },
-    quarter: { date_from: addMonths(endMonth, -2), date_to: lastDay },
-    fullestDay: facts.fullest_day,
+    repo: `seed-${SEED}/project-03`,
+    ...rangesOf(facts),
+    auditPages: {
+      all: Math.floor(facts.audit / PAGE),
+      webhooks: Math.max(1, Math.floor(facts.webhooks / PAGE)),
+    },
+    riskPages: Math.max(1, Math.floor(facts.risk / PAGE)),
+    today,
+    now: new Date(`${today}T12:00:00.000Z`),
+    fullestDay: Math.max(facts.fullest_day, facts.fullest_audit_day, facts.fullest_risk_day),
   }
 }
 
-async function seed(sql: Sql, orgId: string, sessions: number): Promise<void> {
-  const startedMs = performance.now()
-  const plan = {
-    sessions,
-    projects: PROJECTS,
-    days: DAYS,
-    seed: SEED,
-    today: new Date().toISOString().slice(0, 10),
+function rangesOf({ last_day, month_end }: Facts): Pick<BenchOrg, 'month' | 'quarter' | 'monthAcross'> {
+  const month = addMonths(monthOf(last_day), -6)
+  return {
+    month: { date_from: month, date_to: month_end },
+    quarter: { date_from: addMonths(month, -2), date_to: month_end },
+    monthAcross: { date_from: addDays(month, -15), date_to: addDays(month, 14) },
   }
-  await seedSessions({ sql, now: () => new Date(), pricer: async () => loadPricer({}) }, orgId, plan)
-  const seconds = (performance.now() - startedMs) / 1_000
-  process.stdout.write(`seeded ${sessions} sessions in ${seconds.toFixed(1)} s\n`)
-}
-
-interface Facts {
-  sessions: number
-  fullest_day: number
-  last_day: string
-  /** Last day of the sixth month before that of `last_day`. */
-  month_end: string
-}
-
-async function findFacts(sql: Sql, orgId: string): Promise<Facts | undefined> {
-  const [row] = await sql<Facts[]>`
-    select
-      sum(r.sessions)::int as sessions,
-      max(r.sessions)::int as fullest_day,
-      max(r.bucket) as last_day,
-      (date_trunc('month', max(r.bucket)::timestamp) - interval '5 months' - interval '1 day')::date as month_end
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = 'day'
-      and r.project = ''
-    having count(*) > 0`
-  return row
 }

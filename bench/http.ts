@@ -4,7 +4,8 @@
 
 import { statSync } from 'node:fs'
 import { createKey, revokeKey } from '../src/keys/queries.ts'
-import { CASES, type Case } from './cases.ts'
+import type { Case } from './case.ts'
+import { CASES } from './cases.ts'
 import { type BenchOrg, benchOptions, withBenchData } from './data.ts'
 import { ask, load, type Measured } from './load.ts'
 import { EXECUTABLE, type Memory, memoryOf, startProgram } from './program.ts'

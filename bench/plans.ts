@@ -8,7 +8,18 @@ export interface Statement {
   parameters: readonly unknown[]
 }
 
-/** Rows of `sessions` that a statement read. */
+/** The tables that grow with an organization's history. Its rollups grow with its days, projects, files and people. */
+const HISTORY = new Set([
+  'sessions',
+  'session_details',
+  'findings',
+  'audit_log',
+  'pr_risks',
+  'commits',
+  'commit_files',
+])
+
+/** Rows of those tables that a statement read. */
 export interface Reads {
   /** Rows fetched from the table. */
   rows: number
@@ -47,7 +58,7 @@ export async function statementsOf(sql: Sql, run: () => Promise<unknown>): Promi
   return statements
 }
 
-/** What `statement` reads of `sessions` with a plan of the kind `plan`. It runs. */
+/** What `statement` reads of the history with a plan of the kind `plan`. It runs. */
 export function readsOf(sql: Sql, { text, parameters }: Statement, plan: PlanKind): Promise<Reads> {
   return sql.begin('read only', async (tx) => {
     await tx.unsafe(`set local plan_cache_mode = ${plan}`)
@@ -65,6 +76,8 @@ export function readsOf(sql: Sql, { text, parameters }: Statement, plan: PlanKin
 
 function literal(value: unknown): string {
   if (value === null) return 'null'
+  if (value instanceof Date) return literal(value.toISOString())
+  if (Array.isArray(value)) return literal(`{${value.map((item) => JSON.stringify(item)).join(',')}}`)
   const kind = typeof value
   if (kind !== 'string' && kind !== 'number') throw new Error(`no literal for a parameter of type ${kind}`)
   return `'${String(value).replaceAll("'", "''")}'`
@@ -73,7 +86,7 @@ function literal(value: unknown): string {
 /** Counts are means over the loops, with two decimals. */
 function sum(node: PlanNode): Reads {
   const reads = { rows: 0, indexOnly: 0 }
-  if (node['Relation Name'] === 'sessions') {
+  if (HISTORY.has(node['Relation Name'] ?? '')) {
     const each =
       node['Actual Rows'] +
       (node['Rows Removed by Filter'] ?? 0) +

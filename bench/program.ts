@@ -24,6 +24,8 @@ export async function startProgram(dataDir: string): Promise<Program> {
       PORT: '0',
       DATA_DIR: dataDir,
       RATE_LIMITS: '1000000,1000000,1000000',
+      // badges are limited by the client's address: each request says another
+      TRUST_PROXY: '1',
       LOG_LEVEL: 'warn',
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -86,6 +86,14 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
         ],
       },
     },
+    // in the first and the last hour of the 168 before 2025-11-15T12:30Z
+    ...['2025-11-08T12:40:00Z', '2025-11-15T12:10:00Z'].map((created_at, index) => ({
+      type: 'session',
+      id: `${names.session}-${index}`,
+      project_name: names.project,
+      created_at,
+      user_id: names.user,
+    })),
     {
       type: 'commit',
       project: names.project,
@@ -94,6 +102,15 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       author_name: `Author ${size}`,
       committed_at: at,
       files: [file, { ...file, path: `${names.directory}/beside.ts` }],
+    },
+    {
+      type: 'commit',
+      project: names.project,
+      sha: `${names.sha}-guest`,
+      author_email: `guest-${names.email}`,
+      author_name: `Guest ${size}`,
+      committed_at: at,
+      files: [{ ...file, path: `${names.directory}/guest.ts` }],
     },
     {
       type: 'pr_risk',
@@ -123,5 +140,35 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       to: names.day,
       generated_at: `${names.day}T23:00:00Z`,
     },
+  ]
+}
+
+/** What changes the session and the commit of `recordsOf`: other times, findings and files, and a rename. */
+export function changesOf(names: Names): { type: string; [field: string]: unknown }[] {
+  const [session, commit] = ['session', 'commit'].map((wanted) =>
+    recordsOf(names).find(({ type }) => type === wanted),
+  )
+  const at = '2025-11-14T20:00:00Z'
+  const moved = `${names.directory}/moved.ts`
+  const file = { path: names.path, status: 'added', additions: 5, deletions: 0 }
+  const renamed = { path: moved, previous_path: names.path, status: 'renamed', additions: 1, deletions: 1 }
+  const finding = {
+    id: names.finding,
+    severity: 'low',
+    file: moved,
+    fingerprint: names.fingerprint,
+    created_at: at,
+  }
+  return [
+    {
+      ...session,
+      type: 'session',
+      created_at: at,
+      quality_score: 10,
+      files_touched: [moved],
+      security_metadata: { findings: [finding] },
+    },
+    { ...commit, type: 'commit', files: [file] },
+    { ...commit, type: 'commit', sha: `${names.sha}-renames`, committed_at: at, files: [renamed] },
   ]
 }

@@ -4,7 +4,7 @@ import { updateBadges } from '../src/badges/queries.ts'
 import { badgeChange } from '../src/badges/settings.ts'
 import { RECORD_SCHEMAS } from '../src/sync/records.ts'
 import { client, type Tenant, tenant, testApp } from './api.ts'
-import { type Names, namesOf, recordsOf } from './isolation-records.ts'
+import { changesOf, type Names, namesOf, recordsOf } from './isolation-records.ts'
 import {
   BADGE_PARAMETERS,
   BADGES,
@@ -21,7 +21,7 @@ import { type TestDatabase, testDatabase } from './postgres.ts'
 // answered as one that nobody has. Holds for every route: a new one fails here until it is in ROUTES, a new parameter
 // until it is in PARAMETERS, a new kind of record until recordsOf has it.
 
-const NOW = new Date('2025-11-15T12:00:00.000Z')
+const NOW = new Date('2025-11-15T12:30:00.000Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const V1 = /^(\/api)?\/v1\//
 const EMPTY_SLUG = 'nobody-has-this'
@@ -111,11 +111,11 @@ beforeAll(async () => {
   mine = await tenant(database.sql)
   theirs = await tenant(database.sql)
   app = freshApp()
-  expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 7 })
+  expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 10 })
   before = await allTexts(mine, MINE)
   // The other one holds the same things by the same names, with other amounts, and more of its own.
   for (const names of [MINE, THEIRS])
-    expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 7 })
+    expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 10 })
 })
 afterAll(() => database.drop())
 
@@ -180,17 +180,21 @@ describe('a value of another organization is answered as one that nobody has', (
   })
 
   const OWN = namesOf('aaaa')
+  // On one day: series show every day.
+  const nobodys = { ...RANDOM, at: THEIRS.at.replace('123456', '654321') }
   for (const field of Object.keys(OWN) as (keyof Names)[]) {
+    if (field === 'day') continue
     test(`a record that has it as its ${field}`, async () => {
       const rows = await rowsOf(theirs)
       const answers = []
-      for (const names of [THEIRS, RANDOM]) {
+      for (const names of [THEIRS, nobodys]) {
         const own = await tenant(database.sql)
         const named = { ...OWN, [field]: names[field] }
         const written = await post(own, recordsOf(named))
-        const given = [names.at, names.day, `"pr_number":${names.pr}`, names === THEIRS ? 'tttt' : 'uuuu']
+        const given = [names.at, `"pr_number":${names.pr}`, names === THEIRS ? 'tttt' : 'uuuu']
         const words = [own.keyId, own.orgId, `"${own.slug}"`, ...given]
-        const told = [written, ...(await everything(own, named)).values()]
+        const changed = await post(own, changesOf(named))
+        const told = [written, changed, ...(await everything(own, named)).values()]
         answers.push(await Promise.all(told.map(async (one) => unnumbered(await answerOf(one, words)))))
       }
       expect(answers[0]).toEqual(answers[1] ?? [])

@@ -126,17 +126,15 @@ function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<He
  */
 function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<HeatmapRow[]> {
   const buckets = bucketsIn(sql, query)
-  const matching = sql`
-    r.org_id = ${orgId}
-    and (${buckets})
-    ${query.project === undefined ? sql`` : sql`and r.project = ${query.project}`}`
   return sql<HeatmapRow[]>`
     with found as (
       select
         r.project, r.file_key,
         sum(r.critical) as critical, sum(r.high) as high, sum(r.medium) as medium
       from finding_rollups r
-      where ${matching}
+      where r.org_id = ${orgId}
+        and (${buckets})
+        ${query.project === undefined ? sql`` : sql`and r.project = ${query.project}`}
       group by r.project, r.file_key, r.fingerprint
     ),
     counted as (
@@ -152,14 +150,6 @@ function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heat
     scored as materialized (
       select c.*, least(100, 25 * c.critical + 15 * c.high + 8 * c.medium + 3 * c.low)::integer as risk_score
       from counted c
-    ),
-    seen as (
-      select
-        r.project, r.file_key, sum(r.sessions) as sessions,
-        min(r.first_seen_at) as first_seen_at, max(r.last_seen_at) as last_seen_at
-      from file_rollups r
-      where ${matching}
-      group by r.project, r.file_key
     ),
     paged as (
       select c.*, n.file
@@ -179,7 +169,18 @@ function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heat
       from scored c
       where c.risk_score >= ${leastRisk(query)}
     ) t
-    left join (paged p join seen s on s.project = p.project and s.file_key = p.file_key) on true
+    left join (
+      paged p
+      cross join lateral (
+        select
+          sum(r.sessions) as sessions, min(r.first_seen_at) as first_seen_at, max(r.last_seen_at) as last_seen_at
+        from file_rollups r
+        where r.org_id = ${orgId}
+          and (${buckets})
+          and r.project = p.project
+          and r.file_key = p.file_key
+      ) s
+    ) on true
     order by p.risk_score desc, left(p.file, 300) collate "C", p.project collate "C", p.file_key`
 }
 

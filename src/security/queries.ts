@@ -18,11 +18,12 @@ interface OverviewRow {
 }
 
 /**
- * Scores of the sessions that match, from the rollup's days, and the newest of them, in one statement and so as of one
- * instant. Costs a row a day and 10 sessions, however many match.
+ * Scores of the sessions that match, from the rollup, and the newest of them, in one statement and so as of one instant.
+ * Costs a row a month, with dates a row a day, and 10 sessions, however many match.
  */
 export async function getSecurity(sql: Sql, orgId: string, query: SecurityQuery): Promise<SecurityOverview> {
   const { project, date_from, date_to } = query
+  const grain = date_from === undefined && date_to === undefined ? 'month' : 'day'
   const rows = await sql<OverviewRow[]>`
     select t.*, p.*
     from (
@@ -33,7 +34,7 @@ export async function getSecurity(sql: Sql, orgId: string, query: SecurityQuery)
         coalesce(max(r.security_max), 0) as max_score
       from session_rollups r
       where r.org_id = ${orgId}
-        and r.grain = 'day'
+        and r.grain = ${grain}
         and r.project = ${project ?? ''}
         ${date_from === undefined ? sql`` : sql`and r.bucket >= ${date_from}`}
         ${date_to === undefined ? sql`` : sql`and r.bucket <= ${date_to}`}

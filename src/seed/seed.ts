@@ -5,9 +5,10 @@ import { OperatorError } from '../errors.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { rebuildFindings } from '../sync/findings-check.ts'
 import { type PreparedSession, prepareSession } from '../sync/prepare.ts'
+import type { SessionRecord } from '../sync/records.ts'
 import { rebuildAuditRollups } from '../sync/rollup-audit.ts'
 import { rebuildRollups } from '../sync/rollup-check.ts'
-import { moveActivity } from '../sync/write-activity.ts'
+import { type Activity, moveActivity } from '../sync/write-activity.ts'
 import { activityOf } from '../sync/write-sessions.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import {
@@ -20,6 +21,10 @@ import {
 
 /** Sessions held in memory at a time; one COPY each. */
 const BATCH = 5_000
+/** Some 5 ms of work: PostgreSQL takes as long for what its socket holds. */
+const SESSIONS_A_PAUSE = 100
+/** Counted into the team's activity at a time: the versions of a row that one transaction leaves slow its next change. */
+const ACTIVITY_BATCH = 100_000
 
 export interface SeedDeps {
   sql: Sql
@@ -39,31 +44,56 @@ export async function seedSessions(
   plan: SeedPlan,
   onProgress: (done: number) => void = () => {},
 ): Promise<void> {
-  const pricer = await deps.pricer()
   const scoredAt = deps.now().toISOString()
+  const prepare = preparer(await deps.pricer())
   await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
+    const [first] = generateSessions(plan)
+    if (first !== undefined) await refuseSecondTime(tx, orgId, first.id)
     let done = 0
-    let batch: PreparedSession[] = []
-    const flush = async () => {
-      if (batch.length > 0) await copySessions(tx, orgId, batch, scoredAt)
-      await moveActivity(tx, orgId, [], batch.map(activityOf))
+    let activity: Activity[] = []
+    const moveSeeded = async () => {
+      await moveActivity(tx, orgId, [], activity)
+      activity = []
+    }
+    const records = generateSessions(plan)
+    let batch = await nextBatch(records, prepare)
+    while (batch.length > 0) {
+      const [next] = await Promise.all([
+        nextBatch(records, prepare),
+        copySessions(tx, orgId, batch, scoredAt),
+      ])
+      activity.push(...batch.map(activityOf))
+      if (activity.length >= ACTIVITY_BATCH) await moveSeeded()
       done += batch.length
-      batch = []
+      batch = next
       onProgress(done)
     }
-    for (const record of generateSessions(plan)) {
-      if (done + batch.length === 0) await refuseSecondTime(tx, orgId, record.id)
-      batch.push(prepareSession(record, record.id, { pricer, storeContent: false }))
-      if (batch.length === BATCH) await flush()
-    }
-    await flush()
+    await moveSeeded()
     await rebuildRollups(tx, orgId)
     await rebuildFindings(tx, orgId)
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   })
   await refreshStatistics(deps.sql)
+}
+
+type Prepare = (record: SessionRecord) => PreparedSession
+const preparer =
+  (pricer: Pricer): Prepare =>
+  (record) =>
+    prepareSession(record, record.id, { pricer, storeContent: false })
+
+/** The next sessions, at most BATCH. PostgreSQL works on those before meanwhile: it is fed in each pause. */
+async function nextBatch(records: Iterator<SessionRecord>, prepare: Prepare): Promise<PreparedSession[]> {
+  const batch: PreparedSession[] = []
+  while (batch.length < BATCH) {
+    const { value, done } = records.next()
+    if (done === true) break
+    batch.push(prepare(value))
+    if (batch.length % SESSIONS_A_PAUSE === 0) await Bun.sleep(0)
+  }
+  return batch
 }
 
 /** The ids of a seed are always the same; COPY would fail at the first. */

@@ -9,8 +9,8 @@ const RISK = 'project, file_key, file, critical, high, medium, low, sessions, fi
 const LEVEL = 'project, risk_score, files'
 
 /**
- * Scans all of the organization's details. Each is looked up by its whole key: where statistics know nothing of an
- * organization yet, a plain join reads all of its details for every session.
+ * Scans all of the organization's details, and looks up by its whole key the session of each that has a finding: where
+ * statistics know nothing of an organization yet, a plain join reads all of its details for every session.
  */
 const findingsFromDetails = (sql: ISql, orgId: string) => sql`
   select
@@ -21,20 +21,24 @@ const findingsFromDetails = (sql: ISql, orgId: string) => sql`
       min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
     ] as severity,
     s.project, f.file, s.created_at
-  from sessions s
-  cross join lateral (
-    select i.detail->'security_metadata'->'findings' as findings
+  from (
+    select i.session_id, i.detail->'security_metadata'->'findings' as findings
     from session_details i
     where i.org_id = ${orgId}
-      and i.session_id = s.id
       -- most have no finding: to look for the name of a field takes a tenth of taking the JSON apart
       and strpos(i.detail::text, '"fingerprint"') > 0
     offset 0
   ) d
+  cross join lateral (
+    select s.id, s.project, s.created_at
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = d.session_id
+    offset 0
+  ) s
   cross join lateral json_to_recordset(d.findings)
     as f (file text, fingerprint text, severity text)
-  where s.org_id = ${orgId}
-    and f.file <> ''
+  where f.file <> ''
   group by s.id, f.file, f.fingerprint, s.project, s.created_at`
 
 const fingerprintsFromFindings = (sql: ISql, orgId: string) => sql`
