@@ -93,6 +93,17 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       project_name: names.project,
       created_at,
       user_id: names.user,
+      security_metadata: {
+        findings: [
+          {
+            id: `${names.finding}-${index}`,
+            severity: 'low',
+            file: names.path,
+            fingerprint: 'again',
+            created_at,
+          },
+        ],
+      },
     })),
     {
       type: 'commit',
