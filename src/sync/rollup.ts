@@ -1,5 +1,5 @@
 import { monthOf } from '../dates.ts'
-import type { ISql } from '../db/client.ts'
+import type { Fragment, ISql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
 
 /** What a session counts for in the rollups: money in micro-dollars, scores in hundredths. */
@@ -70,16 +70,10 @@ export async function moveRollups(
     orgId,
     left.filter((cell) => cell.grain === 'day' && cell.project !== ALL_PROJECTS),
   )
-  await extremesFromProjects(
-    tx,
-    orgId,
-    left.filter((cell) => cell.grain === 'day' && cell.project === ALL_PROJECTS),
-  )
-  await extremesFromDays(
-    tx,
-    orgId,
-    left.filter((cell) => cell.grain === 'month'),
-  )
+  const allProjects = left.filter((cell) => cell.grain === 'day' && cell.project === ALL_PROJECTS)
+  await extremesFrom(tx, orgId, allProjects, ofProjects(tx))
+  const months = left.filter((cell) => cell.grain === 'month')
+  await extremesFrom(tx, orgId, months, ofDays(tx))
 }
 
 /** The four rows a session counts in: by day and month, of its project and of all. */
@@ -207,7 +201,8 @@ async function extremesFromSessions(tx: ISql, orgId: string, cells: readonly Cel
     where ${wasExtreme(tx, orgId)}`
 }
 
-async function extremesFromProjects(tx: ISql, orgId: string, cells: readonly Cell[]): Promise<void> {
+/** The extremes of the finer rows that `finer` names, `f` being those and `r` the row they are looked up for. */
+async function extremesFrom(tx: ISql, orgId: string, cells: readonly Cell[], finer: Fragment): Promise<void> {
   if (cells.length === 0) return
   await tx`
     update session_rollups r
@@ -216,26 +211,17 @@ async function extremesFromProjects(tx: ISql, orgId: string, cells: readonly Cel
       from session_rollups f
       where f.org_id = ${orgId}
         and f.grain = 'day'
-        and f.bucket = r.bucket
-        and f.project <> ''
+        and ${finer}
     )
     from ${asTable(tx, cells)}
     where ${wasExtreme(tx, orgId)}`
 }
 
-async function extremesFromDays(tx: ISql, orgId: string, cells: readonly Cell[]): Promise<void> {
-  if (cells.length === 0) return
-  await tx`
-    update session_rollups r
-    set (quality_min, quality_max, security_min, security_max) = (
-      select min(f.quality_min), max(f.quality_max), min(f.security_min), max(f.security_max)
-      from session_rollups f
-      where f.org_id = ${orgId}
-        and f.grain = 'day'
-        and f.project = r.project
-        and f.bucket >= r.bucket
-        and f.bucket < (r.bucket + interval '1 month')::date
-    )
-    from ${asTable(tx, cells)}
-    where ${wasExtreme(tx, orgId)}`
-}
+const ofProjects = (tx: ISql) => tx`
+  f.bucket = r.bucket
+  and f.project <> ''`
+
+const ofDays = (tx: ISql) => tx`
+  f.project = r.project
+  and f.bucket >= r.bucket
+  and f.bucket < (r.bucket + interval '1 month')::date`
