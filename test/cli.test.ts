@@ -22,7 +22,13 @@ test('version, and help with examples', async () => {
   expect(help.code).toBe(0)
   expect(help.stdout).toContain('cloud-analytics key create --org acme')
   const settings = (await run(['--help'], env)).stdout.replace(/\n\s{20,}/g, ' ')
-  expect(settings).toMatch(/--public-url <value>\s+where clients reach this server \(for a later version\)/)
+  expect(settings).toMatch(
+    /--admin-port <value>\s+port of the admin listener \(off\) \(for a later version\)/,
+  )
+  expect(settings).toMatch(/--public-url <value>\s+where clients reach this server\n/)
+  expect(settings).toMatch(
+    /--retention-audit-days <value>\s+days that audit entries are kept \(0: for ever\)\n/,
+  )
   expect(settings).toMatch(
     /--store-content <value>\s+true keeps prompts and answers that are sent \(false\)\n/,
   )
