@@ -5,7 +5,7 @@ import type { AuditEntry, AuditReport } from '../src/audit/model.ts'
 import { listEntries } from '../src/audit/queries.ts'
 import { commandLineActor } from '../src/cli/actor.ts'
 import { compareAuditRollups } from '../src/sync/rollup-audit.ts'
-import { deleteOldAuditEntries } from '../src/webhooks/queries.ts'
+import { deleteOldAuditEntries } from '../src/webhooks/housekeeping-queries.ts'
 import { client, tenant, testApp } from './api.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 

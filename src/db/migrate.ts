@@ -7,6 +7,7 @@ import security from './migrations/0003_security.sql' with { type: 'text' }
 import commits from './migrations/0004_commits.sql' with { type: 'text' }
 import risk from './migrations/0005_risk.sql' with { type: 'text' }
 import badges from './migrations/0006_badges.sql' with { type: 'text' }
+import webhooks from './migrations/0007_webhooks.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 4, name: 'commits', text: commits },
   { number: 5, name: 'risk', text: risk },
   { number: 6, name: 'badges', text: badges },
+  { number: 7, name: 'webhooks', text: webhooks },
 ]
 
 /** Any constant: one lock for "somebody is migrating this database". */

@@ -1,8 +1,8 @@
 import { connect, type Sql } from '../db/client.ts'
 import { createPing } from '../db/ping.ts'
 import { createLog, type Log } from '../log.ts'
+import { deleteOldAuditEntries, deleteStaleRateWindows } from './housekeeping-queries.ts'
 import { BEAT_MS, type FromWorker, type ToWorker } from './messages.ts'
-import { deleteOldAuditEntries, deleteStaleRateWindows } from './queries.ts'
 
 /*
  * The entry of the worker thread. Today it does housekeeping only: once a minute it deletes what has served its

@@ -1,0 +1,267 @@
+-- Webhooks: registered endpoints, the events that happened, one delivery per event and endpoint, one row per attempt.
+-- The tables are an outbox: events and deliveries are written in the transaction that causes them.
+
+create table webhook_endpoints (
+  org_id text not null,
+  id text not null,
+  url text not null,
+  -- names of events, or '*' alone
+  events text[] not null check (cardinality(events) > 0),
+  enabled boolean not null,
+  description text,
+  -- AES-256-GCM, bound to the organization's and the endpoint's id
+  secret bytea not null,
+  secret_hint text not null,
+  -- signed with as well until it expires
+  previous_secret bytea,
+  previous_secret_expires_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (org_id, id)
+);
+
+-- How an endpoint has answered lately. Apart from the endpoint, which settling deliveries must not lock.
+create table webhook_health (
+  org_id text not null,
+  endpoint_id text not null,
+  consecutive_failures integer not null,
+  last_success_at timestamptz,
+  last_failure_at timestamptz,
+  last_status_code integer,
+  primary key (org_id, endpoint_id)
+) with (fillfactor = 50);
+
+-- One row an organization that has had an endpoint: locked by a claim while it counts what is in flight, so that the
+-- limit of an endpoint holds over all instances.
+create table webhook_claims (
+  org_id text primary key
+);
+
+create table webhook_events (
+  org_id text not null,
+  id text not null,
+  event text not null,
+  created_at timestamptz not null,
+  -- the very bytes that are signed and sent
+  body text not null,
+  primary key (org_id, id)
+);
+
+create table webhook_deliveries (
+  org_id text not null,
+  id text not null,
+  endpoint_id text not null,
+  event_id text not null,
+  event text not null,
+  status text not null check (status in ('pending', 'pending_retry', 'success', 'failed', 'cancelled')),
+  -- scheduled: retried; once: a redelivery, one attempt; test: sent by the request that asked for it, never claimed
+  mode text not null check (mode in ('scheduled', 'once', 'test')),
+  -- attempts begun: the fencing number, by which only the latest may settle
+  attempts integer not null,
+  -- attempts known to have failed: the place in the schedule
+  failures integer not null,
+  -- attempts of which nothing was heard again, for their sender died
+  lost integer not null,
+  -- an attempt is in flight, until due_at at the latest: that is its lease
+  leased boolean not null,
+  -- when the latest attempt was begun
+  claimed_at timestamptz,
+  -- when to send, or the end of the lease; null when finished
+  due_at timestamptz,
+  last_status_code integer,
+  created_at timestamptz not null,
+  completed_at timestamptz,
+  primary key (org_id, id),
+  unique (org_id, endpoint_id, event_id),
+  check ((due_at is null) = (status in ('success', 'failed', 'cancelled'))),
+  check (not leased or due_at is not null)
+);
+-- what waits, in the order it is sent
+create index webhook_deliveries_waiting on webhook_deliveries (org_id, endpoint_id, due_at, id)
+  where status in ('pending', 'pending_retry');
+-- what is in flight: at most the endpoint's limit
+create index webhook_deliveries_leased on webhook_deliveries (org_id, endpoint_id) where leased;
+create index webhook_deliveries_history on webhook_deliveries (org_id, endpoint_id, created_at, id);
+create index webhook_deliveries_undelivered on webhook_deliveries (org_id, endpoint_id, created_at, id)
+  where status in ('failed', 'cancelled');
+
+-- Deliveries counted, by the day they were made, in the statement that makes or changes them: totals and pages of the
+-- history read these.
+create table webhook_delivery_counts (
+  org_id text not null,
+  endpoint_id text not null,
+  day date not null,
+  event text not null,
+  status text not null,
+  deliveries bigint not null,
+  primary key (org_id, endpoint_id, day, event, status)
+) with (fillfactor = 50);
+
+create table webhook_attempts (
+  org_id text not null,
+  delivery_id text not null,
+  number integer not null,
+  started_at timestamptz not null,
+  -- null: it is not known how it ended
+  duration_ms integer,
+  status_code integer,
+  error text,
+  response_body text,
+  primary key (org_id, delivery_id, number)
+);
+
+-- Answers of `POST /v1/webhooks` by Idempotency-Key, for a day; they hold a secret and are encrypted.
+create table webhook_idempotency_keys (
+  org_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  answer bytea not null,
+  created_at timestamptz not null,
+  primary key (org_id, key)
+);
+
+-- Months whose cost crossed their budget: said once.
+create table budget_alerts (
+  org_id text not null,
+  month date not null,
+  primary key (org_id, month)
+);
+
+-- One row: tells the key that encrypted the secrets of this database from any other.
+create table secret_key_check (
+  id integer primary key check (id = 1),
+  digest bytea not null
+);
+
+-- Takes what is due of one organization, at most p_limit deliveries, oldest first and each endpoint in turn, and begins an
+-- attempt of each: it holds a lease of p_lease_ms. At most p_cap of an endpoint are in flight, over all instances. Of
+-- those that are no first attempts, or go to an endpoint that has failed p_failing_after times in a row, at most
+-- p_later_limit are taken; such an endpoint rests for p_pace_ms after a failure.
+--
+-- A function, because the count of what is in flight has to be taken after the wait for the lock, by a statement of its
+-- own, and the lock must not depend on a client that may be stopped while it holds it. Without sequential and bitmap
+-- scans: its plans outlive the statistics of an empty table.
+create function claim_webhook_deliveries(
+  p_org text,
+  p_limit integer,
+  p_later_limit integer,
+  p_cap integer,
+  p_lease_ms integer,
+  p_max_lost integer,
+  p_failing_after integer,
+  p_pace_ms integer
+) returns table (
+  id text,
+  endpoint_id text,
+  event_id text,
+  event text,
+  attempt integer,
+  is_first boolean,
+  url text,
+  secret bytea,
+  previous_secret bytea,
+  body text
+)
+language plpgsql
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  v_now timestamptz;
+begin
+  perform from webhook_claims c where c.org_id = p_org for update;
+  v_now := clock_timestamp();
+  return query
+  with lanes as materialized (
+    select
+      e.id,
+      e.url,
+      e.secret,
+      case when e.previous_secret_expires_at > v_now then e.previous_secret end as previous_secret,
+      coalesce(h.consecutive_failures, 0) >= p_failing_after as failing,
+      greatest(p_cap - (
+        select count(*)
+        from webhook_deliveries f
+        where f.org_id = p_org
+          and f.endpoint_id = e.id
+          and f.leased
+          and f.due_at > v_now
+      ), 0) as room
+    from webhook_endpoints e
+    join organizations o on o.org_id = e.org_id
+    left join webhook_health h on h.org_id = e.org_id and h.endpoint_id = e.id
+    where e.org_id = p_org
+      and e.enabled
+      and o.plan <> 'cloud_pro'
+      and not (
+        coalesce(h.consecutive_failures, 0) >= p_failing_after
+        and h.last_failure_at > v_now - p_pace_ms * interval '1 millisecond'
+      )
+  ),
+  due as (
+    select
+      w.id,
+      w.due_at,
+      w.attempts = 0 and not l.failing as is_first,
+      row_number() over (partition by l.id order by w.due_at, w.id) as turn
+    from lanes l
+    cross join lateral (
+      select d.id, d.due_at, d.attempts
+      from webhook_deliveries d
+      where d.org_id = p_org
+        and d.endpoint_id = l.id
+        and d.status in ('pending', 'pending_retry')
+        and d.due_at <= v_now
+        and d.mode <> 'test'
+        and d.lost < p_max_lost
+      order by d.due_at, d.id
+      limit l.room
+      for update skip locked
+    ) w
+  ),
+  ranked as (
+    select
+      u.id,
+      u.due_at,
+      u.is_first,
+      u.turn,
+      row_number() over (partition by u.is_first order by u.turn, u.due_at, u.id) as place
+    from due u
+  ),
+  chosen as materialized (
+    select r.id, r.is_first
+    from ranked r
+    where r.is_first or r.place <= p_later_limit
+    order by r.turn, r.due_at, r.id
+    limit p_limit
+  ),
+  lost as (
+    insert into webhook_attempts (org_id, delivery_id, number, started_at, error)
+    select
+      p_org, d.id, d.attempts, d.claimed_at,
+      'the sender ended before it was known how the attempt ended; it may have arrived'
+    from chosen c
+    join webhook_deliveries d on d.org_id = p_org and d.id = c.id
+    where d.leased
+    on conflict do nothing
+  ),
+  taken as (
+    update webhook_deliveries d
+    set
+      leased = true,
+      attempts = d.attempts + 1,
+      lost = d.lost + d.leased::integer,
+      claimed_at = v_now,
+      due_at = v_now + p_lease_ms * interval '1 millisecond'
+    from chosen c
+    where d.org_id = p_org
+      and d.id = c.id
+    returning d.id, d.endpoint_id, d.event_id, d.event, d.attempts, c.is_first
+  )
+  select
+    t.id, t.endpoint_id, t.event_id, t.event, t.attempts, t.is_first, l.url, l.secret, l.previous_secret, v.body
+  from taken t
+  join lanes l on l.id = t.endpoint_id
+  join webhook_events v on v.org_id = p_org and v.id = t.event_id;
+end
+$$;

@@ -1,0 +1,213 @@
+import type { ISql, Sql } from '../db/client.ts'
+import type { AttemptResult } from './attempt-result.ts'
+
+// The queue of deliveries. A claim begins attempts and gives each a lease; whoever settles one names its number, so that a
+// sender that was away for longer than its lease can change nothing. Due times and leases are by the database's clock.
+// Each statement is of one organization. Ids are given twice, as an array and in a join: by the array PostgreSQL reads
+// the rows by their key even where its statistics do not know the organization yet.
+
+/** Channel of NOTIFY; the payload is an organization's id. */
+export const CHANNEL = 'cloud_analytics_webhooks'
+
+/** Attempts of one delivery whose sender died, before it is given up: a body that kills its sender must end. */
+export const MAX_LOST = 10
+/** Failures in a row after which an endpoint counts as failing: it keeps to the slots of retries, and rests. */
+export const FAILING_AFTER = 5
+/** How long a failing endpoint rests after a failure: a refused connection fails in a millisecond. */
+export const PACE_MS = 100
+
+/** A delivery and its attempt, begun by `claim`. */
+export interface Claimed {
+  id: string
+  endpoint_id: string
+  event_id: string
+  event: string
+  /** From 1; also its fencing number. */
+  attempt: number
+  /** A first attempt to an endpoint that is not failing. */
+  is_first: boolean
+  url: string
+  /** Encrypted, as all secrets that come out of the database. */
+  secret: Uint8Array
+  /** While a rotation's grace lasts. */
+  previous_secret: Uint8Array | null
+  body: string
+}
+
+export interface ClaimLimits {
+  /** Deliveries at most. */
+  limit: number
+  /** Of these, at most so many that are not `is_first`. */
+  laterLimit: number
+  /** In flight of one endpoint, over all instances. */
+  endpointLimit: number
+  /** After which an attempt is taken for lost. */
+  leaseMs: number
+}
+
+/**
+ * Organizations that have something due, in no order: in one read without a lock. The lateral keeps it to one index
+ * entry an endpoint, however much waits.
+ */
+export async function findDueOrganizations(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ org_id: string }[]>`
+    select distinct e.org_id
+    from webhook_endpoints e
+    join organizations o on o.org_id = e.org_id
+    cross join lateral (
+      select 1
+      from webhook_deliveries d
+      where d.org_id = e.org_id
+        and d.endpoint_id = e.id
+        and d.status in ('pending', 'pending_retry')
+        and d.due_at <= now()
+      order by d.due_at, d.id
+      limit 1
+    ) w
+    where e.enabled
+      and o.plan <> 'cloud_pro'`
+  return rows.map((row) => row.org_id)
+}
+
+/** Begins attempts of what is due of the organization, oldest first, each endpoint in turn. */
+export async function claim(sql: Sql, orgId: string, limits: ClaimLimits): Promise<Claimed[]> {
+  return await sql<Claimed[]>`
+    select c.id, c.endpoint_id, c.event_id, c.event, c.attempt, c.is_first, c.url, c.secret, c.previous_secret, c.body
+    from claim_webhook_deliveries(
+      ${orgId}, ${limits.limit}, ${limits.laterLimit}, ${limits.endpointLimit}, ${limits.leaseMs},
+      ${MAX_LOST}, ${FAILING_AFTER}, ${PACE_MS}
+    ) c`
+}
+
+/** An attempt and how it ended. */
+export interface Outcome {
+  deliveryId: string
+  attempt: number
+  result: AttemptResult
+}
+
+/**
+ * The part of a statement that moves deliveries from count to count: of the rows of its `changed` (endpoint_id,
+ * created_at, event, was, status), where `was` is null for a new one and `status` null for one that is deleted. Every
+ * statement that makes, changes or deletes deliveries has it.
+ */
+export const countsMoved = (sql: ISql, orgId: string) => sql`
+  insert into webhook_delivery_counts as c (org_id, endpoint_id, day, event, status, deliveries)
+  select ${orgId}, x.endpoint_id, (x.created_at at time zone 'UTC')::date as day, x.event, m.status, sum(m.by)
+  from changed x
+  cross join lateral (values (x.was, -1), (x.status, 1)) as m (status, by)
+  where x.was is distinct from x.status
+    and m.status is not null
+  group by x.endpoint_id, day, x.event, m.status
+  -- two that count the same rows take them in the same order
+  order by x.endpoint_id, day, x.event, m.status
+  on conflict (org_id, endpoint_id, day, event, status) do update set
+    deliveries = c.deliveries + excluded.deliveries`
+
+/**
+ * Writes down how attempts ended: the delivery's status, the attempt, the endpoint's health. `delaysS` are the waits
+ * before each retry. Returns the ids of those that took effect; another one's lease had ended and somebody else has it,
+ * or its delivery was cancelled.
+ */
+export async function settle(
+  sql: ISql,
+  orgId: string,
+  outcomes: readonly Outcome[],
+  delaysS: readonly number[],
+): Promise<string[]> {
+  const ids = outcomes.map((outcome) => outcome.deliveryId)
+  const of = <Value>(pick: (result: AttemptResult) => Value) => outcomes.map(({ result }) => pick(result))
+  const rows = await sql<{ id: string }[]>`
+    with given as (
+      select *
+      from unnest(
+        ${ids}::text[],
+        ${outcomes.map((outcome) => outcome.attempt)}::integer[],
+        ${of((result) => result.ok)}::boolean[],
+        ${of((result) => result.refused)}::boolean[],
+        ${of((result) => result.startedAt)}::timestamptz[],
+        ${of((result) => Math.round(result.durationMs))}::integer[],
+        ${of((result) => result.statusCode)}::integer[],
+        ${of((result) => result.error)}::text[],
+        ${of((result) => result.responseBody)}::text[]
+      ) as g (id, number, ok, refused, started_at, duration_ms, status_code, error, response_body)
+    ),
+    held as materialized (
+      select d.id, d.endpoint_id, d.event, d.created_at, d.status, d.mode, d.attempts, d.failures
+      from webhook_deliveries d
+      where d.org_id = ${orgId}
+        and d.id = any(${ids}::text[])
+        and d.leased
+      order by d.id
+      for update
+    ),
+    judged as materialized (
+      select
+        h.id,
+        h.endpoint_id,
+        h.event,
+        h.created_at,
+        h.status as was,
+        h.failures + (not g.ok)::integer as failures,
+        case
+          when g.ok then 'success'
+          when g.refused or h.mode <> 'scheduled' or h.failures >= ${delaysS.length} then 'failed'
+          else 'pending_retry'
+        end as status,
+        g.number, g.ok, g.started_at, g.duration_ms, g.status_code, g.error, g.response_body,
+        max(g.started_at) filter (where g.ok) over (partition by h.endpoint_id) as last_ok_at
+      from held h
+      join given g on g.id = h.id and g.number = h.attempts
+    ),
+    changed as (
+      update webhook_deliveries d
+      set
+        status = j.status,
+        leased = false,
+        failures = j.failures,
+        last_status_code = j.status_code,
+        due_at = case
+          when j.status = 'pending_retry'
+          then clock_timestamp() + (${[...delaysS]}::integer[])[j.failures] * interval '1 second'
+        end,
+        completed_at = case when j.status <> 'pending_retry' then clock_timestamp() end
+      from judged j
+      where d.org_id = ${orgId}
+        and d.id = any(${ids}::text[])
+        and d.id = j.id
+      returning d.id, j.endpoint_id, j.created_at, j.event, j.was, j.status
+    ),
+    attempts as (
+      insert into webhook_attempts (
+        org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
+      )
+      select ${orgId}, j.id, j.number, j.started_at, j.duration_ms, j.status_code, j.error, j.response_body
+      from judged j
+    ),
+    counts as (${countsMoved(sql, orgId)}),
+    health as (
+      insert into webhook_health as h (
+        org_id, endpoint_id, consecutive_failures, last_success_at, last_failure_at, last_status_code
+      )
+      select
+        ${orgId},
+        j.endpoint_id,
+        count(*) filter (where not j.ok and (j.last_ok_at is null or j.started_at > j.last_ok_at)),
+        max(clock_timestamp()) filter (where j.ok),
+        max(clock_timestamp()) filter (where not j.ok),
+        (array_agg(j.status_code order by j.started_at desc, j.id))[1]
+      from judged j
+      group by j.endpoint_id
+      order by j.endpoint_id
+      on conflict (org_id, endpoint_id) do update set
+        consecutive_failures =
+          case when excluded.last_success_at is null then h.consecutive_failures else 0 end
+          + excluded.consecutive_failures,
+        last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
+        last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
+        last_status_code = excluded.last_status_code
+    )
+    select x.id
+    from changed x`
+  return rows.map((row) => row.id)
+}
