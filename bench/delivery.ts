@@ -1,0 +1,132 @@
+// Deliveries a second of the built executable, graphile-worker and pg-boss: the same requests to the same receiver from
+// the same PostgreSQL: `bun run build && bun bench/delivery.ts`. In each round each of them, in the other order than in
+// the round before, gets a fresh database in which all deliveries wait, and a fresh process.
+
+import { mkdirSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { hostTarget, pack } from '../src/build/pack.ts'
+import { type Embedded, startEmbedded } from '../src/db/embedded.ts'
+import { createLog } from '../src/log.ts'
+import { type Contender, type Database, databaseOf, rivals } from './delivery-contenders.ts'
+import { startReceiver } from './delivery-processes.ts'
+import { type Measured, runOnce } from './delivery-run.ts'
+import { median, print, printColumns } from './table.ts'
+
+/** By name, each round. */
+type Rounds = Map<string, Measured[]>
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      deliveries: { type: 'string', default: '20000' },
+      rounds: { type: 'string', default: '5' },
+      concurrency: { type: 'string', default: '64' },
+      samples: { type: 'string', default: '500' },
+      'data-dir': { type: 'string', default: resolve(import.meta.dir, '../dist/bench-delivery/data') },
+      /** Runs the rivals: a program, `node` or `bun`. */
+      runtime: { type: 'string', default: process.execPath },
+      /** Contenders by name, separated by commas; all unless given. */
+      only: { type: 'string' },
+      /** Added to the command of the rivals, to try other settings: `--batch=64 --pool=4`. */
+      'rival-flags': { type: 'string', default: '' },
+      check: { type: 'boolean', default: false },
+    },
+  })
+  const counts = [values.deliveries, values.rounds, values.concurrency, values.samples].map(Number)
+  const [deliveries = 0, rounds = 0, concurrency = 0, samples = 0] = counts
+  if (!counts.every((count) => Number.isSafeInteger(count) && count > 0))
+    throw new Error('--deliveries, --rounds, --concurrency and --samples take a count')
+  return { ...values, deliveries, rounds, concurrency, samples }
+}
+
+/** Runs `use` with a database that is made for it. */
+async function withDatabase<Result>(
+  { target }: Embedded,
+  use: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  if (!('socketDir' in target)) throw new Error('the embedded PostgreSQL listens on a unix socket')
+  const { sql } = databaseOf(target, 'postgres')
+  await sql`drop database if exists bench with (force)`
+  await sql`create database bench`
+  const database = databaseOf(target, 'bench')
+  try {
+    return await use(database)
+  } finally {
+    await database.sql.end()
+    await sql`drop database bench with (force)`
+    await sql.end()
+  }
+}
+
+async function measure(embedded: Embedded, contenders: readonly Contender[]): Promise<Rounds> {
+  const receiver = await startReceiver()
+  const all: Rounds = new Map()
+  try {
+    for (let round = 0; round < options.rounds; round += 1) {
+      for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+        const measured = await withDatabase(embedded, (database) =>
+          runOnce(contender, database, receiver, options.deliveries),
+        )
+        all.set(contender.name, [...(all.get(contender.name) ?? []), measured])
+        printRound(round, contender.name, measured)
+      }
+    }
+  } finally {
+    receiver.stop()
+  }
+  return all
+}
+
+function printRound(round: number, name: string, measured: Measured): void {
+  const { perSecond, settledPerSecond, duplicates, rssBefore, rssAfter } = measured
+  print(
+    `round ${round + 1}, ${name}: ${perSecond.toFixed(0)}/s received, ${settledPerSecond.toFixed(0)}/s settled, ` +
+      `${duplicates} duplicates, RSS ${rssBefore.toFixed(0)} to ${rssAfter.toFixed(0)} MiB ` +
+      `(load average ${loadavg()[0]?.toFixed(2)})`,
+  )
+}
+
+const medianOf = (rounds: readonly Measured[], value: (measured: Measured) => number): number =>
+  median(rounds.map(value))
+
+function printMedians(all: Rounds): void {
+  print(
+    `\n${options.deliveries} deliveries, ${options.concurrency} at a time, median of ${options.rounds} rounds`,
+  )
+  printColumns([
+    ['', 'received/s', 'settled/s', 'RSS MiB, first', 'settled', 'headers', 'body bytes'],
+    ...[...all].map(([name, rounds]) => [
+      name,
+      medianOf(rounds, ({ perSecond }) => perSecond).toFixed(0),
+      medianOf(rounds, ({ settledPerSecond }) => settledPerSecond).toFixed(0),
+      medianOf(rounds, ({ rssBefore }) => rssBefore).toFixed(0),
+      medianOf(rounds, ({ rssAfter }) => rssAfter).toFixed(0),
+      String(rounds[0]?.headers),
+      String(rounds[0]?.bodyBytes),
+    ]),
+  ])
+}
+
+const options = readOptions()
+await pack(hostTarget())
+mkdirSync(options['data-dir'], { recursive: true })
+const embedded = await startEmbedded({
+  dataDir: options['data-dir'],
+  log: createLog('warn', 'pretty'),
+  role: 'command',
+})
+try {
+  const contenders = await rivals({
+    runtime: options.runtime,
+    concurrency: options.concurrency,
+    flags: options['rival-flags'].split(' ').filter((flag) => flag !== ''),
+  })
+  const named = options.only?.split(',')
+  const chosen = contenders.filter(({ name }) => named === undefined || named.includes(name))
+  const all = await measure(embedded, chosen)
+  printMedians(all)
+} finally {
+  await embedded.stop()
+}
