@@ -42,8 +42,12 @@ const TIME_LENGTH = 8
  * in an index. 8 characters of time and 12 random ones (62 bits).
  */
 export function newOrderedId(prefix: IdPrefix, now: Date): string {
-  const time = now.getTime().toString(36).padStart(TIME_LENGTH, '0')
-  return `${prefix}_${time}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`
+  return `${orderedIdFloor(prefix, now)}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`
+}
+
+/** What ordered ids made at `at` or later are not below. */
+export function orderedIdFloor(prefix: IdPrefix, at: Date): string {
+  return `${prefix}_${at.getTime().toString(36).padStart(TIME_LENGTH, '0')}`
 }
 
 /** The id that the same `parts` always give, for things that have no id of their own: syncing them again changes nothing. */

@@ -116,6 +116,7 @@ export async function settle(
   delaysS: readonly number[],
 ): Promise<string[]> {
   const ids = outcomes.map((outcome) => outcome.deliveryId)
+  // booleans and times as texts: the driver would take an array of them for a single one
   const of = <Value>(pick: (result: AttemptResult) => Value) => outcomes.map(({ result }) => pick(result))
   const rows = await sql<{ id: string }[]>`
     with given as (
@@ -123,9 +124,9 @@ export async function settle(
       from unnest(
         ${ids}::text[],
         ${outcomes.map((outcome) => outcome.attempt)}::integer[],
-        ${of((result) => result.ok)}::boolean[],
-        ${of((result) => result.refused)}::boolean[],
-        ${of((result) => result.startedAt)}::timestamptz[],
+        ${of((result) => String(result.ok))}::text[]::boolean[],
+        ${of((result) => String(result.refused))}::text[]::boolean[],
+        ${of((result) => result.startedAt.toISOString())}::timestamptz[],
         ${of((result) => Math.round(result.durationMs))}::integer[],
         ${of((result) => result.statusCode)}::integer[],
         ${of((result) => result.error)}::text[],
@@ -210,4 +211,32 @@ export async function settle(
     select x.id
     from changed x`
   return rows.map((row) => row.id)
+}
+
+/**
+ * Gives back deliveries of which nothing was sent, since this machine had no socket left: due again in `delayMs`, their
+ * attempts not counted.
+ */
+export async function release(
+  sql: ISql,
+  orgId: string,
+  attempts: readonly { deliveryId: string; attempt: number }[],
+  delayMs: number,
+): Promise<void> {
+  const ids = attempts.map(({ deliveryId }) => deliveryId)
+  await sql`
+    update webhook_deliveries d
+    set
+      leased = false,
+      attempts = d.attempts - 1,
+      due_at = clock_timestamp() + ${delayMs} * interval '1 millisecond'
+    from unnest(
+      ${ids}::text[],
+      ${attempts.map(({ attempt }) => attempt)}::integer[]
+    ) as g (id, number)
+    where d.org_id = ${orgId}
+      and d.id = any(${ids}::text[])
+      and d.id = g.id
+      and d.attempts = g.number
+      and d.leased`
 }

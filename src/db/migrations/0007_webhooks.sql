@@ -72,7 +72,7 @@ create table webhook_deliveries (
   created_at timestamptz not null,
   completed_at timestamptz,
   primary key (org_id, id),
-  unique (org_id, endpoint_id, event_id),
+  unique (org_id, event_id, endpoint_id),
   check ((due_at is null) = (status in ('success', 'failed', 'cancelled'))),
   check (not leased or due_at is not null)
 );

@@ -1,0 +1,203 @@
+import type { Log } from '../log.ts'
+import type { AttemptResult } from './attempt-result.ts'
+import { type Claimed, type ClaimLimits, type Outcome, PACE_MS } from './queue.ts'
+import { createSettler } from './settler.ts'
+
+// What the worker does all day: learns that an organization has something due, claims as much as it has slots for, makes
+// the attempts, and writes down how they ended. A slot is taken from the claim to the settlement, so that memory and
+// what is at stake in a crash are bounded, whatever waits.
+
+/** Of the slots, those that only first attempts to endpoints that do not fail may take. */
+const RESERVED_PART = 0.25
+/** Between two looks for due deliveries; longer where looking takes long. */
+const POLL_MS = 500
+const POLL_SHARE = 20
+/** How long what could not be sent for want of sockets waits, and nothing else is claimed meanwhile. */
+const POSTPONE_MS = 1_000
+const CLAIM_RETRY_MS = 200
+
+export interface LoopDeps {
+  findDueOrganizations: () => Promise<string[]>
+  claim: (orgId: string, limits: ClaimLimits) => Promise<Claimed[]>
+  attempt: (orgId: string, delivery: Claimed) => Promise<AttemptResult>
+  settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
+  release: (
+    orgId: string,
+    attempts: readonly { deliveryId: string; attempt: number }[],
+    delayMs: number,
+  ) => Promise<void>
+  /** Deliveries at a time. */
+  concurrency: number
+  /** Of one endpoint, over all instances. */
+  endpointConcurrency: number
+  leaseMs: number
+  log: Log
+}
+
+/** An outcome that has a slot until it is settled. */
+interface HeldOutcome extends Outcome {
+  isFirst: boolean
+}
+
+export interface Loop {
+  /** Something of the organization may be due. */
+  wake(orgId: string): void
+  /** Claims nothing more; resolves when all attempts in flight are settled. May be called twice. */
+  drain(): Promise<void>
+}
+
+/** Starts delivering. Nothing it is given may throw synchronously; what is rejected is logged and tried again. */
+export function startLoop(deps: LoopDeps): Loop {
+  const { concurrency, log } = deps
+  const laterSlots = concurrency - Math.floor(concurrency * RESERVED_PART)
+  /** Organizations to claim for, in the order they became known. */
+  const due = new Set<string>()
+  /** Those with retries that found no slot. */
+  const starved = new Set<string>()
+  const timers = new Set<ReturnType<typeof setTimeout>>()
+  /** Slots taken, and those of them by what is no first attempt. */
+  let inFlight = 0
+  let later = 0
+  let pausedUntilMs = 0
+  let claiming = false
+  let draining: Promise<void> | undefined
+  const emptied = Promise.withResolvers<void>()
+  const resolveWhenEmpty = () => {
+    if (draining !== undefined && inFlight === 0 && !claiming) emptied.resolve()
+  }
+
+  const after = (ms: number, work: () => void) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      work()
+    }, ms)
+    timers.add(timer)
+  }
+  const take = ({ is_first }: Claimed) => {
+    inFlight += 1
+    if (!is_first) later += 1
+  }
+  const free = ({ isFirst }: HeldOutcome) => {
+    inFlight -= 1
+    if (isFirst) return
+    later -= 1
+    for (const orgId of starved) due.add(orgId)
+    starved.clear()
+  }
+  const settler = createSettler<HeldOutcome>({
+    settle: deps.settle,
+    onSettled(orgId, outcomes) {
+      // all slots first: what is claimed then is claimed at once
+      for (const outcome of outcomes) free(outcome)
+      wake(orgId)
+      // a failing endpoint rests for a moment, and what it has due is looked at again then
+      if (outcomes.some(({ result }) => !result.ok)) after(PACE_MS, () => wake(orgId))
+      resolveWhenEmpty()
+    },
+    log,
+  })
+
+  const begin = async (orgId: string, delivery: Claimed) => {
+    take(delivery)
+    const result = await deps.attempt(orgId, delivery)
+    const outcome = { deliveryId: delivery.id, attempt: delivery.attempt, isFirst: delivery.is_first, result }
+    if (result.postponed) await postpone(orgId, outcome)
+    else settler.add(orgId, outcome)
+  }
+  const postpone = async (orgId: string, outcome: HeldOutcome) => {
+    if (performance.now() >= pausedUntilMs) {
+      log.warn('no sockets or file descriptors left; deliveries wait a second', {
+        error: outcome.result.error,
+      })
+    }
+    pausedUntilMs = performance.now() + POSTPONE_MS
+    try {
+      await deps.release(orgId, [outcome], POSTPONE_MS)
+    } catch (error) {
+      log.warn('a delivery that was not sent could not be given back; its lease gives it', {
+        error: messageOf(error),
+      })
+    }
+    free(outcome)
+    after(POSTPONE_MS, () => wake(orgId))
+    resolveWhenEmpty()
+  }
+
+  const claimFor = async (orgId: string) => {
+    const limit = concurrency - inFlight
+    const laterLimit = Math.min(limit, laterSlots - later)
+    const { endpointConcurrency: endpointLimit, leaseMs } = deps
+    const claimed = await deps.claim(orgId, { limit, laterLimit, endpointLimit, leaseMs })
+    for (const delivery of claimed) void begin(orgId, delivery)
+    // behind the others: every organization gets its turn
+    if (claimed.length === limit) due.add(orgId)
+    else if (claimed.filter(({ is_first }) => !is_first).length >= laterLimit) starved.add(orgId)
+  }
+  const isOpen = () =>
+    draining === undefined && inFlight < concurrency && due.size > 0 && performance.now() >= pausedUntilMs
+  const claimMore = () => {
+    if (claiming || !isOpen()) return
+    claiming = true
+    void claimAll().finally(() => {
+      claiming = false
+      resolveWhenEmpty()
+      // woken after the last look
+      claimMore()
+    })
+  }
+  const claimAll = async () => {
+    while (isOpen()) {
+      const [orgId] = due
+      if (orgId === undefined) return
+      due.delete(orgId)
+      try {
+        await claimFor(orgId)
+      } catch (error) {
+        log.warn('deliveries could not be claimed; trying again', {
+          org_id: orgId,
+          error: messageOf(error),
+        })
+        after(CLAIM_RETRY_MS, () => wake(orgId))
+        await Bun.sleep(CLAIM_RETRY_MS)
+      }
+    }
+  }
+  const wake = (orgId: string) => {
+    if (draining !== undefined) return
+    due.add(orgId)
+    claimMore()
+  }
+
+  let lastFailed = false
+  const poll = async () => {
+    const startedMs = performance.now()
+    try {
+      for (const orgId of await deps.findDueOrganizations()) wake(orgId)
+      lastFailed = false
+    } catch (error) {
+      // once, not twice a second
+      if (!lastFailed)
+        log.warn('cannot look for deliveries that are due; trying again', { error: messageOf(error) })
+      lastFailed = true
+    }
+    if (draining === undefined) {
+      after(Math.max(POLL_MS, POLL_SHARE * (performance.now() - startedMs)), () => void poll())
+    }
+  }
+  void poll()
+
+  const finish = async () => {
+    for (const timer of timers) clearTimeout(timer)
+    if (inFlight > 0 || claiming) await emptied.promise
+    await settler.idle()
+  }
+  return {
+    wake,
+    drain() {
+      draining ??= finish()
+      return draining
+    },
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
