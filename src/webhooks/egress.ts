@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net'
 export const MAX_URL_LENGTH = 2_048
 
 export interface Egress {
-  /** The URL parsed, with its fragment and the host's final dot dropped, or what is wrong with it. */
+  /** The URL parsed, with its fragment and the host's final dot dropped; or what is wrong, to follow the words "the URL". */
   checkUrl(text: string): { url: URL } | { problem: string }
   /** Whether a connection to this address is allowed; false for what is no address. */
   isAllowed(address: string): boolean
@@ -24,7 +24,7 @@ export interface EgressOptions {
 
 /** What is said of a refused address: nothing that a resolver of this network knows. */
 export const ADDRESS_REFUSED =
-  'the address is private, reserved or of this host (WEBHOOK_ALLOW_CIDRS allows a network)'
+  'has an address that is private, reserved or of this host (WEBHOOK_ALLOW_CIDRS allows a network)'
 
 const REFUSED_IPV4 = [
   '0.0.0.0/8', // this network
@@ -140,7 +140,7 @@ function hostProblem(
   if (!isName(host)) return 'must name a host'
   if (options.allowCidrs.length > 0) return undefined
   if (!host.includes('.') || LOCAL_SUFFIXES.some((suffix) => host.endsWith(suffix)))
-    return 'the host is a name of a private network (WEBHOOK_ALLOW_CIDRS allows a network)'
+    return 'has a name of private networks (WEBHOOK_ALLOW_CIDRS allows a network)'
   return undefined
 }
 
@@ -149,7 +149,7 @@ function portProblem(url: URL, { allowCidrs, allowHttp }: EgressOptions): string
   if (port === 0) return 'must not have port 0'
   if (allowCidrs.length > 0 || port === 443 || (port === 80 && allowHttp)) return undefined
   return port < FIRST_FREE_PORT || SERVICE_PORTS.has(port)
-    ? `port ${port} is refused: 443${allowHttp ? ', 80' : ''} and those from ${FIRST_FREE_PORT} that no well-known service has are allowed (with WEBHOOK_ALLOW_CIDRS set, all)`
+    ? `must have port 443${allowHttp ? ', 80' : ''} or one from ${FIRST_FREE_PORT} that no well-known service has (with WEBHOOK_ALLOW_CIDRS any)`
     : undefined
 }
 
