@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { loadConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
-import type { FromWorker } from '../src/webhooks/messages.ts'
+import { type FromWorker, workerSettingsOf } from '../src/webhooks/messages.ts'
 import { superviseWorker } from '../src/webhooks/supervise.ts'
 import { eventually } from './cli.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
@@ -35,8 +36,8 @@ function supervise(url: URL, tickMs: number, target = database.target) {
       return thread
     },
     target,
-    logLevel: 'error',
-    logFormat: 'json',
+    settings: { ...workerSettingsOf(loadConfig({})), logLevel: 'error', logFormat: 'json' },
+    secretKey: new Uint8Array(32),
     log: createLog('error', 'json', (line) => lines.push(line)),
     tickMs,
   })

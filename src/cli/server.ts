@@ -2,6 +2,10 @@ import { connect } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { OperatorError } from '../errors.ts'
+import { workerSettingsOf } from '../webhooks/messages.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import { loadSecretKey } from '../webhooks/secret-key.ts'
+import { checkSecretKey } from '../webhooks/secret-key-queries.ts'
 import { superviseWorker } from '../webhooks/supervise.ts'
 import type { Context } from './context.ts'
 import { pricerOf } from './sync-deps.ts'
@@ -42,18 +46,18 @@ export async function startServer(
   const database = await openWhileLoading(open)
   try {
     const [[{ createApp }, { listen }]] = await Promise.all([loadApp(), migrate(database.sql, log)])
-    const { logLevel, logFormat, retentionAuditDays } = config
-    const { target } = database
+    const { sql, target } = database
+    const secretKey = loadSecretKey(config)
+    const secrets = createSecretBox(secretKey)
+    await checkSecretKey(sql, secrets.digest)
     const worker = superviseWorker({
       spawn: spawnWorker,
       target,
-      logLevel,
-      logFormat,
-      retentionAuditDays,
+      settings: workerSettingsOf(config),
+      secretKey,
       log,
     })
-    const { sql } = database
-    const writes = connect(database.target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
+    const writes = connect(target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
     const app = createApp({
       sql,
       writes,

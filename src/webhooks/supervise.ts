@@ -1,6 +1,6 @@
 import type { ConnectTarget } from '../db/client.ts'
-import type { Log, LogFormat, LogLevel } from '../log.ts'
-import { BEAT_MS, type FromWorker, type ToWorker } from './messages.ts'
+import type { Log } from '../log.ts'
+import { BEAT_MS, type FromWorker, type ToWorker, type WorkerSettings } from './messages.ts'
 
 /** The worker thread as the server sees it, whichever thread that is at the moment. */
 export interface SupervisedWorker {
@@ -13,10 +13,9 @@ export interface SupervisedWorker {
 export interface SupervisorOptions {
   spawn: () => Worker
   target: ConnectTarget
-  logLevel: LogLevel
-  logFormat: LogFormat
-  /** 0, the default: kept for ever. */
-  retentionAuditDays?: number
+  settings: WorkerSettings
+  /** 32 bytes that encrypt signing secrets. */
+  secretKey: Uint8Array
   log: Log
   /** Between two looks at the worker; tests make it shorter. */
   tickMs?: number
@@ -94,7 +93,7 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
 }
 
 function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason: string) => void): Thread {
-  const { spawn, target, logLevel, logFormat, retentionAuditDays = 0 } = options
+  const { spawn, target, settings, secretKey } = options
   const worker = spawn()
   const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, beats: 0, databaseOk: true }
   let reason: string | undefined
@@ -114,7 +113,7 @@ function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason:
     thread.over.resolve()
     onEnd(thread, reason ?? `it closed with code ${event.code}`)
   })
-  worker.postMessage({ type: 'start', target, logLevel, logFormat, retentionAuditDays } satisfies ToWorker)
+  worker.postMessage({ type: 'start', target, settings, secretKey } satisfies ToWorker)
   return thread
 }
 

@@ -1,28 +1,35 @@
-import { connect, type Sql } from '../db/client.ts'
+import { connect } from '../db/client.ts'
 import { createPing } from '../db/ping.ts'
+import { createRenewable, type RenewablePool } from '../db/renewable.ts'
 import { createLog, type Log } from '../log.ts'
-import { deleteOldAuditEntries, deleteStaleRateWindows } from './housekeeping-queries.ts'
+import { type Delivering, startDelivering } from './delivering.ts'
+import { keepHouse } from './housekeeping.ts'
 import { BEAT_MS, type FromWorker, type ToWorker } from './messages.ts'
+import { SETTLE_CONNECTIONS } from './settler.ts'
 
 /*
- * The entry of the worker thread. Today it does housekeeping only: once a minute it deletes what has served its
- * time. It beats every second, so that the main thread knows it from one that hangs.
+ * The entry of the worker thread: it delivers webhooks, and once a minute deletes what has served its time. It beats
+ * every second, so that the main thread knows it from one that hangs.
  */
 
 declare const self: Worker
 
 const HOUSEKEEPING_MS = 60_000
-const DAY_MS = 86_400_000
-const CONNECTIONS = 2
-const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
+/** For settling, and for claims, for looking what is due, for the ping. */
+const CONNECTIONS = SETTLE_CONNECTIONS + 3
+const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 5_000 }
+/** Longer than a statement may take. */
+const SILENCE_MS = 30_000
+/** Pings in a row without an answer after which the pools are made anew. */
+const MAX_SILENT_PINGS = 5
 const END_TIMEOUT_S = 5
 
 interface Running {
-  sql: Sql
-  log: Log
+  delivering: Delivering
+  pools: RenewablePool[]
   timers: ReturnType<typeof setInterval>[]
-  /** What is being done; a drain waits for it. */
-  work: Set<Promise<void>>
+  /** The housekeeping of now; a drain waits for it. */
+  chores: Promise<void> | undefined
 }
 
 let running: Running | undefined
@@ -35,48 +42,56 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
 
 const say = (message: FromWorker) => self.postMessage(message)
 
-function start(message: Extract<ToWorker, { type: 'start' }>): Running {
-  const { target, logLevel, logFormat, retentionAuditDays } = message
-  const log = createLog(logLevel, logFormat)
-  const sql = connect(target, { max: CONNECTIONS, applicationName: 'cloud-analytics worker' })
-  const work = new Set<Promise<void>>()
+function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): Running {
+  const log = createLog(settings.logLevel, settings.logFormat)
+  const open = (max: number) => () => connect(target, { max, applicationName: 'cloud-analytics worker' })
+  const pool = createRenewable(open(CONNECTIONS), SILENCE_MS)
+  const house = createRenewable(open(1), SILENCE_MS)
+  const pools = [pool, house]
+  const delivering = startDelivering({ pool, openListener: open(1), settings, secretKey, log })
+  const state: Running = { delivering, pools, timers: [], chores: undefined }
+  const housekeep = () => {
+    state.chores ??= keepHouse(house.current(), settings, log).finally(() => {
+      state.chores = undefined
+    })
+  }
+  housekeep()
+  state.timers.push(startBeating(pools, log), setInterval(housekeep, HOUSEKEEPING_MS))
+  return state
+}
+
+function startBeating(pools: readonly RenewablePool[], log: Log): ReturnType<typeof setInterval> {
+  const [pool] = pools
+  if (pool === undefined) throw new Error('there is no pool to look at')
   let database = true
-  const ping = createPing(sql, DATABASE_LIMITS)
+  let silent = 0
+  const ping = createPing(() => pool.current(), DATABASE_LIMITS)
   const look = async () => {
-    database = (await ping()) === 'ok'
+    const answer = await ping()
+    database = answer === 'ok'
+    silent = answer === 'no answer in time' ? silent + 1 : 0
+    if (silent < MAX_SILENT_PINGS) return
+    log.warn('the database is silent; connecting anew')
+    silent = 0
+    for (const each of pools) each.renew()
   }
   const beat = () => {
     say({ type: 'beat', database })
     void look()
   }
-  const housekeep = () => {
-    const done = keepHouse(sql, log, retentionAuditDays).finally(() => work.delete(done))
-    work.add(done)
-  }
   beat()
-  housekeep()
-  return { sql, log, work, timers: [setInterval(beat, BEAT_MS), setInterval(housekeep, HOUSEKEEPING_MS)] }
-}
-
-async function keepHouse(sql: Sql, log: Log, retentionAuditDays: number): Promise<void> {
-  try {
-    const deleted = await deleteStaleRateWindows(sql)
-    const oldest = new Date(Date.now() - retentionAuditDays * DAY_MS)
-    const entries = retentionAuditDays === 0 ? 0 : await deleteOldAuditEntries(sql, oldest)
-    log.debug('housekeeping done', { rate_windows: deleted, audit_entries: entries })
-  } catch (error) {
-    log.warn('housekeeping failed, it is tried again in a minute', {
-      error: error instanceof Error ? error.message : String(error),
-    })
-  }
+  return setInterval(beat, BEAT_MS)
 }
 
 async function drain(): Promise<void> {
   if (running !== undefined) {
-    const { sql, timers, work } = running
-    for (const timer of timers) clearInterval(timer)
-    await Promise.allSettled(work)
-    await sql.end({ timeout: END_TIMEOUT_S })
+    const { delivering, pools, timers, chores } = running
+    // the beat goes on until the end: finishing what is in flight takes up to 20 s
+    const [beating, ...others] = timers
+    for (const timer of others) clearInterval(timer)
+    await Promise.all([delivering.drain(), chores])
+    clearInterval(beating)
+    await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
   }
   say({ type: 'drained' })
 }

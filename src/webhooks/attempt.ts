@@ -1,0 +1,60 @@
+import type { AttemptResult } from './attempt-result.ts'
+import type { Claimed } from './queue.ts'
+import type { SecretBox } from './secret-box.ts'
+import type { Sender } from './sender.ts'
+import { signedHeaders } from './signature.ts'
+
+export interface AttemptDeps {
+  box: Pick<SecretBox, 'open'>
+  sender: Pick<Sender, 'send'>
+  /** WEBHOOK_HEADER_PREFIX */
+  prefix: string
+}
+
+/** What an attempt needs of a delivery that was claimed. */
+export type Attemptable = Pick<
+  Claimed,
+  'id' | 'endpoint_id' | 'event_id' | 'event' | 'attempt' | 'url' | 'secret' | 'previous_secret' | 'body'
+>
+
+/** What a secret is bound to: put into another row it cannot be opened. */
+export const secretContext = (orgId: string, endpointId: string): string => `${orgId}/${endpointId}`
+
+/** One attempt: signs the stored body with the endpoint's secrets of now and sends it. Never rejects. */
+export async function makeAttempt(
+  { box, sender, prefix }: AttemptDeps,
+  orgId: string,
+  delivery: Attemptable,
+): Promise<AttemptResult> {
+  const at = new Date()
+  const context = secretContext(orgId, delivery.endpoint_id)
+  let headers: Record<string, string>
+  try {
+    headers = signedHeaders({
+      prefix,
+      secret: box.open(delivery.secret, context),
+      previousSecret: delivery.previous_secret === null ? null : box.open(delivery.previous_secret, context),
+      eventId: delivery.event_id,
+      event: delivery.event,
+      deliveryId: delivery.id,
+      attempt: delivery.attempt,
+      body: delivery.body,
+      at,
+    })
+  } catch {
+    // no word of why: it could quote the secret
+    const error =
+      'secret: the signing secret cannot be decrypted; rotate it, or give the server its SECRET_KEY'
+    return {
+      startedAt: at,
+      durationMs: 0,
+      ok: false,
+      refused: false,
+      postponed: false,
+      statusCode: null,
+      error,
+      responseBody: null,
+    }
+  }
+  return await sender.send({ url: delivery.url, headers, body: delivery.body })
+}

@@ -1,0 +1,77 @@
+import type { Sql } from '../db/client.ts'
+import type { RenewablePool } from '../db/renewable.ts'
+import type { Log } from '../log.ts'
+import { makeAttempt } from './attempt.ts'
+import { createEgress } from './egress.ts'
+import { listen } from './listen.ts'
+import { startLoop } from './loop.ts'
+import type { WorkerSettings } from './messages.ts'
+import { CHANNEL, claim, findDueOrganizations, release, settle } from './queue.ts'
+import { ownAddresses, resolveByDns } from './resolve.ts'
+import { createSecretBox } from './secret-box.ts'
+import { createSender } from './sender.ts'
+
+// The loop's parts put together: on the database, on the network, with the settings.
+
+/** Beyond an attempt's own limit, for writing down how it ended. Then it is taken for lost and made again. */
+const LEASE_MARGIN_MS = 5_000
+
+/** How long an attempt may be in flight before another is made in its place. */
+export const leaseMsOf = (settings: Pick<WorkerSettings, 'webhookTimeoutMs'>): number =>
+  settings.webhookTimeoutMs + LEASE_MARGIN_MS
+
+export interface DeliveringDeps {
+  pool: RenewablePool
+  /** Opens a client that only listens. */
+  openListener: () => Sql
+  settings: WorkerSettings
+  secretKey: Uint8Array
+  log: Log
+}
+
+export interface Delivering {
+  /** Claims nothing more; resolves when all attempts in flight are settled. */
+  drain(): Promise<void>
+}
+
+/** Delivers what is due until `drain`. */
+export function startDelivering({
+  pool,
+  openListener,
+  settings,
+  secretKey,
+  log,
+}: DeliveringDeps): Delivering {
+  const egress = createEgress({
+    allowCidrs: settings.webhookAllowCidrs,
+    allowHttp: settings.webhookAllowHttp,
+    ownAddresses: ownAddresses(),
+  })
+  const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: settings.webhookTimeoutMs })
+  const attemptDeps = { box: createSecretBox(secretKey), sender, prefix: settings.webhookHeaderPrefix }
+  const loop = startLoop({
+    findDueOrganizations: () => pool.ask(findDueOrganizations),
+    claim: (orgId, limits) => pool.ask((sql) => claim(sql, orgId, limits)),
+    attempt: (orgId, delivery) => makeAttempt(attemptDeps, orgId, delivery),
+    settle: (orgId, outcomes) =>
+      pool.ask((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
+    release: (orgId, attempts, delayMs) => pool.ask((sql) => release(sql, orgId, attempts, delayMs)),
+    concurrency: settings.webhookConcurrency,
+    endpointConcurrency: settings.webhookEndpointConcurrency,
+    leaseMs: leaseMsOf(settings),
+    log,
+  })
+  const listener = listen({
+    open: openListener,
+    notify: (channel, payload) => pool.ask(async (sql) => void (await sql.notify(channel, payload))),
+    channel: CHANNEL,
+    onNotify: loop.wake,
+    log,
+  })
+  return {
+    async drain() {
+      await Promise.all([listener.close(), loop.drain()])
+      sender.close()
+    },
+  }
+}
