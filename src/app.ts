@@ -18,6 +18,10 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { createTurns } from './sync/turns.ts'
 import { teamRoutes } from './team/routes.ts'
+import { createEgress } from './webhooks/egress.ts'
+import { ownAddresses, resolveByDns } from './webhooks/resolve.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+import type { SecretBox } from './webhooks/secret-box.ts'
 
 export interface AppDeps {
   /** For reads. */
@@ -30,6 +34,8 @@ export interface AppDeps {
   /** How the webhook worker is: `ok`, or what is wrong. */
   worker: () => string
   pricer: () => Promise<Pricer>
+  /** Encrypts the signing secrets of webhooks. */
+  secrets: SecretBox
   /** Tests only: the clock of the rate limit's minutes, which is otherwise the database's. */
   windowClock?: () => Date
   /** Tests only: the clock of the keys' cache, in milliseconds. */
@@ -40,13 +46,26 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It never listens: see http/listen.ts; `handle(request)` answers without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, writes, config, log, now, worker, pricer } = deps
+  const { sql, writes, config, log, now, worker, pricer, secrets } = deps
   const admission = createAdmission(deps)
   const bodies = createBodyGate()
   const routeDeps = { sql, config, log, now, admission, bodies }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
   const inTurn = createTurns()
+  const egress = createEgress({
+    allowCidrs: config.webhookAllowCidrs,
+    allowHttp: config.webhookAllowHttp,
+    ownAddresses: ownAddresses(),
+  })
+  const webhookDeps = {
+    writes,
+    box: secrets,
+    maxEndpoints: config.webhookMaxEndpoints,
+    egress,
+    resolve: resolveByDns,
+    inTurn,
+  }
 
   const v1 = () =>
     new Elysia()
@@ -58,6 +77,7 @@ export function createApp(deps: AppDeps) {
       .use(teamRoutes(routeDeps))
       .use(riskRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps, inTurn))
+      .use(webhookRoutes(routeDeps, webhookDeps))
 
   const { app, flushAccessLog } = lifecycle({ log, admission, bodies })
   app

@@ -3,8 +3,12 @@ import { type Config, loadConfig, type Plan } from '../src/config.ts'
 import type { Sql } from '../src/db/client.ts'
 import type { Pagination } from '../src/http/query.ts'
 import { createKey, createOrganization } from '../src/keys/queries.ts'
+import { createSecretBox } from '../src/webhooks/secret-box.ts'
 import { silent } from './postgres.ts'
 import { asOrganization, callerOf, rlsMode } from './rls.ts'
+
+/** The box of every test's app. */
+export const testSecrets = createSecretBox(new Uint8Array(32).fill(7))
 
 /** An app on `sql` with the default settings and nothing logged, unless told otherwise. */
 export function testApp(
@@ -20,6 +24,7 @@ export function testApp(
     now: () => new Date(),
     worker: () => 'ok',
     pricer: async () => ({ cost: () => undefined }),
+    secrets: testSecrets,
     ...deps,
   })
   return rlsMode === undefined ? app : withCallers(app, sql)

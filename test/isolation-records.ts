@@ -1,3 +1,6 @@
+import type { Sql } from '../src/db/client.ts'
+import { testSecrets } from './api.ts'
+
 // What an organization holds in the proof of isolation (isolation.test.ts): everything that sync takes, with every value
 // by which one could ask for another organization's.
 
@@ -22,6 +25,8 @@ export interface Names {
   observation: string
   finding: string
   fingerprint: string
+  hook: string
+  delivery: string
 }
 
 /** Names by `word`: those of two words of one length have the same form and the same place in every order. */
@@ -45,6 +50,8 @@ export function namesOf(word: string, { day = '2025-11-10', micros = '000001', p
     observation: `obs_${word}`,
     finding: `finding_${word}`,
     fingerprint: `${word}-fingerprint`,
+    hook: `hook_${word}`,
+    delivery: `dlv_${word}`,
   }
 }
 
@@ -182,4 +189,51 @@ export function changesOf(names: Names): { type: string; [field: string]: unknow
     { ...commit, type: 'commit', files: [file] },
     { ...commit, type: 'commit', sha: `${names.sha}-renames`, committed_at: at, files: [renamed] },
   ]
+}
+
+/** Stores a webhook endpoint so named, with an event that was delivered to it; `size` makes what is shown of it other. */
+export async function storeWebhook(sql: Sql, orgId: string, names: Names, size = 1): Promise<void> {
+  const at = `${names.day}T10:00:00Z`
+  const event = names.hook.replace('hook', 'evt')
+  const failed = size > 1
+  const status = failed ? 'failed' : 'success'
+  const code = failed ? 500 : 200
+  const secret = testSecrets.seal(`whsec_${names.hook}`, `${orgId}/${names.hook}`)
+  await sql`
+    insert into webhook_claims (org_id)
+    values (${orgId})
+    on conflict do nothing`
+  await sql`
+    insert into webhook_endpoints (
+      org_id, id, url, events, enabled, description, secret, secret_hint, created_at, updated_at
+    )
+    values (
+      ${orgId}, ${names.hook}, ${`https://example.com/${names.hook}`}, ${['*']}, true, ${`Hook ${size}`},
+      ${secret}, 'mmmm', ${at}, ${at}
+    )`
+  await sql`
+    insert into webhook_health (
+      org_id, endpoint_id, consecutive_failures, last_success_at, last_failure_at, last_status_code
+    )
+    values (${orgId}, ${names.hook}, ${size}, null, ${at}, ${code})`
+  await sql`
+    insert into webhook_events (org_id, id, event, created_at, body)
+    values (${orgId}, ${event}, 'session.completed', ${at}, ${JSON.stringify({ id: event, size })})`
+  await sql`
+    insert into webhook_deliveries (
+      org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, claimed_at,
+      last_status_code, created_at, completed_at
+    )
+    values (
+      ${orgId}, ${names.delivery}, ${names.hook}, ${event}, 'session.completed', ${status}, 'scheduled', 1, 0, 0,
+      false, ${at}, ${code}, ${at}, ${at}
+    )`
+  await sql`
+    insert into webhook_delivery_counts (org_id, endpoint_id, day, event, status, deliveries)
+    values (${orgId}, ${names.hook}, ${names.day}, 'session.completed', ${status}, 1)`
+  await sql`
+    insert into webhook_attempts (
+      org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
+    )
+    values (${orgId}, ${names.delivery}, 1, ${at}, ${size}, ${code}, null, ${names.hook})`
 }

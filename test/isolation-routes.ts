@@ -8,6 +8,8 @@ type Values = (names: Names, key: string) => string[]
 /** What a parameter may name of an organization, to be compared; or values that name nothing. */
 export const PARAMETERS: Record<string, Values | string[]> = {
   session_id: (names) => [names.session],
+  webhook_id: (names) => [names.hook],
+  delivery_id: (names) => [names.delivery],
   project: (names) => [names.project],
   repo: (names) => [names.repo],
   user_id: (names, key) => [names.user, `key_${key}`],
@@ -25,6 +27,8 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   min_score: ['1', '99'],
   rating: ['low', 'medium', 'high', 'critical'],
   direction: ['before', 'after'],
+  status: ['success', 'failed', 'pending'],
+  event: ['session.completed', 'webhook.test'],
 }
 const V1_ROUTES = [
   'GET /sessions',
@@ -41,7 +45,23 @@ const V1_ROUTES = [
   'GET /team/expertise',
   'GET /risk',
   'POST /sync',
+  'GET /webhooks',
+  'POST /webhooks',
+  'GET /webhooks/events',
+  'GET /webhooks/:webhook_id',
+  'PATCH /webhooks/:webhook_id',
+  'DELETE /webhooks/:webhook_id',
+  'POST /webhooks/:webhook_id/rotate-secret',
 ]
+/** Below /v1, and the same for every organization. */
+export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
+/** What routes that change something are sent; those left out take no body. */
+export const BODIES: Record<string, object> = {
+  'PATCH /webhooks/:webhook_id': { enabled: false },
+  'POST /webhooks/:webhook_id/rotate-secret': { grace_period_seconds: 0 },
+  'POST /webhooks/:webhook_id/test': {},
+  'POST /webhooks/:webhook_id/recover': { since: '2020-01-01T00:00:00Z' },
+}
 export const BADGES = ['quality', 'security', 'cost'].flatMap((kind) => [kind, `${kind}.json`])
 export const BADGE_PARAMETERS = ['style', 'label', 'days', 'project', 'token']
 /** Read nothing of any organization. */
@@ -77,9 +97,16 @@ export function routesOf(app: App): Route[] {
   })
 }
 
+const ownId = (parameter: string, names: Names): string => {
+  if (parameter === 'webhook_id') return names.hook
+  return parameter === 'delivery_id' ? names.delivery : names.session
+}
+
 /** `route` with a value for one parameter; what else its path needs is of `names`. */
 export function pathOf(route: Route, parameter: string | undefined, value: string, names: Names): string {
-  const path = route.path.replace(/:(\w+)/g, (_all, name) => (name === parameter ? value : names.session))
+  const path = route.path.replace(/:(\w+)/g, (_all, name) =>
+    name === parameter ? value : ownId(name, names),
+  )
   return parameter === undefined || route.path.includes(`:${parameter}`)
     ? path
     : `${path}?${parameter}=${value}`

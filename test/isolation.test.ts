@@ -4,16 +4,18 @@ import { updateBadges } from '../src/badges/queries.ts'
 import { badgeChange } from '../src/badges/settings.ts'
 import { RECORD_SCHEMAS } from '../src/sync/records.ts'
 import { client, type Tenant, tenant, testApp } from './api.ts'
-import { changesOf, type Names, namesOf, recordsOf } from './isolation-records.ts'
+import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from './isolation-records.ts'
 import {
   BADGE_PARAMETERS,
   BADGES,
+  BODIES,
   PARAMETERS,
   PUBLIC_ROUTES,
   pathOf,
   pathsOf,
   ROUTES,
   routesOf,
+  SHARED_PATHS,
 } from './isolation-routes.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
@@ -24,6 +26,7 @@ import { type TestDatabase, testDatabase } from './postgres.ts'
 const NOW = new Date('2025-11-15T12:30:00.000Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const V1 = /^(\/api)?\/v1\//
+const SCOPES = ['read', 'write', 'webhooks']
 const EMPTY_SLUG = 'nobody-has-this'
 
 const MINE = namesOf('mmmm')
@@ -108,14 +111,17 @@ const changeBadges = async (slug: string, options: Record<string, string>) => {
 
 beforeAll(async () => {
   database = await testDatabase()
-  mine = await tenant(database.sql)
-  theirs = await tenant(database.sql)
+  mine = await tenant(database.sql, { scopes: SCOPES })
+  theirs = await tenant(database.sql, { scopes: SCOPES })
   app = freshApp()
   expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 10 })
+  await storeWebhook(database.sql, mine.orgId, MINE)
   before = await allTexts(mine, MINE)
   // The other one holds the same things by the same names, with other amounts, and more of its own.
-  for (const names of [MINE, THEIRS])
+  for (const names of [MINE, THEIRS]) {
     expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 10 })
+    await storeWebhook(database.sql, theirs.orgId, names, 3)
+  }
 })
 afterAll(() => database.drop())
 
@@ -135,13 +141,15 @@ test('what one organization holds changes no answer of another', async () => {
   for (const [path, answer] of after) expect([path, answer]).toEqual([path, before.get(path) ?? ''])
   // and there was something to see
   const seen = await allTexts(theirs, MINE)
-  const same = [...after].filter(([path, answer]) => !path.includes('?') && seen.get(path) === answer)
+  const same = [...after].filter(
+    ([path, answer]) => !path.includes('?') && !SHARED_PATHS.includes(path) && seen.get(path) === answer,
+  )
   expect(same.map(([path]) => path)).toEqual([])
 })
 
 describe('a value of another organization is answered as one that nobody has', () => {
-  const reads = routesOf(testApp(undefined as never)).filter(({ path }) => V1.test(path))
-  for (const route of reads) {
+  const routes = routesOf(testApp(undefined as never)).filter(({ path }) => V1.test(path))
+  for (const route of routes.filter(({ method }) => method === 'GET')) {
     for (const parameter of route.parameters) {
       const values = PARAMETERS[parameter]
       if (typeof values !== 'function') continue
@@ -160,8 +168,34 @@ describe('a value of another organization is answered as one that nobody has', (
           expect(answer).toBe(await answerOf(await ask(wanted), words(other)))
           // its owner is answered otherwise
           const owner = client(app, theirs.key)
-          expect(await answerOf(await owner(asked), words(value))).not.toBe(answer)
+          const owned = route.path.includes(':delivery_id') ? pathOf(route, undefined, '', THEIRS) : asked
+          expect(await answerOf(await owner(owned), words(value))).not.toBe(answer)
         }
+      })
+    }
+  }
+
+  const changes = routes.filter(({ method, path }) => method !== 'GET' && path.includes(':'))
+  for (const route of changes) {
+    for (const parameter of route.parameters.filter((name) => route.path.includes(`:${name}`))) {
+      test(`${route.method} ${route.path}: ${parameter}, and nothing of theirs is changed`, async () => {
+        const values = PARAMETERS[parameter]
+        if (typeof values !== 'function') throw new Error('names nothing')
+        const [before, own] = [await rowsOf(theirs), await rowsOf(mine)]
+        const body = BODIES[`${route.method} ${route.path.replace(V1, '/')}`]
+        const init = {
+          method: route.method,
+          ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+        }
+        const answers: string[] = []
+        for (const names of [THEIRS, RANDOM]) {
+          const [value = ''] = values(names, theirs.keyId)
+          const answer = await client(app, mine.key)(pathOf(route, parameter, value, MINE), init)
+          expect(answer.status).toBe(404)
+          answers.push(await answerOf(answer))
+        }
+        expect(answers[0]).toBe(answers[1] ?? '')
+        expect([await rowsOf(theirs), await rowsOf(mine)]).toEqual([before, own])
       })
     }
   }
@@ -188,7 +222,7 @@ describe('a value of another organization is answered as one that nobody has', (
       const rows = await rowsOf(theirs)
       const answers = []
       for (const names of [THEIRS, nobodys]) {
-        const own = await tenant(database.sql)
+        const own = await tenant(database.sql, { scopes: SCOPES })
         const named = { ...OWN, [field]: names[field] }
         const written = await post(own, recordsOf(named))
         const given = [names.at, `"pr_number":${names.pr}`, names === THEIRS ? 'tttt' : 'uuuu']

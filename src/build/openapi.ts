@@ -4,6 +4,7 @@ import { createApp } from '../app.ts'
 import { loadConfig } from '../config.ts'
 import { connect } from '../db/client.ts'
 import { createLog } from '../log.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
 
 // never connected to: a pool opens its first connection with its first query
 const sql = connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'openapi' })
@@ -15,6 +16,7 @@ const app = createApp({
   now: () => new Date(),
   worker: () => 'ok',
   pricer: async () => ({ cost: () => undefined }),
+  secrets: createSecretBox(new Uint8Array(32)),
 })
 const answer = await app.handle(new Request('http://localhost/docs/json'))
 if (!answer.ok) throw new Error(`no document: ${await answer.text()}`)

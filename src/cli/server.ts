@@ -66,6 +66,7 @@ export async function startServer(
       now: () => new Date(),
       worker: worker.state,
       pricer: pricerOf(config),
+      secrets,
     })
     let listening: ReturnType<typeof listen>
     try {

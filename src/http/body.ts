@@ -22,6 +22,8 @@ export interface BodyOptions {
   maxBytes: number
   /** Takes application/x-ndjson too, as `{ records: [...] }`. */
   ndjson?: boolean
+  /** No body at all stands for `{}`. */
+  optional?: boolean
 }
 
 const bodyError = (message: string, status = 400): ApiError =>
@@ -123,12 +125,14 @@ async function unpackZstd(bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Pro
  */
 export async function readBody(
   request: Request,
-  { maxBytes, ndjson = false }: BodyOptions,
+  { maxBytes, ndjson = false, optional = false }: BodyOptions,
   beforeLarge: BeforeLarge = async () => {},
 ): Promise<unknown> {
+  if (optional && request.body === null) return {}
   const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
   const encoding = encodingOf(request)
   const packed = await readBytes(request, maxBytes, beforeLarge)
+  if (optional && packed.length === 0) return {}
   const bytes = await unpackBytes(packed, encoding, maxBytes, beforeLarge)
   let text: string
   try {
@@ -139,6 +143,8 @@ export async function readBody(
   const problems: FieldProblem[] = []
   const value = mediaType === NDJSON_TYPE ? parseLines(text, problems) : parseJson(text, problems)
   if (problems.length > 0) throw validationError(...problems)
+  // Elysia leaves an empty array unchecked where every field may be missing
+  if (optional && (typeof value !== 'object' || Array.isArray(value))) throw bodyError('must be an object')
   return value
 }
 
@@ -166,3 +172,7 @@ export function jsonBody(scope: Scope, options: BodyOptions = { maxBytes: MAX_BO
   optionsOf.set(parse, options)
   return { parse: [parse] }
 }
+
+/** The same where the body may be left out: `{}` then. */
+export const optionalJsonBody = (scope: Scope) =>
+  jsonBody(scope, { maxBytes: MAX_BODY_BYTES, optional: true })

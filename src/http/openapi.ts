@@ -1,6 +1,6 @@
 import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
 import { VERSION } from '../version.ts'
-import { bodyOptionsOf } from './body.ts'
+import { type BodyOptions, bodyOptionsOf } from './body.ts'
 import {
   completedParameter,
   errorComponents,
@@ -152,7 +152,7 @@ function completed(operation: Operation, components: Components): Schema {
     // one of them is enough
     security: scopesOf(scope).map((one) => ({ apiKey: [one] })),
     parameters,
-    ...(body === undefined ? {} : { requestBody: bodyOf(operation, body.ndjson === true, components) }),
+    ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
     responses: {
       ...errorsOf(operation, body !== undefined),
       ...goodAnswers(operation, components),
@@ -184,15 +184,17 @@ function describe({ summary, description }: Schema, scope: string | undefined): 
   return `${meaning}\n\nNeeds the scope ${scopes.join(' or ')}${plan}.`
 }
 
-function bodyOf({ path, hooks }: Operation, ndjson: boolean, components: Components): Schema {
+function bodyOf({ path, hooks }: Operation, options: BodyOptions, components: Components): Schema {
+  const { ndjson = false, optional = false } = options
+  const required = !optional
   const schema = components.named(`${nameOf(path)}Request`, hooks.body)
   const example = exampleOf(schema, components.schemas) as { records?: unknown[] }
   const json = { [JSON_TYPE]: { schema, example } }
-  if (!ndjson) return { required: true, content: json }
+  if (!ndjson) return { required, content: json }
   const lines = (example.records ?? []).map((record) => JSON.stringify(record))
   const line = { type: 'string', description: 'One record a line, each as in `records` of the JSON form' }
   const content = { ...json, 'application/x-ndjson': { schema: line, example: `${lines.join('\n')}\n` } }
-  return { required: true, content }
+  return { required, content }
 }
 
 /** The answers that a route declares itself, by `response` or, where they are no JSON, by `detail.responses`. */

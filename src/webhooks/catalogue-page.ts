@@ -1,0 +1,46 @@
+import { Type } from '@sinclair/typebox'
+import {
+  bodyOf,
+  Envelope,
+  EVENT_NAMES,
+  EVENTS,
+  type EventName,
+  type SentName,
+  TEST_EVENT,
+} from './catalogue.ts'
+
+// The catalogue as it is published: in GET /v1/webhooks/events and in the API's document.
+
+const EXAMPLE_ID = 'evt_0k3w9d2m'
+const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')
+
+/** What an event is and looks like. */
+export interface PublishedEvent {
+  name: SentName
+  meaning: string
+  /** JSON Schema of the body. */
+  schema: object
+  /** A body. */
+  example: Envelope
+}
+
+function published(name: SentName): PublishedEvent {
+  const { meaning, data, example } = name === TEST_EVENT.name ? TEST_EVENT : EVENTS[name]
+  const schema = Type.Object({
+    ...Envelope.properties,
+    event: Type.Literal(name),
+    type: Type.Literal(name),
+    data,
+  })
+  const body = JSON.parse(bodyOf(EXAMPLE_ID, name, EXAMPLE_TIME, example)) as Envelope
+  return { name, meaning, schema: JSON.parse(JSON.stringify(schema)), example: body }
+}
+
+/** What endpoints may subscribe to, in the order it is shown. */
+export const catalogue: { data: PublishedEvent[] } = { data: EVENT_NAMES.map(published) }
+
+/** Everything that is sent: the catalogue and the test. */
+export const sentEvents = (): PublishedEvent[] => [...catalogue.data, published(TEST_EVENT.name)]
+
+/** `data` of an event's example. */
+export const exampleOf = <Name extends EventName>(name: Name) => EVENTS[name].example

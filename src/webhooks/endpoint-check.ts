@@ -1,0 +1,108 @@
+import { isIP } from 'node:net'
+import { type FieldProblem, validationError } from '../errors.ts'
+import { EVENT_NAMES, isEventName } from './catalogue.ts'
+import { ADDRESS_REFUSED, type Egress, hostOf } from './egress.ts'
+import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
+import { type Resolve, vetName } from './resolve.ts'
+
+/** An endpoint as it is to be stored. */
+export interface NewEndpoint {
+  url: string
+  events: string[]
+  enabled: boolean
+  description: string | null
+}
+
+/** What is to change of one. */
+export type EndpointChange = Partial<NewEndpoint>
+
+const ALL = '*'
+/** Of the unknown names that are quoted back. */
+const MAX_QUOTED = 5
+const MAX_QUOTED_LENGTH = 60
+/** A name is looked up to warn of a mistake early; what counts is the look-up at every attempt. */
+const LOOKUP_MS = 500
+
+type Read<Value> = { value: Value } | { problem: string }
+
+/** The body of a new endpoint, checked. Throws VALIDATION_ERROR naming everything that is wrong. */
+export function checkNew(body: NewEndpointBody, egress: Egress): NewEndpoint {
+  const change = checkChange(body, egress)
+  const { url = '', events = [], enabled = true, description = null } = change
+  return { url, events, enabled, description }
+}
+
+/** The body of a change, checked. Throws VALIDATION_ERROR naming everything that is wrong. */
+export function checkChange(body: EndpointChangeBody, egress: Egress): EndpointChange {
+  const problems: FieldProblem[] = []
+  const take = <Value>(field: string, given: unknown, read: (given: unknown) => Read<Value>) => {
+    const taken = read(given)
+    if ('value' in taken) return taken.value
+    problems.push({ field, message: taken.problem })
+    return undefined
+  }
+  const change: EndpointChange = {}
+  for (const field of Object.keys(body)) {
+    if (field === 'url') change.url = take(field, body.url, (given) => readUrl(given, egress)) ?? ''
+    if (field === 'events') change.events = take(field, body.events, readEvents) ?? []
+    if (field === 'description') change.description = take(field, body.description, readDescription) ?? null
+  }
+  if (body.enabled !== undefined) change.enabled = body.enabled
+  if (problems.length > 0) throw validationError(...problems)
+  return change
+}
+
+/** Kept as it was given: whoever compares it with their own finds it unchanged. */
+function readUrl(given: unknown, egress: Egress): Read<string> {
+  if (typeof given !== 'string') return { problem: 'must be a text' }
+  const checked = egress.checkUrl(given)
+  return 'problem' in checked ? checked : { value: given }
+}
+
+/** Without repetitions; `*` among others stands for them all. */
+function readEvents(given: unknown): Read<string[]> {
+  if (given === ALL) return { value: [ALL] }
+  const known = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
+  if (!Array.isArray(given) || given.length === 0)
+    return { problem: `must be an array of one or more names, or "*"; ${known}` }
+  const names = new Set<string>()
+  const unknown = new Set<unknown>()
+  for (const name of given) {
+    if (typeof name === 'string' && (name === ALL || isEventName(name))) names.add(name)
+    else unknown.add(name)
+  }
+  if (unknown.size > 0) return { problem: `${quoted([...unknown])} unknown; ${known}` }
+  return { value: names.has(ALL) ? [ALL] : [...names] }
+}
+
+function quoted(unknown: readonly unknown[]): string {
+  const shown = unknown.slice(0, MAX_QUOTED).map((name) => {
+    const text = typeof name === 'string' ? JSON.stringify(name) : 'something that is no text'
+    return text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}…` : text
+  })
+  const more = unknown.length - shown.length
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${unknown.length === 1 ? 'is' : 'are'}`
+}
+
+function readDescription(given: unknown): Read<string | null> {
+  if (given === null) return { value: null }
+  if (typeof given !== 'string') return { problem: 'must be a text or null' }
+  // UTF-16 units are at most twice as many: no need to count a MiB of them
+  const tooLong = given.length > 2 * MAX_DESCRIPTION_LENGTH || [...given].length > MAX_DESCRIPTION_LENGTH
+  return tooLong ? { problem: `must have at most ${MAX_DESCRIPTION_LENGTH} characters` } : { value: given }
+}
+
+/**
+ * Throws VALIDATION_ERROR when the URL's host is a name of a refused address. One that is not known within half a second
+ * passes: it may come to be, and is looked up again at every attempt.
+ */
+export async function checkHost(url: string, egress: Egress, resolve: Resolve): Promise<void> {
+  const checked = egress.checkUrl(url)
+  if ('problem' in checked) return
+  const host = hostOf(checked.url)
+  // an address has been judged already
+  if (isIP(host) !== 0) return
+  const vetted = await vetName(egress, resolve, host, LOOKUP_MS)
+  if ('problem' in vetted && vetted.problem === 'refused')
+    throw validationError({ field: 'url', message: ADDRESS_REFUSED })
+}

@@ -1,0 +1,196 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { oneOf } from '../http/query.ts'
+import { optional, strict, Timestamp } from '../sync/record-fields.ts'
+import { Envelope, EVENT_NAMES } from './catalogue.ts'
+import { catalogue } from './catalogue-page.ts'
+import { MAX_URL_LENGTH } from './egress.ts'
+
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+/** In characters, as people count them: code points. */
+export const MAX_DESCRIPTION_LENGTH = 500
+/** A week: how long the secret before a rotation may go on. */
+const MAX_GRACE_S = 604_800
+const DEFAULT_GRACE_S = 86_400
+
+const EndpointId = Type.String({ description: 'Id of the endpoint', examples: ['hook_3k9d'] })
+const Secret = Type.String({
+  description: 'Signs every delivery; shown here only, keep it',
+  examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD1lB3CtDkPRk='],
+})
+
+/** How an endpoint has answered lately. */
+export const EndpointHealth = Type.Object(
+  {
+    consecutive_failures: Type.Integer({ minimum: 0, description: 'Since the last success', examples: [0] }),
+    last_success_at: nullable(Timestamp('When an attempt was last answered with 2xx')),
+    last_failure_at: nullable(Timestamp('When an attempt last failed')),
+    last_status_code: nullable(
+      Type.Integer({ description: 'Of the latest attempt; null: no answer', examples: [200] }),
+    ),
+  },
+  { ...strict, title: 'Webhook health' },
+)
+
+const endpointFields = {
+  id: EndpointId,
+  url: Type.String({ description: 'Where deliveries are sent', examples: ['https://example.com/hook'] }),
+  events: Type.Array(Type.String(), {
+    description: 'Names of events, or `*` alone for all',
+    examples: [['session.completed', 'security.alert']],
+  }),
+  enabled: Type.Boolean({ description: 'false: what waits is held, and new events pass by' }),
+  description: nullable(Type.String({ examples: ['Posts to the team channel'] })),
+  created_at: Timestamp('When it was made; UTC, milliseconds'),
+  updated_at: Timestamp('When it was last changed'),
+  secret_hint: Type.String({
+    description: 'The last 4 characters of the signing secret',
+    examples: ['PRk='],
+  }),
+  health: EndpointHealth,
+}
+
+export const Endpoint = Type.Object(endpointFields, { ...strict, title: 'Webhook endpoint' })
+export type Endpoint = Static<typeof Endpoint>
+export const EndpointList = Type.Object({ data: Type.Array(Endpoint) }, strict)
+
+/** The only answer that has the secret but for that of a rotation. */
+export const CreatedEndpoint = Type.Object(
+  { ...endpointFields, secret: Secret },
+  { ...strict, title: 'Created webhook endpoint' },
+)
+export type CreatedEndpoint = Static<typeof CreatedEndpoint>
+
+// Url, events and description are checked by endpoint-check.ts, which says what is wrong in words of its own.
+const Url = Type.Unknown({
+  type: 'string',
+  format: 'uri',
+  maxLength: MAX_URL_LENGTH,
+  description: 'Absolute https URL without user or password, of a host that is not on a private network',
+  examples: ['https://example.com/hook'],
+})
+const Events = Type.Unknown({
+  oneOf: [
+    Type.Array(oneOf([...EVENT_NAMES, '*']), { minItems: 1 }),
+    Type.Literal('*', { description: 'The same as `["*"]`' }),
+  ],
+  description:
+    'Events to be told of, or `*` for all, those to come too; with others beside it, `*` stands for them all',
+  examples: [['session.completed', 'security.alert']],
+})
+const Enabled = Type.Boolean({ description: 'true unless given', examples: [true] })
+const Description = Type.Unknown({
+  type: ['string', 'null'],
+  maxLength: MAX_DESCRIPTION_LENGTH,
+  description: 'For people; null is none',
+  examples: ['Posts to the team channel'],
+})
+
+export const NewEndpointBody = Type.Object(
+  {
+    url: Url,
+    events: Events,
+    enabled: Type.Optional(Enabled),
+    description: Type.Optional(Description),
+  },
+  strict,
+)
+export type NewEndpointBody = Static<typeof NewEndpointBody>
+
+export const EndpointChangeBody = Type.Partial(NewEndpointBody, strict)
+export type EndpointChangeBody = Static<typeof EndpointChangeBody>
+
+export const RotateBody = Type.Object(
+  {
+    grace_period_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_GRACE_S,
+        default: DEFAULT_GRACE_S,
+        description: 'How long deliveries are signed with the former secret too',
+        examples: [DEFAULT_GRACE_S],
+      }),
+    ),
+  },
+  strict,
+)
+export type RotateBody = Static<typeof RotateBody>
+
+/** Of a rotation's body, in seconds. */
+export const gracePeriodOf = ({ grace_period_seconds = DEFAULT_GRACE_S }: RotateBody): number =>
+  grace_period_seconds
+
+export const RotatedSecret = Type.Object(
+  {
+    id: EndpointId,
+    secret: Secret,
+    previous_secret_expires_at: nullable(
+      Timestamp('Until when deliveries are signed with the former secret too; null: they are not'),
+    ),
+  },
+  strict,
+)
+export type RotatedSecret = Static<typeof RotatedSecret>
+
+export const TestBody = Type.Object(
+  {
+    event: Type.Optional(
+      oneOf(EVENT_NAMES, {
+        description: "Send this event's example instead of `webhook.test`",
+        examples: ['session.completed'],
+      }),
+    ),
+  },
+  strict,
+)
+export type TestBody = Static<typeof TestBody>
+
+export const TestAnswer = Type.Object(
+  {
+    delivery_id: Type.String({ examples: ['dlv_8s2m'] }),
+    event: Type.String({ examples: ['webhook.test'] }),
+    success: Type.Boolean({ description: 'The receiver answered with 2xx' }),
+    status_code: nullable(Type.Integer({ description: 'null: no answer', examples: [200] })),
+    duration_ms: Type.Integer({ minimum: 0, examples: [84] }),
+    error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
+    response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
+  },
+  strict,
+)
+export type TestAnswer = Static<typeof TestAnswer>
+
+export const RecoverBody = Type.Object(
+  {
+    since: Timestamp('Deliveries made from then on; RFC 3339 with an offset'),
+    until: optional(Timestamp('and before; now unless given')),
+    dry_run: optional(Type.Boolean({ description: 'Only count them', examples: [false] })),
+  },
+  {
+    ...strict,
+    examples: [{ since: '2026-01-31T00:00:00Z', until: '2026-02-01T00:00:00Z', dry_run: true }],
+  },
+)
+export type RecoverBody = Static<typeof RecoverBody>
+
+export const RecoverAnswer = Type.Object(
+  { count: Type.Integer({ minimum: 0, description: 'Deliveries that are sent again', examples: [17] }) },
+  strict,
+)
+
+/** What there is to subscribe to. */
+export const Catalogue = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ examples: ['session.completed'] }),
+          meaning: Type.String({ examples: ['A session was synced for the first time.'] }),
+          schema: Type.Object({}, { description: 'JSON Schema of the body that is sent' }),
+          example: Type.Object(Envelope.properties, { examples: [catalogue.data[0]?.example] }),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+)

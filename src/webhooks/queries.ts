@@ -1,0 +1,201 @@
+import type { Fragment, ISql } from '../db/client.ts'
+import { ApiError } from '../errors.ts'
+import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
+import type { Endpoint } from './model.ts'
+import { CHANNEL, countsMoved } from './queue.ts'
+
+// The registered endpoints. Whatever changes one needs the organization's lock.
+
+interface EndpointRow extends Omit<Endpoint, 'created_at' | 'updated_at' | 'health'> {
+  created_at: Date
+  updated_at: Date
+  /** null: nothing was sent yet */
+  consecutive_failures: number | null
+  last_success_at: Date | null
+  last_failure_at: Date | null
+  last_status_code: number | null
+}
+
+const selectEndpoints = (sql: ISql, orgId: string, which: Fragment) => sql<EndpointRow[]>`
+  select
+    e.id, e.url, e.events, e.enabled, e.description, e.created_at, e.updated_at, e.secret_hint,
+    h.consecutive_failures, h.last_success_at, h.last_failure_at, h.last_status_code
+  from webhook_endpoints e
+  left join webhook_health h on h.org_id = e.org_id and h.endpoint_id = e.id
+  where e.org_id = ${orgId}
+    ${which}
+  order by e.created_at, e.id`
+
+const endpointOf = (row: EndpointRow): Endpoint => ({
+  id: row.id,
+  url: row.url,
+  events: row.events,
+  enabled: row.enabled,
+  description: row.description,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+  secret_hint: row.secret_hint,
+  health: {
+    consecutive_failures: row.consecutive_failures ?? 0,
+    last_success_at: row.last_success_at?.toISOString() ?? null,
+    last_failure_at: row.last_failure_at?.toISOString() ?? null,
+    last_status_code: row.last_status_code,
+  },
+})
+
+/** The organization's endpoints, oldest first. */
+export async function listEndpoints(sql: ISql, orgId: string): Promise<Endpoint[]> {
+  const rows = await selectEndpoints(sql, orgId, sql``)
+  return rows.map(endpointOf)
+}
+
+/** Throws NOT_FOUND, also for an id of another organization and for a text that is no id. */
+export async function getEndpoint(sql: ISql, orgId: string, id: string): Promise<Endpoint> {
+  const [row] = await selectEndpoints(sql, orgId, sql`and e.id = ${id}`)
+  if (row === undefined) throw noEndpoint()
+  return endpointOf(row)
+}
+
+/** What every question for an endpoint that is not there is answered with. */
+export const noEndpoint = () => new ApiError('NOT_FOUND', 'no such webhook endpoint')
+
+/** How many endpoints the organization has. */
+export async function countEndpoints(tx: ISql, orgId: string): Promise<number> {
+  const [row] = await tx<{ endpoints: number }[]>`
+    select count(*)::integer as endpoints
+    from webhook_endpoints e
+    where e.org_id = ${orgId}`
+  return row?.endpoints ?? 0
+}
+
+/** A signing secret as it is stored. */
+export interface StoredSecret {
+  sealed: Uint8Array
+  /** Its last characters. */
+  hint: string
+}
+
+/** Adds an endpoint, and with the first of an organization what claims of its deliveries are counted by. */
+export async function insertEndpoint(
+  tx: ISql,
+  orgId: string,
+  id: string,
+  { url, events, enabled, description }: NewEndpoint,
+  secret: StoredSecret,
+): Promise<void> {
+  await tx`
+    insert into webhook_claims (org_id)
+    values (${orgId})
+    on conflict do nothing`
+  await tx`
+    insert into webhook_endpoints (
+      org_id, id, url, events, enabled, description, secret, secret_hint, created_at, updated_at
+    )
+    select
+      ${orgId}, ${id}, ${url}, ${events}::text[], ${enabled}, ${description}, ${secret.sealed}, ${secret.hint},
+      n.now, n.now
+    from (select clock_timestamp() as now) n`
+}
+
+/** Writes down what is given of `change`, and wakes the worker: what was held may be due. */
+export async function updateEndpoint(
+  tx: ISql,
+  orgId: string,
+  id: string,
+  change: EndpointChange,
+): Promise<void> {
+  await tx`
+    update webhook_endpoints e
+    set
+      url = coalesce(${change.url ?? null}, e.url),
+      events = coalesce(${change.events ?? null}::text[], e.events),
+      enabled = coalesce(${change.enabled ?? null}, e.enabled),
+      description = ${change.description === undefined ? tx`e.description` : change.description},
+      updated_at = clock_timestamp()
+    where e.org_id = ${orgId}
+      and e.id = ${id}`
+  await wakeWorker(tx, orgId)
+}
+
+/** Tells the workers of all instances, when the transaction is committed, that something may be due. */
+export async function wakeWorker(tx: ISql, orgId: string): Promise<void> {
+  await tx`
+    select pg_notify(${CHANNEL}, ${orgId})`
+}
+
+/** The secret before stays for `graceS` seconds, 0 for none; one still before that is forgotten. When it ends. */
+export async function replaceSecret(
+  tx: ISql,
+  orgId: string,
+  id: string,
+  secret: StoredSecret,
+  graceS: number,
+): Promise<Date | null> {
+  const [row] = await tx<{ previous_secret_expires_at: Date | null }[]>`
+    update webhook_endpoints e
+    set
+      secret = ${secret.sealed},
+      secret_hint = ${secret.hint},
+      previous_secret = ${graceS === 0 ? null : tx`e.secret`},
+      previous_secret_expires_at = ${graceS === 0 ? null : tx`clock_timestamp() + ${graceS} * interval '1 second'`},
+      updated_at = clock_timestamp()
+    where e.org_id = ${orgId}
+      and e.id = ${id}
+    returning e.previous_secret_expires_at`
+  return row?.previous_secret_expires_at ?? null
+}
+
+/** Waiting deliveries cancelled with their endpoint at once; housekeeping cancels the rest. */
+const MAX_CANCELLED = 10_000
+
+/**
+ * Removes the endpoint and how it has answered, and cancels what waits for it. What is in flight may still arrive, and
+ * is settled as it ends. False: there is none.
+ */
+export async function deleteEndpoint(tx: ISql, orgId: string, id: string): Promise<boolean> {
+  const { count } = await tx`
+    delete from webhook_endpoints e
+    where e.org_id = ${orgId}
+      and e.id = ${id}`
+  if (count === 0) return false
+  await tx`
+    delete from webhook_health h
+    where h.org_id = ${orgId}
+      and h.endpoint_id = ${id}`
+  await cancelWaiting(tx, orgId, id, MAX_CANCELLED)
+  return true
+}
+
+/** Cancels at most `limit` deliveries that wait for the endpoint, those in flight left out; how many. */
+export async function cancelWaiting(
+  sql: ISql,
+  orgId: string,
+  endpointId: string,
+  limit: number,
+): Promise<number> {
+  const [row] = await sql<{ cancelled: number }[]>`
+    with waiting as materialized (
+      select d.id, d.endpoint_id, d.event, d.created_at, d.status as was
+      from webhook_deliveries d
+      where d.org_id = ${orgId}
+        and d.endpoint_id = ${endpointId}
+        and d.status in ('pending', 'pending_retry')
+        and not (d.leased and d.due_at > clock_timestamp())
+      order by d.due_at, d.id
+      limit ${limit}
+      -- one that is being settled or claimed is in flight
+      for update skip locked
+    ),
+    changed as (
+      update webhook_deliveries d
+      set status = 'cancelled', leased = false, due_at = null, completed_at = clock_timestamp()
+      from waiting w
+      where d.org_id = ${orgId}
+        and d.id = w.id
+      returning d.id, w.endpoint_id, w.created_at, w.event, w.was, d.status
+    ),
+    counts as (${countsMoved(sql, orgId)})
+    select count(*)::integer as cancelled
+    from changed x`
+  return row?.cancelled ?? 0
+}

@@ -1,0 +1,147 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { access, type RouteDeps } from '../http/access.ts'
+import { jsonBody, optionalJsonBody } from '../http/body.ts'
+import { errorResponses, guard } from '../http/query.ts'
+import { catalogue } from './catalogue-page.ts'
+import type { Egress } from './egress.ts'
+import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
+import { answeredBefore, onceOf } from './idempotency.ts'
+import { changeEndpoint, createEndpoint, type ManageDeps, removeEndpoint, rotateSecret } from './manage.ts'
+import {
+  Catalogue,
+  CreatedEndpoint,
+  Endpoint,
+  EndpointChangeBody,
+  EndpointList,
+  gracePeriodOf,
+  NewEndpointBody,
+  RotateBody,
+  RotatedSecret,
+} from './model.ts'
+import { getEndpoint, listEndpoints } from './queries.ts'
+import type { Resolve } from './resolve.ts'
+
+/** What the routes of webhooks need beside what all do. */
+export interface WebhookDeps extends ManageDeps {
+  egress: Egress
+  resolve: Resolve
+  /** Does `work` when the organization's earlier changes in this process are done. */
+  inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
+}
+
+const tags = ['Webhooks']
+const OnceHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description:
+        'A name of your own for what is to be made, at most 255 printable characters: the same request again within 24 hours makes nothing and has the first answer',
+      examples: ['make-hook-1'],
+    }),
+  ),
+})
+
+export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
+  const { egress, resolve, box, inTurn } = webhooks
+  const { publicUrl } = deps.config
+  const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
+  return new Elysia()
+    .use(access(deps))
+    .get('/webhooks/events', () => catalogue, {
+      ...guard('webhooks'),
+      response: { 200: Catalogue, ...errorResponses },
+      detail: { summary: 'The events there are', tags },
+    })
+    .get('/webhooks', async ({ access: { orgId } }) => ({ data: await listEndpoints(deps.sql, orgId) }), {
+      ...guard('webhooks'),
+      response: { 200: EndpointList, ...errorResponses },
+      detail: { summary: 'List webhook endpoints, oldest first', tags },
+    })
+    .post(
+      '/webhooks',
+      async ({ body, request, set, access: { orgId, actor } }) => {
+        const once = onceOf(request.headers.get('idempotency-key'), body)
+        const wanted = checkNew(body, egress)
+        const before = await answeredBefore(deps.sql, box, orgId, once)
+        if (before === undefined) await checkHost(wanted.url, egress, resolve)
+        const created =
+          before === undefined
+            ? await inTurn(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, once))
+            : (JSON.parse(before) as CreatedEndpoint)
+        set.status = 201
+        set.headers.location = `${prefix}${new URL(request.url).pathname}/${created.id}`
+        return created
+      },
+      {
+        ...guard('webhooks'),
+        ...jsonBody('webhooks'),
+        headers: OnceHeader,
+        body: NewEndpointBody,
+        response: { 201: CreatedEndpoint, ...errorResponses },
+        detail: { summary: 'Add a webhook endpoint', tags },
+      },
+    )
+    .get(
+      '/webhooks/:webhook_id',
+      ({ params, access: { orgId } }) => getEndpoint(deps.sql, orgId, params.webhook_id),
+      {
+        ...guard('webhooks'),
+        response: { 200: Endpoint, ...errorResponses },
+        detail: { summary: 'One webhook endpoint', tags },
+      },
+    )
+    .patch(
+      '/webhooks/:webhook_id',
+      async ({ params, body, access: { orgId, actor } }) => {
+        const change = checkChange(body, egress)
+        if (change.url !== undefined) {
+          const { url } = await getEndpoint(deps.sql, orgId, params.webhook_id)
+          if (url !== change.url) await checkHost(change.url, egress, resolve)
+        }
+        return await inTurn(orgId, () => changeEndpoint(webhooks, orgId, actor, params.webhook_id, change))
+      },
+      {
+        ...guard('webhooks'),
+        ...jsonBody('webhooks'),
+        body: EndpointChangeBody,
+        response: { 200: Endpoint, ...errorResponses },
+        detail: {
+          summary: 'Change a webhook endpoint',
+          description: 'Changes the fields that are given. Enabled again, an endpoint gets what was held.',
+          tags,
+        },
+      },
+    )
+    .delete(
+      '/webhooks/:webhook_id',
+      async ({ params, set, access: { orgId, actor } }) => {
+        await inTurn(orgId, () => removeEndpoint(webhooks, orgId, actor, params.webhook_id))
+        set.status = 204
+      },
+      {
+        ...guard('webhooks'),
+        response: { 204: Type.Void({ description: 'Removed' }), ...errorResponses },
+        detail: {
+          summary: 'Remove a webhook endpoint',
+          description: 'What waits for it is cancelled; an attempt in flight may still arrive.',
+          tags,
+        },
+      },
+    )
+    .post(
+      '/webhooks/:webhook_id/rotate-secret',
+      ({ params, body, access: { orgId, actor } }) =>
+        inTurn(orgId, () => rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body))),
+      {
+        ...guard('webhooks'),
+        ...optionalJsonBody('webhooks'),
+        body: RotateBody,
+        response: { 200: RotatedSecret, ...errorResponses },
+        detail: {
+          summary: 'Replace the signing secret',
+          description: 'The former secret signs beside the new one until its grace period ends.',
+          tags,
+        },
+      },
+    )
+}
