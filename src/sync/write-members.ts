@@ -2,23 +2,32 @@ import { normalizeTimestamp } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { MemberRecord, SyncRecord } from './records.ts'
+import type { MemberRecord, Role, SyncRecord } from './records.ts'
 import type { Tally } from './write-sessions.ts'
 
 interface MemberRow {
   id: string
   email: string
   display_name: string
-  role: string
+  role: Role
   joined_at: string
+}
+
+export interface MembersWritten extends Tally {
+  /** Those that are new. */
+  joined: readonly Pick<MemberRow, 'id' | 'email' | 'role'>[]
 }
 
 /**
  * Writes the batch's member records. Needs the organization's lock. A member is known by its address, in any case;
  * its id is given once. Throws VALIDATION_ERROR for an id that another address has, or a second id of one address.
  */
-export async function writeMembers(tx: ISql, orgId: string, records: readonly SyncRecord[]): Promise<Tally> {
-  const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
+export async function writeMembers(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<MembersWritten> {
+  const tally = { created: 0, updated: 0, unchanged: 0, joined: [] }
   const members = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' ? [{ index, record }] : [],
   )
@@ -48,9 +57,11 @@ export async function writeMembers(tx: ISql, orgId: string, records: readonly Sy
   tally.unchanged = members.length - changed.size
   const rows = [...changed.values()]
   await upsertMembers(tx, orgId, rows)
+  const joined = rows.filter(({ email }) => !before.has(email))
   return {
     ...tally,
-    createdIds: rows.flatMap(({ id, email }) => (before.has(email) ? [] : [id])),
+    joined,
+    createdIds: joined.map(({ id }) => id),
     updatedIds: rows.flatMap(({ id, email }) => (before.has(email) ? [id] : [])),
   }
 }

@@ -3,7 +3,7 @@ import { microsOf, timestampOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
-import type { ReportRecord } from './audit-records.ts'
+import type { ReportRecord, ReportType } from './audit-records.ts'
 import type { SyncRecord } from './records.ts'
 import type { Tally } from './write-sessions.ts'
 
@@ -12,11 +12,16 @@ const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 /** A report to be made. Times have six decimals; null: the record leaves them to us. */
 interface Wanted {
   id: string
-  report_type: string
+  report_type: ReportType
   from: string
   to: string
   generated_at: string | null
   through: string | null
+}
+
+export interface ReportsWritten extends Tally {
+  /** Those that were made, or made anew: each once. */
+  made: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
 }
 
 /**
@@ -24,11 +29,15 @@ interface Wanted {
  * Needs the organization's lock. The same record again makes nothing; another period or type under a known id makes
  * that report anew. Throws VALIDATION_ERROR for a period that ends before it begins.
  */
-export async function writeReports(tx: ISql, orgId: string, records: readonly SyncRecord[]): Promise<Tally> {
+export async function writeReports(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<ReportsWritten> {
   const createdIds: string[] = []
   const updatedIds: string[] = []
   const wanted = prepare(records)
-  if (wanted.length === 0) return { created: 0, updated: 0, unchanged: 0 }
+  if (wanted.length === 0) return { created: 0, updated: 0, unchanged: 0, made: [] }
   const known = await findReports(
     tx,
     orgId,
@@ -43,9 +52,10 @@ export async function writeReports(tx: ISql, orgId: string, records: readonly Sy
     known.set(report.id, report)
     changed.set(report.id, report)
   }
-  await buildReports(tx, orgId, [...changed.values()])
+  const made = [...changed.values()]
+  await buildReports(tx, orgId, made)
   const [created, updated] = [createdIds.length, updatedIds.length]
-  return { created, updated, unchanged: wanted.length - created - updated, createdIds, updatedIds }
+  return { created, updated, unchanged: wanted.length - created - updated, createdIds, updatedIds, made }
 }
 
 const micros = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)

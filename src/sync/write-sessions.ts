@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
+import { isAlert } from './events-of.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Counted, moveRollups } from './rollup.ts'
 import { type Activity, moveActivity } from './write-activity.ts'
@@ -13,6 +14,17 @@ export interface Tally {
   /** Ids of what was created and of what was updated, for the audit log; one may stand in both. */
   createdIds?: readonly string[]
   updatedIds?: readonly string[]
+}
+
+/** A session that was written, and what was known of it before. */
+export interface WrittenSession {
+  session: PreparedSession
+  before: { quality: bigint; alerts: ReadonlySet<string> } | undefined
+}
+
+export interface SessionsWritten extends Tally {
+  /** Those that are new or have changed. */
+  changed: readonly WrittenSession[]
 }
 
 interface StoredSession {
@@ -31,15 +43,17 @@ interface StoredSession {
 
 /**
  * Writes sessions with their details and rollups. Needs the organization's lock. A session replaces what is stored
- * under its id; one with the same hash is left alone. `now` becomes `scored_at` where the record has none.
+ * under its id; one with the same hash is left alone. `now` becomes `scored_at` where the record has none. Which alerts a
+ * session had before is looked up only `withAlerts`.
  */
 export async function writeSessions(
   tx: ISql,
   orgId: string,
   sessions: readonly PreparedSession[],
   now: Date,
-): Promise<Tally> {
-  const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
+  withAlerts: boolean,
+): Promise<SessionsWritten> {
+  const tally = { created: 0, updated: 0, unchanged: 0, changed: [] }
   if (sessions.length === 0) return tally
   const stored = await findStored(tx, orgId, [...new Set(sessions.map((session) => session.id))])
   // twice in one request: only the last counts, or the same request again would seem to change it back and forth
@@ -52,6 +66,7 @@ export async function writeSessions(
   })
   tally.unchanged = sessions.length - rows.length
   if (rows.length === 0) return tally
+  const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
   await upsertSessions(tx, orgId, rows)
   await upsertDetails(tx, orgId, rows, stored, now)
   const before = rows.flatMap((session) => stored.get(session.id) ?? [])
@@ -61,6 +76,7 @@ export async function writeSessions(
   const ids = rows.map(({ id }) => id)
   return {
     ...tally,
+    changed,
     createdIds: ids.filter((id) => !stored.has(id)),
     updatedIds: ids.filter((id) => stored.has(id)),
   }
@@ -96,6 +112,41 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
     where s.org_id = ${orgId}
       and s.id = any(${ids}::text[])`
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function withBefore(
+  tx: ISql,
+  orgId: string,
+  rows: readonly PreparedSession[],
+  stored: ReadonlyMap<string, StoredSession>,
+  withAlerts: boolean,
+): Promise<WrittenSession[]> {
+  // of a session without alerts it does not matter which it had
+  const hasAlerts = ({ detail }: PreparedSession) =>
+    detail.security_metadata.findings.some(({ severity }) => isAlert(severity))
+  const ids = withAlerts ? rows.flatMap((row) => (stored.has(row.id) && hasAlerts(row) ? [row.id] : [])) : []
+  const alerts = ids.length === 0 ? new Map<string, string[]>() : await findAlerts(tx, orgId, ids)
+  return rows.map((session) => {
+    const known = stored.get(session.id)
+    if (known === undefined) return { session, before: undefined }
+    return { session, before: { quality: unitsOf(known.quality), alerts: new Set(alerts.get(session.id)) } }
+  })
+}
+
+/** Fingerprints of the sessions' findings of high or critical, as they are stored. */
+async function findAlerts(tx: ISql, orgId: string, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const rows = await tx<{ id: string; fingerprints: string[] }[]>`
+    select
+      d.session_id as id,
+      array(
+        select f.finding->>'fingerprint'
+        from json_array_elements(d.detail->'security_metadata'->'findings') as f (finding)
+        where f.finding->>'severity' in ('critical', 'high')
+      ) as fingerprints
+    from session_details d
+    where d.org_id = ${orgId}
+      and d.session_id = any(${[...ids]}::text[])`
+  return new Map(rows.map((row) => [row.id, row.fingerprints]))
 }
 
 const countedOf = (session: StoredSession): Counted => ({

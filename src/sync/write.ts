@@ -3,12 +3,15 @@ import type { Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type CleanRecord, cleanRecords } from '../scoring/record-secrets.ts'
+import { emit, findSubscribers } from '../webhooks/events.ts'
 import { entriesOf } from './entries.ts'
+import { eventsOf, monthsToCheck } from './events-of.ts'
 import { createPause } from './pause.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import { analyzeGrown } from './statistics.ts'
 import { checkRecords } from './validate.ts'
 import { writeAudit } from './write-audit.ts'
+import { writeBudgetAlerts } from './write-budget-alerts.ts'
 import { writeBudgets } from './write-budgets.ts'
 import { writeCommits } from './write-commits.ts'
 import { writeMembers } from './write-members.ts'
@@ -28,8 +31,9 @@ export interface SyncResult extends Omit<Tally, 'createdIds' | 'updatedIds'> {
 }
 
 /**
- * Writes a batch of records for one organization, all or nothing, in one transaction, and what `actor` did into the audit
- * log. The same batch again changes nothing. Throws VALIDATION_ERROR naming `records[<index>].<field>`.
+ * Writes a batch of records for one organization, all or nothing, in one transaction, with what `actor` did in the audit
+ * log and the events for its endpoints. The same batch again changes nothing. Throws VALIDATION_ERROR naming
+ * `records[<index>].<field>`.
  */
 export async function writeRecords(
   deps: SyncDeps,
@@ -43,10 +47,12 @@ export async function writeRecords(
   const now = deps.now()
   const tallies = await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
+    const subscribers = await findSubscribers(tx, orgId)
+    const withAlerts = subscribers('security.alert').length > 0
     const written = {
       member: await writeMembers(tx, orgId, records),
       budget: await writeBudgets(tx, orgId, records),
-      session: await writeSessions(tx, orgId, sessions, now),
+      session: await writeSessions(tx, orgId, sessions, now, withAlerts),
       commit: await writeCommits(tx, orgId, records),
       // computed from findings and commits
       pr_risk: await writeRisks(tx, orgId, records),
@@ -54,7 +60,9 @@ export async function writeRecords(
       // after all that they may count
       report: await writeReports(tx, orgId, records),
     }
+    const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(written, now))
     await recordEntries(tx, orgId, actor, entriesOf(written))
+    await emit(tx, orgId, now, eventsOf(written, exceeded), subscribers)
     return written
   })
   if (tallies.commit.created > 0) await analyzeGrown(deps.sql)
