@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs'
-import { type ConnectTarget, connect, type Sql } from '../src/db/client.ts'
+import { type ConnectTarget, connect, type ISql, type Sql } from '../src/db/client.ts'
+import { type Job, jobOf } from './delivery-jobs.ts'
 import { buildRival, type Deliverer, delivererOf, startRival } from './delivery-processes.ts'
-import type { Job } from './delivery-rival.ts'
 
 /** Somebody who delivers what waits in a database of their own. */
 export interface Contender {
   name: string
-  /** Makes the tables, and lets `jobs` wait. */
-  fill(database: Database, jobs: readonly Job[]): Promise<void>
+  /** Makes the tables, and lets `count` deliveries to `url` wait. */
+  fill(database: Database, url: string, count: number): Promise<void>
   start(database: Database): Promise<Deliverer>
   /** Deliveries that are not known to be done. */
   countWaiting(sql: Sql): Promise<number>
+  /** Commits the `at`th delivery to `url` in a transaction; the instant (`performance.now()`) before COMMIT is sent. */
+  commitOne(sql: Sql, url: string, at: number): Promise<number>
 }
 
 /** A database of one run. */
@@ -50,6 +52,7 @@ export async function rivals({ runtime, concurrency, flags }: RivalOptions): Pro
     name: string,
     settings: Record<string, number>,
     countWaiting: Contender['countWaiting'],
+    add: (tx: ISql, job: Job) => Promise<unknown>,
   ): Contender => {
     const command = (action: string, { url }: Database) => [runtime, program, name, action, '--database', url]
     const options = Object.entries({ ...settings, concurrency }).flatMap(([flag, value]) => [
@@ -58,27 +61,47 @@ export async function rivals({ runtime, concurrency, flags }: RivalOptions): Pro
     ])
     return {
       name,
-      async fill(database, jobs) {
+      async fill(database, url, count) {
+        const jobs = Array.from({ length: count }, (_, at) => jobOf(url, at))
         const code = await startRival(command('fill', database), JSON.stringify(jobs)).exited
         if (code !== 0) throw new Error(`${name} could not be filled`)
       },
       start: async (database) =>
         delivererOf(startRival([...command('work', database), ...options, ...flags])),
       countWaiting,
+      async commitOne(sql, url, at) {
+        const job = jobOf(url, at)
+        return await sql.begin(async (tx) => {
+          await add(tx, job)
+          return performance.now()
+        })
+      },
     }
   }
   return [
-    contender('graphile-worker', GRAPHILE, (sql) =>
-      countOf(sql`
+    contender(
+      'graphile-worker',
+      GRAPHILE,
+      (sql) =>
+        countOf(sql`
         select count(*)::int as count
         from graphile_worker._private_jobs`),
+      (tx, job) => tx`
+        select j.id
+        from graphile_worker.add_job('deliver', ${tx.json({ ...job })}) j`,
     ),
-    contender('pg-boss', BOSS, (sql) =>
-      countOf(sql`
+    contender(
+      'pg-boss',
+      BOSS,
+      (sql) =>
+        countOf(sql`
         select count(*)::int as count
         from pgboss.job j
         where j.name = 'deliver'
           and j.state <> 'completed'`),
+      (tx, job) => tx`
+        insert into pgboss.job (name, data)
+        values ('deliver', ${tx.json({ ...job })})`,
     ),
   ]
 }

@@ -3,20 +3,11 @@ import { parseArgs } from 'node:util'
 import { makeWorkerUtils, run } from 'graphile-worker'
 import PgBoss from 'pg-boss'
 import { signedHeaders } from '../src/webhooks/signature.ts'
+import type { Job } from './delivery-jobs.ts'
 
 // One rival as a process of its own: `fill` makes its tables and adds the jobs that wait, `work` does them until SIGTERM.
 // A job makes the request that one of our attempts makes: the same headers, signed by the same code, over kept
 // connections, at most as many at a time. Settings of both are those that came out fastest; see docs/benchmarks.md.
-
-/** A delivery as a rival's job holds it: the secret in clear, where ours is encrypted in the database. */
-export interface Job {
-  url: string
-  secret: string
-  deliveryId: string
-  eventId: string
-  event: string
-  body: string
-}
 
 const TASK = 'deliver'
 const TIMEOUT_MS = 15_000

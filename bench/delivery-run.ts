@@ -1,12 +1,10 @@
 import type { Sql } from '../src/db/client.ts'
-import { newOrderedId } from '../src/ids.ts'
-import { bodyOf } from '../src/webhooks/catalogue.ts'
 import { verifySignature, verifyStandardSignature } from '../src/webhooks/signature.ts'
 import type { Contender, Database } from './delivery-contenders.ts'
+import { SECRET } from './delivery-jobs.ts'
 import type { Receiver } from './delivery-processes.ts'
 import { nowMs, type Sample } from './delivery-receiver.ts'
-import type { Job } from './delivery-rival.ts'
-import { memoryOf } from './program.ts'
+import { cpuSecondsOf, memoryOf } from './program.ts'
 
 /** Of the deliveries, in which a process has compiled what it runs. */
 const WARM_UP_PART = 0.1
@@ -15,9 +13,6 @@ const SETTLE_POLL_MS = 10
 const LEAST_PER_SECOND = 20
 const START_TIMEOUT_MS = 30_000
 
-export const EVENT = 'session.completed'
-export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-
 /** What one contender did in one round. */
 export interface Measured {
   /** Deliveries a second, from the first receipt behind the warm-up to the last one. */
@@ -25,6 +20,9 @@ export interface Measured {
   /** From the same to when the database knows all of them to be done. */
   settledPerSecond: number
   duplicates: number
+  /** Milliseconds of processor time for each delivery, of the process and of PostgreSQL: from the first receipt on. */
+  cpuOfProgram: number
+  cpuOfPostgres: number
   /** MiB of memory (RSS) of the process: when the first delivery has come, and when all is settled. */
   rssBefore: number
   rssAfter: number
@@ -33,41 +31,30 @@ export interface Measured {
   bodyBytes: number
 }
 
-/** What happened, of the `at`th session. */
-export const dataOf = (at: number) => ({
-  session_id: `sess_bench${String(at).padStart(12, '0')}`,
-  project_name: `platform-engineering/services/billing-and-invoices/project-${String(at % 20).padStart(2, '0')}`,
-  quality_score: 87.25,
-})
-
-/** Deliveries for rivals, with the same bodies as ours have. */
-export function makeJobs(url: string, count: number): Job[] {
-  return Array.from({ length: count }, (_, at) => {
-    const now = new Date()
-    const eventId = newOrderedId('evt', now)
-    const body = bodyOf(eventId, EVENT, now, dataOf(at))
-    return { url, secret: SECRET, deliveryId: newOrderedId('dlv', now), eventId, event: EVENT, body }
-  })
-}
-
 /** Lets `count` deliveries wait in a fresh database, then starts the contender and waits until all of them are done. */
 export async function runOnce(
   contender: Contender,
   database: Database,
   receiver: Receiver,
   count: number,
+  postmaster: number,
 ): Promise<Measured> {
-  await contender.fill(database, makeJobs(receiver.url, count))
+  await contender.fill(database, receiver.url, count)
   await settleTables(database.sql)
   const { begun, complete } = await receiver.expect(count, Math.floor(count * WARM_UP_PART))
   const deliverer = await contender.start(database)
   try {
     const timeoutMs = START_TIMEOUT_MS + (1_000 * count) / LEAST_PER_SECOND
     await within(timeoutMs, Promise.race([begun, deliverer.failed]))
+    const cpuAt = () => [deliverer.pid, postmaster].map(cpuSecondsOf)
+    const before = cpuAt()
     const rssBefore = memoryOf(deliverer.pid).program.rss
     await within(timeoutMs, Promise.race([complete, deliverer.failed]))
     while ((await contender.countWaiting(database.sql)) > 0) await Bun.sleep(SETTLE_POLL_MS)
     const settledMs = nowMs()
+    const [cpuOfProgram = 0, cpuOfPostgres = 0] = cpuAt().map(
+      (seconds, at) => (1_000 * (seconds - (before[at] ?? 0))) / count,
+    )
     const rssAfter = memoryOf(deliverer.pid).program.rss
     const { warmMs, lastMs, duplicates, deliveries, warmDeliveries, sample } = await receiver.account()
     checkSample(sample)
@@ -76,6 +63,8 @@ export async function runOnce(
       perSecond: (1_000 * (measured - 1)) / (lastMs - warmMs),
       settledPerSecond: (1_000 * measured) / (settledMs - warmMs),
       duplicates,
+      cpuOfProgram,
+      cpuOfPostgres,
       rssBefore,
       rssAfter,
       headers: Object.keys(sample.headers).length,

@@ -10,8 +10,10 @@ import { hostTarget, pack } from '../src/build/pack.ts'
 import { type Embedded, startEmbedded } from '../src/db/embedded.ts'
 import { createLog } from '../src/log.ts'
 import { type Contender, type Database, databaseOf, rivals } from './delivery-contenders.ts'
+import { ours } from './delivery-ours.ts'
 import { startReceiver } from './delivery-processes.ts'
 import { type Measured, runOnce } from './delivery-run.ts'
+import { EXECUTABLE } from './program.ts'
 import { median, print, printColumns } from './table.ts'
 
 /** By name, each round. */
@@ -25,6 +27,7 @@ function readOptions() {
       concurrency: { type: 'string', default: '64' },
       samples: { type: 'string', default: '500' },
       'data-dir': { type: 'string', default: resolve(import.meta.dir, '../dist/bench-delivery/data') },
+      executable: { type: 'string', default: EXECUTABLE },
       /** Runs the rivals: a program, `node` or `bun`. */
       runtime: { type: 'string', default: process.execPath },
       /** Contenders by name, separated by commas; all unless given. */
@@ -67,7 +70,7 @@ async function measure(embedded: Embedded, contenders: readonly Contender[]): Pr
     for (let round = 0; round < options.rounds; round += 1) {
       for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
         const measured = await withDatabase(embedded, (database) =>
-          runOnce(contender, database, receiver, options.deliveries),
+          runOnce(contender, database, receiver, options.deliveries, embedded.pid),
         )
         all.set(contender.name, [...(all.get(contender.name) ?? []), measured])
         printRound(round, contender.name, measured)
@@ -80,10 +83,11 @@ async function measure(embedded: Embedded, contenders: readonly Contender[]): Pr
 }
 
 function printRound(round: number, name: string, measured: Measured): void {
-  const { perSecond, settledPerSecond, duplicates, rssBefore, rssAfter } = measured
+  const { perSecond, settledPerSecond, duplicates, cpuOfProgram, cpuOfPostgres, rssBefore, rssAfter } =
+    measured
   print(
     `round ${round + 1}, ${name}: ${perSecond.toFixed(0)}/s received, ${settledPerSecond.toFixed(0)}/s settled, ` +
-      `${duplicates} duplicates, RSS ${rssBefore.toFixed(0)} to ${rssAfter.toFixed(0)} MiB ` +
+      `${duplicates} duplicates, CPU ms a delivery ${cpuOfProgram.toFixed(3)} and ${cpuOfPostgres.toFixed(3)}, RSS ${rssBefore.toFixed(0)} to ${rssAfter.toFixed(0)} MiB ` +
       `(load average ${loadavg()[0]?.toFixed(2)})`,
   )
 }
@@ -96,11 +100,23 @@ function printMedians(all: Rounds): void {
     `\n${options.deliveries} deliveries, ${options.concurrency} at a time, median of ${options.rounds} rounds`,
   )
   printColumns([
-    ['', 'received/s', 'settled/s', 'RSS MiB, first', 'settled', 'headers', 'body bytes'],
+    [
+      '',
+      'received/s',
+      'settled/s',
+      'CPU ms, program',
+      'PostgreSQL',
+      'RSS MiB, first',
+      'settled',
+      'headers',
+      'body bytes',
+    ],
     ...[...all].map(([name, rounds]) => [
       name,
       medianOf(rounds, ({ perSecond }) => perSecond).toFixed(0),
       medianOf(rounds, ({ settledPerSecond }) => settledPerSecond).toFixed(0),
+      medianOf(rounds, ({ cpuOfProgram }) => cpuOfProgram).toFixed(3),
+      medianOf(rounds, ({ cpuOfPostgres }) => cpuOfPostgres).toFixed(3),
       medianOf(rounds, ({ rssBefore }) => rssBefore).toFixed(0),
       medianOf(rounds, ({ rssAfter }) => rssAfter).toFixed(0),
       String(rounds[0]?.headers),
@@ -118,13 +134,18 @@ const embedded = await startEmbedded({
   role: 'command',
 })
 try {
-  const contenders = await rivals({
+  const own = ours({
+    executable: options.executable,
+    folder: options['data-dir'],
+    concurrency: options.concurrency,
+  })
+  const others = await rivals({
     runtime: options.runtime,
     concurrency: options.concurrency,
     flags: options['rival-flags'].split(' ').filter((flag) => flag !== ''),
   })
   const named = options.only?.split(',')
-  const chosen = contenders.filter(({ name }) => named === undefined || named.includes(name))
+  const chosen = [own, ...others].filter(({ name }) => named === undefined || named.includes(name))
   const all = await measure(embedded, chosen)
   printMedians(all)
 } finally {

@@ -91,6 +91,19 @@ function readOf(pid: number, file: string): string | undefined {
   }
 }
 
+const TICKS_PER_SECOND = 100
+
+/** Processor time so far, in seconds: of the process `pid`, those below it, and those of them that have ended. */
+export function cpuSecondsOf(pid: number): number {
+  let ticks = 0
+  for (const each of [pid, ...below(pid)]) {
+    // behind the command's name: state, then numbers; the 12th to 15th are utime, stime, and both of ended children
+    const fields = (readOf(each, 'stat') ?? '').replace(/^.*\) /s, '').split(' ')
+    for (const field of fields.slice(11, 15)) ticks += Number(field)
+  }
+  return ticks / TICKS_PER_SECOND
+}
+
 function below(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {

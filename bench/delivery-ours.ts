@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql } from '../src/db/client.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { lockOrganization } from '../src/db/org-lock.ts'
+import { newId } from '../src/ids.ts'
+import { createOrganization, findOrganization } from '../src/keys/queries.ts'
+import { createLog } from '../src/log.ts'
+import { secretContext } from '../src/webhooks/attempt.ts'
+import { emit, type NewEvent } from '../src/webhooks/events.ts'
+import { insertEndpoint } from '../src/webhooks/queries.ts'
+import { createSecretBox } from '../src/webhooks/secret-box.ts'
+import type { Contender } from './delivery-contenders.ts'
+import { dataOf, EVENT, SECRET } from './delivery-jobs.ts'
+import { delivererOf } from './delivery-processes.ts'
+
+// The built executable as a contender: an organization with one endpoint, and events that were emitted as any others
+// are, while no server was running.
+
+const SLUG = 'bench'
+const KEY = new Uint8Array(32).fill(9)
+/** Events in one transaction. */
+const CHUNK = 1_000
+
+export interface OurOptions {
+  executable: string
+  /** Folder for its DATA_DIR; its tables are in the benchmark's database. */
+  folder: string
+  concurrency: number
+}
+
+export const eventOf = (at: number): NewEvent => ({ event: EVENT, data: dataOf(at) })
+
+/** Makes the tables, an organization, and its one endpoint at `url`. Returns the organization's id. */
+export async function prepareOrganization(sql: Sql, url: string): Promise<string> {
+  await migrate(sql, createLog('warn', 'pretty'))
+  const { id: orgId } = await createOrganization(sql, { slug: SLUG, name: SLUG, plan: 'cloud_enterprise' })
+  const endpointId = newId('hook')
+  const sealed = createSecretBox(KEY).seal(SECRET, secretContext(orgId, endpointId))
+  const endpoint = { url, events: [EVENT], enabled: true, description: null }
+  await sql.begin((tx) => insertEndpoint(tx, orgId, endpointId, endpoint, { sealed, hint: SECRET.slice(-4) }))
+  return orgId
+}
+
+/** The executable with `concurrency` deliveries at a time, all of which one endpoint may have. */
+export function ours({ executable, folder, concurrency }: OurOptions): Contender {
+  return {
+    name: 'cloud-analytics',
+    async fill({ sql }, url, count) {
+      const orgId = await prepareOrganization(sql, url)
+      for (let first = 0; first < count; first += CHUNK) {
+        const events = Array.from({ length: Math.min(CHUNK, count - first) }, (_, at) => eventOf(first + at))
+        await sql.begin(async (tx) => {
+          await lockOrganization(tx, orgId)
+          await emit(tx, orgId, new Date(), events)
+        })
+      }
+    },
+    async start({ url }) {
+      const dataDir = join(folder, 'program')
+      mkdirSync(dataDir, { recursive: true })
+      const child = Bun.spawn([executable, 'serve'], {
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOST: '127.0.0.1',
+          PORT: '0',
+          DATA_DIR: dataDir,
+          DATABASE_URL: url,
+          SECRET_KEY: Buffer.from(KEY).toString('base64'),
+          WEBHOOK_ALLOW_HTTP: 'true',
+          WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+          WEBHOOK_CONCURRENCY: String(concurrency),
+          WEBHOOK_ENDPOINT_CONCURRENCY: String(concurrency),
+          LOG_LEVEL: 'warn',
+        },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      return delivererOf(child)
+    },
+    async countWaiting(sql) {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count
+        from webhook_deliveries d
+        where d.status <> 'success'`
+      return row?.count ?? 0
+    },
+    async commitOne(sql, _url, at) {
+      const { id: orgId = '' } = (await findOrganization(sql, SLUG)) ?? {}
+      return await sql.begin(async (tx) => {
+        await lockOrganization(tx, orgId)
+        await emit(tx, orgId, new Date(), [eventOf(at)])
+        return performance.now()
+      })
+    },
+  }
+}
