@@ -9,6 +9,7 @@ import { addOperations } from './operations.ts'
 import { tell, tellError } from './output.ts'
 import { addServers } from './servers.ts'
 import { isCommon, settingOptions } from './settings.ts'
+import { addWebhooks } from './webhooks.ts'
 
 const EXAMPLES = `
 Examples:
@@ -59,6 +60,7 @@ function buildProgram(surroundings: Surroundings): Command {
   addServers(program, surroundings)
   addAccounts(program, surroundings)
   addData(program, surroundings)
+  addWebhooks(program, surroundings)
   addOperations(program, surroundings)
   return program
 }
