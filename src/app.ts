@@ -18,10 +18,13 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { createTurns } from './sync/turns.ts'
 import { teamRoutes } from './team/routes.ts'
+import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { createEgress } from './webhooks/egress.ts'
 import { ownAddresses, resolveByDns } from './webhooks/resolve.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import type { SecretBox } from './webhooks/secret-box.ts'
+import { createSender } from './webhooks/sender.ts'
+import { createTestGate } from './webhooks/test-gate.ts'
 
 export interface AppDeps {
   /** For reads. */
@@ -65,6 +68,12 @@ export function createApp(deps: AppDeps) {
     egress,
     resolve: resolveByDns,
     inTurn,
+    sender: createSender({ egress, resolve: resolveByDns, timeoutMs: config.webhookTimeoutMs }),
+    prefix: config.webhookHeaderPrefix,
+    now,
+    timeoutMs: config.webhookTimeoutMs,
+    retryDelaysS: config.webhookRetryDelaysS,
+    testGate: createTestGate(),
   }
 
   const v1 = () =>
@@ -78,6 +87,7 @@ export function createApp(deps: AppDeps) {
       .use(riskRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps, inTurn))
       .use(webhookRoutes(routeDeps, webhookDeps))
+      .use(deliveryRoutes(routeDeps, webhookDeps))
 
   const { app, flushAccessLog } = lifecycle({ log, admission, bodies })
   app

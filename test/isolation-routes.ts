@@ -52,6 +52,11 @@ const V1_ROUTES = [
   'PATCH /webhooks/:webhook_id',
   'DELETE /webhooks/:webhook_id',
   'POST /webhooks/:webhook_id/rotate-secret',
+  'POST /webhooks/:webhook_id/test',
+  'GET /webhooks/:webhook_id/deliveries',
+  'GET /webhooks/:webhook_id/deliveries/:delivery_id',
+  'POST /webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
+  'POST /webhooks/:webhook_id/recover',
 ]
 /** Below /v1, and the same for every organization. */
 export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { oneOf } from '../http/query.ts'
-import { optional, strict, Timestamp } from '../sync/record-fields.ts'
+import { strict, Timestamp } from '../sync/record-fields.ts'
 import { Envelope, EVENT_NAMES } from './catalogue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { MAX_URL_LENGTH } from './egress.ts'
@@ -131,51 +131,6 @@ export const RotatedSecret = Type.Object(
   strict,
 )
 export type RotatedSecret = Static<typeof RotatedSecret>
-
-export const TestBody = Type.Object(
-  {
-    event: Type.Optional(
-      oneOf(EVENT_NAMES, {
-        description: "Send this event's example instead of `webhook.test`",
-        examples: ['session.completed'],
-      }),
-    ),
-  },
-  strict,
-)
-export type TestBody = Static<typeof TestBody>
-
-export const TestAnswer = Type.Object(
-  {
-    delivery_id: Type.String({ examples: ['dlv_8s2m'] }),
-    event: Type.String({ examples: ['webhook.test'] }),
-    success: Type.Boolean({ description: 'The receiver answered with 2xx' }),
-    status_code: nullable(Type.Integer({ description: 'null: no answer', examples: [200] })),
-    duration_ms: Type.Integer({ minimum: 0, examples: [84] }),
-    error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
-    response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
-  },
-  strict,
-)
-export type TestAnswer = Static<typeof TestAnswer>
-
-export const RecoverBody = Type.Object(
-  {
-    since: Timestamp('Deliveries made from then on; RFC 3339 with an offset'),
-    until: optional(Timestamp('and before; now unless given')),
-    dry_run: optional(Type.Boolean({ description: 'Only count them', examples: [false] })),
-  },
-  {
-    ...strict,
-    examples: [{ since: '2026-01-31T00:00:00Z', until: '2026-02-01T00:00:00Z', dry_run: true }],
-  },
-)
-export type RecoverBody = Static<typeof RecoverBody>
-
-export const RecoverAnswer = Type.Object(
-  { count: Type.Integer({ minimum: 0, description: 'Deliveries that are sent again', examples: [17] }) },
-  strict,
-)
 
 /** What there is to subscribe to. */
 export const Catalogue = Type.Object(
