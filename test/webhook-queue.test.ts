@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createOrganization } from '../src/keys/queries.ts'
+import { compareDeliveryCounts, rebuildDeliveryCounts } from '../src/webhooks/counts-queries.ts'
 import { claim, FAILING_AFTER, findDueOrganizations, MAX_LOST, release } from '../src/webhooks/queue.ts'
 import { deleteOldDeliveries, failAbandoned } from '../src/webhooks/retention-queries.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
@@ -242,4 +243,16 @@ test('finished deliveries are deleted when their time is over, with all that bel
       (select count(*)::int from webhook_events e where e.org_id = ${orgId}) as events,
       (select count(*)::int from webhook_delivery_counts c where c.org_id = ${orgId}) as counts`
   expect([...tables]).toEqual([{ attempts: 0, events: 1, counts: 1 }])
+})
+
+test('counts of deliveries that went wrong are found and written anew', async () => {
+  const { sql } = database
+  const orgId = await organization()
+  await addDeliveries(sql, orgId, await addEndpoint(sql, orgId), 5)
+  await settleAll(sql, orgId, await claim(sql, orgId, LIMITS), good())
+  expect(await compareDeliveryCounts(sql, orgId)).toEqual([])
+  await sql`update webhook_delivery_counts c set deliveries = 9 where c.org_id = ${orgId} and c.status = 'success'`
+  expect(await compareDeliveryCounts(sql, orgId)).toMatchObject([{ status: 'success' }])
+  await sql.begin((tx) => rebuildDeliveryCounts(tx, orgId))
+  expect(await compareDeliveryCounts(sql, orgId)).toEqual([])
 })

@@ -9,6 +9,7 @@ import { compareFindings, rebuildFindings } from '../sync/findings-check.ts'
 import { compareAuditRollups, rebuildAuditRollups } from '../sync/rollup-audit.ts'
 import { compareRollups, rebuildRollups } from '../sync/rollup-check.ts'
 import { compareRiskRollups, rebuildRiskRollups } from '../sync/rollup-risk.ts'
+import { compareDeliveryCounts, rebuildDeliveryCounts } from '../webhooks/counts-queries.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
 /** What one look came to. */
@@ -71,6 +72,7 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
           await rebuildFindings(tx, id)
           await rebuildRiskRollups(tx, id)
           await rebuildActivity(tx, id)
+          await rebuildDeliveryCounts(tx, id)
         })
       }
       const [first] = await compareRollups(sql, id)
@@ -84,6 +86,8 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
       if (activity !== undefined) wrong.push(`${slug} (activity, ${activity})`)
       const [risk] = await compareRiskRollups(sql, id)
       if (risk !== undefined) wrong.push(`${slug} (risk ${risk.bucket} ${risk.repo || 'all repositories'})`)
+      const [count] = await compareDeliveryCounts(sql, id)
+      if (count !== undefined) wrong.push(`${slug} (deliveries ${count.status} of ${count.day})`)
     }
     if (wrong.length === 0)
       return { status: 'ok', message: `agree with the sessions of ${organizations.length} organizations` }
