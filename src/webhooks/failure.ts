@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net'
+import { isOutOfDescriptors } from './descriptors.ts'
 import { ADDRESS_REFUSED } from './egress.ts'
 import type { Vetted } from './resolve.ts'
 
@@ -52,7 +53,7 @@ export const timedOut = (what: string, afterMs: number): Failure =>
 
 export const broken = (what: string): Failure => failed(`protocol: ${what}`)
 
-const POSTPONED: Failure = {
+export const POSTPONED: Failure = {
   kind: 'postponed',
   text: 'postponed: this server has no socket left; the attempt does not count',
 }
@@ -60,11 +61,11 @@ const POSTPONED: Failure = {
 /** What the look-up of a name came to, where it gave no addresses. */
 export function lookupFailure(vetted: Exclude<Vetted, { addresses: string[] }>, timeoutMs: number): Failure {
   if (vetted.problem === 'refused') return refused(ADDRESS_REFUSED)
-  if (vetted.problem === 'timeout') return failed(`dns: no answer within ${timeoutMs / 1_000} s`)
-  const { code = '' } = vetted
-  if (EXHAUSTED.has(code)) return POSTPONED
-  if (code === 'ENOTFOUND') return failed('dns: there is no such name')
-  return failed(code === 'ENODATA' ? 'dns: the name has no address' : 'dns: the look-up failed')
+  if (vetted.code === 'ENOTFOUND') return failed('dns: there is no such name')
+  if (vetted.code === 'ENODATA') return failed('dns: the name has no address')
+  if (isOutOfDescriptors()) return POSTPONED
+  const isLate = vetted.problem === 'timeout'
+  return failed(isLate ? `dns: no answer within ${timeoutMs / 1_000} s` : 'dns: the look-up failed')
 }
 
 /** What a status that is no success means; null for 2xx. */
@@ -89,7 +90,7 @@ const isExhausted = (error: unknown): boolean => {
 /** What an error of the connection means, by how far it had come. An AggregateError is of a name with many addresses. */
 export function connectionFailure(error: unknown, phase: Phase): Failure {
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error]
-  if (causes.some(isExhausted)) return POSTPONED
+  if (causes.some(isExhausted) || (phase === 'connect' && isOutOfDescriptors())) return POSTPONED
   const code = field(error, 'code') || field(causes[0], 'code')
   if (code === 'HPE_HEADER_OVERFLOW') return broken('the headers of the answer are larger than 16 KiB')
   if (code.startsWith('HPE_')) return broken('the answer is not HTTP/1.1')

@@ -8,6 +8,7 @@ import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import type { AttemptResult } from './attempt-result.ts'
 import { type Connections, createConnections } from './connections.ts'
+import { isOutOfDescriptors } from './descriptors.ts'
 import { ADDRESS_REFUSED, type Egress, hostOf } from './egress.ts'
 import {
   broken,
@@ -15,6 +16,7 @@ import {
   type Failure,
   lookupFailure,
   type Phase,
+  POSTPONED,
   refused,
   statusFailure,
   timedOut,
@@ -89,6 +91,8 @@ const vettingLookup =
         // the socket still waits to hear of it
         return callback(new Error('no address'), [])
       }
+      // seen before it fails, as another may give a descriptor back meanwhile
+      if (isOutOfDescriptors()) exchange.finish(POSTPONED)
       exchange.arm(CONNECT_TIMEOUT_MS, timedOut('no connection', CONNECT_TIMEOUT_MS))
       const addresses = vetted.addresses.map((address) => ({ address, family: isIP(address) }))
       const [first] = addresses
