@@ -1,12 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { contextOf, type Surroundings } from './context.ts'
-
-/** An option's parser: an integer from `minimum` to `maximum`. */
-const integer = (minimum: number, maximum: number) => (text: string) => {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= minimum && value <= maximum) return value
-  throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`)
-}
+import { integer } from './option-parsers.ts'
 
 const MAX_SEED_SESSIONS = 10_000_000
 

@@ -33,7 +33,7 @@ const DESCRIPTIONS = {
 const COMMON: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'LOG_LEVEL', 'LOG_FORMAT']
 
 /** Accepted and checked, so that settings can be written down once, but nothing asks for them yet. */
-const LATER = /^(ADMIN_PORT|SECRET_KEY|WEBHOOK_.*|RETENTION_DELIVERIES_DAYS)$/
+const LATER = /^ADMIN_PORT$/
 
 const descriptionOf = (name: SettingName): string =>
   DESCRIPTIONS[name] + (LATER.test(name) ? ' (for a later version)' : '')

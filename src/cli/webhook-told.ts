@@ -8,7 +8,7 @@ const MAX_LINE_LENGTH = 160
 const MAX_NAME_LENGTH = 100
 
 /** Without what would move the cursor, change colors or turn the direction of writing. */
-const printable = (text: string): string =>
+export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu, '\uFFFD')
 
 const shortened = (text: string, length: number): string =>

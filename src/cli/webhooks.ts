@@ -1,25 +1,55 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { type Context, contextOf, type Surroundings } from './context.ts'
+import { integer } from './option-parsers.ts'
 
 const LISTEN_PORT = 9876
 const MIN_STATUS = 200
 const MAX_STATUS = 599
+const SHOWN_DELIVERIES = 50
+const MAX_SHOWN_DELIVERIES = 1_000
 
 /** The signing secret from --secret, or from where other users of the machine do not see it; null: neither. */
 const secretOf = ({ env }: Context, given: string | undefined): string | null =>
   given || env.WEBHOOK_SECRET || null
 
-function statusOf(text: string): number {
-  const value = /^\d{3}$/.test(text) ? Number(text) : 0
-  if (value >= MIN_STATUS && value <= MAX_STATUS) return value
-  throw new InvalidArgumentError(`It must be a status from ${MIN_STATUS} to ${MAX_STATUS}.`)
-}
-
 /** `webhook`: registered endpoints and their deliveries, and what the author of a receiver needs. */
 export function addWebhooks(program: Command, surroundings: Surroundings): void {
   const webhook = program.command('webhook').description('webhook endpoints, their deliveries, and receivers')
+  addHistory(webhook, surroundings)
   addVerify(webhook, surroundings)
   addListen(webhook, surroundings)
+}
+
+function addHistory(webhook: Command, surroundings: Surroundings): void {
+  webhook
+    .command('list')
+    .description('list the endpoints of an organization; their secrets are never shown')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText('after', '\nExample:\n  cloud-analytics webhook list --org acme')
+    .action(async function (this: Command) {
+      const { showEndpoints } = await import('./webhook-history.ts')
+      await showEndpoints(contextOf(this, surroundings), this.opts<{ org: string }>().org)
+    })
+  webhook
+    .command('deliveries <id>')
+    .description('list the latest deliveries of an endpoint (hook_…), also of one that was deleted')
+    .option('--status <status>', 'only these: pending, pending_retry, success, failed or cancelled')
+    .option('--event <event>', 'only of this event, as session.completed')
+    .option('--limit <n>', 'how many', integer(1, MAX_SHOWN_DELIVERIES), SHOWN_DELIVERIES)
+    .addHelpText('after', '\nExample:\n  cloud-analytics webhook deliveries hook_8s2m --status failed')
+    .action(async function (this: Command) {
+      const { showDeliveries } = await import('./webhook-history.ts')
+      const options = this.opts<{ status?: string; event?: string; limit: number }>()
+      await showDeliveries(contextOf(this, surroundings), this.args[0] ?? '', options)
+    })
+  webhook
+    .command('redeliver <id>')
+    .description('send a delivery (dlv_…) again, now; a running server does it')
+    .addHelpText('after', '\nExample:\n  cloud-analytics webhook redeliver dlv_0k3w')
+    .action(async function (this: Command) {
+      const { sendAgain } = await import('./webhook-history.ts')
+      await sendAgain(contextOf(this, surroundings), this.args[0] ?? '')
+    })
 }
 
 function addVerify(webhook: Command, surroundings: Surroundings): void {
@@ -53,7 +83,7 @@ function addListen(webhook: Command, surroundings: Surroundings): void {
     .description('receive webhooks on 127.0.0.1, verify them and show them')
     .option('--port <port>', `port to listen on, 0 for any free one (${LISTEN_PORT})`)
     .option('--secret <secret>', "the endpoint's secret (WEBHOOK_SECRET); without it nothing is verified")
-    .option('--status <status>', 'answer with this', statusOf, MIN_STATUS)
+    .option('--status <status>', 'answer with this', integer(MIN_STATUS, MAX_STATUS), MIN_STATUS)
     .addHelpText(
       'after',
       `

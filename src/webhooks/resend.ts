@@ -74,7 +74,7 @@ export async function testEndpoint(
  * it is. Throws NOT_FOUND.
  */
 export async function redeliver(
-  { writes, inTurn }: ResendDeps,
+  { writes, inTurn }: Pick<ResendDeps, 'writes' | 'inTurn'>,
   orgId: string,
   actor: Actor,
   endpointId: string,
