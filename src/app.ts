@@ -18,6 +18,7 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { createTurns } from './sync/turns.ts'
 import { teamRoutes } from './team/routes.ts'
+import { sentEvents } from './webhooks/catalogue-page.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { createEgress } from './webhooks/egress.ts'
 import { ownAddresses, resolveByDns } from './webhooks/resolve.ts'
@@ -92,7 +93,7 @@ export function createApp(deps: AppDeps) {
   const { app, flushAccessLog } = lifecycle({ log, admission, bodies })
   app
     .use(healthRoutes({ sql, worker }))
-    .use(docsRoutes({ config, routes: () => app.routes }))
+    .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))

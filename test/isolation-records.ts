@@ -191,7 +191,7 @@ export function changesOf(names: Names): { type: string; [field: string]: unknow
   ]
 }
 
-/** Stores a webhook endpoint so named, with an event that was delivered to it; `size` makes what is shown of it other. */
+/** Stores a webhook endpoint so named, at an address that is refused, with an event that was delivered to it; `size` makes what is shown of it other. */
 export async function storeWebhook(sql: Sql, orgId: string, names: Names, size = 1): Promise<void> {
   const at = `${names.day}T10:00:00Z`
   const event = names.hook.replace('hook', 'evt')
@@ -208,7 +208,7 @@ export async function storeWebhook(sql: Sql, orgId: string, names: Names, size =
       org_id, id, url, events, enabled, description, secret, secret_hint, created_at, updated_at
     )
     values (
-      ${orgId}, ${names.hook}, ${`https://example.com/${names.hook}`}, ${['*']}, true, ${`Hook ${size}`},
+      ${orgId}, ${names.hook}, ${`https://127.0.0.1/${names.hook}`}, ${['*']}, true, ${`Hook ${size}`},
       ${secret}, 'mmmm', ${at}, ${at}
     )`
   await sql`

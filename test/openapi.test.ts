@@ -3,7 +3,9 @@ import Ajv from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { connect } from '../src/db/client.ts'
 import { loadPricer } from '../src/scoring/prices.ts'
-import { client, tenant, testApp } from './api.ts'
+import { EVENT_NAMES } from '../src/webhooks/catalogue.ts'
+import { client, type Tenant, tenant, testApp } from './api.ts'
+import { namesOf, storeWebhook } from './isolation-records.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 
 // The document against the app: what it says exists, and whatever the app answers is in it.
@@ -32,6 +34,7 @@ interface Operation {
 interface OpenApi {
   openapi: string
   paths: Record<string, Record<string, Operation>>
+  webhooks: Record<string, { post: Operation }>
   tags: { name: string }[]
   components: { schemas: Record<string, object>; responses: Record<string, Described> }
 }
@@ -71,6 +74,7 @@ const SAMPLE = [
 let db: TestDatabase
 let document: OpenApi
 let operations: { method: string; path: string; operation: Operation }[]
+let own: Tenant
 let key: string
 const make = (over: Parameters<typeof testApp>[1] = {}) => testApp(db.sql, { pricer: loadPricer, ...over })
 let app: ReturnType<typeof make>
@@ -84,7 +88,8 @@ beforeAll(async () => {
       .filter(([method]) => method !== 'servers')
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
-  key = (await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })).key
+  own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+  key = own.key
   const answer = await client(app, key)('/v1/sync', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -97,10 +102,15 @@ afterAll(() => db.drop())
 const ajv = new Ajv({ strict: false, allErrors: true })
 addFormats(ajv)
 
+const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
+
 /** What is wrong with `value` by a schema of the document; '' when nothing is. */
 function problems(schema: object, value: unknown): string {
+  const name = JSON.stringify(schema)
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas })
-  const check = ajv.compile(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')))
+  const check =
+    compiled.get(name) ?? ajv.compile(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')))
+  compiled.set(name, check)
   return check(value) ? '' : ajv.errorsText(check.errors)
 }
 
@@ -127,6 +137,14 @@ async function expectDocumented(operation: Operation, answer: Response): Promise
 }
 
 const placed = (path: string) => path.replace('{session_id}', 'sess_1').replace(/\{\w+\}/g, 'nothing_here')
+
+/** The same with a webhook endpoint and a delivery of its own, where it names them. */
+async function placedAnew(path: string, word: string): Promise<string> {
+  if (!path.includes('{webhook_id}')) return placed(path)
+  const names = namesOf(word)
+  await storeWebhook(db.sql, own.orgId, names)
+  return path.replace('{webhook_id}', names.hook).replace('{delivery_id}', names.delivery)
+}
 
 /** A request as the document's own examples make it. */
 function exampleRequest(operation: Operation, method: string): RequestInit {
@@ -184,6 +202,22 @@ describe('the document', () => {
     expect(exampleOf('/v1/audit/report', 200)).toMatch(/"next_cursor":"[^"]*\.\d{6}Z"/)
   })
 
+  test('shows what is sent to webhook endpoints, each event with a body that its schema allows', () => {
+    const shown = Object.entries(document.webhooks)
+    expect(shown.map(([name]) => name)).toEqual([...EVENT_NAMES, 'webhook.test'])
+    for (const [name, { post }] of shown) {
+      const { schema = {}, example } = post.requestBody?.content['application/json'] ?? {}
+      expect([name, problems(schema, example)]).toEqual([name, ''])
+      expect(problems(schema, { ...(example as object), event: 'other' })).not.toBe('')
+      expect(post.parameters.map((parameter) => parameter.name)).toContain('X-Service-Signature-256')
+    }
+  })
+
+  test('names the headers that a request may have', () => {
+    const { parameters } = document.paths['/v1/webhooks']?.post ?? { parameters: [] }
+    expect(parameters.map(({ name }) => name)).toContain('Idempotency-Key')
+  })
+
   test('describes every parameter, and fills in none that would filter', () => {
     for (const { path, operation } of operations) {
       for (const parameter of operation.parameters.filter(({ $ref }) => $ref === undefined)) {
@@ -209,12 +243,14 @@ describe('the document', () => {
 describe('answers are as documented', () => {
   test('to the requests of its own examples, and again by their ETag', async () => {
     const ask = client(app, key)
-    for (const { method, path, operation } of operations) {
-      const answer = await ask(placed(path), exampleRequest(operation, method))
+    for (const [index, { method, path, operation }] of operations.entries()) {
+      const asked = await placedAnew(path, `asked${index}`)
+      const answer = await ask(asked, exampleRequest(operation, method))
+      if (path.includes('/webhooks')) expect([path, answer.ok]).toEqual([path, true])
       const etag = answer.headers.get('etag')
       await expectDocumented(operation, answer)
       if (method !== 'GET' || etag === null || operation.responses['304'] === undefined) continue
-      const again = await ask(placed(path), { headers: { 'if-none-match': etag } })
+      const again = await ask(asked, { headers: { 'if-none-match': etag } })
       expect(again.status).toBe(304)
       await expectDocumented(operation, again)
     }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { packedPath } from '../packed.ts'
 import { etagOf, matchesEtag } from './answer.ts'
 import type { Route } from './openapi.ts'
+import type { SentEvent } from './openapi-webhooks.ts'
 
 // The explorer: Swagger UI, from this program alone. Nothing of it is read or made before somebody asks for it.
 
@@ -57,17 +58,20 @@ const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=ut
 interface DocsDeps {
   /** All routes of the app, asked for when the document is. */
   routes: () => readonly Route[]
-  config: Pick<Config, 'publicUrl'>
+  /** What is sent to webhook endpoints. */
+  events: () => readonly SentEvent[]
+  config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix'>
 }
 
 /** `/docs`, what its page loads, and `/docs/json`, the API's document. None needs a key. */
-export const docsRoutes = ({ routes, config }: DocsDeps) => {
+export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
   let document: Promise<string> | undefined
   const makeDocument = async () => {
     // What makes it is loaded with it: serving starts without.
     const { createDocument } = await import('./openapi.ts')
     const prefix = config.publicUrl === null ? '' : new URL(config.publicUrl).pathname.replace(/\/+$/, '')
-    return JSON.stringify(createDocument(routes(), prefix))
+    const sent = { events: events(), headerPrefix: config.webhookHeaderPrefix }
+    return JSON.stringify(createDocument(routes(), prefix, sent))
   }
   const hidden = { detail: { hide: true } }
   return new Elysia()

@@ -174,9 +174,14 @@ const PATH_PARAMETERS: Record<string, { description: string; example: string }> 
   org_slug: { description: "The organization's slug", example: 'acme' },
 }
 
+/** `idempotency-key` as `Idempotency-Key`. */
+const headerName = (name: string): string =>
+  name.replace(/(^|-)([a-z])/g, (_match, before, letter) => `${before}${letter.toUpperCase()}`)
+
 /** A parameter as the document shows it, from what the swagger plugin makes of a route. */
 export function completedParameter(parameter: Schema, components: Components): Schema {
-  const { name, in: place, required, schema, description, examples } = parameter
+  const { in: place, required, schema, description, examples } = parameter
+  const name = place === 'header' ? headerName(String(parameter.name)) : parameter.name
   const known = place === 'path' ? PATH_PARAMETERS[String(name)] : undefined
   const made = components.plain(schema)
   const shared = {

@@ -11,6 +11,7 @@ import {
 } from './openapi-parts.ts'
 import { type Components, createComponents, exampleOf, pascal, type Schema } from './openapi-schema.ts'
 import { DESCRIPTION, TAGS } from './openapi-text.ts'
+import { type SentEvent, webhooksOf } from './openapi-webhooks.ts'
 import { scopeOf } from './query.ts'
 
 // The API's document, made of the routes: what the swagger plugin says of each, completed by what it leaves out.
@@ -23,6 +24,12 @@ export interface Route {
 }
 
 type Hooks = { [hook: string]: unknown }
+
+/** What the service sends by itself, and the beginning of its headers' names. */
+export interface Sent {
+  events: readonly SentEvent[]
+  headerPrefix: string
+}
 
 /** What is known of an operation before its answers are written down. */
 interface Operation {
@@ -50,7 +57,7 @@ const JSON_TYPE = 'application/json'
  * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second server.
  * `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
  */
-export function createDocument(routes: readonly Route[], prefix: string): Schema {
+export function createDocument(routes: readonly Route[], prefix: string, sent: Sent): Schema {
   const components = createComponents()
   const errors = errorComponents(components)
   const root = { url: prefix === '' ? '/' : prefix, description: 'This server' }
@@ -75,6 +82,7 @@ export function createDocument(routes: readonly Route[], prefix: string): Schema
     }
   }
   const text = JSON.stringify(paths)
+  const webhooks = webhooksOf(sent.events, sent.headerPrefix, components)
   return {
     openapi: '3.1.0',
     info: {
@@ -88,6 +96,7 @@ export function createDocument(routes: readonly Route[], prefix: string): Schema
     security: [{ apiKey: [] }],
     tags: TAGS.filter(({ name }) => text.includes(`"tags":["${name}"]`)),
     paths,
+    webhooks,
     components: {
       schemas: components.schemas,
       responses: used(errors, text),
