@@ -6,6 +6,8 @@ import { buildRival, type Deliverer, delivererOf, startRival } from './delivery-
 /** Somebody who delivers what waits in a database of their own. */
 export interface Contender {
   name: string
+  /** How often it asks the database when it is not told of new work; 0: it is told. */
+  pollMs: number
   /** Makes the tables, and lets `count` deliveries to `url` wait. */
   fill(database: Database, url: string, count: number): Promise<void>
   start(database: Database): Promise<Deliverer>
@@ -33,6 +35,8 @@ export function databaseOf(target: Extract<ConnectTarget, { socketDir: string }>
 
 /** The settings at which each rival came out fastest. */
 const GRAPHILE = { batch: 512, 'gather-ms': 0, pool: 10 }
+/** The shortest it allows. */
+const BOSS_POLL_MS = 500
 const BOSS = { batch: 256, 'gather-ms': 0, pool: 2 }
 
 interface RivalOptions {
@@ -50,6 +54,7 @@ export async function rivals({ runtime, concurrency, flags }: RivalOptions): Pro
   const program = await buildRival()
   const contender = (
     name: string,
+    pollMs: number,
     settings: Record<string, number>,
     countWaiting: Contender['countWaiting'],
     add: (tx: ISql, job: Job) => Promise<unknown>,
@@ -61,6 +66,7 @@ export async function rivals({ runtime, concurrency, flags }: RivalOptions): Pro
     ])
     return {
       name,
+      pollMs,
       async fill(database, url, count) {
         const jobs = Array.from({ length: count }, (_, at) => jobOf(url, at))
         const code = await startRival(command('fill', database), JSON.stringify(jobs)).exited
@@ -81,6 +87,7 @@ export async function rivals({ runtime, concurrency, flags }: RivalOptions): Pro
   return [
     contender(
       'graphile-worker',
+      0,
       GRAPHILE,
       (sql) =>
         countOf(sql`
@@ -88,10 +95,11 @@ export async function rivals({ runtime, concurrency, flags }: RivalOptions): Pro
         from graphile_worker._private_jobs`),
       (tx, job) => tx`
         select j.id
-        from graphile_worker.add_job('deliver', ${tx.json({ ...job })}) j`,
+        from graphile_worker.add_job('deliver', ${JSON.stringify(job)}::text::json) j`,
     ),
     contender(
       'pg-boss',
+      BOSS_POLL_MS,
       BOSS,
       (sql) =>
         countOf(sql`
@@ -101,7 +109,7 @@ export async function rivals({ runtime, concurrency, flags }: RivalOptions): Pro
           and j.state <> 'completed'`),
       (tx, job) => tx`
         insert into pgboss.job (name, data)
-        values ('deliver', ${tx.json({ ...job })})`,
+        values ('deliver', ${JSON.stringify(job)}::text::jsonb)`,
     ),
   ]
 }

@@ -17,6 +17,7 @@ import { delivererOf } from './delivery-processes.ts'
 // The built executable as a contender: an organization with one endpoint, and events that were emitted as any others
 // are, while no server was running.
 
+export const OUR_NAME = 'cloud-analytics'
 const SLUG = 'bench'
 const KEY = new Uint8Array(32).fill(9)
 /** Events in one transaction. */
@@ -45,7 +46,8 @@ export async function prepareOrganization(sql: Sql, url: string): Promise<string
 /** The executable with `concurrency` deliveries at a time, all of which one endpoint may have. */
 export function ours({ executable, folder, concurrency }: OurOptions): Contender {
   return {
-    name: 'cloud-analytics',
+    name: OUR_NAME,
+    pollMs: 0,
     async fill({ sql }, url, count) {
       const orgId = await prepareOrganization(sql, url)
       for (let first = 0; first < count; first += CHUNK) {

@@ -10,7 +10,8 @@ import { hostTarget, pack } from '../src/build/pack.ts'
 import { type Embedded, startEmbedded } from '../src/db/embedded.ts'
 import { createLog } from '../src/log.ts'
 import { type Contender, type Database, databaseOf, rivals } from './delivery-contenders.ts'
-import { ours } from './delivery-ours.ts'
+import { type Latency, measureLatency } from './delivery-latency.ts'
+import { OUR_NAME, ours } from './delivery-ours.ts'
 import { startReceiver } from './delivery-processes.ts'
 import { type Measured, runOnce } from './delivery-run.ts'
 import { EXECUTABLE } from './program.ts'
@@ -125,6 +126,50 @@ function printMedians(all: Rounds): void {
   ])
 }
 
+/** What `--check` holds us to: milliseconds from a commit to the receipt while idle. */
+const LATENCY_LIMITS = { p50: 10, p99: 50 }
+
+async function measureLatencies(embedded: Embedded, contenders: readonly Contender[]) {
+  const latencies: [string, Latency][] = []
+  for (const contender of contenders) {
+    const latency = await withDatabase(embedded, (database) =>
+      measureLatency(contender, database, options.samples),
+    )
+    latencies.push([contender.name, latency])
+  }
+  print(`\nidle, ms from before COMMIT to the receipt (load average ${loadavg()[0]?.toFixed(2)})`)
+  printColumns([
+    ['', 'samples', 'p50', 'p95', 'p99', 'max'],
+    ...latencies.map(([name, { samples, p50, p95, p99, max }]) => [
+      name,
+      String(samples),
+      ...[p50, p95, p99, max].map((ms) => ms.toFixed(2)),
+    ]),
+  ])
+  return latencies
+}
+
+/** What `--check` finds wrong. */
+function problemsOf(all: Rounds, latencies: readonly [string, Latency][]): string[] {
+  const problems: string[] = []
+  const rates = [...all].map(([name, rounds]) => ({
+    name,
+    rate: medianOf(rounds, (one) => one.settledPerSecond),
+  }))
+  const own = rates.find(({ name }) => name === OUR_NAME)
+  for (const { name, rate } of rates) {
+    if (own !== undefined && own.rate < rate) problems.push(`slower than ${name}`)
+  }
+  const lost = (all.get(OUR_NAME) ?? []).reduce((sum, { duplicates }) => sum + duplicates, 0)
+  if (lost > 0) problems.push(`${lost} deliveries were sent again`)
+  const latency = latencies.find(([name]) => name === OUR_NAME)?.[1]
+  for (const part of ['p50', 'p99'] as const) {
+    if (latency !== undefined && latency[part] >= LATENCY_LIMITS[part])
+      problems.push(`${part} of the latency is not below ${LATENCY_LIMITS[part]} ms`)
+  }
+  return problems
+}
+
 const options = readOptions()
 await pack(hostTarget())
 mkdirSync(options['data-dir'], { recursive: true })
@@ -133,21 +178,18 @@ const embedded = await startEmbedded({
   log: createLog('warn', 'pretty'),
   role: 'command',
 })
+let problems: string[]
 try {
-  const own = ours({
-    executable: options.executable,
-    folder: options['data-dir'],
-    concurrency: options.concurrency,
-  })
-  const others = await rivals({
-    runtime: options.runtime,
-    concurrency: options.concurrency,
-    flags: options['rival-flags'].split(' ').filter((flag) => flag !== ''),
-  })
+  const { executable, concurrency, runtime, 'data-dir': folder } = options
+  const flags = options['rival-flags'].split(' ').filter((flag) => flag !== '')
+  const all = [ours({ executable, folder, concurrency }), ...(await rivals({ runtime, concurrency, flags }))]
   const named = options.only?.split(',')
-  const chosen = [own, ...others].filter(({ name }) => named === undefined || named.includes(name))
-  const all = await measure(embedded, chosen)
-  printMedians(all)
+  const contenders = all.filter(({ name }) => named === undefined || named.includes(name))
+  const rounds = await measure(embedded, contenders)
+  printMedians(rounds)
+  problems = problemsOf(rounds, await measureLatencies(embedded, contenders))
 } finally {
   await embedded.stop()
 }
+for (const problem of problems) print(`BEYOND: ${problem}`)
+process.exit(options.check && problems.length > 0 ? 1 : 0)
