@@ -195,8 +195,9 @@ test(
     })
     expect(demo.first).toEqual({ url: demo.url, key: expect.stringMatching(/^ca_live_/), org: 'demo' })
     expect(readdirSync(tmp)).toHaveLength(2)
-    const get = async (path: string) => {
+    const get = async (path: string, method = 'GET') => {
       const response = await fetch(`${demo.url}${path}`, {
+        method,
         headers: { authorization: `Bearer ${demo.first.key}` },
       })
       return JSON.parse(await response.text())
@@ -204,7 +205,29 @@ test(
     expect((await get('/v1/sessions')).pagination.total).toBe(2_000)
     expect((await get('/v1/cost')).current_budget).toMatchObject({ limit: 1_000 })
     expect((await get('/v1/cost?group_by=month')).by_period.length).toBeGreaterThanOrEqual(6)
-    expect((await demo.end('SIGHUP')).code).toBe(0)
+    const [endpoint] = (await get('/v1/webhooks')).data
+    const history = `/v1/webhooks/${endpoint.id}/deliveries`
+    const delivered = await eventually(
+      () => get(history),
+      ({ data }) => data[0]?.status === 'success',
+      SLOW_MS / 2,
+    )
+    // the last of the members joins, and nothing else was told
+    expect(delivered).toMatchObject({
+      data: [{ event: 'team.member_joined', attempts: 1, last_status_code: 200 }],
+      pagination: { total: 1 },
+    })
+    expect((await get('/v1/team')).members).toHaveLength(12)
+    const sent = await get(`/v1/webhooks/${endpoint.id}/test`, 'POST')
+    expect(sent).toMatchObject({ success: true, response_body: 'signature valid\n' })
+    const { code, stderr } = await demo.end('SIGHUP')
+    expect(code).toBe(0)
+    const received = stderr.split('\n').filter((line) => line.startsWith('webhook received: '))
+    const [joined] = delivered.data
+    expect(received.map((line) => line.split('  ').slice(1))).toEqual([
+      ['team.member_joined', joined.id, 'attempt 1', 'signature valid', 'answered 200'],
+      ['webhook.test', sent.delivery_id, 'attempt 1', 'signature valid', 'answered 200'],
+    ])
     expect(readdirSync(tmp)).toEqual(['.keep'])
   },
   SLOW_MS,

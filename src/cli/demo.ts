@@ -14,6 +14,7 @@ import { seedSessions } from '../seed/seed.ts'
 import { writeRecords } from '../sync/write.ts'
 import { commandLineActor } from './actor.ts'
 import type { Context } from './context.ts'
+import { type DemoWebhooks, startDemoWebhooks } from './demo-webhooks.ts'
 import { answer, tell } from './output.ts'
 import { serveUntilSignal } from './server.ts'
 import { pricerOf, syncDepsOf } from './sync-deps.ts'
@@ -24,16 +25,35 @@ const PROJECTS = 8
 const DAYS = 183
 const SEED = 2
 
+const LOOPBACK = '127.0.0.0/8'
+
+/** What the demo is filled with. */
+interface Filled {
+  key: string
+  /** Id of the endpoint that delivers to the demo's own receiver. */
+  endpoint: string
+  /** Joins when the server answers: the first webhook to be seen. */
+  welcome: () => Promise<void>
+}
+
 /**
- * `demo`: serve on a scratch database, never on that of the settings, with an organization, half a year of sessions and a
- * key. Everything is removed at the end.
+ * `demo`: serve on a scratch database, never on that of the settings, with an organization, half a year of sessions, a
+ * key and a receiver of webhooks. Everything is removed at the end.
  */
 export async function demo(context: Context): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-demo-'))
-  const config = { ...context.config, databaseUrl: null, dataDir: folder }
+  const config = {
+    ...context.config,
+    databaseUrl: null,
+    dataDir: folder,
+    // its receiver is on this machine
+    webhookAllowHttp: true,
+    webhookAllowCidrs: [...context.config.webhookAllowCidrs, LOOPBACK],
+  }
+  const scratch = { ...context, config }
+  const webhooks = startDemoWebhooks(scratch)
   try {
-    const scratch = { ...context, config }
-    let key = ''
+    let filled: Filled | undefined
     const open = async () => {
       const database = await openScratch(
         folder,
@@ -41,7 +61,7 @@ export async function demo(context: Context): Promise<void> {
         context.log,
       )
       try {
-        key = await fill(scratch, database.sql)
+        filled = await fill(scratch, database.sql, webhooks)
         return database
       } catch (error) {
         await database.close()
@@ -49,9 +69,13 @@ export async function demo(context: Context): Promise<void> {
       }
     }
     await serveUntilSignal(scratch, open, async ({ url }) => {
-      await answer(context.json, { url, key, org: ORG }, greeting(url, key))
+      if (filled === undefined) return
+      const { key, endpoint, welcome } = filled
+      await answer(context.json, { url, key, org: ORG }, greeting(url, key, endpoint))
+      await welcome()
     })
   } finally {
+    await webhooks.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -68,7 +92,7 @@ async function openScratch(dataDir: string, max: number, log: Log): Promise<Open
   return { sql, target, embedded, close }
 }
 
-async function fill(context: Context, sql: Sql): Promise<string> {
+async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise<Filled> {
   tell('making six months of sample data…')
   await migrate(sql, context.log)
   const now = new Date()
@@ -82,20 +106,34 @@ async function fill(context: Context, sql: Sql): Promise<string> {
     today: now.toISOString().slice(0, 10),
   }
   await seedSessions({ sql, now: () => now, pricer: pricerOf(context.config) }, id, plan)
-  await writeRecords(syncDepsOf(context, sql), id, [...demoMembers(now), demoBudget(now, DAYS)], actor)
+  const deps = syncDepsOf(context, sql)
+  const members = demoMembers(now)
+  await writeRecords(deps, id, [...members.slice(0, -1), demoBudget(now, DAYS)], actor)
   await updateBadges(sql, ORG, { public: true, look: (known) => known })
-  return (await createKey(sql, id, { name: 'demo', scopes: ['read', 'write'] }, actor)).key
+  const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
+  return {
+    key,
+    // after all the above, of which nothing is to be delivered
+    endpoint: await webhooks.register(sql, id),
+    async welcome() {
+      await writeRecords(deps, id, members.slice(-1), actor)
+    },
+  }
 }
 
-const greeting = (url: string, key: string): string => {
-  const curl = (path: string) => `  curl -s '${url}${path}' -H 'Authorization: Bearer ${key}'`
-  const paths = [
-    '/v1/sessions?per_page=3',
-    '/v1/quality',
-    '/v1/cost?group_by=week',
-    '/v1/cost/trend?granularity=month',
-  ]
+const PATHS = [
+  '/v1/sessions?per_page=3',
+  '/v1/quality',
+  '/v1/cost?group_by=week',
+  '/v1/cost/trend?granularity=month',
+]
+
+const greeting = (url: string, key: string, endpoint: string): string => {
+  const curl = (path: string, options = '') =>
+    `  curl -s ${options}'${url}${path}' -H 'Authorization: Bearer ${key}'`
   return `Cloud Analytics demo on ${url} (organization ${ORG}). Try:
-${paths.map(curl).join('\n')}
+${PATHS.map((path) => curl(path)).join('\n')}
+Webhooks are received and verified here. This sends one:
+${curl(`/v1/webhooks/${endpoint}/test`, '-X POST ')}
 Ctrl-C stops it and removes its data.`
 }
