@@ -249,7 +249,7 @@ describe('listen', () => {
       received_at: expect.stringMatching(/Z$/),
       event: 'session.completed',
       delivery_id: 'dlv_1',
-      attempt: '2',
+      attempt: 2,
       signature: 'valid',
       warning: null,
       status: 503,

@@ -81,5 +81,5 @@ export async function sendAgain(context: Context, deliveryId: string): Promise<v
 
 function stateOf({ status, next_attempt_at }: Delivery): string {
   if (next_attempt_at === null) return `${status}; an attempt is in flight, which is left as it is`
-  return `${status}, sent as soon as a server's worker is running`
+  return `${status}; a running server sends it, unless the endpoint is disabled`
 }

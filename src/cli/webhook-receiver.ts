@@ -13,7 +13,7 @@ export interface Received extends Judgement {
   /** As the headers name them; null: there is no such header. */
   event: string | null
   delivery_id: string | null
-  attempt: string | null
+  attempt: number | null
   /** What it was answered with. */
   status: number
   /** Parsed where it is JSON, else the text. */
@@ -83,7 +83,7 @@ async function receive(
     received_at: now.toISOString(),
     event: headers.get(`${prefix}-Event`),
     delivery_id: headers.get(`${prefix}-Delivery`),
-    attempt: headers.get(`${prefix}-Attempt`),
+    attempt: integerOf(headers.get(`${prefix}-Attempt`)),
     signature: judgement.signature,
     warning: judgement.warning,
     status,
@@ -93,6 +93,9 @@ async function receive(
   if ([204, 205, 304].includes(status)) return new Response(null, { status })
   return new Response(`signature ${judgement.signature}\n`, { status })
 }
+
+const integerOf = (header: string | null): number | null =>
+  header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null
 
 function contentOf(body: Buffer): unknown {
   const text = new TextDecoder().decode(body)

@@ -23,7 +23,7 @@ export function receivedLine(received: Received): string {
     received_at.slice(11, 23),
     nameOf(event),
     nameOf(delivery_id),
-    `attempt ${nameOf(attempt)}`,
+    `attempt ${attempt ?? '-'}`,
     `signature ${signature}`,
     `answered ${status}`,
   ]
