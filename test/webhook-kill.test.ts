@@ -14,6 +14,7 @@ import {
   command,
   type Environment,
   type Instance,
+  killInstances,
   LEASE_MS,
   makeTenant,
   SETTINGS,
@@ -41,7 +42,10 @@ beforeAll(() => {
   program = [join(home, 'cloud-analytics')]
   if (built) copyFileSync(BUILT, join(home, 'cloud-analytics'))
 })
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+afterAll(async () => {
+  await killInstances()
+  rmSync(home, { recursive: true, force: true })
+})
 
 /** What the rounds leave for the account. */
 interface Rounds {
@@ -76,9 +80,11 @@ async function killRounds(
 
 /** Of each kill that lost attempts, how long it took until the first of them was made again. */
 function firstRescues(rescues: Account['rescues'], killedAtMs: readonly number[]): number[] {
+  // PostgreSQL ends the claim that it is at when its client dies
+  const isUpTo = (lostAt: Date, at: number) => lostAt.getTime() <= at + 200
   return killedAtMs.flatMap((at, index) => {
     const before = killedAtMs[index - 1] ?? 0
-    const mine = rescues.filter(({ lostAt }) => lostAt.getTime() > before && lostAt.getTime() <= at)
+    const mine = rescues.filter(({ lostAt }) => isUpTo(lostAt, at) && !isUpTo(lostAt, before))
     return mine.length === 0 ? [] : [Math.round(Math.min(...mine.map(({ rescuedAtMs }) => rescuedAtMs)) - at)]
   })
 }

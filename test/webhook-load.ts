@@ -45,6 +45,14 @@ export interface Instance {
   end(signal?: NodeJS.Signals): Promise<number>
 }
 
+const children = new Set<Bun.Subprocess>()
+
+/** Kills what is left of a test that failed; those that were stopped, too. */
+export async function killInstances(): Promise<void> {
+  for (const child of children) child.kill('SIGKILL')
+  await Promise.all([...children].map((child) => child.exited))
+}
+
 /** Starts `serve` and waits until it says where it answers. */
 export async function startInstance(
   command: readonly string[],
@@ -57,6 +65,8 @@ export async function startInstance(
     stdout: 'pipe',
     stderr: 'pipe',
   })
+  children.add(child)
+  void child.exited.then(() => children.delete(child))
   let told = ''
   const logged = (async () => {
     const decoder = new TextDecoder()
