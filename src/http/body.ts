@@ -143,8 +143,9 @@ export async function readBody(
   const problems: FieldProblem[] = []
   const value = mediaType === NDJSON_TYPE ? parseLines(text, problems) : parseJson(text, problems)
   if (problems.length > 0) throw validationError(...problems)
-  // Elysia leaves an empty array unchecked where every field may be missing
-  if (optional && (typeof value !== 'object' || Array.isArray(value))) throw bodyError('must be an object')
+  // Elysia leaves null and an empty array unchecked where every field may be missing
+  if (optional && (typeof value !== 'object' || value === null || Array.isArray(value)))
+    throw bodyError('must be an object')
   return value
 }
 

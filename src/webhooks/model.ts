@@ -132,6 +132,8 @@ export const RotatedSecret = Type.Object(
 )
 export type RotatedSecret = Static<typeof RotatedSecret>
 
+const open = { additionalProperties: true } as const
+
 /** What there is to subscribe to. */
 export const Catalogue = Type.Object(
   {
@@ -140,8 +142,14 @@ export const Catalogue = Type.Object(
         {
           name: Type.String({ examples: ['session.completed'] }),
           meaning: Type.String({ examples: ['A session was synced for the first time.'] }),
-          schema: Type.Object({}, { description: 'JSON Schema of the body that is sent' }),
-          example: Type.Object(Envelope.properties, { examples: [catalogue.data[0]?.example] }),
+          schema: Type.Object(
+            {},
+            { ...open, description: 'JSON Schema of the body that is sent', examples: [{ type: 'object' }] },
+          ),
+          example: Type.Object(
+            { ...Envelope.properties, data: Type.Object({}, open) },
+            { ...strict, description: 'A body', examples: [catalogue.data[0]?.example] },
+          ),
         },
         strict,
       ),
