@@ -1,9 +1,7 @@
-import type { Config } from '../config.ts'
 import { connect } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { OperatorError } from '../errors.ts'
-import type { Log } from '../log.ts'
 import { workerSettingsOf } from '../webhooks/messages.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { loadSecretKey } from '../webhooks/secret-key.ts'
@@ -52,7 +50,6 @@ export async function startServer(
     const secretKey = loadSecretKey(config)
     const secrets = createSecretBox(secretKey)
     await checkSecretKey(sql, secrets.digest)
-    tellHoles(config, log)
     const worker = superviseWorker({
       spawn: spawnWorker,
       target,
@@ -99,14 +96,6 @@ export async function startServer(
     await database.close()
     throw error
   }
-}
-
-/** The holes in the wall around webhooks are said aloud: whoever reads the log should know of them. */
-function tellHoles({ webhookAllowHttp, webhookAllowCidrs }: Config, log: Log): void {
-  if (webhookAllowHttp) log.warn('WEBHOOK_ALLOW_HTTP: webhooks may be sent without TLS')
-  if (webhookAllowCidrs.length === 0) return
-  const networks = webhookAllowCidrs.join(', ')
-  log.warn('WEBHOOK_ALLOW_CIDRS: webhooks may be sent into networks that are otherwise refused', { networks })
 }
 
 /** Rejects when our own PostgreSQL ends and nobody asked it to. */
