@@ -2,12 +2,19 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** The connections of a sender: kept a moment for the next request to the same host and port. */
-export interface Connections {
+export interface Agents {
   http: HttpAgent
   https: HttpsAgent
   /** To be told that a request has this connection now. */
   taken(socket: Duplex): void
+}
+
+/** The connections of a sender. */
+export interface Connections {
+  /** Kept a moment for the next request to the same host and port. */
+  kept: Agents
+  /** A new one for each request. */
+  fresh: Agents
   /** Closes them all, those in use too. */
   close(): void
 }
@@ -17,15 +24,11 @@ const IDLE_MS = 1_000
 /** That wait, to all receivers: some 50 KB each with TLS. */
 const MAX_IDLE = 256
 
-/** `ca`: authorities in PEM instead of the known ones. */
-export function createConnections(ca?: string): Connections {
+/** Has `agents` keep no more than MAX_IDLE connections in all; by themselves they limit those to one host. */
+function limitIdle(agents: readonly (HttpAgent | HttpsAgent)[]): Agents['taken'] {
   const idle = new Set<Duplex>()
   const known = new WeakSet<Duplex>()
-  const options = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }
-  const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2' } as const
-  const http = new HttpAgent(options)
-  const https = new HttpsAgent({ ...options, ...tls, ...(ca === undefined ? {} : { ca }) })
-  for (const agent of [http, https]) {
+  for (const agent of agents) {
     const keep = agent.keepSocketAlive
     agent.keepSocketAlive = (socket: Duplex) => {
       if (idle.size >= MAX_IDLE) return false
@@ -35,13 +38,25 @@ export function createConnections(ca?: string): Connections {
       return keep.call(agent, socket)
     }
   }
+  return (socket) => idle.delete(socket)
+}
+
+/** `ca`: authorities in PEM instead of the known ones. */
+export function createConnections(ca?: string): Connections {
+  const own = ca === undefined ? {} : { ca }
+  const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...own } as const
+  const keep = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }
+  const [http, https] = [new HttpAgent(keep), new HttpsAgent({ ...keep, ...tls })]
+  const kept = { http, https, taken: limitIdle([http, https]) }
+  const fresh = { http: new HttpAgent(), https: new HttpsAgent(tls), taken: () => undefined }
   return {
-    http,
-    https,
-    taken: (socket) => idle.delete(socket),
+    kept,
+    fresh,
     close() {
-      http.destroy()
-      https.destroy()
+      for (const { http, https } of [kept, fresh]) {
+        http.destroy()
+        https.destroy()
+      }
     },
   }
 }
