@@ -17,6 +17,9 @@ const HISTORY = new Set([
   'pr_risks',
   'commits',
   'commit_files',
+  'webhook_events',
+  'webhook_deliveries',
+  'webhook_attempts',
 ])
 
 /** Rows of those tables that a statement read. */
