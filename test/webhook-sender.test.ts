@@ -233,14 +233,15 @@ describe('addresses', () => {
 })
 
 describe('look-ups that fail can be tried again', () => {
+  const NO_NAME = 'dns: there is no such name, or it has no address'
   const failing =
     (code: string): Resolve =>
     () =>
       Promise.reject(Object.assign(new Error('10.9.8.7'), { code }))
   test.each([
-    ['ENOTFOUND', failing('ENOTFOUND'), 'dns: there is no such name'],
-    ['ENODATA', failing('ENODATA'), 'dns: the name has no address'],
-    ['no addresses', always(), 'dns: the name has no address'],
+    ['ENOTFOUND', failing('ENOTFOUND'), NO_NAME],
+    ['ENODATA', failing('ENODATA'), NO_NAME],
+    ['no addresses', always(), NO_NAME],
     ['ESERVFAIL', failing('ESERVFAIL'), 'dns: the look-up failed'],
     [
       'an error of its own',

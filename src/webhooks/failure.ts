@@ -61,8 +61,9 @@ export const POSTPONED: Failure = {
 /** What the look-up of a name came to, where it gave no addresses. */
 export function lookupFailure(vetted: Exclude<Vetted, { addresses: string[] }>, timeoutMs: number): Failure {
   if (vetted.problem === 'refused') return refused(ADDRESS_REFUSED)
-  if (vetted.code === 'ENOTFOUND') return failed('dns: there is no such name')
-  if (vetted.code === 'ENODATA') return failed('dns: the name has no address')
+  // Bun does not tell the two apart
+  if (vetted.code === 'ENOTFOUND' || vetted.code === 'ENODATA')
+    return failed('dns: there is no such name, or it has no address')
   if (isOutOfDescriptors()) return POSTPONED
   const isLate = vetted.problem === 'timeout'
   return failed(isLate ? `dns: no answer within ${timeoutMs / 1_000} s` : 'dns: the look-up failed')
