@@ -9,9 +9,10 @@ import { createSettler } from './settler.ts'
 
 /** Of the slots, those that only first attempts to endpoints that do not fail may take. */
 const RESERVED_PART = 0.25
-/** Between two looks for due deliveries; longer where looking takes long. */
+/** Between two looks for due deliveries; longer where looking takes long, up to a limit: retries are found only so. */
 const POLL_MS = 500
 const POLL_SHARE = 20
+const MAX_POLL_MS = 3_000
 /** How long what could not be sent for want of sockets waits, and nothing else is claimed meanwhile. */
 const POSTPONE_MS = 1_000
 const CLAIM_RETRY_MS = 200
@@ -171,18 +172,20 @@ export function startLoop(deps: LoopDeps): Loop {
   let lastFailed = false
   const poll = async () => {
     const startedMs = performance.now()
+    let pauseMs = POLL_MS
     try {
       for (const orgId of await deps.findDueOrganizations()) wake(orgId)
       lastFailed = false
+      const tookMs = performance.now() - startedMs
+      pauseMs = Math.min(Math.max(POLL_MS, POLL_SHARE * tookMs), MAX_POLL_MS)
     } catch (error) {
       // once, not twice a second
       if (!lastFailed)
         log.warn('cannot look for deliveries that are due; trying again', { error: messageOf(error) })
       lastFailed = true
     }
-    if (draining === undefined) {
-      after(Math.max(POLL_MS, POLL_SHARE * (performance.now() - startedMs)), () => void poll())
-    }
+    // a look that failed says nothing about how long looking takes: a silent database is noticed after seconds
+    if (draining === undefined) after(pauseMs, () => void poll())
   }
   void poll()
 
