@@ -13,11 +13,15 @@ export interface Program {
   stop(): Promise<number>
 }
 
-/** Starts `serve` of the built executable on `dataDir` and a free port of 127.0.0.1. */
-export async function startProgram(dataDir: string): Promise<Program> {
-  if (!existsSync(EXECUTABLE)) throw new Error('there is no executable: run `bun run build` first')
+/** Starts `serve` of the built executable on `dataDir` and a free port of 127.0.0.1, with `settings` on top. */
+export async function startProgram(
+  dataDir: string,
+  settings: Record<string, string> = {},
+  executable = EXECUTABLE,
+): Promise<Program> {
+  if (!existsSync(executable)) throw new Error('there is no executable: run `bun run build` first')
   const startedMs = performance.now()
-  const child = Bun.spawn([EXECUTABLE, 'serve', '--json'], {
+  const child = Bun.spawn([executable, 'serve', '--json'], {
     env: {
       PATH: process.env.PATH ?? '',
       HOST: '127.0.0.1',
@@ -27,6 +31,7 @@ export async function startProgram(dataDir: string): Promise<Program> {
       // badges are limited by the client's address: each request says another
       TRUST_PROXY: '1',
       LOG_LEVEL: 'warn',
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
