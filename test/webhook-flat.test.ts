@@ -39,13 +39,13 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Finished deliveries, evenly over the days, a tenth of them failed, each with an attempt. */
+/** Deliveries evenly over the days, of ten one failed and one waiting, each with an attempt. */
 async function fill(sql: Sql, owner: string, id: string): Promise<void> {
   await sql`
     with numbers as (
       select n, 'x' || ${id}::text || lpad(n::text, 6, '0') as name,
         now() - n * interval '1 day' / ${PER_DAY} as at,
-        case when n % 10 = 0 then 'failed' else 'success' end as status
+        case n % 10 when 0 then 'failed' when 5 then 'pending' else 'success' end as status
       from generate_series(1, ${DELIVERIES}) n
     ),
     events as (
@@ -58,10 +58,10 @@ async function fill(sql: Sql, owner: string, id: string): Promise<void> {
     ),
     deliveries as (
       insert into webhook_deliveries (
-        org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, created_at, completed_at
+        org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, created_at, due_at
       )
       select ${owner}, 'dlv_' || n.name, ${id}, 'evt_' || n.name, 'session.completed', n.status, 'scheduled', 1, 0, 0,
-        false, n.at, n.at
+        false, n.at, case n.status when 'pending' then n.at end
       from numbers n
     )
     insert into webhook_delivery_counts (org_id, endpoint_id, day, event, status, deliveries)
@@ -100,10 +100,18 @@ describe('reads at most a page and a day', () => {
     ['an event', { event: 'session.completed', page: 20 }],
     ['an event that never was', { event: 'security.alert' }],
     ['what waits, where nothing does', { status: 'pending_retry' }],
+    ['what waits, of one day', { status: 'pending', date_from: daysAgo(3), date_to: daysAgo(3) }],
   ]
   test.each(cases)('list, %s', async (_name, options) => {
     expect(await listed(options)).toBeLessThanOrEqual((options.per_page ?? PAGE) + PER_DAY)
   })
+})
+
+test('reads of what is rare the days on which a page of it lies', async () => {
+  const days = PAGE / (PER_DAY / 10) + 2
+  for (const page of [1, FAILED / PAGE]) {
+    expect(await listed({ status: 'pending', page })).toBeLessThanOrEqual(days * PER_DAY)
+  }
 })
 
 test('reads of what failed nothing that did not', async () => {

@@ -1,5 +1,6 @@
-import type { Fragment, ISql } from '../db/client.ts'
+import type { ISql } from '../db/client.ts'
 import type { Attemptable } from './attempt.ts'
+import type { DeliveryStatus } from './delivery-model.ts'
 import { noEndpoint } from './queries.ts'
 import { countsMoved } from './queue.ts'
 
@@ -63,47 +64,57 @@ export async function insertTest(
   }
 }
 
+/** A delivery as it was found. */
+interface Found {
+  id: string
+  was: DeliveryStatus
+}
+
+const isFinished = ({ was }: Found): boolean => was !== 'pending' && was !== 'pending_retry'
+
 /**
- * What the rows of `held` (id, endpoint_id, event, created_at, was) become when they are sent again: finished ones have
- * one attempt more, waiting ones keep their place in the schedule.
+ * Makes deliveries due now, but for those that have changed since they were found: finished ones have one attempt more,
+ * waiting ones keep their place in the schedule. How many. Their ids are given twice, as in queue.ts.
  */
-const sentAgain = (tx: ISql, orgId: string, held: Fragment) => tx`
-  with held as materialized (${held}),
-  changed as (
-    update webhook_deliveries d
-    set
-      status = case when h.finished then 'pending' else d.status end,
-      mode = case when h.finished then 'once' else d.mode end,
-      lost = case when h.finished then 0 else d.lost end,
-      due_at = clock_timestamp(),
-      completed_at = null
-    from held h
-    where d.org_id = ${orgId}
-      and d.id = h.id
-    returning h.endpoint_id, h.created_at, h.event, h.was, d.status
-  ),
-  counts as (${countsMoved(tx, orgId)})
-  select count(*)::integer as count
-  from changed x`
+async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Promise<number> {
+  const ids = found.map(({ id }) => id)
+  const [row] = await tx<{ count: number }[]>`
+    with changed as (
+      update webhook_deliveries d
+      set
+        status = h.status,
+        mode = coalesce(h.mode, d.mode),
+        lost = case when h.mode is null then d.lost else 0 end,
+        due_at = clock_timestamp(),
+        completed_at = null
+      from unnest(
+        ${ids}::text[],
+        ${found.map(({ was }) => was)}::text[],
+        ${found.map((one) => (isFinished(one) ? 'pending' : one.was))}::text[],
+        ${found.map((one) => (isFinished(one) ? 'once' : null))}::text[]
+      ) as h (id, was, status, mode)
+      where d.org_id = ${orgId}
+        and d.id = any(${ids}::text[])
+        and d.id = h.id
+        and d.status = h.was
+        and not d.leased
+      returning d.endpoint_id, d.created_at, d.event, h.was, d.status
+    ),
+    counts as (${countsMoved(tx, orgId)})
+    select count(*)::integer as count
+    from changed x`
+  return row?.count ?? 0
+}
 
 /** Makes a delivery due now, unless an attempt of it is in flight; whether anything was changed. */
 export async function resend(tx: ISql, orgId: string, endpointId: string, id: string): Promise<boolean> {
-  const [row] = await tx<{ count: number }[]>`
-    ${sentAgain(
-      tx,
-      orgId,
-      tx`
-        select
-          d.id, d.endpoint_id, d.event, d.created_at, d.status as was,
-          d.status in ('success', 'failed', 'cancelled') as finished
-        from webhook_deliveries d
-        where d.org_id = ${orgId}
-          and d.id = ${id}
-          and d.endpoint_id = ${endpointId}
-          and not d.leased
-        for update`,
-    )}`
-  return row?.count === 1
+  const found = await tx<Found[]>`
+    select d.id, d.status as was
+    from webhook_deliveries d
+    where d.org_id = ${orgId}
+      and d.id = ${id}
+      and d.endpoint_id = ${endpointId}`
+  return (await sendAgain(tx, orgId, found)) > 0
 }
 
 /** Deliveries made in [since, until), null being now; times as RFC 3339 in UTC. */
@@ -118,7 +129,10 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
     and d.endpoint_id = ${endpointId}
     and d.status in ('failed', 'cancelled')
     and d.created_at >= ${since}
-    and d.created_at < coalesce(${until}::timestamptz, clock_timestamp())`
+    and d.created_at < coalesce(${until}::timestamptz, now())`
+
+/** Deliveries in one statement: some 60 microseconds each, far from what a statement may take. */
+const BATCH = 20_000
 
 /** Makes all that were given up or cancelled due now; how many. */
 export async function resendUndelivered(
@@ -127,16 +141,20 @@ export async function resendUndelivered(
   endpointId: string,
   span: Span,
 ): Promise<number> {
-  const [row] = await tx<{ count: number }[]>`
-    ${sentAgain(
-      tx,
-      orgId,
-      tx`
-        select d.id, d.endpoint_id, d.event, d.created_at, d.status as was, true as finished
-        ${undelivered(tx, orgId, endpointId, span)}
-        for update`,
-    )}`
-  return row?.count ?? 0
+  let count = 0
+  let after = { at: '-infinity', id: '' }
+  for (;;) {
+    const found = await tx<(Found & { at: string })[]>`
+      select d.id, d.status as was, d.created_at::text as at
+      ${undelivered(tx, orgId, endpointId, span)}
+        and (d.created_at, d.id) > (${after.at}::timestamptz, ${after.id})
+      order by d.created_at, d.id
+      limit ${BATCH}`
+    const last = found.at(-1)
+    if (last === undefined) return count
+    count += await sendAgain(tx, orgId, found)
+    after = { at: last.at, id: last.id }
+  }
 }
 
 /** How many that would be. */

@@ -25,6 +25,8 @@ export interface DeliveryDeps extends ResendDeps {
 const tags = ['Webhooks']
 /** Beyond the receiver's time, for the database: then the server drops the connection. */
 const TEST_MARGIN_S = 30
+/** The most there is: a million deliveries take a minute. */
+const RECOVERY_TIMEOUT_S = 255
 
 /** The detail of a delivery: the headers are not stored, they follow from it. */
 function detailOf({ delivery, claimedAt, body, attempts }: DeliveryHistory, prefix: string): DeliveryDetail {
@@ -107,7 +109,8 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
     )
     .post(
       '/webhooks/:webhook_id/recover',
-      async ({ params, body, set, access: { orgId, actor } }) => {
+      async ({ params, body, request, server, set, access: { orgId, actor } }) => {
+        server?.timeout(request, RECOVERY_TIMEOUT_S)
         const answer = await recover(deliveries, orgId, actor, params.webhook_id, body)
         set.status = 202
         return answer

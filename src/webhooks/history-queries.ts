@@ -53,9 +53,16 @@ const matchingDays = (sql: ISql, orgId: string, endpointId: string, query: Deliv
   group by c.day
   having sum(c.deliveries) > 0`
 
-/** Said beside the state itself, so that also a plan for any state knows that the index of these serves. */
-const undelivered = (sql: ISql, status: DeliveryStatus | undefined) =>
-  status === 'failed' || status === 'cancelled' ? sql`and d.status in ('failed', 'cancelled')` : sql``
+/**
+ * Only deliveries in one state. The index of what failed serves also a plan for any state, which has to be told so. That
+ * of what waits is in another order and must not be taken: the whole of it would be read and sorted for one page.
+ */
+function inState(sql: ISql, status: DeliveryStatus | undefined) {
+  if (status === undefined) return sql``
+  if (status === 'pending' || status === 'pending_retry') return sql`and d.status || '' = ${status}`
+  const literal = status === 'success' ? sql`` : sql`and d.status in ('failed', 'cancelled')`
+  return sql`and d.status = ${status} ${literal}`
+}
 
 type ListRow = Omit<DeliveryRow, 'id'> & {
   total: string
@@ -98,8 +105,7 @@ export async function listDeliveries(
           and d.endpoint_id = ${endpointId}
           and d.created_at >= b.day::timestamp at time zone 'UTC'
           and d.created_at < (b.day + 1)::timestamp at time zone 'UTC'
-          ${query.status === undefined ? sql`` : sql`and d.status = ${query.status}`}
-          ${undelivered(sql, query.status)}
+          ${inState(sql, query.status)}
           ${query.event === undefined ? sql`` : sql`and d.event = ${query.event}`}
         order by d.created_at desc, d.id desc
         limit b.until - b.skip
