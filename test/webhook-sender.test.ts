@@ -421,6 +421,12 @@ describe('time', () => {
     expect(failed).toMatchObject({ ok: false, error: 'status: answered 500' })
     expect(failed.responseBody).toMatch(/^x+$/)
   })
+
+  test('nor is it waited for as long as an answer', async () => {
+    const result = await attempt(drip('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n', 'x'))
+    expect(result).toMatchObject({ ok: true, statusCode: 200 })
+    expect(result.durationMs).toBeLessThan(PATIENT_MS - 1_000)
+  }, 30_000)
 })
 
 describe('bodies', () => {
@@ -549,7 +555,10 @@ describe('TLS', () => {
   test('a handshake that hangs', async () => {
     await using receiver = await receive(() => undefined)
     using own = sender({ timeoutMs: SHORT_MS })
-    const result = await own.to(`https://receiver.example:${receiver.port}/`)
-    expect(result).toMatchObject({ ok: false, error: 'timeout: no answer within 0.6 s' })
-  })
+    using patient = sender()
+    const url = `https://receiver.example:${receiver.port}/`
+    const [short, long] = await Promise.all([own.to(url), patient.to(url)])
+    expect(short).toMatchObject({ ok: false, error: 'timeout: no answer within 0.6 s' })
+    expect(long).toMatchObject({ ok: false, error: 'timeout: no connection within 5 s' })
+  }, 30_000)
 })

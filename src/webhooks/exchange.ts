@@ -65,7 +65,8 @@ const vettingLookup =
   (host, { all }, callback) => {
     const { egress, resolve, timeoutMs } = state.options
     const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
-    void vetName(egress, resolve, host, lookupMs).then((vetted) => {
+    const connect = async () => {
+      const vetted = await vetName(egress, resolve, host, lookupMs)
       if ('problem' in vetted) {
         state.finish(lookupFailure(vetted, lookupMs))
         // the socket still waits to hear of it
@@ -78,7 +79,9 @@ const vettingLookup =
       const [first] = addresses
       if (all === true || first === undefined) callback(null, addresses)
       else callback(null, first.address, first.family)
-    })
+    }
+    // a rejection that nobody hears would end the thread
+    connect().catch((error: unknown) => state.finish(connectionFailure(error, state.phase)))
   }
 
 function watchConnection(state: Exchange, req: ClientRequest, socket: Socket, isTls: boolean): void {

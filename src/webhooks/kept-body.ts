@@ -1,7 +1,7 @@
 import { KEPT_BODY_BYTES } from './attempt-result.ts'
 
 /** Of an answer's body at most so many bytes are read; then its connection is closed. */
-export const READ_BODY_BYTES = 16_384
+const READ_BODY_BYTES = 16_384
 
 /** Takes an answer's body as it comes and keeps its beginning. */
 export interface KeptBody {
