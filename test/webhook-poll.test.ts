@@ -24,7 +24,7 @@ test('looks again soon after a look that took a second, whether it failed or not
     leaseMs: LIMITS.leaseMs,
     log,
   })
-  // at a twentieth of the time this would take 20 s twice
+  // at a twentieth of the time this would take 40 s
   await eventually(
     async () => looks.length,
     (count) => count >= 3,

@@ -12,7 +12,7 @@ const RESERVED_PART = 0.25
 /** Between two looks for due deliveries; longer where looking takes long, up to a limit: retries are found only so. */
 const POLL_MS = 500
 const POLL_SHARE = 20
-const MAX_POLL_MS = 3_000
+const MAX_POLL_MS = 2_000
 /** How long what could not be sent for want of sockets waits, and nothing else is claimed meanwhile. */
 const POSTPONE_MS = 1_000
 const CLAIM_RETRY_MS = 200
