@@ -67,7 +67,8 @@ export async function secureRows(sql: Sql, role: string, mode: 'hide' | 'refuse'
  */
 export function scopedPool(owner: Sql, url: string, role: string, max: number): Sql {
   const pools = new Map<string, Sql>()
-  owners.set(owner.options.database, owner)
+  // a further pool of a test may end before the database does
+  if (!owners.has(owner.options.database)) owners.set(owner.options.database, owner)
 
   const current = (): Sql => {
     const orgId = caller.getStore()
@@ -84,7 +85,7 @@ export function scopedPool(owner: Sql, url: string, role: string, max: number): 
     return pool
   }
   const end: Sql['end'] = async (options) => {
-    owners.delete(owner.options.database)
+    if (owners.get(owner.options.database) === owner) owners.delete(owner.options.database)
     await Promise.all([owner, ...pools.values()].map((pool) => pool.end(options)))
   }
   return new Proxy(owner, {
