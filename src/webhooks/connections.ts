@@ -2,19 +2,12 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-export interface Agents {
+/** The connections of a sender: kept a moment for the next request to the same host and port. */
+export interface Connections {
   http: HttpAgent
   https: HttpsAgent
   /** To be told that a request has this connection now. */
   taken(socket: Duplex): void
-}
-
-/** The connections of a sender. */
-export interface Connections {
-  /** Kept a moment for the next request to the same host and port. */
-  kept: Agents
-  /** A new one for each request. */
-  fresh: Agents
   /** Closes them all, those in use too. */
   close(): void
 }
@@ -25,7 +18,7 @@ const IDLE_MS = 1_000
 const MAX_IDLE = 256
 
 /** Has `agents` keep no more than MAX_IDLE connections in all; by themselves they limit those to one host. */
-function limitIdle(agents: readonly (HttpAgent | HttpsAgent)[]): Agents['taken'] {
+function limitIdle(agents: readonly (HttpAgent | HttpsAgent)[]): Connections['taken'] {
   const idle = new Set<Duplex>()
   const known = new WeakSet<Duplex>()
   for (const agent of agents) {
@@ -47,16 +40,13 @@ export function createConnections(ca?: string): Connections {
   const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...own } as const
   const keep = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }
   const [http, https] = [new HttpAgent(keep), new HttpsAgent({ ...keep, ...tls })]
-  const kept = { http, https, taken: limitIdle([http, https]) }
-  const fresh = { http: new HttpAgent(), https: new HttpsAgent(tls), taken: () => undefined }
   return {
-    kept,
-    fresh,
+    http,
+    https,
+    taken: limitIdle([http, https]),
     close() {
-      for (const { http, https } of [kept, fresh]) {
-        http.destroy()
-        https.destroy()
-      }
+      http.destroy()
+      https.destroy()
     },
   }
 }

@@ -57,19 +57,11 @@ const REFUSED_IPV6 = [
   '3fff::/20', // documentation
 ]
 
-/** Names without a public meaning. With WEBHOOK_ALLOW_CIDRS set their addresses decide. */
-const LOCAL_SUFFIXES = [
-  '.local',
-  '.localdomain',
-  '.internal',
-  '.intranet',
-  '.lan',
-  '.home.arpa',
-  '.onion',
-  '.test',
-  '.invalid',
-  '.example',
-]
+/**
+ * Names that a private network may give a meaning to. With WEBHOOK_ALLOW_CIDRS set their addresses decide. Not `.test`,
+ * `.example` and `.invalid`: nobody resolves them, and people write them while they try things out.
+ */
+const LOCAL_SUFFIXES = ['.local', '.localdomain', '.internal', '.intranet', '.lan', '.home.arpa']
 
 const FIRST_FREE_PORT = 1_024
 /** Ports above 1023 where databases, queues, caches and consoles of machines listen. */

@@ -6,7 +6,7 @@ import {
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import type { Agents } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { isOutOfDescriptors } from './descriptors.ts'
 import { ADDRESS_REFUSED, hostOf } from './egress.ts'
 import {
@@ -32,16 +32,11 @@ const MAX_HEADER_BYTES = 16_384
 /** Answers of 1xx before the real one. */
 const MAX_INTERIM = 16
 
-/** How long after a request was begun the end of its kept connection may be the end of an earlier one. */
-const STALE_MS = 500
-
 export interface Ending {
   /** null: no answer. */
   answer: { status: number; body: KeptBody } | null
   /** null: answered with 2xx. */
   failure: Failure | null
-  /** A kept connection turned out to be closed, as far as one can see: before a byte of an answer, and at once. */
-  isStale: boolean
 }
 
 /** What an attempt's timers and events act on. */
@@ -51,7 +46,6 @@ interface Exchange {
   answer: Ending['answer']
   /** The answer was read to its end: its connection can serve the next request. */
   isWhole: boolean
-  isStale: boolean
   /** Ends the attempt; only the first call counts. After an answer began its status has decided, not `failure`. */
   finish(failure: Failure | null): void
   /** Ends the attempt so after `ms`, unless `arm` or `disarm` is called before: there is one such timer. */
@@ -125,11 +119,12 @@ function readAnswer(state: Exchange, status: number, res: IncomingMessage): void
   res.on('close', end)
 }
 
-const isClosed = (error: Error): boolean =>
-  'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-
-function watchRequest(state: Exchange, req: ClientRequest, isTls: boolean, taken: Agents['taken']): void {
-  const begin = performance.now()
+function watchRequest(
+  state: Exchange,
+  req: ClientRequest,
+  isTls: boolean,
+  taken: Connections['taken'],
+): void {
   let interim = 0
   req.on('socket', (socket) => {
     taken(socket)
@@ -147,12 +142,7 @@ function watchRequest(state: Exchange, req: ClientRequest, isTls: boolean, taken
   })
   req.on('response', (res) => readAnswer(state, res.statusCode ?? 0, res))
   // stays after the end: an error that nobody hears would end the thread
-  req.on('error', (error) => {
-    const failure = connectionFailure(error, state.phase)
-    state.isStale =
-      req.reusedSocket && interim === 0 && isClosed(error) && performance.now() - begin < STALE_MS
-    state.finish(failure)
-  })
+  req.on('error', (error) => state.finish(connectionFailure(error, state.phase)))
   req.on('close', () => state.finish(connectionFailure(undefined, state.phase)))
 }
 
@@ -172,13 +162,13 @@ const requestOptions = (url: URL, { headers, body }: OutgoingRequest): RequestOp
 })
 
 /**
- * One request and its answer, within `leftMs` of the attempt's time. Throws when a header is none that HTTP can carry;
- * then nothing was sent.
+ * One request and its answer. A kept connection that the receiver closes as it is taken fails the attempt: whether the
+ * request had arrived nobody knows, and an attempt is one request. Throws when a header is none that HTTP can carry; then
+ * nothing was sent.
  */
 export function exchange(
   options: SenderOptions,
-  agents: Agents,
-  leftMs: number,
+  connections: Connections,
   url: URL,
   outgoing: OutgoingRequest,
 ): Promise<Ending> {
@@ -191,14 +181,13 @@ export function exchange(
     phase: 'connect',
     answer: null,
     isWhole: false,
-    isStale: false,
     finish(failure) {
       if (isOver) return
       isOver = true
       clearTimeout(step)
       clearTimeout(total)
-      const { answer, isStale } = state
-      resolve({ answer, failure: answer === null ? failure : statusFailure(answer.status), isStale })
+      const { answer } = state
+      resolve({ answer, failure: answer === null ? failure : statusFailure(answer.status) })
       if (!state.isWhole) req.destroy()
     },
     arm(ms, failure) {
@@ -209,11 +198,11 @@ export function exchange(
   }
   const common = { ...requestOptions(url, outgoing), lookup: vettingLookup(state) }
   const req = isTls
-    ? httpsRequest({ ...common, agent: agents.https })
-    : httpRequest({ ...common, agent: agents.http })
-  const total = setTimeout(state.finish, leftMs, timedOut('no answer', options.timeoutMs))
+    ? httpsRequest({ ...common, agent: connections.https })
+    : httpRequest({ ...common, agent: connections.http })
+  const total = setTimeout(state.finish, options.timeoutMs, timedOut('no answer', options.timeoutMs))
   if (isIP(hostOf(url)) !== 0) state.arm(CONNECT_TIMEOUT_MS, timedOut('no connection', CONNECT_TIMEOUT_MS))
-  watchRequest(state, req, isTls, agents.taken)
+  watchRequest(state, req, isTls, connections.taken)
   req.end(outgoing.body)
   return promise
 }

@@ -32,22 +32,17 @@ export interface SenderOptions {
   ca?: string
 }
 
-const failed = (failure: Ending['failure']): Ending => ({ answer: null, failure, isStale: false })
+const failed = (failure: Ending['failure']): Ending => ({ answer: null, failure })
 
 /** A sender with connections of its own. It judges the URL and every address again at each attempt. */
 export function createSender(options: SenderOptions): Sender {
-  const { egress, timeoutMs } = options
+  const { egress } = options
   const connections = createConnections(options.ca)
-  const attempt = async (outgoing: OutgoingRequest, begin: number): Promise<Ending> => {
+  const attempt = async (outgoing: OutgoingRequest): Promise<Ending> => {
     const checked = egress.checkUrl(outgoing.url)
     if ('problem' in checked) return failed(refused(checked.problem))
-    const { url } = checked
     try {
-      const ending = await exchange(options, connections.kept, timeoutMs, url, outgoing)
-      if (!ending.isStale) return ending
-      // the receiver closed it as we took it: no fault of either, and not worth the wait for the next attempt
-      const leftMs = timeoutMs - (performance.now() - begin)
-      return await exchange(options, connections.fresh, leftMs, url, outgoing)
+      return await exchange(options, connections, checked.url, outgoing)
     } catch {
       return failed(broken('the request cannot be made'))
     }
@@ -56,7 +51,7 @@ export function createSender(options: SenderOptions): Sender {
     async send(outgoing) {
       const startedAt = new Date()
       const begin = performance.now()
-      const { answer, failure } = await attempt(outgoing, begin)
+      const { answer, failure } = await attempt(outgoing)
       return {
         startedAt,
         durationMs: performance.now() - begin,
