@@ -1,6 +1,11 @@
 import type { Sql } from '../db/client.ts'
 import type { Log } from '../log.ts'
-import { deleteOldAuditEntries, deleteStaleRateWindows } from './housekeeping-queries.ts'
+import {
+  cancelOrphans,
+  deleteOldAuditEntries,
+  deleteOldIdempotencyKeys,
+  deleteStaleRateWindows,
+} from './housekeeping-queries.ts'
 import type { WorkerSettings } from './messages.ts'
 import { deleteOldDeliveries, failAbandoned } from './retention-queries.ts'
 
@@ -15,6 +20,8 @@ export async function keepHouse(sql: Sql, settings: Settings, log: Log): Promise
   const chores: Record<string, () => Promise<number>> = {
     rate_windows: () => deleteStaleRateWindows(sql),
     abandoned: () => failAbandoned(sql),
+    orphans: () => cancelOrphans(sql),
+    idempotency_keys: () => deleteOldIdempotencyKeys(sql),
     deliveries: () => deleteOldDeliveries(sql, daysAgo(retentionDeliveriesDays)),
   }
   if (retentionAuditDays > 0) {
