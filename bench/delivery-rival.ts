@@ -7,7 +7,7 @@ import type { Job } from './delivery-jobs.ts'
 
 // One rival as a process of its own: `fill` makes its tables and adds the jobs that wait, `work` does them until SIGTERM.
 // A job makes the request that one of our attempts makes: the same headers, signed by the same code, over kept
-// connections, at most as many at a time. Settings of both are those that came out fastest; see docs/benchmarks.md.
+// connections, at most as many at a time. Settings of both: see docs/benchmarks.md.
 
 const TASK = 'deliver'
 const TIMEOUT_MS = 15_000
