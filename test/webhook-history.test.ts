@@ -394,6 +394,27 @@ describe('recovery', () => {
     ])
   })
 
+  test('takes as many as there are, those of one instant too', async () => {
+    const own = await fresh()
+    const count = 20_003
+    await addDeliveries(db.sql, own.owner.orgId, own.hook.id, count)
+    await db.sql`
+      update webhook_deliveries d
+      set status = 'failed', due_at = null, completed_at = now()
+      where d.org_id = ${own.owner.orgId}`
+    await db.sql`
+      update webhook_delivery_counts c
+      set status = 'failed'
+      where c.org_id = ${own.owner.orgId}`
+    expect((await recover(own, { since: LONG_AGO })).body as unknown).toEqual({ count })
+    const { body } = await own.ask(
+      'GET',
+      `${own.path}/deliveries?status=pending&page=${Math.ceil(count / 50)}`,
+    )
+    expect([body.pagination.total, body.data.length]).toEqual([count, count % 50])
+    await expectCounted(own)
+  })
+
   test('takes since, and not until', async () => {
     const own = await fresh()
     const [id = ''] = await filled(own, { count: 1, fail: 1 })

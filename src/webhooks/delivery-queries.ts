@@ -72,13 +72,23 @@ interface Found {
 
 const isFinished = ({ was }: Found): boolean => was !== 'pending' && was !== 'pending_retry'
 
+/** Deliveries of one day and event that went from one state to another. */
+interface Moved {
+  day: string
+  event: string
+  was: DeliveryStatus
+  status: DeliveryStatus
+  deliveries: number
+}
+
 /**
  * Makes deliveries due now, but for those that have changed since they were found: finished ones have one attempt more,
- * waiting ones keep their place in the schedule. How many. Their ids are given twice, as in queue.ts.
+ * waiting ones keep their place in the schedule. Their counts are for the caller to move. Their ids are given twice, as
+ * in queue.ts.
  */
-async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Promise<number> {
+async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
   const ids = found.map(({ id }) => id)
-  const [row] = await tx<{ count: number }[]>`
+  return await tx<Moved[]>`
     with changed as (
       update webhook_deliveries d
       set
@@ -98,12 +108,37 @@ async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Prom
         and d.id = h.id
         and d.status = h.was
         and not d.leased
-      returning d.endpoint_id, d.created_at, d.event, h.was, d.status
-    ),
-    counts as (${countsMoved(tx, orgId)})
-    select count(*)::integer as count
-    from changed x`
-  return row?.count ?? 0
+      returning d.created_at, d.event, h.was, d.status
+    )
+    select
+      (x.created_at at time zone 'UTC')::date as day, x.event, x.was, x.status, count(*)::integer as deliveries
+    from changed x
+    group by day, x.event, x.was, x.status`
+}
+
+/** Moves the counts of the endpoint; how many deliveries that were. */
+async function moveCounts(
+  tx: ISql,
+  orgId: string,
+  endpointId: string,
+  moved: readonly Moved[],
+): Promise<number> {
+  const of = <Field extends keyof Moved>(field: Field) => moved.map((one) => one[field])
+  await tx`
+    with changed as (
+      select
+        ${endpointId}::text as endpoint_id, m.day::timestamp at time zone 'UTC' as created_at, m.event, m.was, m.status
+      from unnest(
+        ${of('day')}::text[]::date[],
+        ${of('event')}::text[],
+        ${of('was')}::text[],
+        ${of('status')}::text[],
+        ${of('deliveries')}::integer[]
+      ) as m (day, event, was, status, deliveries)
+      cross join generate_series(1, m.deliveries)
+    )
+    ${countsMoved(tx, orgId)}`
+  return moved.reduce((sum, { deliveries }) => sum + deliveries, 0)
 }
 
 /** Makes a delivery due now, unless an attempt of it is in flight; whether anything was changed. */
@@ -114,7 +149,7 @@ export async function resend(tx: ISql, orgId: string, endpointId: string, id: st
     where d.org_id = ${orgId}
       and d.id = ${id}
       and d.endpoint_id = ${endpointId}`
-  return (await sendAgain(tx, orgId, found)) > 0
+  return (await moveCounts(tx, orgId, endpointId, await sendAgain(tx, orgId, found))) > 0
 }
 
 /** Deliveries made in [since, until), null being now; times as RFC 3339 in UTC. */
@@ -134,14 +169,17 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
 /** Deliveries in one statement: some 60 microseconds each, far from what a statement may take. */
 const BATCH = 20_000
 
-/** Makes all that were given up or cancelled due now; how many. */
+/**
+ * Makes all that were given up or cancelled due now; how many. Their counts are moved last and by one statement: whoever
+ * settles deliveries of this endpoint takes the same rows, and is to wait for an instant only.
+ */
 export async function resendUndelivered(
   tx: ISql,
   orgId: string,
   endpointId: string,
   span: Span,
 ): Promise<number> {
-  let count = 0
+  const moved: Moved[] = []
   let after = { at: '-infinity', id: '' }
   for (;;) {
     const found = await tx<(Found & { at: string })[]>`
@@ -151,8 +189,8 @@ export async function resendUndelivered(
       order by d.created_at, d.id
       limit ${BATCH}`
     const last = found.at(-1)
-    if (last === undefined) return count
-    count += await sendAgain(tx, orgId, found)
+    if (last === undefined) return await moveCounts(tx, orgId, endpointId, moved)
+    moved.push(...(await sendAgain(tx, orgId, found)))
     after = { at: last.at, id: last.id }
   }
 }
