@@ -1,13 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import {
-  bodyOf,
-  Envelope,
-  EVENT_NAMES,
-  EVENTS,
-  type EventName,
-  type SentName,
-  TEST_EVENT,
-} from './catalogue.ts'
+import { bodyOf, Envelope, EVENT_NAMES, EVENTS, type SentName, TEST_EVENT } from './catalogue.ts'
 
 // The catalogue as it is published: in GET /v1/webhooks/events and in the API's document.
 
@@ -41,6 +33,3 @@ export const catalogue: { data: PublishedEvent[] } = { data: EVENT_NAMES.map(pub
 
 /** Everything that is sent: the catalogue and the test. */
 export const sentEvents = (): PublishedEvent[] => [...catalogue.data, published(TEST_EVENT.name)]
-
-/** `data` of an event's example. */
-export const exampleOf = <Name extends EventName>(name: Name) => EVENTS[name].example
