@@ -75,6 +75,9 @@ const SERVER_LAN = ['172.30.255.1', 'fd99::1']
 const MAC = { server: '02:00:00:00:00:01', receiver: '02:00:00:00:00:02' }
 const refused = Object.values(REFUSED_NETWORKS)
 const lengthOf = (address: string) => (address.includes(':') ? 128 : 32)
+/** At once: without the look for duplicates an IPv6 address can be used from the start. */
+const alone = (address: string, link: string) =>
+  `addr add ${address}/${lengthOf(address)} dev ${link}${address.includes(':') ? ' nodad' : ''}`
 
 // No discovery of neighbours and no multicast: what is counted on the link was sent to somebody.
 const quietLink = (name: string, mac: string) => [
@@ -97,7 +100,7 @@ export const serverSetup = (receiverPid: number): string[] => [
   `addr add ${SERVER.ipv4}/24 dev wan0`,
   `addr add ${SERVER.ipv6}/64 dev wan0 nodad`,
   ...quietLink('lan0', MAC.server),
-  ...SERVER_LAN.map((address) => `addr add ${address}/${lengthOf(address)} dev lan0`),
+  ...SERVER_LAN.map((address) => alone(address, 'lan0')),
   ...refused.flatMap((address) => routeTo(address, 'lan0', MAC.receiver)),
 ]
 
@@ -111,7 +114,7 @@ export const receiverSetup = (): string[] => [
   `addr add ${RECEIVER.ipv6}/64 dev wan1 nodad`,
   ...quietLink('lan1', MAC.receiver),
   ...SERVER_LAN.flatMap((address) => routeTo(address, 'lan1', MAC.server)),
-  ...refused.map((address) => `addr add ${address}/${lengthOf(address)} dev lo`),
+  ...refused.map((address) => alone(address, 'lo')),
 ]
 
 /** Runs `ip` with these commands. Throws with what it said when one fails. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { untilTold } from './cli.ts'
@@ -24,11 +25,19 @@ export interface SeenInside {
 
 const PORT = 8_080
 
+/** What the kernel says of its groups (MLD) when an interface comes up is sent to no machine. */
+function multicasts(): number {
+  const counters = readFileSync('/proc/net/dev_snmp6/lan0', 'utf8')
+  return Number(/^Ip6OutMcastPkts\s+(\d+)$/m.exec(counters)?.[1])
+}
+
 function packetsToRefused(): number {
+  const before = multicasts()
   const { stdout } = Bun.spawnSync(['ip', '-s', '-j', 'link', 'show', 'lan0'])
   const [link] = JSON.parse(stdout.toString()) as { stats64: { tx: { packets: number } } }[]
   if (link === undefined) throw new Error('the link is gone')
-  return link.stats64.tx.packets
+  // one in between would be counted once only
+  return before === multicasts() ? link.stats64.tx.packets - before : packetsToRefused()
 }
 
 /** Whether the address answers a connection from here; the connection is closed by both then. */

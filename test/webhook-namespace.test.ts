@@ -25,8 +25,9 @@ const SETTING = 'WEBHOOK_ALLOW_CIDRS'
 /** Under load a look-up or a start of the database takes its time. */
 const LIMIT_MS = 60_000
 
-const folder = scratchFolder()
+let folder: ReturnType<typeof scratchFolder>
 let server: Isolated
+/** To refused addresses, before the test that runs. */
 let packetsBefore = 0
 let endpoints: Endpoints
 
@@ -53,6 +54,7 @@ async function expectUntouched(): Promise<void> {
 
 describe.skipIf(why !== undefined)('webhooks of a server on a network of its own', () => {
   beforeAll(async () => {
+    folder = scratchFolder()
     const hasTls = makeCertificates(folder.path)
     const proxy = `http://${RECEIVER.proxy}:${PROXY_PORT}`
     server = await startIsolated(folder.path, {
@@ -71,6 +73,7 @@ describe.skipIf(why !== undefined)('webhooks of a server on a network of its own
   afterEach(async () => {
     await endpoints.removeAll()
     await server.forget()
+    packetsBefore = (await server.seen()).own.packets
   }, LIMIT_MS)
   afterAll(async () => {
     const code = await server?.end()
@@ -84,7 +87,6 @@ describe.skipIf(why !== undefined)('webhooks of a server on a network of its own
     const { connections, own } = await server.seen()
     expect([...connections, ...own.connections].sort()).toEqual([...all].sort())
     expect(own.packets).toBeGreaterThan(Object.keys(REFUSED_NETWORKS).length)
-    packetsBefore = own.packets
   })
 
   test(
