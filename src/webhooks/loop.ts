@@ -112,16 +112,29 @@ export function startLoop(deps: LoopDeps): Loop {
       })
     }
     pausedUntilMs = performance.now() + POSTPONE_MS
-    try {
-      await deps.release(orgId, [outcome], POSTPONE_MS)
-    } catch (error) {
-      log.warn('a delivery that was not sent could not be given back; its lease gives it', {
-        error: messageOf(error),
-      })
-    }
+    await giveBack(orgId, outcome)
     free(outcome)
     after(POSTPONE_MS, () => wake(orgId))
     resolveWhenEmpty()
+  }
+
+  /** Without descriptors the database may be out of reach as well. At the end of the lease there is nothing to give back. */
+  const giveBack = async (orgId: string, outcome: HeldOutcome) => {
+    const endMs = performance.now() + deps.leaseMs
+    for (;;) {
+      try {
+        return await deps.release(orgId, [outcome], POSTPONE_MS)
+      } catch (error) {
+        if (draining !== undefined || performance.now() > endMs) {
+          const reason = messageOf(error)
+          log.warn('a delivery that was not sent could not be given back; its lease gives it', {
+            error: reason,
+          })
+          return
+        }
+      }
+      await Bun.sleep(CLAIM_RETRY_MS)
+    }
   }
 
   const claimFor = async (orgId: string) => {
