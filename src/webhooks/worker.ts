@@ -17,7 +17,8 @@ declare const self: Worker
 const HOUSEKEEPING_MS = 60_000
 /** For settling, and for claims, for looking what is due, for the ping. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
-const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 5_000 }
+/** A ping is not given up for another connection before the silence is noticed: of a pool that is half open one may answer. */
+const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
 /** Longer than a statement may take. */
 const SILENCE_MS = 30_000
 /** Pings in a row without an answer after which the pools are made anew. */
