@@ -8,6 +8,8 @@ export interface SilentProxy {
   fallSilent(): void
   /** What was held back goes on. */
   goOn(): void
+  /** The connections of now are silent for ever; new ones work. */
+  forget(): void
   close(): void
 }
 
@@ -20,14 +22,20 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
       ? { host: upstream.hostname, port: Number(upstream.port || 5432) }
       : { path: `${socketDir}/.s.PGSQL.5432` }
   const sockets = new Set<Socket>()
+  const forgotten = new WeakSet<Socket>()
   let isSilent = false
   let held = 0
   let waiting: (() => void)[] = []
   const pass = (from: Socket, to: Socket, isClient: boolean) => {
     sockets.add(from)
-    from.on('error', () => to.destroy())
-    from.on('close', () => to.destroy())
+    // nor does a close get through
+    const end = () => {
+      if (!forgotten.has(from)) to.destroy()
+    }
+    from.on('error', end)
+    from.on('close', end)
     from.on('data', (data) => {
+      if (forgotten.has(from)) return
       if (!isSilent) return void to.write(data)
       if (isClient) held += data.length
       waiting.push(() => to.write(data))
@@ -54,6 +62,9 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
       isSilent = false
       for (const send of waiting) send()
       waiting = []
+    },
+    forget() {
+      for (const socket of sockets) forgotten.add(socket)
     },
     close() {
       for (const socket of sockets) socket.destroy()
