@@ -9,6 +9,8 @@ import { createSettler } from './settler.ts'
 
 /** Of the slots, those that only first attempts to endpoints that do not fail may take. */
 const RESERVED_PART = 0.25
+/** An organization takes at most so many slots for each one that it leaves free to those who come after it. */
+const TAKEN_FOR_EACH_FREE = 2
 /** Between two looks for due deliveries; longer where looking takes long, up to a limit: retries are found only so. */
 const POLL_MS = 500
 const POLL_SHARE = 20
@@ -53,12 +55,14 @@ export function startLoop(deps: LoopDeps): Loop {
   const laterSlots = concurrency - Math.floor(concurrency * RESERVED_PART)
   /** Organizations to claim for, in the order they became known. */
   const due = new Set<string>()
-  /** Those with retries that found no slot. */
+  /** Those with retries that found no slot, and those that have all slots they may have. */
   const starved = new Set<string>()
+  const sated = new Set<string>()
   const timers = new Set<ReturnType<typeof setTimeout>>()
   /** Slots taken, and those of them by what is no first attempt. */
   let inFlight = 0
   let later = 0
+  const inFlightOf = new Map<string, number>()
   let pausedUntilMs = 0
   let claiming = false
   let draining: Promise<void> | undefined
@@ -74,22 +78,39 @@ export function startLoop(deps: LoopDeps): Loop {
     }, ms)
     timers.add(timer)
   }
-  const take = ({ is_first }: Claimed) => {
-    inFlight += 1
+  const count = (orgId: string, by: 1 | -1) => {
+    inFlight += by
+    const own = (inFlightOf.get(orgId) ?? 0) + by
+    if (own === 0) inFlightOf.delete(orgId)
+    else inFlightOf.set(orgId, own)
+  }
+  const take = (orgId: string, { is_first }: Claimed) => {
+    count(orgId, 1)
     if (!is_first) later += 1
   }
-  const free = ({ isFirst }: HeldOutcome) => {
-    inFlight -= 1
+  const free = (orgId: string, { isFirst }: HeldOutcome) => {
+    count(orgId, -1)
+    for (const each of sated) due.add(each)
+    sated.clear()
     if (isFirst) return
     later -= 1
-    for (const orgId of starved) due.add(orgId)
+    for (const each of starved) due.add(each)
     starved.clear()
+  }
+  /**
+   * How many more slots the organization may take: alone 43 of 64, the next one 14 of what is left. So there is a slot
+   * for whoever comes, though all endpoints of some organizations have begun to hang at once and hold theirs for 15 s.
+   */
+  const shareOf = (orgId: string) => {
+    const own = inFlightOf.get(orgId) ?? 0
+    const most = TAKEN_FOR_EACH_FREE * (concurrency - inFlight) - own
+    return Math.max(0, Math.ceil(most / (TAKEN_FOR_EACH_FREE + 1)))
   }
   const settler = createSettler<HeldOutcome>({
     settle: deps.settle,
     onSettled(orgId, outcomes) {
       // all slots first: what is claimed then is claimed at once
-      for (const outcome of outcomes) free(outcome)
+      for (const outcome of outcomes) free(orgId, outcome)
       wake(orgId)
       // a failing endpoint rests for a moment, and what it has due is looked at again then
       if (outcomes.some(({ result }) => !result.ok)) after(PACE_MS, () => wake(orgId))
@@ -99,7 +120,7 @@ export function startLoop(deps: LoopDeps): Loop {
   })
 
   const begin = async (orgId: string, delivery: Claimed) => {
-    take(delivery)
+    take(orgId, delivery)
     const result = await deps.attempt(orgId, delivery)
     const outcome = { deliveryId: delivery.id, attempt: delivery.attempt, isFirst: delivery.is_first, result }
     if (result.postponed) await postpone(orgId, outcome)
@@ -113,7 +134,7 @@ export function startLoop(deps: LoopDeps): Loop {
     }
     pausedUntilMs = performance.now() + POSTPONE_MS
     await giveBack(orgId, outcome)
-    free(outcome)
+    free(orgId, outcome)
     after(POSTPONE_MS, () => wake(orgId))
     resolveWhenEmpty()
   }
@@ -138,7 +159,11 @@ export function startLoop(deps: LoopDeps): Loop {
   }
 
   const claimFor = async (orgId: string) => {
-    const limit = concurrency - inFlight
+    const limit = shareOf(orgId)
+    if (limit === 0) {
+      sated.add(orgId)
+      return
+    }
     const laterLimit = Math.min(limit, laterSlots - later)
     const { endpointConcurrency: endpointLimit, leaseMs } = deps
     const claimed = await deps.claim(orgId, { limit, laterLimit, endpointLimit, leaseMs })
