@@ -134,11 +134,30 @@ async function runCase(one: Case, receivers: Receivers, options: IsolationOption
         select count(*)::int as count
         from webhook_attempts a
         where not coalesce(a.status_code, 0) between 200 and 299`
+      if (delays.missing > 0) await printMissing(sql, healthy.orgId)
       return { ...delays, attemptsOfDead: row?.count ?? 0 }
     } finally {
       await program.stop()
     }
   })
+}
+
+/** Where events of the healthy endpoint are that did not come. */
+async function printMissing(sql: Sql, orgId: string): Promise<void> {
+  const rows = await sql`
+    select
+      d.id, d.status, d.attempts, d.failures, d.lost, d.leased, a.error, a.duration_ms,
+      extract(epoch from d.due_at - now())::int as due_in_s,
+      extract(epoch from now() - d.created_at)::int as age_s
+    from webhook_deliveries d
+    join webhook_endpoints e on e.org_id = d.org_id and e.id = d.endpoint_id
+    left join webhook_attempts a on a.org_id = d.org_id and a.delivery_id = d.id
+    where d.org_id = ${orgId}
+      and d.status <> 'success'
+      and e.url like '%/healthy'
+    order by d.created_at
+    limit 5`
+  for (const row of rows) print(JSON.stringify(row))
 }
 
 async function delaysOf(sent: ReadonlyMap<string, Sent>, receivers: Receivers) {
