@@ -142,8 +142,10 @@ export async function measureDrain(receivers: Receivers, options: DrainOptions):
       await Bun.sleep(SETTLE_MS)
       const idle = [await phase('idle')]
       await turn(true)
-      const draining = [await phase('draining', true), await phase('draining, asked')]
-      draining.push(await phase('draining', true), await phase('draining, asked'))
+      const draining: Phase[] = []
+      for (let at = 0; at < 3; at += 1) {
+        draining.push(await phase('draining', true), await phase('draining, asked'))
+      }
       await turn(false)
       idle.push(await phase('idle again'))
       printPhases([...idle.slice(0, 1), ...draining, ...idle.slice(1)])
