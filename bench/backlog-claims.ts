@@ -115,17 +115,19 @@ async function measureRounds(sql: Sql, orgId: string, name: string, rounds: numb
   held = await claim(sql, orgId, LIMITS)
   await sql`
     create temporary table held as
-    select d.*
-    from webhook_deliveries d
-    where d.org_id = ${orgId} and d.leased`
+    select q.*
+    from webhook_queue q
+    where q.org_id = ${orgId} and q.leased`
   const ofSettle = await touchedBy(sql, async () => {
     await settle(sql, orgId, outcomesOf(held), DELAYS_S)
+    await sql`insert into webhook_queue table held`
     await sql`
       update webhook_deliveries d
-      set status = h.status, leased = true, due_at = h.due_at, completed_at = null
+      set status = 'pending', completed_at = null
       from held h
-      where d.org_id = h.org_id and d.id = h.id`
-    await sql`delete from webhook_attempts a using held h where a.org_id = h.org_id and a.delivery_id = h.id`
+      where d.org_id = h.org_id and d.id = h.delivery_id`
+    await sql`
+      delete from webhook_attempts a using held h where a.org_id = h.org_id and a.delivery_id = h.delivery_id`
   })
   await sql`drop table held`
   await settle(sql, orgId, outcomesOf(held), DELAYS_S)
@@ -143,6 +145,7 @@ async function measureRounds(sql: Sql, orgId: string, name: string, rounds: numb
 
 const withoutAutovacuum = async (sql: Sql) => {
   await sql`alter table webhook_deliveries set (autovacuum_enabled = false)`
+  await sql`alter table webhook_queue set (autovacuum_enabled = false)`
   await sql`alter table webhook_events set (autovacuum_enabled = false)`
 }
 
@@ -163,7 +166,7 @@ async function measureSize(options: ClaimOptions, waiting: number): Promise<stri
     await sql`analyze`
     rows.push(...(await measureRounds(sql, orgId, `${name}, analyzed`, rounds)))
     await pool.begin('isolation level repeatable read', async (tx) => {
-      await tx`select 1 from webhook_deliveries d limit 1`
+      await tx`select 1 from webhook_queue q limit 1`
       rows.push(...(await measureRounds(sql, orgId, `${name}, a snapshot held`, rounds)))
     })
     return rows
@@ -181,12 +184,12 @@ async function addOrganizations(sql: Sql, count: number): Promise<void> {
     from generate_series(1, ${count}::integer) as n
     cross join generate_series(1, 5) as e`
   await sql`
-    insert into webhook_deliveries (
-      org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, due_at, created_at
+    insert into webhook_queue (
+      org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
     )
     select
       'org_' || n, 'dlv_' || n || '_' || e || '_' || i, 'hook_' || n || '_' || e, 'evt_' || n || '_' || i,
-      'session.completed', 'pending', 'scheduled', 0, 0, 0, false, now() + i * interval '1 millisecond', now()
+      'scheduled', 0, 0, 0, false, now() + i * interval '1 millisecond'
     from generate_series(1, ${count}::integer) as n
     cross join generate_series(1, 5) as e
     cross join generate_series(1, ${WAITING_OF_MANY}::integer) as i`
@@ -210,11 +213,11 @@ async function measureLooking(options: ClaimOptions): Promise<string[][]> {
     }
     const many = options.organizations
     const rows: string[][] = []
-    await sql`update webhook_deliveries d set due_at = d.due_at + interval '1 hour'`
+    await sql`update webhook_queue q set due_at = q.due_at + interval '1 hour'`
     rows.push(await look('nothing due, no statistics', 0))
     await sql`vacuum analyze`
     rows.push(await look('nothing due, analyzed', 0))
-    await sql`update webhook_deliveries d set due_at = d.due_at - interval '2 hours'`
+    await sql`update webhook_queue q set due_at = q.due_at - interval '2 hours'`
     rows.push(await look('everything due', many))
     await sql`vacuum analyze`
     rows.push(await look('everything due, analyzed', many))

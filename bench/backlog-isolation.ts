@@ -146,11 +146,12 @@ async function runCase(one: Case, receivers: Receivers, options: IsolationOption
 async function printMissing(sql: Sql, orgId: string): Promise<void> {
   const rows = await sql`
     select
-      d.id, d.status, d.attempts, d.failures, d.lost, d.leased, a.error, a.duration_ms,
-      extract(epoch from d.due_at - now())::int as due_in_s,
+      d.id, d.status, q.attempts, q.failures, q.lost, q.leased, a.error, a.duration_ms,
+      extract(epoch from q.due_at - now())::int as due_in_s,
       extract(epoch from now() - d.created_at)::int as age_s
     from webhook_deliveries d
     join webhook_endpoints e on e.org_id = d.org_id and e.id = d.endpoint_id
+    left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
     left join webhook_attempts a on a.org_id = d.org_id and a.delivery_id = d.id
     where d.org_id = ${orgId}
       and d.status <> 'success'

@@ -63,13 +63,18 @@ export async function addBacklog(sql: Sql, orgId: string, endpointId: string, co
         values (${orgId}, ${endpointId}, (now() at time zone 'UTC')::date, ${EVENT}, 'pending', ${last - first + 1})
         on conflict (org_id, endpoint_id, day, event, status) do update set
           deliveries = c.deliveries + excluded.deliveries
+      ),
+      deliveries as (
+        insert into webhook_deliveries (org_id, id, endpoint_id, event_id, event, status, attempts, created_at)
+        select ${orgId}, 'dlv_' || n.id, ${endpointId}, 'evt_' || n.id, ${EVENT}, 'pending', 0, now()
+        from numbers n
       )
-      insert into webhook_deliveries (
-        org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, due_at, created_at
+      insert into webhook_queue (
+        org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
       )
       select
-        ${orgId}, 'dlv_' || n.id, ${endpointId}, 'evt_' || n.id, ${EVENT}, 'pending', 'scheduled', 0, 0, 0, false,
-        now() - interval '1 hour' + n.n * interval '1 millisecond', now()
+        ${orgId}, 'dlv_' || n.id, ${endpointId}, 'evt_' || n.id, 'scheduled', 0, 0, 0, false,
+        now() - interval '1 hour' + n.n * interval '1 millisecond'
       from numbers n`
   }
 }

@@ -82,8 +82,7 @@ export function ours({ executable, folder, concurrency }: OurOptions): Contender
     async countWaiting(sql) {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count
-        from webhook_deliveries d
-        where d.status <> 'success'`
+        from webhook_queue q`
       return row?.count ?? 0
     },
     async commitOne(sql, _url, at) {

@@ -103,7 +103,7 @@ export function scratchFolder(): { path: string; remove(): void } {
 export async function eventually<Value>(
   ask: () => Promise<Value>,
   condition: (value: Value) => boolean,
-  limitMs = 4_500,
+  limitMs = 20_000,
 ): Promise<Value> {
   const deadline = performance.now() + limitMs
   for (;;) {

@@ -221,12 +221,12 @@ export async function storeWebhook(sql: Sql, orgId: string, names: Names, size =
     values (${orgId}, ${event}, 'session.completed', ${at}, ${JSON.stringify({ id: event, size })})`
   await sql`
     insert into webhook_deliveries (
-      org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, claimed_at,
-      last_status_code, created_at, completed_at
+      org_id, id, endpoint_id, event_id, event, status, undelivered, attempts, last_status_code, created_at,
+      completed_at
     )
     values (
-      ${orgId}, ${names.delivery}, ${names.hook}, ${event}, 'session.completed', ${status}, 'scheduled', 1, 0, 0,
-      false, ${at}, ${code}, ${at}, ${at}
+      ${orgId}, ${names.delivery}, ${names.hook}, ${event}, 'session.completed', ${status},
+      ${status === 'failed'}, 1, ${code}, ${at}, ${at}
     )`
   await sql`
     insert into webhook_delivery_counts (org_id, endpoint_id, day, event, status, deliveries)

@@ -51,8 +51,8 @@ export async function untilAllDone(sql: Sql, orgId: string, limitMs: number): Pr
   const waiting = async () => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int as count
-      from webhook_deliveries d
-      where d.org_id = ${orgId} and d.due_at is not null`
+      from webhook_queue q
+      where q.org_id = ${orgId}`
     return row?.count ?? 0
   }
   await eventually(waiting, (count) => count === 0, limitMs)
@@ -82,9 +82,14 @@ export async function account(
   acknowledged: ReadonlySet<string>,
 ): Promise<Account> {
   const rows = await sql<DeliveryRow[]>`
-    select d.id, d.status, d.attempts, d.failures, d.lost
+    select
+      d.id, d.status, d.attempts,
+      count(a.number) filter (where a.duration_ms is null)::int as lost,
+      count(a.number) filter (where a.duration_ms is not null and a.error is not null)::int as failures
     from webhook_deliveries d
-    where d.org_id = ${orgId}`
+    left join webhook_attempts a on a.org_id = d.org_id and a.delivery_id = d.id
+    where d.org_id = ${orgId}
+    group by d.id, d.status, d.attempts`
   const attemptRows = await sql<AttemptRow[]>`
     select a.delivery_id, a.number, a.status_code, a.duration_ms, a.started_at
     from webhook_attempts a
@@ -124,8 +129,6 @@ function problemsOf(
     'attempts are numbered from 1': attempts.every(({ number }, index) => number === index + 1),
     'every attempt has its row': attempts.length === row.attempts,
     'the last one succeeded, and no other': attempts.findIndex(isOk) === attempts.length - 1,
-    'attempts of which nothing was heard are counted as lost':
-      attempts.filter((attempt) => attempt.duration_ms === null).length === row.lost,
     'no attempt was received twice': new Set(numbers).size === numbers.length,
     'the attempt that succeeded was received': numbers.includes(row.attempts),
     'it came again only after a lost or failed attempt': numbers.length <= 1 + row.lost + row.failures,

@@ -363,11 +363,12 @@ describe('a budget that is exceeded', () => {
 describe('deliveries', () => {
   const deliveries = async (orgId: string) => [
     ...(await database.sql`
-      select d.endpoint_id, v.event, d.event as same, d.status, d.mode, d.attempts, d.failures, d.lost, d.leased
+      select d.endpoint_id, v.event, d.event as same, d.status, q.mode, q.attempts, q.failures, q.lost, q.leased
       from webhook_deliveries d
+      join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
       join webhook_events v on v.org_id = d.org_id and v.id = d.event_id
       where d.org_id = ${orgId}
-        and d.due_at = d.created_at
+        and q.due_at = d.created_at
         and d.created_at = v.created_at
       order by d.created_at, d.id`),
   ]

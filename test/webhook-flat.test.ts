@@ -58,11 +58,19 @@ async function fill(sql: Sql, owner: string, id: string): Promise<void> {
     ),
     deliveries as (
       insert into webhook_deliveries (
-        org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, created_at, due_at
+        org_id, id, endpoint_id, event_id, event, status, undelivered, attempts, created_at, completed_at
       )
-      select ${owner}, 'dlv_' || n.name, ${id}, 'evt_' || n.name, 'session.completed', n.status, 'scheduled', 1, 0, 0,
-        false, n.at, case n.status when 'pending' then n.at end
+      select ${owner}, 'dlv_' || n.name, ${id}, 'evt_' || n.name, 'session.completed', n.status, n.status = 'failed', 1,
+        n.at, case when n.status <> 'pending' then n.at end
       from numbers n
+    ),
+    queued as (
+      insert into webhook_queue (
+        org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
+      )
+      select ${owner}, 'dlv_' || n.name, ${id}, 'evt_' || n.name, 'scheduled', 1, 0, 0, false, n.at
+      from numbers n
+      where n.status = 'pending'
     )
     insert into webhook_delivery_counts (org_id, endpoint_id, day, event, status, deliveries)
     select ${owner}, ${id}, (n.at at time zone 'UTC')::date, 'session.completed', n.status, count(*)
@@ -81,7 +89,7 @@ const listed = (options: Partial<DeliveryListQuery>) =>
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 
 test('the database counts what is read', async () => {
-  const all = (sql: Sql) => sql`select d.mode from webhook_deliveries d where d.attempts >= ${0}`
+  const all = (sql: Sql) => sql`select d.status from webhook_deliveries d where d.attempts >= ${0}`
   expect(await readsOf(all)).toBe(3 * DELIVERIES)
 })
 

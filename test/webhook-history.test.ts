@@ -66,8 +66,9 @@ const age = ({ owner }: Own, ids: readonly string[], days: number) => db.sql`
 
 const rowOf = async ({ owner }: Own, id: string) => {
   const [row] = await db.sql`
-    select d.status, d.mode, d.attempts, d.leased, d.due_at <= now() as due
+    select d.status, q.mode, coalesce(q.attempts, d.attempts) as attempts, q.leased, q.due_at <= now() as due
     from webhook_deliveries d
+    left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
     where d.org_id = ${owner.orgId} and d.id = ${id}`
   return { ...row }
 }
@@ -212,7 +213,7 @@ describe('a delivery in full', () => {
     const [id = ''] = await addDeliveries(sql, owner.orgId, own.hook.id, 1, '{"n":"ü \\u2028"}')
     await settleAll(sql, owner.orgId, await claim(sql, owner.orgId, LIMITS), result())
     await sql`
-      update webhook_deliveries d set due_at = now() where d.org_id = ${owner.orgId}`
+      update webhook_queue q set due_at = now() where q.org_id = ${owner.orgId}`
     await sql`
       update webhook_health h
       set last_failure_at = h.last_failure_at - interval '1 minute' where h.org_id = ${owner.orgId}`
@@ -359,8 +360,11 @@ describe('recovery', () => {
     const own = await fresh()
     const ids = await filled(own, { count: 12, succeed: 2, fail: 6 })
     await db.sql`
+      delete from webhook_queue q
+      where q.org_id = ${own.owner.orgId} and q.delivery_id = ${ids[8] ?? ''}`
+    await db.sql`
       update webhook_deliveries d
-      set status = 'cancelled', due_at = null, completed_at = now()
+      set status = 'cancelled', undelivered = true, completed_at = now()
       where d.org_id = ${own.owner.orgId} and d.id = ${ids[8] ?? ''}`
     await db.sql`
       update webhook_delivery_counts c
@@ -384,7 +388,7 @@ describe('recovery', () => {
     expect((await recover(own, { since: LONG_AGO })).body as unknown).toEqual({ count: 5 })
     expect((await recover(own, { since: LONG_AGO })).body as unknown).toEqual({ count: 0 })
     const statuses = await Promise.all(ids.map(async (id) => (await rowOf(own, id)).mode))
-    expect(statuses).toEqual(ids.map((_id, at) => (at >= 2 && at <= 8 ? 'once' : 'scheduled')))
+    expect(statuses).toEqual(ids.map((_id, at) => (at < 2 ? null : at <= 8 ? 'once' : 'scheduled')))
     expect((await own.ask('GET', `${own.path}/deliveries?status=pending`)).body.pagination.total).toBe(10)
     await expectCounted(own)
     const entries = await auditOf(own.ask, 'webhook.recovered')
@@ -399,8 +403,11 @@ describe('recovery', () => {
     const count = 20_003
     await addDeliveries(db.sql, own.owner.orgId, own.hook.id, count)
     await db.sql`
+      delete from webhook_queue q
+      where q.org_id = ${own.owner.orgId}`
+    await db.sql`
       update webhook_deliveries d
-      set status = 'failed', due_at = null, completed_at = now()
+      set status = 'failed', undelivered = true, completed_at = now()
       where d.org_id = ${own.owner.orgId}`
     await db.sql`
       update webhook_delivery_counts c

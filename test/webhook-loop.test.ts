@@ -34,7 +34,7 @@ afterEach(async () => {
     await end()
   }
   // the next test's loop is not to find what this one left
-  await database.sql`delete from webhook_deliveries`
+  await database.sql`delete from webhook_queue`
 })
 afterAll(() => database.drop())
 

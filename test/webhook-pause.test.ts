@@ -39,8 +39,11 @@ afterAll(async () => {
 const stateOf = async (sql: Sql, orgId: string) => ({
   deliveries: [
     ...(await sql`
-      select d.id, d.status, d.attempts, d.failures, d.lost, d.leased, d.due_at, d.last_status_code, d.completed_at
+      select
+        d.id, d.status, d.attempts, d.last_status_code, d.completed_at, q.attempts as begun, q.failures, q.lost,
+        q.leased, q.due_at
       from webhook_deliveries d
+      left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
       where d.org_id = ${orgId}
       order by d.id`),
   ],

@@ -22,17 +22,18 @@ async function organization(plan = 'cloud_team'): Promise<string> {
 const deliveryOf = async (orgId: string, id: string) => {
   const [row] = await database.sql`
     select
-      d.status, d.attempts, d.failures, d.lost, d.leased, d.last_status_code, d.completed_at,
-      extract(epoch from d.due_at - now())::float8 as due_in_s
+      d.status, coalesce(q.attempts, d.attempts) as attempts, q.failures, q.lost, q.leased, d.last_status_code,
+      d.completed_at, extract(epoch from q.due_at - now())::float8 as due_in_s
     from webhook_deliveries d
+    left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
     where d.org_id = ${orgId} and d.id = ${id}`
   return row
 }
 /** Time passes: leases and retries of the organization are as they will be in `seconds`. */
 const pass = (orgId: string, seconds: number) => database.sql`
-  update webhook_deliveries d
-  set due_at = d.due_at - ${seconds} * interval '1 second'
-  where d.org_id = ${orgId} and d.due_at is not null`
+  update webhook_queue q
+  set due_at = q.due_at - ${seconds} * interval '1 second'
+  where q.org_id = ${orgId}`
 
 test('claims the oldest first, no more of an endpoint than may be in flight', async () => {
   const { sql } = database
@@ -77,8 +78,8 @@ test('gives each endpoint its turn, and keeps slots for first attempts', async (
   const busy = await addEndpoint(sql, orgId)
   const retried = await addDeliveries(sql, orgId, busy, 20)
   await sql`
-    update webhook_deliveries d set attempts = 1, failures = 1, status = 'pending_retry'
-    where d.org_id = ${orgId} and d.id = any(${retried})`
+    update webhook_queue q set attempts = 1, failures = 1
+    where q.org_id = ${orgId} and q.delivery_id = any(${retried})`
   const fresh = await addEndpoint(sql, orgId)
   const firsts = await addDeliveries(sql, orgId, fresh, 20)
   // the retries are older and could take every slot

@@ -40,16 +40,23 @@ export async function addDeliveries(
       values (${orgId}, ${endpointId}, (now() at time zone 'UTC')::date, 'session.completed', 'pending', ${count})
       on conflict (org_id, endpoint_id, day, event, status) do update set
         deliveries = c.deliveries + excluded.deliveries
+    ),
+    deliveries as (
+      insert into webhook_deliveries (org_id, id, endpoint_id, event_id, event, status, attempts, created_at)
+      select
+        ${orgId}, 'dlv_' || ${run}::text || lpad(n::text, 8, '0'), ${endpointId},
+        'evt_' || ${run}::text || lpad(n::text, 8, '0'), 'session.completed', 'pending', 0, now()
+      from numbers
     )
-    insert into webhook_deliveries (
-      org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, due_at, created_at
+    insert into webhook_queue (
+      org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
     )
     select
       ${orgId}, 'dlv_' || ${run}::text || lpad(n::text, 8, '0'), ${endpointId},
-      'evt_' || ${run}::text || lpad(n::text, 8, '0'), 'session.completed', 'pending', 'scheduled', 0, 0, 0, false,
-      now() - interval '1 hour' + n * interval '1 millisecond', now()
+      'evt_' || ${run}::text || lpad(n::text, 8, '0'), 'scheduled', 0, 0, 0, false,
+      now() - interval '1 hour' + n * interval '1 millisecond'
     from numbers
-    returning id`
+    returning delivery_id as id`
   return rows.map(({ id }) => id).sort()
 }
 

@@ -405,10 +405,10 @@ describe('removing', () => {
     await addDeliveries(sql, owner.orgId, other.id, 3)
     await addDeliveries(sql, owner.orgId, id, 10_003)
     await sql`
-      update webhook_deliveries d
+      update webhook_queue q
       set leased = true, attempts = 1, claimed_at = now(), due_at = now() + interval '1 minute'
-      where d.org_id = ${owner.orgId} and d.endpoint_id = ${id}
-        and d.id = (
+      where q.org_id = ${owner.orgId}
+        and q.delivery_id = (
           select min(f.id) from webhook_deliveries f where f.org_id = ${owner.orgId} and f.endpoint_id = ${id}
         )`
     await sql`
@@ -417,11 +417,12 @@ describe('removing', () => {
     expect((await ask('DELETE', `/v1/webhooks/${id}`)).status).toBe(204)
     const statuses = async () => {
       const rows = await sql<{ status: string; leased: boolean; deliveries: number }[]>`
-        select d.status, d.leased, count(*)::int as deliveries
+        select d.status, coalesce(q.leased, false) as leased, count(*)::int as deliveries
         from webhook_deliveries d
+        left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
         where d.org_id = ${owner.orgId} and d.endpoint_id = ${id}
-        group by d.status, d.leased
-        order by d.status, d.leased`
+        group by 1, 2
+        order by 1, 2`
       return rows.map(({ status, leased, deliveries }) => [status, leased, deliveries])
     }
     expect(await statuses()).toEqual([
@@ -435,8 +436,13 @@ describe('removing', () => {
     // the attempt in flight failed after all, and said so of the endpoint
     await sql`
       update webhook_deliveries d
-      set leased = false, status = 'pending_retry'
-      where d.org_id = ${owner.orgId} and d.leased`
+      set status = 'pending_retry'
+      from webhook_queue q
+      where d.org_id = ${owner.orgId} and q.org_id = d.org_id and q.delivery_id = d.id and q.leased`
+    await sql`
+      update webhook_queue q
+      set leased = false, failures = 1
+      where q.org_id = ${owner.orgId} and q.leased`
     await sql`
       update webhook_delivery_counts c
       set deliveries = c.deliveries - 1

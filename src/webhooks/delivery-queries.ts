@@ -41,15 +41,18 @@ export async function insertTest(
       insert into webhook_events (org_id, id, event, created_at, body)
       values (${orgId}, ${eventId}, ${event}, ${at}, ${body})
     ),
-    changed as (
-      insert into webhook_deliveries (
-        org_id, id, endpoint_id, event_id, event, status, mode, attempts, failures, lost, leased, claimed_at, due_at,
-        created_at
+    queued as (
+      insert into webhook_queue (
+        org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, claimed_at, due_at
       )
       values (
-        ${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, ${event}, 'pending', 'test', 1, 0, 0, true,
-        clock_timestamp(), clock_timestamp() + ${leaseMs} * interval '1 millisecond', ${at}
+        ${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, 'test', 1, 0, 0, true,
+        clock_timestamp(), clock_timestamp() + ${leaseMs} * interval '1 millisecond'
       )
+    ),
+    changed as (
+      insert into webhook_deliveries (org_id, id, endpoint_id, event_id, event, status, attempts, created_at)
+      values (${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, ${event}, 'pending', 0, ${at})
       returning endpoint_id, created_at, event, null::text as was, status
     )
     ${countsMoved(tx, orgId)}`
@@ -64,14 +67,6 @@ export async function insertTest(
   }
 }
 
-/** A delivery as it was found. */
-interface Found {
-  id: string
-  was: DeliveryStatus
-}
-
-const isFinished = ({ was }: Found): boolean => was !== 'pending' && was !== 'pending_retry'
-
 /** Deliveries of one day and event that went from one state to another. */
 interface Moved {
   day: string
@@ -81,39 +76,46 @@ interface Moved {
   deliveries: number
 }
 
+/** A finished delivery as it was found. */
+interface Found {
+  id: string
+  was: DeliveryStatus
+}
+
 /**
- * Makes deliveries due now, but for those that have changed since they were found: finished ones have one attempt more,
- * waiting ones keep their place in the schedule. Their counts are for the caller to move. Their ids are given twice, as
- * in queue.ts.
+ * Gives finished deliveries one attempt more, due now; those that have changed since they were found are left as they are.
+ * Their counts are for the caller to move. One statement for each status, and no join: of 20,000 rows joined with their
+ * ids PostgreSQL may compare each with each.
  */
 async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
-  const ids = found.map(({ id }) => id)
-  return await tx<Moved[]>`
-    with changed as (
-      update webhook_deliveries d
-      set
-        status = h.status,
-        mode = coalesce(h.mode, d.mode),
-        lost = case when h.mode is null then d.lost else 0 end,
-        due_at = clock_timestamp(),
-        completed_at = null
-      from unnest(
-        ${ids}::text[],
-        ${found.map(({ was }) => was)}::text[],
-        ${found.map((one) => (isFinished(one) ? 'pending' : one.was))}::text[],
-        ${found.map((one) => (isFinished(one) ? 'once' : null))}::text[]
-      ) as h (id, was, status, mode)
-      where d.org_id = ${orgId}
-        and d.id = any(${ids}::text[])
-        and d.id = h.id
-        and d.status = h.was
-        and not d.leased
-      returning d.created_at, d.event, h.was, d.status
-    )
-    select
-      (x.created_at at time zone 'UTC')::date as day, x.event, x.was, x.status, count(*)::integer as deliveries
-    from changed x
-    group by day, x.event, x.was, x.status`
+  const moved: Moved[] = []
+  for (const [was, rows] of Map.groupBy(found, (row) => row.was)) {
+    const ids = rows.map(({ id }) => id)
+    const statement = tx<Moved[]>`
+      with changed as (
+        update webhook_deliveries d
+        set status = 'pending', undelivered = false, completed_at = null
+        where d.org_id = ${orgId}
+          and d.id = any(${ids}::text[])
+          and d.status = ${was}
+          and d.completed_at is not null
+        returning d.id, d.endpoint_id, d.event_id, d.attempts, d.created_at, d.event, d.status
+      ),
+      queued as (
+        insert into webhook_queue (
+          org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
+        )
+        select ${orgId}, x.id, x.endpoint_id, x.event_id, 'once', x.attempts, 0, 0, false, clock_timestamp()
+        from changed x
+      )
+      select
+        (x.created_at at time zone 'UTC')::date as day, x.event, ${was}::text as was, x.status,
+        count(*)::integer as deliveries
+      from changed x
+      group by day, x.event, x.status`
+    moved.push(...(await statement))
+  }
+  return moved
 }
 
 /** Moves the counts of the endpoint; how many deliveries that were. */
@@ -141,8 +143,19 @@ async function moveCounts(
   return moved.reduce((sum, { deliveries }) => sum + deliveries, 0)
 }
 
-/** Makes a delivery due now, unless an attempt of it is in flight; whether anything was changed. */
+/**
+ * Makes a delivery due now, unless an attempt of it is in flight: a finished one has one attempt more, a waiting one keeps
+ * its place in the schedule. Whether anything was changed.
+ */
 export async function resend(tx: ISql, orgId: string, endpointId: string, id: string): Promise<boolean> {
+  const { count } = await tx`
+    update webhook_queue q
+    set due_at = clock_timestamp()
+    where q.org_id = ${orgId}
+      and q.delivery_id = ${id}
+      and q.endpoint_id = ${endpointId}
+      and not q.leased`
+  if (count > 0) return true
   const found = await tx<Found[]>`
     select d.id, d.status as was
     from webhook_deliveries d
@@ -162,7 +175,7 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
   from webhook_deliveries d
   where d.org_id = ${orgId}
     and d.endpoint_id = ${endpointId}
-    and d.status in ('failed', 'cancelled')
+    and d.undelivered
     and d.created_at >= ${since}
     and d.created_at < coalesce(${until}::timestamptz, now())`
 

@@ -29,7 +29,7 @@ const TEST_MARGIN_S = 30
 const RECOVERY_TIMEOUT_S = 255
 
 /** The detail of a delivery: the headers are not stored, they follow from it. */
-function detailOf({ delivery, claimedAt, body, attempts }: DeliveryHistory, prefix: string): DeliveryDetail {
+function detailOf({ delivery, body, attempts }: DeliveryHistory, prefix: string): DeliveryDetail {
   const { id, event, event_id, status, attempts: begun, ...rest } = delivery
   const headers = maskedHeaders({
     prefix,
@@ -37,7 +37,7 @@ function detailOf({ delivery, claimedAt, body, attempts }: DeliveryHistory, pref
     event,
     deliveryId: id,
     attempt: Math.max(1, begun),
-    at: claimedAt ?? new Date(delivery.created_at),
+    at: new Date(attempts.at(-1)?.started_at ?? delivery.created_at),
   })
   return { id, event, event_id, status, attempts, ...rest, request: { headers, body } }
 }

@@ -95,12 +95,9 @@ async function store(
     ),
     changed as (
       insert into webhook_deliveries as d (
-        org_id, id, endpoint_id, event_id, event,
-        status, mode, attempts, failures, lost, leased, due_at, created_at
+        org_id, id, endpoint_id, event_id, event, status, attempts, created_at
       )
-      select
-        ${orgId}, n.id, n.endpoint_id, n.event_id, n.event,
-        'pending', 'scheduled', 0, 0, 0, false, c.now, c.now
+      select ${orgId}, n.id, n.endpoint_id, n.event_id, n.event, 'pending', 0, c.now
       from clock c
       cross join unnest(
         ${orderedIds('dlv', at, pairs.length)}::text[],
@@ -108,7 +105,14 @@ async function store(
         ${pairs.map(({ id }) => id)}::text[],
         ${pairs.map(({ event }) => event)}::text[]
       ) as n (id, endpoint_id, event_id, event)
-      returning d.endpoint_id, d.created_at, d.event, null::text as was, d.status
+      returning d.id, d.endpoint_id, d.event_id, d.created_at, d.event, null::text as was, d.status
+    ),
+    queued as (
+      insert into webhook_queue (
+        org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
+      )
+      select ${orgId}, x.id, x.endpoint_id, x.event_id, 'scheduled', 0, 0, 0, false, x.created_at
+      from changed x
     ),
     counts as (${countsMoved(tx, orgId)})
     select pg_notify(${CHANNEL}, ${orgId})`

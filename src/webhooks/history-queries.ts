@@ -10,16 +10,32 @@ interface DeliveryRow {
   event_id: string
   status: DeliveryStatus
   attempts: number
-  leased: boolean
-  due_at: Date | null
+  /** null: finished, or in flight */
+  next_attempt_at: Date | null
   last_status_code: number | null
   created_at: Date
   completed_at: Date | null
 }
 
+/** Of `webhook_deliveries d`. */
 const deliveryColumns = (sql: ISql) => sql`
-  d.id, d.event, d.event_id, d.status, d.attempts, d.leased, d.due_at, d.last_status_code, d.created_at,
-  d.completed_at`
+  d.id, d.event, d.event_id, d.status, d.last_status_code, d.created_at, d.completed_at,
+  coalesce(
+    (
+      select q.attempts
+      from webhook_queue q
+      where q.org_id = d.org_id
+        and q.delivery_id = d.id
+    ),
+    d.attempts
+  ) as attempts,
+  (
+    select q.due_at
+    from webhook_queue q
+    where q.org_id = d.org_id
+      and q.delivery_id = d.id
+      and not q.leased
+  ) as next_attempt_at`
 
 const deliveryOf = (row: DeliveryRow): Delivery => ({
   id: row.id,
@@ -27,8 +43,7 @@ const deliveryOf = (row: DeliveryRow): Delivery => ({
   event_id: row.event_id,
   status: row.status,
   attempts: row.attempts,
-  // in flight `due_at` is the end of the lease
-  next_attempt_at: row.leased ? null : (row.due_at?.toISOString() ?? null),
+  next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
   last_status_code: row.last_status_code,
   created_at: row.created_at.toISOString(),
   completed_at: row.completed_at?.toISOString() ?? null,
@@ -53,15 +68,11 @@ const matchingDays = (sql: ISql, orgId: string, endpointId: string, query: Deliv
   group by c.day
   having sum(c.deliveries) > 0`
 
-/**
- * Only deliveries in one state. The index of what failed serves also a plan for any state, which has to be told so. That
- * of what waits is in another order and must not be taken: the whole of it would be read and sorted for one page.
- */
+/** Only deliveries in one state; those that were given up have an index. */
 function inState(sql: ISql, status: DeliveryStatus | undefined) {
   if (status === undefined) return sql``
-  if (status === 'pending' || status === 'pending_retry') return sql`and d.status || '' = ${status}`
-  const literal = status === 'success' ? sql`` : sql`and d.status in ('failed', 'cancelled')`
-  return sql`and d.status = ${status} ${literal}`
+  const given = status === 'failed' || status === 'cancelled' ? sql`and d.undelivered` : sql``
+  return sql`and d.status = ${status} ${given}`
 }
 
 type ListRow = Omit<DeliveryRow, 'id'> & {
@@ -140,8 +151,6 @@ type AttemptRow = Omit<DeliveryDetail['attempts'][number], 'started_at'> & { sta
 /** A delivery with what was sent and what came of it. */
 export interface DeliveryHistory {
   delivery: Delivery
-  /** When the latest attempt was begun; null: none yet. */
-  claimedAt: Date | null
   body: string
   attempts: DeliveryDetail['attempts']
 }
@@ -153,8 +162,8 @@ export async function getHistory(
   endpointId: string,
   id: string,
 ): Promise<DeliveryHistory> {
-  const [row] = await sql<(DeliveryRow & { claimed_at: Date | null; body: string })[]>`
-    select ${deliveryColumns(sql)}, d.claimed_at, v.body
+  const [row] = await sql<(DeliveryRow & { body: string })[]>`
+    select ${deliveryColumns(sql)}, v.body
     from webhook_deliveries d
     join webhook_events v on v.org_id = d.org_id and v.id = d.event_id
     where d.org_id = ${orgId}
@@ -169,7 +178,6 @@ export async function getHistory(
     order by a.number`
   return {
     delivery: deliveryOf(row),
-    claimedAt: row.claimed_at,
     body: row.body,
     attempts: attempts.map((attempt) => ({ ...attempt, started_at: attempt.started_at.toISOString() })),
   }

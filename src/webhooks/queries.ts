@@ -175,24 +175,31 @@ export async function cancelWaiting(
 ): Promise<number> {
   const [row] = await sql<{ cancelled: number }[]>`
     with waiting as materialized (
-      select d.id, d.endpoint_id, d.event, d.created_at, d.status as was
-      from webhook_deliveries d
-      where d.org_id = ${orgId}
-        and d.endpoint_id = ${endpointId}
-        and d.status in ('pending', 'pending_retry')
-        and not (d.leased and d.due_at > clock_timestamp())
-      order by d.due_at, d.id
+      select q.delivery_id as id, q.failures
+      from webhook_queue q
+      where q.org_id = ${orgId}
+        and q.endpoint_id = ${endpointId}
+        and (not q.leased or q.due_at <= clock_timestamp())
+      order by q.leased, q.due_at, q.delivery_id
       limit ${limit}
       -- one that is being settled or claimed is in flight
       for update skip locked
     ),
+    unqueued as (
+      delete from webhook_queue q
+      using waiting w
+      where q.org_id = ${orgId}
+        and q.delivery_id = w.id
+    ),
     changed as (
       update webhook_deliveries d
-      set status = 'cancelled', leased = false, due_at = null, completed_at = clock_timestamp()
+      set status = 'cancelled', undelivered = true, completed_at = clock_timestamp()
       from waiting w
       where d.org_id = ${orgId}
         and d.id = w.id
-      returning d.id, w.endpoint_id, w.created_at, w.event, w.was, d.status
+      returning
+        d.id, d.endpoint_id, d.created_at, d.event, d.status,
+        case when w.failures > 0 then 'pending_retry' else 'pending' end as was
     ),
     counts as (${countsMoved(sql, orgId)})
     select count(*)::integer as cancelled

@@ -46,8 +46,8 @@ export interface ClaimLimits {
 }
 
 /**
- * Organizations that have something due, in no order: in one read without a lock. The lateral keeps it to one index
- * entry an endpoint, however much waits.
+ * Organizations that have something due, in no order: in one read without a lock. The laterals keep it to two
+ * index entries an endpoint, however much waits.
  */
 export async function findDueOrganizations(sql: Sql): Promise<string[]> {
   const rows = await sql<{ org_id: string }[]>`
@@ -56,12 +56,17 @@ export async function findDueOrganizations(sql: Sql): Promise<string[]> {
     join organizations o on o.org_id = e.org_id
     cross join lateral (
       select 1
-      from webhook_deliveries d
-      where d.org_id = e.org_id
-        and d.endpoint_id = e.id
-        and d.status in ('pending', 'pending_retry')
-        and d.due_at <= now()
-      order by d.due_at, d.id
+      from (values (false), (true)) as l (leased)
+      cross join lateral (
+        select 1
+        from webhook_queue q
+        where q.org_id = e.org_id
+          and q.endpoint_id = e.id
+          and q.leased = l.leased
+          and q.due_at <= now()
+        order by q.due_at, q.delivery_id
+        limit 1
+      ) w
       limit 1
     ) w
     where e.enabled
@@ -118,6 +123,8 @@ export async function settle(
   const ids = outcomes.map((outcome) => outcome.deliveryId)
   // booleans and times as texts: the driver would take an array of them for a single one
   const of = <Value>(pick: (result: AttemptResult) => Value) => outcomes.map(({ result }) => pick(result))
+  const failedIds = outcomes.flatMap(({ deliveryId, result }) => (result.ok ? [] : [deliveryId]))
+  const isLast = sql`(g.refused or q.mode <> 'scheduled' or q.failures >= ${delaysS.length})`
   const rows = await sql<{ id: string }[]>`
     with given as (
       select *
@@ -133,50 +140,58 @@ export async function settle(
         ${of((result) => result.responseBody)}::text[]
       ) as g (id, number, ok, refused, started_at, duration_ms, status_code, error, response_body)
     ),
-    held as materialized (
-      select d.id, d.endpoint_id, d.event, d.created_at, d.status, d.mode, d.attempts, d.failures
-      from webhook_deliveries d
-      where d.org_id = ${orgId}
-        and d.id = any(${ids}::text[])
-        and d.leased
-      order by d.id
-      for update
+    finished as (
+      delete from webhook_queue q
+      using given g
+      where q.org_id = ${orgId}
+        and q.delivery_id = any(${ids}::text[])
+        and q.delivery_id = g.id
+        and q.attempts = g.number
+        and q.leased
+        and (g.ok or ${isLast})
+      returning g.*, q.endpoint_id, q.failures
+    ),
+    delayed as (
+      update webhook_queue q
+      set
+        leased = false,
+        failures = q.failures + 1,
+        due_at = clock_timestamp() + (${[...delaysS]}::integer[])[q.failures + 1] * interval '1 second'
+      from given g
+      where q.org_id = ${orgId}
+        and q.delivery_id = any(${failedIds}::text[])
+        and q.delivery_id = g.id
+        and q.attempts = g.number
+        and q.leased
+        and not (g.ok or ${isLast})
+      returning g.*, q.endpoint_id, q.failures - 1 as failures
     ),
     judged as materialized (
       select
-        h.id,
-        h.endpoint_id,
-        h.event,
-        h.created_at,
-        h.status as was,
-        h.failures + (not g.ok)::integer as failures,
-        case
-          when g.ok then 'success'
-          when g.refused or h.mode <> 'scheduled' or h.failures >= ${delaysS.length} then 'failed'
-          else 'pending_retry'
-        end as status,
-        g.number, g.ok, g.started_at, g.duration_ms, g.status_code, g.error, g.response_body,
-        max(g.started_at) filter (where g.ok) over (partition by h.endpoint_id) as last_ok_at
-      from held h
-      join given g on g.id = h.id and g.number = h.attempts
+        b.*,
+        case when b.failures > 0 then 'pending_retry' else 'pending' end as was,
+        max(b.started_at) filter (where b.ok) over (partition by b.endpoint_id) as last_ok_at
+      from (
+        select f.*, case when f.ok then 'success' else 'failed' end as status
+        from finished f
+        union all
+        select y.*, 'pending_retry'
+        from delayed y
+      ) b
     ),
     changed as (
       update webhook_deliveries d
       set
         status = j.status,
-        leased = false,
-        failures = j.failures,
+        undelivered = j.status = 'failed',
+        attempts = j.number,
         last_status_code = j.status_code,
-        due_at = case
-          when j.status = 'pending_retry'
-          then clock_timestamp() + (${[...delaysS]}::integer[])[j.failures] * interval '1 second'
-        end,
         completed_at = case when j.status <> 'pending_retry' then clock_timestamp() end
       from judged j
       where d.org_id = ${orgId}
         and d.id = any(${ids}::text[])
         and d.id = j.id
-      returning d.id, j.endpoint_id, j.created_at, j.event, j.was, j.status
+      returning d.id, j.endpoint_id, d.created_at, d.event, j.was, j.status
     ),
     attempts as (
       insert into webhook_attempts (
@@ -225,18 +240,18 @@ export async function release(
 ): Promise<void> {
   const ids = attempts.map(({ deliveryId }) => deliveryId)
   await sql`
-    update webhook_deliveries d
+    update webhook_queue q
     set
       leased = false,
-      attempts = d.attempts - 1,
+      attempts = q.attempts - 1,
       due_at = clock_timestamp() + ${delayMs} * interval '1 millisecond'
     from unnest(
       ${ids}::text[],
       ${attempts.map(({ attempt }) => attempt)}::integer[]
     ) as g (id, number)
-    where d.org_id = ${orgId}
-      and d.id = any(${ids}::text[])
-      and d.id = g.id
-      and d.attempts = g.number
-      and d.leased`
+    where q.org_id = ${orgId}
+      and q.delivery_id = any(${ids}::text[])
+      and q.delivery_id = g.id
+      and q.attempts = g.number
+      and q.leased`
 }

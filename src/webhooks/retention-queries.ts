@@ -4,8 +4,8 @@ import { countsMoved, MAX_LOST } from './queue.ts'
 
 // What has served its time. One organization a statement, in batches, so that nothing waits long behind it.
 
-/** Organizations looked at in one round; the next round goes on. */
-const MAX_ORGANIZATIONS = 1_000
+/** Endpoints looked at in one round; the next round goes on. */
+const MAX_ENDPOINTS = 1_000
 const BATCH = 5_000
 
 /**
@@ -13,38 +13,59 @@ const BATCH = 5_000
  * How many.
  */
 export async function failAbandoned(sql: Sql): Promise<number> {
-  const organizations = await sql<{ org_id: string }[]>`
-    select distinct d.org_id
-    from webhook_deliveries d
-    where d.leased
-      and d.due_at <= now()
-      and (d.mode = 'test' or d.lost >= ${MAX_LOST})
-    limit ${MAX_ORGANIZATIONS}`
+  const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
+    select p.org_id, p.endpoint_id
+    from (
+      select distinct c.org_id, c.endpoint_id
+      from webhook_delivery_counts c
+      where c.status in ('pending', 'pending_retry')
+        and c.deliveries > 0
+    ) p
+    cross join lateral (
+      select 1
+      from webhook_queue q
+      where q.org_id = p.org_id
+        and q.endpoint_id = p.endpoint_id
+        and q.leased
+        and q.due_at <= now()
+        and (q.mode = 'test' or q.lost >= ${MAX_LOST})
+      limit 1
+    ) a
+    limit ${MAX_ENDPOINTS}`
   let failed = 0
-  for (const { org_id } of organizations) failed += await failAbandonedOf(sql, org_id)
+  for (const { org_id, endpoint_id } of endpoints) failed += await failAbandonedOf(sql, org_id, endpoint_id)
   return failed
 }
 
-async function failAbandonedOf(sql: ISql, orgId: string): Promise<number> {
+async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string): Promise<number> {
   const rows = await sql<{ id: string }[]>`
     with held as materialized (
-      select d.id, d.endpoint_id, d.event, d.created_at, d.status, d.attempts, d.claimed_at
-      from webhook_deliveries d
-      where d.org_id = ${orgId}
-        and d.leased
-        and d.due_at <= now()
-        and (d.mode = 'test' or d.lost >= ${MAX_LOST})
-      order by d.id
+      select q.delivery_id as id, q.attempts, q.failures, q.claimed_at
+      from webhook_queue q
+      where q.org_id = ${orgId}
+        and q.endpoint_id = ${endpointId}
+        and q.leased
+        and q.due_at <= now()
+        and (q.mode = 'test' or q.lost >= ${MAX_LOST})
+      order by q.due_at, q.delivery_id
       limit ${BATCH}
       for update skip locked
     ),
+    unqueued as (
+      delete from webhook_queue q
+      using held h
+      where q.org_id = ${orgId}
+        and q.delivery_id = h.id
+    ),
     changed as (
       update webhook_deliveries d
-      set status = 'failed', leased = false, due_at = null, completed_at = clock_timestamp()
+      set status = 'failed', undelivered = true, attempts = h.attempts, completed_at = clock_timestamp()
       from held h
       where d.org_id = ${orgId}
         and d.id = h.id
-      returning d.id, h.endpoint_id, h.created_at, h.event, h.status as was, d.status
+      returning
+        d.id, d.endpoint_id, d.created_at, d.event, d.status,
+        case when h.failures > 0 then 'pending_retry' else 'pending' end as was
     ),
     attempts as (
       insert into webhook_attempts (org_id, delivery_id, number, started_at, error)
@@ -71,7 +92,7 @@ export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<numbe
     where c.day <= ${before}::timestamptz::date
       and c.status in ('success', 'failed', 'cancelled')
       and c.deliveries > 0
-    limit ${MAX_ORGANIZATIONS}`
+    limit ${MAX_ENDPOINTS}`
   let deleted = 0
   for (const { org_id, endpoint_id } of endpoints) {
     let batch: number

@@ -54,11 +54,33 @@ create table webhook_deliveries (
   event_id text not null,
   event text not null,
   status text not null check (status in ('pending', 'pending_retry', 'success', 'failed', 'cancelled')),
+  -- whether it was given up: a column of its own, so that no index speaks of the status, and a success is written in
+  -- place (HOT) without touching an index; and half of each page is kept free for that
+  undelivered boolean not null default false,
+  -- attempts made, those not known to have ended included
+  attempts integer not null,
+  last_status_code integer,
+  created_at timestamptz not null,
+  completed_at timestamptz,
+  primary key (org_id, id),
+  unique (org_id, event_id, endpoint_id),
+  check ((completed_at is null) = (status in ('pending', 'pending_retry')))
+) with (fillfactor = 50);
+create index webhook_deliveries_history on webhook_deliveries (org_id, endpoint_id, created_at, id);
+create index webhook_deliveries_undelivered on webhook_deliveries (org_id, endpoint_id, created_at, id)
+  where undelivered;
+
+-- Deliveries that are not finished, waiting or in flight: a narrow table that a claim changes, and a success leaves.
+create table webhook_queue (
+  org_id text not null,
+  delivery_id text not null,
+  endpoint_id text not null,
+  event_id text not null,
   -- scheduled: retried; once: a redelivery, one attempt; test: sent by the request that asked for it, never claimed
   mode text not null check (mode in ('scheduled', 'once', 'test')),
   -- attempts begun: the fencing number, by which only the latest may settle
   attempts integer not null,
-  -- attempts known to have failed: the place in the schedule
+  -- attempts known to have failed, of the schedule's: the place in it; with any the delivery is `pending_retry`
   failures integer not null,
   -- attempts of which nothing was heard again, for their sender died
   lost integer not null,
@@ -66,24 +88,12 @@ create table webhook_deliveries (
   leased boolean not null,
   -- when the latest attempt was begun
   claimed_at timestamptz,
-  -- when to send, or the end of the lease; null when finished
-  due_at timestamptz,
-  last_status_code integer,
-  created_at timestamptz not null,
-  completed_at timestamptz,
-  primary key (org_id, id),
-  unique (org_id, event_id, endpoint_id),
-  check ((due_at is null) = (status in ('success', 'failed', 'cancelled'))),
-  check (not leased or due_at is not null)
-);
--- what waits, in the order it is sent
-create index webhook_deliveries_waiting on webhook_deliveries (org_id, endpoint_id, due_at, id)
-  where status in ('pending', 'pending_retry');
--- what is in flight: at most the endpoint's limit
-create index webhook_deliveries_leased on webhook_deliveries (org_id, endpoint_id) where leased;
-create index webhook_deliveries_history on webhook_deliveries (org_id, endpoint_id, created_at, id);
-create index webhook_deliveries_undelivered on webhook_deliveries (org_id, endpoint_id, created_at, id)
-  where status in ('failed', 'cancelled');
+  -- when to send, or the end of the lease
+  due_at timestamptz not null,
+  primary key (org_id, delivery_id)
+) with (fillfactor = 70);
+-- what waits, in the order it is sent; and what is in flight, at most the endpoint's limit
+create index webhook_queue_due on webhook_queue (org_id, endpoint_id, leased, due_at, delivery_id);
 
 -- Deliveries counted, by the day they were made, in the statement that makes or changes them: totals and pages of the
 -- history read these.
@@ -179,14 +189,14 @@ begin
       e.secret,
       case when e.previous_secret_expires_at > v_now then e.previous_secret end as previous_secret,
       coalesce(h.consecutive_failures, 0) >= p_failing_after as failing,
-      greatest(p_cap - (
+      least(p_limit, greatest(p_cap - (
         select count(*)
-        from webhook_deliveries f
+        from webhook_queue f
         where f.org_id = p_org
           and f.endpoint_id = e.id
           and f.leased
           and f.due_at > v_now
-      ), 0) as room
+      ), 0)) as room
     from webhook_endpoints e
     join organizations o on o.org_id = e.org_id
     left join webhook_health h on h.org_id = e.org_id and h.endpoint_id = e.id
@@ -200,66 +210,69 @@ begin
   ),
   due as (
     select
-      w.id,
+      w.delivery_id,
       w.due_at,
+      w.attempts,
+      w.claimed_at,
+      s.leased as is_lost,
       w.attempts = 0 and not l.failing as is_first,
-      row_number() over (partition by l.id order by w.due_at, w.id) as turn
+      l.room,
+      row_number() over (partition by l.id order by w.due_at, w.delivery_id) as turn
     from lanes l
+    -- what waits, and leases that have ended
+    cross join (values (false), (true)) as s (leased)
     cross join lateral (
-      select d.id, d.due_at, d.attempts
-      from webhook_deliveries d
-      where d.org_id = p_org
-        and d.endpoint_id = l.id
-        and d.status in ('pending', 'pending_retry')
-        and d.due_at <= v_now
-        and d.mode <> 'test'
-        and d.lost < p_max_lost
-      order by d.due_at, d.id
+      select q.delivery_id, q.due_at, q.attempts, q.claimed_at
+      from webhook_queue q
+      where q.org_id = p_org
+        and q.endpoint_id = l.id
+        and q.leased = s.leased
+        and q.due_at <= v_now
+        and q.mode <> 'test'
+        and q.lost < p_max_lost
+      order by q.due_at, q.delivery_id
       limit l.room
       for update skip locked
     ) w
   ),
   ranked as (
     select
-      u.id,
-      u.due_at,
-      u.is_first,
-      u.turn,
-      row_number() over (partition by u.is_first order by u.turn, u.due_at, u.id) as place
+      u.*,
+      row_number() over (partition by u.is_first order by u.turn, u.due_at, u.delivery_id) as place
     from due u
+    where u.turn <= u.room
   ),
   chosen as materialized (
-    select r.id, r.is_first
+    select r.delivery_id, r.is_first, r.is_lost, r.attempts, r.claimed_at
     from ranked r
     where r.is_first or r.place <= p_later_limit
-    order by r.turn, r.due_at, r.id
+    order by r.turn, r.due_at, r.delivery_id
     limit p_limit
   ),
   lost as (
     insert into webhook_attempts (org_id, delivery_id, number, started_at, error)
     select
-      p_org, d.id, d.attempts, d.claimed_at,
+      p_org, c.delivery_id, c.attempts, c.claimed_at,
       'the sender ended before it was known how the attempt ended; it may have arrived'
     from chosen c
-    join webhook_deliveries d on d.org_id = p_org and d.id = c.id
-    where d.leased
+    where c.is_lost
     on conflict do nothing
   ),
   taken as (
-    update webhook_deliveries d
+    update webhook_queue q
     set
       leased = true,
-      attempts = d.attempts + 1,
-      lost = d.lost + d.leased::integer,
+      attempts = q.attempts + 1,
+      lost = q.lost + c.is_lost::integer,
       claimed_at = v_now,
       due_at = v_now + p_lease_ms * interval '1 millisecond'
     from chosen c
-    where d.org_id = p_org
-      and d.id = c.id
-    returning d.id, d.endpoint_id, d.event_id, d.event, d.attempts, c.is_first
+    where q.org_id = p_org
+      and q.delivery_id = c.delivery_id
+    returning q.delivery_id, q.endpoint_id, q.event_id, q.attempts, c.is_first
   )
   select
-    t.id, t.endpoint_id, t.event_id, t.event, t.attempts, t.is_first, l.url, l.secret, l.previous_secret, v.body
+    t.delivery_id, t.endpoint_id, t.event_id, v.event, t.attempts, t.is_first, l.url, l.secret, l.previous_secret, v.body
   from taken t
   join lanes l on l.id = t.endpoint_id
   join webhook_events v on v.org_id = p_org and v.id = t.event_id;
