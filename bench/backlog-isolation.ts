@@ -39,6 +39,7 @@ const CASES: readonly Case[] = [
 /** How long the last receipt is waited for. */
 const PATIENCE_MS = 60_000
 const POLL_MS = 100
+const MOST_PRINTED = 5
 const WARM_UP = { perSecond: 20, seconds: 2 }
 
 export interface IsolationOptions extends StageOptions {
@@ -109,7 +110,7 @@ async function addDead(
 interface Delays {
   fromRequest: number[]
   fromAnswer: number[]
-  missing: number
+  missing: string[]
   duplicates: number
   attemptsOfDead: number
 }
@@ -124,6 +125,7 @@ async function runCase(one: Case, receivers: Receivers, options: IsolationOption
     await addEndpoint(sql, healthy.orgId, `http://127.0.0.1:${receivers.ports.good}/healthy`)
     const program = await start()
     try {
+      await receivers.clear()
       // compiled, connected, and known to answer
       await delaysOf(await syncSessions(program.url, healthy.key, 'warm', WARM_UP), receivers)
       await receivers.clear()
@@ -134,7 +136,7 @@ async function runCase(one: Case, receivers: Receivers, options: IsolationOption
         select count(*)::int as count
         from webhook_attempts a
         where not coalesce(a.status_code, 0) between 200 and 299`
-      if (delays.missing > 0) await printMissing(sql, healthy.orgId)
+      await printMissing(sql, healthy.orgId, delays.missing)
       return { ...delays, attemptsOfDead: row?.count ?? 0 }
     } finally {
       await program.stop()
@@ -142,29 +144,31 @@ async function runCase(one: Case, receivers: Receivers, options: IsolationOption
   })
 }
 
-/** Where events of the healthy endpoint are that did not come. */
-async function printMissing(sql: Sql, orgId: string): Promise<void> {
-  const rows = await sql`
-    select
-      d.id, d.status, q.attempts, q.failures, q.lost, q.leased, a.error, a.duration_ms,
-      extract(epoch from q.due_at - now())::int as due_in_s,
-      extract(epoch from now() - d.created_at)::int as age_s
-    from webhook_deliveries d
-    join webhook_endpoints e on e.org_id = d.org_id and e.id = d.endpoint_id
-    left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
-    left join webhook_attempts a on a.org_id = d.org_id and a.delivery_id = d.id
-    where d.org_id = ${orgId}
-      and d.status <> 'success'
-      and e.url like '%/healthy'
-    order by d.created_at
-    limit 5`
-  for (const row of rows) print(JSON.stringify(row))
+/** What the database knows of the events that did not come. */
+async function printMissing(sql: Sql, orgId: string, sessions: readonly string[]): Promise<void> {
+  for (const session of sessions.slice(0, MOST_PRINTED)) {
+    const rows = await sql`
+      select
+        v.id as event_id, e.url, d.status, d.attempts, q.lost, q.leased, a.status_code, a.error, a.duration_ms,
+        a.response_body, v.created_at, a.started_at, d.completed_at, q.due_at
+      from webhook_events v
+      left join webhook_deliveries d on d.org_id = v.org_id and d.event_id = v.id
+      left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
+      left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
+      left join webhook_endpoints e on e.org_id = d.org_id and e.id = d.endpoint_id
+      left join webhook_attempts a on a.org_id = d.org_id and a.delivery_id = d.id
+      where v.org_id = ${orgId}
+        and v.body like ${`%"${session}"%`}
+      order by e.url, a.number`
+    print(`missing ${session}: ${rows.length === 0 ? 'no event' : JSON.stringify(rows)}`)
+  }
 }
 
 async function delaysOf(sent: ReadonlyMap<string, Sent>, receivers: Receivers) {
   const patientMs = performance.now() + PATIENCE_MS
   let { first, duplicates } = await receivers.receipts()
-  while (Object.keys(first).length < sent.size && performance.now() < patientMs) {
+  const isMissing = () => [...sent.keys()].some((id) => first[id] === undefined)
+  while (isMissing() && performance.now() < patientMs) {
     await Bun.sleep(POLL_MS)
     ;({ first, duplicates } = await receivers.receipts())
   }
@@ -175,7 +179,7 @@ async function delaysOf(sent: ReadonlyMap<string, Sent>, receivers: Receivers) {
   return {
     fromRequest,
     fromAnswer: delays('answeredMs'),
-    missing: fromRequest.filter((ms) => !Number.isFinite(ms)).length,
+    missing: pairs.flatMap(([id]) => (first[id] === undefined ? [id] : [])),
     duplicates,
   }
 }
@@ -198,7 +202,7 @@ export async function measureIsolation(receivers: Receivers, options: IsolationO
       quantile(fromAnswer, 0.99),
       Math.max(...fromAnswer),
     ].map((value) => value.toFixed(0))
-    const others = [counts.missing, counts.duplicates, counts.attemptsOfDead].map(String)
+    const others = [counts.missing.length, counts.duplicates, counts.attemptsOfDead].map(String)
     rows.push([one.name, ...ms, ...others, loadavg()[0]?.toFixed(1) ?? '', p99 < LIMIT_MS ? 'ok' : 'BEYOND'])
     print(`${rows.at(-1)?.join('  ')}; p99 of each sixth of the time: ${sixths(fromRequest).join(' ')}`)
   }
