@@ -22,7 +22,7 @@ export type Answer = (socket: Socket, number: number) => void
 const TLS_DIR = join(import.meta.dir, 'fixtures', 'tls')
 
 /** Certificate and key of a name in fixtures/tls. */
-async function certificate(name: string): Promise<TlsOptions> {
+export async function certificate(name: string): Promise<TlsOptions> {
   const der = Buffer.from(await Bun.file(join(TLS_DIR, `${name}.key.der`)).arrayBuffer())
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   return {

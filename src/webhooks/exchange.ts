@@ -1,11 +1,5 @@
-import {
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isIP } from 'node:net'
+import type { Connection, User } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { isOutOfDescriptors } from './descriptors.ts'
 import { ADDRESS_REFUSED, hostOf } from './egress.ts'
@@ -21,6 +15,7 @@ import {
   timedOut,
 } from './failure.ts'
 import { createKeptBody, type KeptBody } from './kept-body.ts'
+import { requestText } from './request-text.ts'
 import { LOOKUP_TIMEOUT_MS, vetName } from './resolve.ts'
 import type { OutgoingRequest, SenderOptions } from './sender.ts'
 
@@ -28,7 +23,6 @@ import type { OutgoingRequest, SenderOptions } from './sender.ts'
 const CONNECT_TIMEOUT_MS = 5_000
 /** After the headers the status has decided; a body is not waited for much longer. */
 const BODY_TIMEOUT_MS = 5_000
-const MAX_HEADER_BYTES = 16_384
 /** Answers of 1xx before the real one. */
 const MAX_INTERIM = 16
 
@@ -39,127 +33,118 @@ export interface Ending {
   failure: Failure | null
 }
 
-/** What an attempt's timers and events act on. */
+/** One request on its way. */
 interface Exchange {
   options: SenderOptions
+  connections: Connections
+  url: URL
+  /** What is sent. */
+  text: string
   phase: Phase
+  connection: Connection | null
+  /** Answers of 1xx so far. */
+  interim: number
   answer: Ending['answer']
-  /** The answer was read to its end: its connection can serve the next request. */
-  isWhole: boolean
-  /** Ends the attempt; only the first call counts. After an answer began its status has decided, not `failure`. */
-  finish(failure: Failure | null): void
-  /** Ends the attempt so after `ms`, unless `arm` or `disarm` is called before: there is one such timer. */
-  arm(ms: number, failure: Failure): void
-  disarm(): void
+  isOver: boolean
+  /** By the clock of performance.now(). */
+  endsAt: number
+  /** The only one: of the whole request, or of a step that has to end earlier. */
+  timer: ReturnType<typeof setTimeout> | undefined
+  resolve(ending: Ending): void
 }
 
-/** Gives a new connection the addresses of its name, all of them judged. Not asked for addresses in the URL. */
-const vettingLookup =
-  (state: Exchange): LookupFunction =>
-  (host, { all }, callback) => {
-    const { egress, resolve, timeoutMs } = state.options
-    const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
-    const connect = async () => {
-      const vetted = await vetName(egress, resolve, host, lookupMs)
-      if ('problem' in vetted) {
-        state.finish(lookupFailure(vetted, lookupMs))
-        // the socket still waits to hear of it
-        return callback(new Error('no address'), [])
-      }
-      // seen before it fails, as another may give a descriptor back meanwhile
-      if (isOutOfDescriptors()) state.finish(POSTPONED)
-      state.arm(CONNECT_TIMEOUT_MS, timedOut('no connection', CONNECT_TIMEOUT_MS))
-      const addresses = vetted.addresses.map((address) => ({ address, family: isIP(address) }))
-      const [first] = addresses
-      if (all === true || first === undefined) callback(null, addresses)
-      else callback(null, first.address, first.family)
-    }
-    // a rejection that nobody hears would end the thread
-    connect().catch((error: unknown) => state.finish(connectionFailure(error, state.phase)))
-  }
+/** Ends the attempt; only the first call counts. After an answer began its status has decided, not `failure`. */
+function finish(exchange: Exchange, failure: Failure | null, isWhole = false): void {
+  if (exchange.isOver) return
+  exchange.isOver = true
+  clearTimeout(exchange.timer)
+  const { answer, connection } = exchange
+  if (connection !== null) exchange.connections.release(connection, isWhole)
+  exchange.resolve({ answer, failure: answer === null ? failure : statusFailure(answer.status) })
+}
 
-function watchConnection(state: Exchange, req: ClientRequest, socket: Socket, isTls: boolean): void {
-  const { egress } = state.options
-  // the judged address was given to the connection; this sees to it that it is the one in use
-  const judgePeer = () => {
-    if (socket.remoteAddress !== undefined && !egress.isAllowed(socket.remoteAddress))
-      state.finish(refused(ADDRESS_REFUSED))
-  }
-  const ready = () => {
-    state.disarm()
-    state.phase = 'answer'
-    judgePeer()
-  }
-  if (req.reusedSocket) {
-    ready()
+const expire = (exchange: Exchange, what: string, ms: number): void => finish(exchange, timedOut(what, ms))
+
+/** Ends the attempt after `ms`, or when its whole time is over if that is sooner, unless `arm` is called before. */
+function arm(exchange: Exchange, what: string, ms: number): void {
+  clearTimeout(exchange.timer)
+  const { endsAt, options } = exchange
+  const left = endsAt - performance.now()
+  if (ms < left) exchange.timer = setTimeout(expire, ms, exchange, what, ms)
+  else exchange.timer = setTimeout(expire, left, exchange, 'no answer', options.timeoutMs)
+}
+
+/** The judged addresses were given to the connection; this sees to it that it is one of them that is in use. */
+function isPeerAllowed({ options, connection }: Exchange): boolean {
+  const peer = connection?.socket.remoteAddress
+  return peer === undefined || options.egress.isAllowed(peer)
+}
+
+function write(exchange: Exchange): void {
+  exchange.phase = 'answer'
+  if (isPeerAllowed(exchange)) exchange.connection?.socket.write(exchange.text)
+  else finish(exchange, refused(ADDRESS_REFUSED))
+}
+
+function noteStatus(exchange: Exchange, status: number): void {
+  if (status < 100 || status > 199 || status === 101) {
+    exchange.answer = { status, body: createKeptBody() }
     return
   }
-  socket.once('connect', () => {
-    if (isTls) {
-      state.phase = 'handshake'
-      judgePeer()
-    } else ready()
-  })
-  if (isTls) socket.once('secureConnect', ready)
+  exchange.interim += 1
+  if (exchange.interim > MAX_INTERIM) finish(exchange, broken(`more than ${MAX_INTERIM} answers of 1xx`))
 }
 
-function readAnswer(state: Exchange, status: number, res: IncomingMessage): void {
-  const body = createKeptBody()
-  state.answer = { status, body }
-  state.arm(BODY_TIMEOUT_MS, timedOut('no whole body', BODY_TIMEOUT_MS))
-  const end = () => state.finish(null)
-  res.on('data', (chunk: Buffer) => {
-    if (!body.add(chunk)) end()
-  })
-  res.on('end', () => {
-    state.isWhole = res.complete
-    end()
-  })
-  res.on('error', end)
-  res.on('close', end)
+function userOf(exchange: Exchange): User {
+  let isBodyTimed = false
+  return {
+    connected() {
+      if (exchange.url.protocol === 'https:') exchange.phase = 'handshake'
+      if (!isPeerAllowed(exchange)) finish(exchange, refused(ADDRESS_REFUSED))
+    },
+    ready() {
+      arm(exchange, 'no answer', exchange.options.timeoutMs)
+      write(exchange)
+    },
+    status: (status) => noteStatus(exchange, status),
+    body(chunk) {
+      if (exchange.answer?.body.add(chunk) === false) finish(exchange, null)
+    },
+    waiting() {
+      if (exchange.answer === null || isBodyTimed) return
+      isBodyTimed = true
+      arm(exchange, 'no whole body', BODY_TIMEOUT_MS)
+    },
+    complete: () => finish(exchange, null, true),
+    failed: (error) => finish(exchange, connectionFailure(error, exchange.phase)),
+  }
 }
 
-function watchRequest(
-  state: Exchange,
-  req: ClientRequest,
-  isTls: boolean,
-  taken: Connections['taken'],
-): void {
-  let interim = 0
-  req.on('socket', (socket) => {
-    taken(socket)
-    watchConnection(state, req, socket, isTls)
-  })
-  req.on('information', () => {
-    interim += 1
-    if (interim > MAX_INTERIM) state.finish(broken(`more than ${MAX_INTERIM} answers of 1xx`))
-  })
-  req.on('upgrade', (_res, socket) => {
-    socket.on('error', () => undefined)
-    socket.destroy()
-    state.answer = { status: 101, body: createKeptBody() }
-    state.finish(null)
-  })
-  req.on('response', (res) => readAnswer(state, res.statusCode ?? 0, res))
-  // stays after the end: an error that nobody hears would end the thread
-  req.on('error', (error) => state.finish(connectionFailure(error, state.phase)))
-  req.on('close', () => state.finish(connectionFailure(undefined, state.phase)))
+/** The addresses of the URL's host, all of them judged; null when that ended the attempt. */
+async function vettedAddresses(exchange: Exchange): Promise<string[] | null> {
+  const { egress, resolve, timeoutMs } = exchange.options
+  const host = hostOf(exchange.url)
+  // judged with the URL
+  if (isIP(host) !== 0) return [host]
+  const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
+  const vetted = await vetName(egress, resolve, host, lookupMs)
+  if ('addresses' in vetted) return vetted.addresses
+  finish(exchange, lookupFailure(vetted, lookupMs))
+  return null
 }
 
-const requestOptions = (url: URL, { headers, body }: OutgoingRequest): RequestOptions => ({
-  method: 'POST',
-  host: hostOf(url),
-  port: url.port || (url.protocol === 'https:' ? 443 : 80),
-  path: `${url.pathname}${url.search}`,
-  headers: {
-    Host: url.host,
-    ...headers,
-    'Content-Length': Buffer.byteLength(body),
-    // nothing here inflates an answer
-    'Accept-Encoding': 'identity',
-  },
-  maxHeaderSize: MAX_HEADER_BYTES,
-})
+async function connect(exchange: Exchange, user: User): Promise<void> {
+  const addresses = await vettedAddresses(exchange)
+  // the time may be over meanwhile
+  if (addresses === null || exchange.isOver) return
+  // seen before it fails, as another may give a descriptor back meanwhile
+  if (isOutOfDescriptors()) {
+    finish(exchange, POSTPONED)
+    return
+  }
+  arm(exchange, 'no connection', CONNECT_TIMEOUT_MS)
+  exchange.connection = exchange.connections.open(exchange.url, addresses, user)
+}
 
 /**
  * One request and its answer. A kept connection that the receiver closes as it is taken fails the attempt: whether the
@@ -173,36 +158,26 @@ export function exchange(
   outgoing: OutgoingRequest,
 ): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>()
-  const isTls = url.protocol === 'https:'
-  let isOver = false
-  let step: ReturnType<typeof setTimeout> | undefined
+  const { timeoutMs } = options
   const state: Exchange = {
     options,
+    connections,
+    url,
+    text: requestText(url, outgoing),
     phase: 'connect',
+    connection: null,
+    interim: 0,
     answer: null,
-    isWhole: false,
-    finish(failure) {
-      if (isOver) return
-      isOver = true
-      clearTimeout(step)
-      clearTimeout(total)
-      const { answer } = state
-      resolve({ answer, failure: answer === null ? failure : statusFailure(answer.status) })
-      if (!state.isWhole) req.destroy()
-    },
-    arm(ms, failure) {
-      clearTimeout(step)
-      if (!isOver) step = setTimeout(state.finish, ms, failure)
-    },
-    disarm: () => clearTimeout(step),
+    isOver: false,
+    endsAt: performance.now() + timeoutMs,
+    timer: undefined,
+    resolve,
   }
-  const common = { ...requestOptions(url, outgoing), lookup: vettingLookup(state) }
-  const req = isTls
-    ? httpsRequest({ ...common, agent: connections.https })
-    : httpRequest({ ...common, agent: connections.http })
-  const total = setTimeout(state.finish, options.timeoutMs, timedOut('no answer', options.timeoutMs))
-  if (isIP(hostOf(url)) !== 0) state.arm(CONNECT_TIMEOUT_MS, timedOut('no connection', CONNECT_TIMEOUT_MS))
-  watchRequest(state, req, isTls, connections.taken)
-  req.end(outgoing.body)
+  state.timer = setTimeout(expire, timeoutMs, state, 'no answer', timeoutMs)
+  const user = userOf(state)
+  state.connection = connections.take(url.origin, user) ?? null
+  if (state.connection !== null) write(state)
+  // a rejection that nobody hears would end the thread
+  else connect(state, user).catch((error: unknown) => user.failed(error))
   return promise
 }

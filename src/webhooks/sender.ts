@@ -5,9 +5,10 @@ import { type Ending, exchange } from './exchange.ts'
 import { broken, refused } from './failure.ts'
 import type { Resolve } from './resolve.ts'
 
-// One attempt over node:http and node:https. Not fetch: that takes no look-up of ours, so that the address that was
-// judged need not be the one that is used; it goes through the proxies of the environment; and it has at most 256
-// requests in flight.
+// One attempt over sockets of node:net and node:tls, its answer read by the parser of node:http. Not node:http itself:
+// with it a request on a kept connection takes some 130 µs of the processor, so 45. Not fetch: that takes no look-up of
+// ours, so that the address that was judged need not be the one that is used; it goes through the proxies of the
+// environment; and it has at most 256 requests in flight.
 
 export interface Sender {
   /** One POST, as a value whatever happens. Never rejects. */
