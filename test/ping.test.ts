@@ -20,7 +20,7 @@ const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test'
 
 test('however many ask a connection that fell silent, one question is under way', async () => {
   const sql = open()
-  const ping = createPing(() => sql, { limitMs: 50, giveUpMs: 60_000 })
+  const ping = createPing(sql, { limitMs: 50, giveUpMs: 60_000 })
   expect(await ping()).toBe('ok')
   proxy.fallSilent()
   expect(await ping()).toBe('no answer in time')
@@ -37,7 +37,7 @@ test('however many ask a connection that fell silent, one question is under way'
 
 test('a question that is lost does not stop all others for ever', async () => {
   const sql = open()
-  const ping = createPing(() => sql, { limitMs: 50, giveUpMs: 100 })
+  const ping = createPing(sql, { limitMs: 50, giveUpMs: 100 })
   expect(await ping()).toBe('ok')
   proxy.fallSilent()
   expect(await ping()).toBe('no answer in time')
@@ -55,6 +55,6 @@ test('a question that is lost does not stop all others for ever', async () => {
 
 test('a database that cannot be reached is that at once', async () => {
   const sql = connect({ url: 'postgres://u@127.0.0.1:1/x' }, { max: 1, applicationName: 'test' })
-  expect(await createPing(() => sql, { limitMs: 4_000, giveUpMs: 5_000 })()).toBe('unreachable')
+  expect(await createPing(sql, { limitMs: 4_000, giveUpMs: 5_000 })()).toBe('unreachable')
   await sql.end({ timeout: 1 })
 })

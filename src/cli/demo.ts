@@ -7,6 +7,7 @@ import { connect, type Sql } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
+import { createRenewable } from '../db/renewable.ts'
 import { createKey, createOrganization } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
 import { demoBudget, demoMembers } from '../seed/demo.ts'
@@ -84,12 +85,12 @@ export async function demo(context: Context): Promise<void> {
 async function openScratch(dataDir: string, max: number, log: Log): Promise<OpenDatabase> {
   const embedded = await startEmbedded({ dataDir, log, durable: false })
   const { target } = embedded
-  const sql = connect(target, { max, applicationName: 'cloud-analytics demo' })
+  const pool = createRenewable(() => connect(target, { max, applicationName: 'cloud-analytics demo' }))
   const close = async () => {
-    await sql.end({ timeout: 5 })
+    await pool.end(5)
     await embedded.stop()
   }
-  return { sql, target, embedded, close }
+  return { sql: pool.sql, pool, target, embedded, close }
 }
 
 async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise<Filled> {

@@ -1,6 +1,7 @@
 import { connect } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
+import { createRenewable, createSilenceWatch } from '../db/renewable.ts'
 import { OperatorError } from '../errors.ts'
 import { workerSettingsOf } from '../webhooks/messages.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
@@ -11,6 +12,8 @@ import type { Context } from './context.ts'
 import { pricerOf } from './sync-deps.ts'
 
 const SETTLE_MS = 500
+/** Between two looks whether the database has fallen silent. */
+const WATCH_MS = 1_000
 
 /** Transactions at a time, of all organizations; one organization's follow each other. */
 const WRITERS = 4
@@ -57,10 +60,15 @@ export async function startServer(
       secretKey,
       log,
     })
-    const writes = connect(target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
+    const writing = createRenewable(() =>
+      connect(target, { max: WRITERS, applicationName: 'cloud-analytics writes' }),
+    )
+    const look = createSilenceWatch([database.pool, writing], log)
+    // a unix socket is never half open
+    const watch = 'socketDir' in target ? undefined : setInterval(() => void look(), WATCH_MS)
     const app = createApp({
       sql,
-      writes,
+      writes: writing.sql,
       config,
       log,
       now: () => new Date(),
@@ -72,14 +80,16 @@ export async function startServer(
     try {
       listening = listen(app, config, log)
     } catch (error) {
+      clearInterval(watch)
       await worker.stop()
-      await writes.end({ timeout: 5 })
+      await writing.end(5)
       throw error
     }
     const stop = async () => {
       await listening.stop()
       await worker.stop()
-      await writes.end({ timeout: 5 })
+      clearInterval(watch)
+      await writing.end(5)
       await database.close()
     }
     let stopping: Promise<void> | undefined

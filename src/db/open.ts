@@ -3,6 +3,7 @@ import { type ConnectTarget, connect, type Sql } from './client.ts'
 import { checkServer } from './connect-errors.ts'
 import { attachEmbedded, type Embedded, inUse, tryStartEmbedded } from './embedded.ts'
 import { type Role, readHolder } from './instance-lock.ts'
+import { createRenewable, type RenewablePool } from './renewable.ts'
 
 /** The part of the settings that says where the data lives. */
 export interface DatabaseConfig {
@@ -15,6 +16,8 @@ export interface DatabaseConfig {
 
 export interface OpenDatabase {
   sql: Sql
+  /** What `sql` asks. */
+  pool: RenewablePool
   /** For further pools: the worker's, LISTEN. */
   target: ConnectTarget
   /** Present when this process started the server. */
@@ -40,13 +43,13 @@ const OTHERS_POLL_MS = 200
 export async function openDatabase(config: DatabaseConfig, role: Role, log: Log): Promise<OpenDatabase> {
   const { target, embedded } = await locate(config, role, log)
   const timeout = role === 'command' ? { statementTimeoutMs: 0 } : {}
-  const sql = connect(target, {
-    max: role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool,
-    applicationName: `cloud-analytics ${role}`,
-    ...timeout,
-  })
+  const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
+  const pool = createRenewable(() =>
+    connect(target, { max, applicationName: `cloud-analytics ${role}`, ...timeout }),
+  )
+  const { sql } = pool
   const end = async () => {
-    await sql.end({ timeout: 5 })
+    await pool.end(5)
     if (embedded === undefined) return
     if (role === 'command') await othersGone(embedded.target, log)
     await embedded.stop()
@@ -62,7 +65,7 @@ export async function openDatabase(config: DatabaseConfig, role: Role, log: Log)
     await close()
     throw error
   }
-  return { sql, target, close, ...(embedded === undefined ? {} : { embedded }) }
+  return { sql, pool, target, close, ...(embedded === undefined ? {} : { embedded }) }
 }
 
 async function locate(

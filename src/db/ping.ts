@@ -13,11 +13,11 @@ interface PingLimits {
  * Asks whether the database answers, one question at a time, however often it is called: probes must not queue up before
  * a database that hangs. Never rejects.
  */
-export function createPing(pool: () => Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingAnswer> {
+export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingAnswer> {
   let asked: { answer: Promise<PingAnswer>; at: number } | undefined
   return () => {
     if (asked === undefined || performance.now() - asked.at > giveUpMs) {
-      const question = { answer: ask(pool()), at: performance.now() }
+      const question = { answer: ask(sql), at: performance.now() }
       asked = question
       void question.answer.then(() => {
         if (asked === question) asked = undefined

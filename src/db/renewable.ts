@@ -1,19 +1,26 @@
+import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
+import { createPing } from './ping.ts'
 
-/** A pool that is replaced when it falls silent: a connection whose other end vanished without a word answers never. */
+// A connection whose other end has vanished without a word, behind a firewall that forgot it or beside a machine that
+// lost its power, never answers again, and the system notices after a quarter of an hour. Pools are replaced before.
+
+/** A pool that can be replaced by a new one while it is used. */
 export interface RenewablePool {
-  /** The pool of now, for work that takes longer than the limit. */
-  current(): Sql
+  /** Asks whichever pool is the current one. */
+  sql: Sql
   /** Asks; rejects with ETIMEDOUT, and the pool is replaced, when no answer has come within the limit. */
   ask<Answer>(question: (sql: Sql) => Promise<Answer>): Promise<Answer>
-  /** Replaces the pool: somebody else found that it is silent. */
+  /** Replaces the pool; what it was asked fails as if its connections were lost. */
   renew(): void
   /** Ends the pool when what it was asked is answered, or after `timeoutS`. */
   end(timeoutS: number): Promise<void>
 }
 
-/** `limitMs` must be longer than the statement timeout of the pools that `open` opens: a slow statement is no silence. */
-export function createRenewable(open: () => Sql, limitMs: number): RenewablePool {
+/** Longer than a statement may take: a slow one is no silence. */
+const SILENCE_MS = 30_000
+
+export function createRenewable(open: () => Sql, limitMs = SILENCE_MS): RenewablePool {
   let current = open()
   const renew = (silent: Sql) => {
     // many may find out at once
@@ -22,7 +29,10 @@ export function createRenewable(open: () => Sql, limitMs: number): RenewablePool
     void silent.end({ timeout: 0 }).catch(() => {})
   }
   return {
-    current: () => current,
+    sql: new Proxy(current, {
+      apply: (_first, self, args) => Reflect.apply(current, self, args),
+      get: (_first, name) => Reflect.get(current, name),
+    }),
     async ask(question) {
       const asked = current
       const late = Promise.withResolvers<never>()
@@ -40,5 +50,31 @@ export function createRenewable(open: () => Sql, limitMs: number): RenewablePool
     },
     renew: () => renew(current),
     end: (timeoutS) => current.end({ timeout: timeoutS }),
+  }
+}
+
+/** A ping is not given up for another connection before the silence is noticed: of a pool that is half open one may answer. */
+const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
+/** Pings in a row without an answer, one a second, after which the pools are made anew. */
+const MAX_SILENT_PINGS = 5
+
+/**
+ * A function to be called once a second: it asks the first of `pools`, and makes all of them anew when it has been silent
+ * five times. It resolves to whether the database answered; never rejects.
+ */
+export function createSilenceWatch(pools: readonly RenewablePool[], log: Log): () => Promise<boolean> {
+  const [first] = pools
+  if (first === undefined) throw new Error('there is no pool to watch')
+  const ping = createPing(first.sql, PING_LIMITS)
+  let silent = 0
+  return async () => {
+    const answer = await ping()
+    silent = answer === 'no answer in time' ? silent + 1 : 0
+    if (silent >= MAX_SILENT_PINGS) {
+      log.warn('the database is silent; connecting anew')
+      silent = 0
+      for (const pool of pools) pool.renew()
+    }
+    return answer === 'ok'
   }
 }

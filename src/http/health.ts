@@ -26,7 +26,7 @@ const healthBody = (description: string, example = { status: 'ok', database: 'ok
 
 /** `/health`: whether the service can do its work. `/live`: whether the process serves. Neither needs a key. */
 export const healthRoutes = ({ sql, worker }: HealthDeps) => {
-  const database = createPing(() => sql, DATABASE_LIMITS)
+  const database = createPing(sql, DATABASE_LIMITS)
   return new Elysia()
     .get(
       '/health',

@@ -1,6 +1,5 @@
 import { connect } from '../db/client.ts'
-import { createPing } from '../db/ping.ts'
-import { createRenewable, type RenewablePool } from '../db/renewable.ts'
+import { createRenewable, createSilenceWatch, type RenewablePool } from '../db/renewable.ts'
 import { createLog, type Log } from '../log.ts'
 import { type Delivering, startDelivering } from './delivering.ts'
 import { keepHouse } from './housekeeping.ts'
@@ -17,12 +16,6 @@ declare const self: Worker
 const HOUSEKEEPING_MS = 60_000
 /** For settling, and for claims, for looking what is due, for the ping. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
-/** A ping is not given up for another connection before the silence is noticed: of a pool that is half open one may answer. */
-const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
-/** Longer than a statement may take. */
-const SILENCE_MS = 30_000
-/** Pings in a row without an answer after which the pools are made anew. */
-const MAX_SILENT_PINGS = 5
 const END_TIMEOUT_S = 5
 
 interface Running {
@@ -46,13 +39,13 @@ const say = (message: FromWorker) => self.postMessage(message)
 function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): Running {
   const log = createLog(settings.logLevel, settings.logFormat)
   const open = (max: number) => () => connect(target, { max, applicationName: 'cloud-analytics worker' })
-  const pool = createRenewable(open(CONNECTIONS), SILENCE_MS)
-  const house = createRenewable(open(1), SILENCE_MS)
+  const pool = createRenewable(open(CONNECTIONS))
+  const house = createRenewable(open(1))
   const pools = [pool, house]
   const delivering = startDelivering({ pool, openListener: open(1), settings, secretKey, log })
   const state: Running = { delivering, pools, timers: [], chores: undefined }
   const housekeep = () => {
-    state.chores ??= keepHouse(house.current(), settings, log).finally(() => {
+    state.chores ??= keepHouse(house.sql, settings, log).finally(() => {
       state.chores = undefined
     })
   }
@@ -62,23 +55,13 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
 }
 
 function startBeating(pools: readonly RenewablePool[], log: Log): ReturnType<typeof setInterval> {
-  const [pool] = pools
-  if (pool === undefined) throw new Error('there is no pool to look at')
+  const look = createSilenceWatch(pools, log)
   let database = true
-  let silent = 0
-  const ping = createPing(() => pool.current(), DATABASE_LIMITS)
-  const look = async () => {
-    const answer = await ping()
-    database = answer === 'ok'
-    silent = answer === 'no answer in time' ? silent + 1 : 0
-    if (silent < MAX_SILENT_PINGS) return
-    log.warn('the database is silent; connecting anew')
-    silent = 0
-    for (const each of pools) each.renew()
-  }
   const beat = () => {
     say({ type: 'beat', database })
-    void look()
+    void look().then((isThere) => {
+      database = isThere
+    })
   }
   beat()
   return setInterval(beat, BEAT_MS)
