@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os'
 import type { Sql } from '../src/db/client.ts'
-import { type Claimed, type ClaimLimits, claim, findDueOrganizations, settle } from '../src/webhooks/queue.ts'
+import { type Claimed, type ClaimLimits, claim, findDueOrganizations } from '../src/webhooks/queue.ts'
+import { settle } from '../src/webhooks/settle-queries.ts'
 import { addBacklog, addEndpoint, addTenant } from './backlog-rows.ts'
 import { type StageOptions, withStage } from './backlog-stage.ts'
 import { statementsOf } from './plans.ts'
@@ -23,8 +24,9 @@ export interface ClaimOptions extends StageOptions {
 }
 
 const outcomesOf = (claimed: readonly Claimed[]) =>
-  claimed.map(({ id, attempt }) => ({
+  claimed.map(({ id, endpoint_id, attempt }) => ({
     deliveryId: id,
+    endpointId: endpoint_id,
     attempt,
     result: {
       startedAt: new Date(),

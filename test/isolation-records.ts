@@ -222,11 +222,11 @@ export async function storeWebhook(sql: Sql, orgId: string, names: Names, size =
   await sql`
     insert into webhook_deliveries (
       org_id, id, endpoint_id, event_id, event, status, undelivered, attempts, last_status_code, created_at,
-      completed_at
+      completed_at, succeeded_at, duration_ms, response_body
     )
     values (
       ${orgId}, ${names.delivery}, ${names.hook}, ${event}, 'session.completed', ${status},
-      ${status === 'failed'}, 1, ${code}, ${at}, ${at}
+      ${status === 'failed'}, 1, ${code}, ${at}, ${at}, ${at}, ${size}, ${names.hook}
     )`
   await sql`
     insert into webhook_delivery_counts (org_id, endpoint_id, day, event, status, deliveries)
@@ -235,5 +235,6 @@ export async function storeWebhook(sql: Sql, orgId: string, names: Names, size =
     insert into webhook_attempts (
       org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
     )
-    values (${orgId}, ${names.delivery}, 1, ${at}, ${size}, ${code}, null, ${names.hook})`
+    select ${orgId}, ${names.delivery}, 1, ${at}, ${size}, ${code}::integer, null, ${names.hook}
+    where ${status} <> 'success'`
 }

@@ -94,7 +94,11 @@ export async function account(
     select a.delivery_id, a.number, a.status_code, a.duration_ms, a.started_at
     from webhook_attempts a
     where a.org_id = ${orgId}
-    order by a.delivery_id, a.number`
+    union all
+    select d.id, d.attempts, d.last_status_code, d.duration_ms, d.succeeded_at
+    from webhook_deliveries d
+    where d.org_id = ${orgId} and d.status = 'success'
+    order by delivery_id, number`
   const arrivals = received.map(arrivalOf)
   const byDelivery = Map.groupBy(arrivals, ({ delivery }) => delivery)
   const attempts = Map.groupBy(attemptRows, (row) => row.delivery_id)

@@ -54,14 +54,15 @@ async function fill(sql: Sql, owner: string, id: string): Promise<void> {
     ),
     attempts as (
       insert into webhook_attempts (org_id, delivery_id, number, started_at, duration_ms)
-      select ${owner}, 'dlv_' || n.name, 1, n.at, 1 from numbers n
+      select ${owner}, 'dlv_' || n.name, 1, n.at, 1 from numbers n where n.status <> 'success'
     ),
     deliveries as (
       insert into webhook_deliveries (
-        org_id, id, endpoint_id, event_id, event, status, undelivered, attempts, created_at, completed_at
+        org_id, id, endpoint_id, event_id, event, status, undelivered, attempts, created_at, completed_at,
+        succeeded_at, duration_ms
       )
       select ${owner}, 'dlv_' || n.name, ${id}, 'evt_' || n.name, 'session.completed', n.status, n.status = 'failed', 1,
-        n.at, case when n.status <> 'pending' then n.at end
+        n.at, case when n.status <> 'pending' then n.at end, n.at, 1
       from numbers n
     ),
     queued as (

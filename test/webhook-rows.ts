@@ -1,7 +1,8 @@
 import type { Sql } from '../src/db/client.ts'
 import { newOrderedId } from '../src/ids.ts'
 import type { AttemptResult } from '../src/webhooks/attempt-result.ts'
-import { type ClaimLimits, type Outcome, settle } from '../src/webhooks/queue.ts'
+import type { ClaimLimits } from '../src/webhooks/queue.ts'
+import { type Outcome, settle } from '../src/webhooks/settle-queries.ts'
 
 // Endpoints and deliveries as rows, for tests of the queue, which is below what makes them.
 
@@ -80,10 +81,15 @@ export const good = (): AttemptResult => result({ ok: true, statusCode: 200, err
 export async function settleAll(
   sql: Sql,
   orgId: string,
-  claimed: readonly { id: string; attempt: number }[],
+  claimed: readonly { id: string; endpoint_id: string; attempt: number }[],
   how: AttemptResult,
 ): Promise<string[]> {
-  const outcomes: Outcome[] = claimed.map(({ id, attempt }) => ({ deliveryId: id, attempt, result: how }))
+  const outcomes: Outcome[] = claimed.map(({ id, endpoint_id, attempt }) => ({
+    deliveryId: id,
+    endpointId: endpoint_id,
+    attempt,
+    result: how,
+  }))
   return await settle(sql, orgId, outcomes, DELAYS_S)
 }
 

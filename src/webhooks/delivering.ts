@@ -6,10 +6,11 @@ import { createEgress } from './egress.ts'
 import { listen } from './listen.ts'
 import { startLoop } from './loop.ts'
 import type { WorkerSettings } from './messages.ts'
-import { CHANNEL, claim, findDueOrganizations, release, settle } from './queue.ts'
+import { CHANNEL, claim, findDueOrganizations, release } from './queue.ts'
 import { ownAddresses, resolveByDns } from './resolve.ts'
 import { createSecretBox } from './secret-box.ts'
 import { createSender } from './sender.ts'
+import { settle } from './settle-queries.ts'
 
 // The loop's parts put together: on the database, on the network, with the settings.
 

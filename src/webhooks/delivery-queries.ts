@@ -84,7 +84,7 @@ interface Found {
 
 /**
  * Gives finished deliveries one attempt more, due now; those that have changed since they were found are left as they are.
- * Their counts are for the caller to move. One statement for each status, and no join: of 20,000 rows joined with their
+ * Their counts are for the caller to move. The attempt by which one had succeeded gets its row now. One statement for each status, and no join: of 20,000 rows joined with their
  * ids PostgreSQL may compare each with each.
  */
 async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
@@ -99,7 +99,17 @@ async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Prom
           and d.id = any(${ids}::text[])
           and d.status = ${was}
           and d.completed_at is not null
-        returning d.id, d.endpoint_id, d.event_id, d.attempts, d.created_at, d.event, d.status
+        returning
+          d.id, d.endpoint_id, d.event_id, d.event, d.status, d.attempts, d.created_at, d.succeeded_at, d.duration_ms,
+          d.last_status_code, d.response_body
+      ),
+      earlier as (
+        insert into webhook_attempts (
+          org_id, delivery_id, number, started_at, duration_ms, status_code, response_body
+        )
+        select ${orgId}, x.id, x.attempts, x.succeeded_at, x.duration_ms, x.last_status_code, x.response_body
+        from changed x
+        where ${was} = 'success'
       ),
       queued as (
         insert into webhook_queue (

@@ -175,7 +175,14 @@ export async function getHistory(
     from webhook_attempts a
     where a.org_id = ${orgId}
       and a.delivery_id = ${id}
-    order by a.number`
+    union all
+    -- the one that succeeded
+    select d.attempts, d.succeeded_at, d.duration_ms, d.last_status_code, null, d.response_body
+    from webhook_deliveries d
+    where d.org_id = ${orgId}
+      and d.id = ${id}
+      and d.status = 'success'
+    order by number`
   return {
     delivery: deliveryOf(row),
     body: row.body,

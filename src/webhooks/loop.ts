@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts'
 import type { AttemptResult } from './attempt-result.ts'
-import { type Claimed, type ClaimLimits, type Outcome, PACE_MS } from './queue.ts'
+import { type Claimed, type ClaimLimits, PACE_MS } from './queue.ts'
+import type { Outcome } from './settle-queries.ts'
 import { createSettler } from './settler.ts'
 
 // What the worker does all day: learns that an organization has something due, claims as much as it has slots for, makes
@@ -122,7 +123,8 @@ export function startLoop(deps: LoopDeps): Loop {
   const begin = async (orgId: string, delivery: Claimed) => {
     take(orgId, delivery)
     const result = await deps.attempt(orgId, delivery)
-    const outcome = { deliveryId: delivery.id, attempt: delivery.attempt, isFirst: delivery.is_first, result }
+    const { id: deliveryId, endpoint_id: endpointId, attempt, is_first: isFirst } = delivery
+    const outcome = { deliveryId, endpointId, attempt, isFirst, result }
     if (result.postponed) await postpone(orgId, outcome)
     else settler.add(orgId, outcome)
   }

@@ -1,5 +1,4 @@
 import type { ISql, Sql } from '../db/client.ts'
-import type { AttemptResult } from './attempt-result.ts'
 
 // The queue of deliveries. A claim begins attempts and gives each a lease; whoever settles one names its number, so that a
 // sender that was away for longer than its lease can change nothing. Due times and leases are by the database's clock.
@@ -84,13 +83,6 @@ export async function claim(sql: Sql, orgId: string, limits: ClaimLimits): Promi
     ) c`
 }
 
-/** An attempt and how it ended. */
-export interface Outcome {
-  deliveryId: string
-  attempt: number
-  result: AttemptResult
-}
-
 /**
  * The part of a statement that moves deliveries from count to count: of the rows of its `changed` (endpoint_id,
  * created_at, event, was, status), where `was` is null for a new one and `status` null for one that is deleted. Every
@@ -108,125 +100,6 @@ export const countsMoved = (sql: ISql, orgId: string) => sql`
   order by x.endpoint_id, day, x.event, m.status
   on conflict (org_id, endpoint_id, day, event, status) do update set
     deliveries = c.deliveries + excluded.deliveries`
-
-/**
- * Writes down how attempts ended: the delivery's status, the attempt, the endpoint's health. `delaysS` are the waits
- * before each retry. Returns the ids of those that took effect; another one's lease had ended and somebody else has it,
- * or its delivery was cancelled.
- */
-export async function settle(
-  sql: ISql,
-  orgId: string,
-  outcomes: readonly Outcome[],
-  delaysS: readonly number[],
-): Promise<string[]> {
-  const ids = outcomes.map((outcome) => outcome.deliveryId)
-  // booleans and times as texts: the driver would take an array of them for a single one
-  const of = <Value>(pick: (result: AttemptResult) => Value) => outcomes.map(({ result }) => pick(result))
-  const failedIds = outcomes.flatMap(({ deliveryId, result }) => (result.ok ? [] : [deliveryId]))
-  const isLast = sql`(g.refused or q.mode <> 'scheduled' or q.failures >= ${delaysS.length})`
-  const rows = await sql<{ id: string }[]>`
-    with given as (
-      select *
-      from unnest(
-        ${ids}::text[],
-        ${outcomes.map((outcome) => outcome.attempt)}::integer[],
-        ${of((result) => String(result.ok))}::text[]::boolean[],
-        ${of((result) => String(result.refused))}::text[]::boolean[],
-        ${of((result) => result.startedAt.toISOString())}::timestamptz[],
-        ${of((result) => Math.round(result.durationMs))}::integer[],
-        ${of((result) => result.statusCode)}::integer[],
-        ${of((result) => result.error)}::text[],
-        ${of((result) => result.responseBody)}::text[]
-      ) as g (id, number, ok, refused, started_at, duration_ms, status_code, error, response_body)
-    ),
-    finished as (
-      delete from webhook_queue q
-      using given g
-      where q.org_id = ${orgId}
-        and q.delivery_id = any(${ids}::text[])
-        and q.delivery_id = g.id
-        and q.attempts = g.number
-        and q.leased
-        and (g.ok or ${isLast})
-      returning g.*, q.endpoint_id, q.failures
-    ),
-    delayed as (
-      update webhook_queue q
-      set
-        leased = false,
-        failures = q.failures + 1,
-        due_at = clock_timestamp() + (${[...delaysS]}::integer[])[q.failures + 1] * interval '1 second'
-      from given g
-      where q.org_id = ${orgId}
-        and q.delivery_id = any(${failedIds}::text[])
-        and q.delivery_id = g.id
-        and q.attempts = g.number
-        and q.leased
-        and not (g.ok or ${isLast})
-      returning g.*, q.endpoint_id, q.failures - 1 as failures
-    ),
-    judged as materialized (
-      select
-        b.*,
-        case when b.failures > 0 then 'pending_retry' else 'pending' end as was,
-        max(b.started_at) filter (where b.ok) over (partition by b.endpoint_id) as last_ok_at
-      from (
-        select f.*, case when f.ok then 'success' else 'failed' end as status
-        from finished f
-        union all
-        select y.*, 'pending_retry'
-        from delayed y
-      ) b
-    ),
-    changed as (
-      update webhook_deliveries d
-      set
-        status = j.status,
-        undelivered = j.status = 'failed',
-        attempts = j.number,
-        last_status_code = j.status_code,
-        completed_at = case when j.status <> 'pending_retry' then clock_timestamp() end
-      from judged j
-      where d.org_id = ${orgId}
-        and d.id = any(${ids}::text[])
-        and d.id = j.id
-      returning d.id, j.endpoint_id, d.created_at, d.event, j.was, j.status
-    ),
-    attempts as (
-      insert into webhook_attempts (
-        org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
-      )
-      select ${orgId}, j.id, j.number, j.started_at, j.duration_ms, j.status_code, j.error, j.response_body
-      from judged j
-    ),
-    counts as (${countsMoved(sql, orgId)}),
-    health as (
-      insert into webhook_health as h (
-        org_id, endpoint_id, consecutive_failures, last_success_at, last_failure_at, last_status_code
-      )
-      select
-        ${orgId},
-        j.endpoint_id,
-        count(*) filter (where not j.ok and (j.last_ok_at is null or j.started_at > j.last_ok_at)),
-        max(clock_timestamp()) filter (where j.ok),
-        max(clock_timestamp()) filter (where not j.ok),
-        (array_agg(j.status_code order by j.started_at desc, j.id))[1]
-      from judged j
-      group by j.endpoint_id
-      order by j.endpoint_id
-      on conflict (org_id, endpoint_id) do update set
-        consecutive_failures =
-          case when excluded.last_success_at is null then h.consecutive_failures else 0 end
-          + excluded.consecutive_failures,
-        last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
-        last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
-        last_status_code = excluded.last_status_code
-    )
-    select x.id
-    from changed x`
-  return rows.map((row) => row.id)
-}
 
 /**
  * Gives back deliveries of which nothing was sent, since this machine had no socket left: due again in `delayMs`, their

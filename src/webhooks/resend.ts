@@ -10,7 +10,7 @@ import { countUndelivered, insertTest, resend, resendUndelivered, type Span } fr
 import { getDelivery } from './history-queries.ts'
 import { changing } from './manage.ts'
 import { getEndpoint, wakeWorker } from './queries.ts'
-import { settle } from './queue.ts'
+import { settle } from './settle-queries.ts'
 
 // Deliveries that somebody asks for, each with its entry in the audit log.
 
@@ -57,7 +57,12 @@ export async function testEndpoint(
     }),
   )
   const result = await makeAttempt(deps, orgId, delivery)
-  await settle(deps.writes, orgId, [{ deliveryId, attempt: delivery.attempt, result }], deps.retryDelaysS)
+  await settle(
+    deps.writes,
+    orgId,
+    [{ deliveryId, endpointId: id, attempt: delivery.attempt, result }],
+    deps.retryDelaysS,
+  )
   return {
     delivery_id: deliveryId,
     event: name,

@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../db/away.ts'
 import type { Log } from '../log.ts'
-import type { Outcome } from './queue.ts'
+import type { Outcome } from './settle-queries.ts'
 
 /** Outcomes in one statement at most. */
 const MAX_BATCH = 500

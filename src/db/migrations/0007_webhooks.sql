@@ -60,6 +60,10 @@ create table webhook_deliveries (
   -- attempts made, those not known to have ended included
   attempts integer not null,
   last_status_code integer,
+  -- of the attempt that succeeded, while the status is success: the one attempt of most deliveries needs no row of its own
+  succeeded_at timestamptz,
+  duration_ms integer,
+  response_body text,
   created_at timestamptz not null,
   completed_at timestamptz,
   primary key (org_id, id),
@@ -107,6 +111,7 @@ create table webhook_delivery_counts (
   primary key (org_id, endpoint_id, day, event, status)
 ) with (fillfactor = 50);
 
+-- Attempts but for the one by which a delivery has succeeded.
 create table webhook_attempts (
   org_id text not null,
   delivery_id text not null,
