@@ -15,6 +15,7 @@ const delivery = (id: string): Claimed => ({
   url: 'http://127.0.0.1:9/',
   secret: new Uint8Array(1),
   previous_secret: null,
+  due_at: null,
   body: '{}',
 })
 

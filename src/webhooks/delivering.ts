@@ -52,7 +52,7 @@ export function startDelivering({
   const attemptDeps = { box: createSecretBox(secretKey), sender, prefix: settings.webhookHeaderPrefix }
   const loop = startLoop({
     findDueOrganizations: () => pool.ask(findDueOrganizations),
-    claim: (orgId, limits) => pool.ask((sql) => claim(sql, orgId, limits)),
+    claim: (orgId, limits, marks) => pool.ask((sql) => claim(sql, orgId, limits, marks)),
     attempt: (orgId, delivery) => makeAttempt(attemptDeps, orgId, delivery),
     settle: (orgId, outcomes) =>
       pool.ask((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),

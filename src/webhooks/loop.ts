@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts'
 import type { AttemptResult } from './attempt-result.ts'
-import { type Claimed, type ClaimLimits, PACE_MS } from './queue.ts'
+import { type Claimed, type ClaimLimits, type Marks, PACE_MS } from './queue.ts'
 import type { Outcome } from './settle-queries.ts'
 import { createSettler } from './settler.ts'
 
@@ -12,6 +12,8 @@ import { createSettler } from './settler.ts'
 const RESERVED_PART = 0.25
 /** An organization takes at most so many slots for each one that it leaves free to those who come after it. */
 const TAKEN_FOR_EACH_FREE = 2
+/** In one claim at most: while one is claimed others are sent and settled. */
+const MAX_CLAIM = 64
 /** Between two looks for due deliveries; longer where looking takes long, up to a limit: retries are found only so. */
 const POLL_MS = 500
 const POLL_SHARE = 20
@@ -22,7 +24,7 @@ const CLAIM_RETRY_MS = 200
 
 export interface LoopDeps {
   findDueOrganizations: () => Promise<string[]>
-  claim: (orgId: string, limits: ClaimLimits) => Promise<Claimed[]>
+  claim: (orgId: string, limits: ClaimLimits, marks: Marks) => Promise<Claimed[]>
   attempt: (orgId: string, delivery: Claimed) => Promise<AttemptResult>
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
   release: (
@@ -64,6 +66,8 @@ export function startLoop(deps: LoopDeps): Loop {
   let inFlight = 0
   let later = 0
   const inFlightOf = new Map<string, number>()
+  /** How far each organization's endpoints were claimed since the last look. */
+  const marksOf = new Map<string, Map<string, string>>()
   let pausedUntilMs = 0
   let claiming = false
   let draining: Promise<void> | undefined
@@ -161,14 +165,19 @@ export function startLoop(deps: LoopDeps): Loop {
   }
 
   const claimFor = async (orgId: string) => {
-    const limit = shareOf(orgId)
+    const limit = Math.min(MAX_CLAIM, shareOf(orgId))
     if (limit === 0) {
       sated.add(orgId)
       return
     }
     const laterLimit = Math.min(limit, laterSlots - later)
     const { endpointConcurrency: endpointLimit, leaseMs } = deps
-    const claimed = await deps.claim(orgId, { limit, laterLimit, endpointLimit, leaseMs })
+    const marks = marksOf.get(orgId) ?? new Map<string, string>()
+    const claimed = await deps.claim(orgId, { limit, laterLimit, endpointLimit, leaseMs }, marks)
+    for (const { endpoint_id, due_at } of claimed) {
+      if (due_at !== null && due_at > (marks.get(endpoint_id) ?? '')) marks.set(endpoint_id, due_at)
+    }
+    marksOf.set(orgId, marks)
     for (const delivery of claimed) void begin(orgId, delivery)
     // behind the others: every organization gets its turn
     if (claimed.length === limit) due.add(orgId)
@@ -214,7 +223,10 @@ export function startLoop(deps: LoopDeps): Loop {
     const startedMs = performance.now()
     let pauseMs = POLL_MS
     try {
-      for (const orgId of await deps.findDueOrganizations()) wake(orgId)
+      const found = await deps.findDueOrganizations()
+      // from the beginning again: a retry may have become due before what was claimed last
+      marksOf.clear()
+      for (const orgId of found) wake(orgId)
       lastFailed = false
       const tookMs = performance.now() - startedMs
       pauseMs = Math.min(Math.max(POLL_MS, POLL_SHARE * tookMs), MAX_POLL_MS)

@@ -41,6 +41,9 @@ export async function settle(
   ]
 }
 
+/** Written so that no index of leased rows is taken for it: the rows are found by their key. */
+const isLeased = (sql: ISql) => sql`q.leased::integer = 1`
+
 const idsOf = (outcomes: readonly Outcome[]) => outcomes.map(({ deliveryId }) => deliveryId)
 const attemptsOf = (outcomes: readonly Outcome[]) => outcomes.map(({ attempt }) => attempt)
 // times and booleans as texts: the driver would take an array of them for a single one
@@ -55,58 +58,11 @@ async function settleSuccesses(sql: ISql, orgId: string, outcomes: readonly Outc
   if (outcomes.length === 0) return []
   const ids = idsOf(outcomes)
   const rows = await sql<{ id: string }[]>`
-    with done as (
-      delete from webhook_queue q
-      using unnest(
-        ${ids}::text[],
-        ${attemptsOf(outcomes)}::integer[],
-        ${startsOf(outcomes)}::timestamptz[],
-        ${durationsOf(outcomes)}::integer[],
-        ${statusCodesOf(outcomes)}::integer[],
-        ${bodiesOf(outcomes)}::text[]
-      ) as g (id, number, started_at, duration_ms, status_code, response_body)
-      where q.org_id = ${orgId}
-        and q.delivery_id = any(${ids}::text[])
-        and q.delivery_id = g.id
-        and q.attempts = g.number
-        and q.leased
-      returning g.*, q.failures
-    ),
-    changed as (
-      update webhook_deliveries d
-      set
-        status = 'success',
-        attempts = g.number,
-        last_status_code = g.status_code,
-        succeeded_at = g.started_at,
-        duration_ms = g.duration_ms,
-        response_body = g.response_body,
-        completed_at = clock_timestamp()
-      from done g
-      where d.org_id = ${orgId}
-        and d.id = g.id
-      returning
-        d.id, d.endpoint_id, d.created_at, d.event, d.status, d.succeeded_at, d.last_status_code,
-        case when g.failures > 0 then 'pending_retry' else 'pending' end as was
-    ),
-    counts as (${countsMoved(sql, orgId)}),
-    health as (
-      insert into webhook_health as h (
-        org_id, endpoint_id, consecutive_failures, last_success_at, last_status_code
-      )
-      select
-        ${orgId}, x.endpoint_id, 0, clock_timestamp(),
-        (array_agg(x.last_status_code order by x.succeeded_at desc))[1]
-      from changed x
-      group by x.endpoint_id
-      order by x.endpoint_id
-      on conflict (org_id, endpoint_id) do update set
-        consecutive_failures = 0,
-        last_success_at = excluded.last_success_at,
-        last_status_code = excluded.last_status_code
-    )
-    select x.id
-    from changed x`
+    select s.id
+    from settle_webhook_successes(
+      ${orgId}, ${ids}::text[], ${attemptsOf(outcomes)}::integer[], ${startsOf(outcomes)}::text[]::timestamptz[],
+      ${durationsOf(outcomes)}::integer[], ${statusCodesOf(outcomes)}::integer[], ${bodiesOf(outcomes)}::text[]
+    ) s`
   return rows.map((row) => row.id)
 }
 
@@ -126,7 +82,7 @@ async function settleFailures(
     and q.delivery_id = any(${ids}::text[])
     and q.delivery_id = g.id
     and q.attempts = g.number
-    and q.leased`
+    and ${isLeased(sql)}`
   const rows = await sql<{ id: string }[]>`
     with given as (
       select *
