@@ -86,8 +86,7 @@ export async function startServer(
       throw error
     }
     const stop = async () => {
-      await listening.stop()
-      await worker.stop()
+      await Promise.all([listening.stop(), worker.stop()])
       clearInterval(watch)
       await writing.end(5)
       await database.close()

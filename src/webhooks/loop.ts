@@ -173,15 +173,19 @@ export function startLoop(deps: LoopDeps): Loop {
     const laterLimit = Math.min(limit, laterSlots - later)
     const { endpointConcurrency: endpointLimit, leaseMs } = deps
     const marks = marksOf.get(orgId) ?? new Map<string, string>()
+    // before the claim: what a look clears meanwhile is not to come back with it
+    marksOf.set(orgId, marks)
     const claimed = await deps.claim(orgId, { limit, laterLimit, endpointLimit, leaseMs }, marks)
     for (const { endpoint_id, due_at } of claimed) {
       if (due_at !== null && due_at > (marks.get(endpoint_id) ?? '')) marks.set(endpoint_id, due_at)
     }
-    marksOf.set(orgId, marks)
     for (const delivery of claimed) void begin(orgId, delivery)
+    const lacksSlots = claimed.filter(({ is_first }) => !is_first).length >= laterLimit
+    // retries were left out, before what was claimed
+    if (lacksSlots) marksOf.delete(orgId)
     // behind the others: every organization gets its turn
     if (claimed.length === limit) due.add(orgId)
-    else if (claimed.filter(({ is_first }) => !is_first).length >= laterLimit) starved.add(orgId)
+    else if (lacksSlots) starved.add(orgId)
   }
   const isOpen = () =>
     draining === undefined && inFlight < concurrency && due.size > 0 && performance.now() >= pausedUntilMs

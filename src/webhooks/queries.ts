@@ -175,7 +175,7 @@ export async function cancelWaiting(
 ): Promise<number> {
   const [row] = await sql<{ cancelled: number }[]>`
     with waiting as materialized (
-      select q.delivery_id as id, q.failures
+      select q.delivery_id as id, q.attempts, q.failures
       from webhook_queue q
       where q.org_id = ${orgId}
         and q.endpoint_id = ${endpointId}
@@ -193,7 +193,7 @@ export async function cancelWaiting(
     ),
     changed as (
       update webhook_deliveries d
-      set status = 'cancelled', undelivered = true, completed_at = clock_timestamp()
+      set status = 'cancelled', undelivered = true, attempts = w.attempts, completed_at = clock_timestamp()
       from waiting w
       where d.org_id = ${orgId}
         and d.id = w.id

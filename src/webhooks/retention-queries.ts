@@ -91,7 +91,6 @@ export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<numbe
     from webhook_delivery_counts c
     where c.day <= ${before}::timestamptz::date
       and c.status in ('success', 'failed', 'cancelled')
-      and c.deliveries > 0
     limit ${MAX_ENDPOINTS}`
   let deleted = 0
   for (const { org_id, endpoint_id } of endpoints) {

@@ -14,7 +14,7 @@ export function createTestGate(): TestGate {
     const count = inFlight.get(endpointId) ?? 0
     if (count >= MAX_TESTS) {
       throw new ApiError('RATE_LIMITED', `${MAX_TESTS} tests of this endpoint are in flight; try again`, {
-        headers: { 'retry-after': String(RETRY_AFTER_S) },
+        headers: { 'retry-after': String(RETRY_AFTER_S), 'x-ratelimit-remaining': '0' },
       })
     }
     inFlight.set(endpointId, count + 1)
