@@ -218,8 +218,11 @@ export const answersSoon: Parameters<Receiver['answer']>[0] = (_request, respons
   setTimeout(() => response.writeHead(204).end(), Math.random() * 20)
 }
 
-/** Waits until the receiver has got `more` requests than now. */
-export async function untilReceived(receiver: Receiver, more: number, limitMs = 30_000): Promise<void> {
+/**
+ * Waits until the receiver has got `more` requests than now: longer than a minute, for an instance leases a twentieth of
+ * the minute's requests, and twenty that were killed have used it up.
+ */
+export async function untilReceived(receiver: Receiver, more: number, limitMs = 90_000): Promise<void> {
   const goal = receiver.received.length + more
   await eventually(
     async () => receiver.received.length,
