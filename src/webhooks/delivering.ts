@@ -6,20 +6,13 @@ import { createEgress } from './egress.ts'
 import { listen } from './listen.ts'
 import { startLoop } from './loop.ts'
 import type { WorkerSettings } from './messages.ts'
-import { CHANNEL, claim, findDueOrganizations, release } from './queue.ts'
+import { CHANNEL, claim, findDueOrganizations, leaseMsOf, release } from './queue.ts'
 import { ownAddresses, resolveByDns } from './resolve.ts'
 import { createSecretBox } from './secret-box.ts'
 import { createSender } from './sender.ts'
 import { settle } from './settle-queries.ts'
 
 // The loop's parts put together: on the database, on the network, with the settings.
-
-/** Beyond an attempt's own limit, for writing down how it ended. Then it is taken for lost and made again. */
-const LEASE_MARGIN_MS = 5_000
-
-/** How long an attempt may be in flight before another is made in its place. */
-export const leaseMsOf = (settings: Pick<WorkerSettings, 'webhookTimeoutMs'>): number =>
-  settings.webhookTimeoutMs + LEASE_MARGIN_MS
 
 export interface DeliveringDeps {
   pool: RenewablePool
@@ -59,7 +52,7 @@ export function startDelivering({
     release: (orgId, attempts, delayMs) => pool.ask((sql) => release(sql, orgId, attempts, delayMs)),
     concurrency: settings.webhookConcurrency,
     endpointConcurrency: settings.webhookEndpointConcurrency,
-    leaseMs: leaseMsOf(settings),
+    leaseMs: leaseMsOf(settings.webhookTimeoutMs),
     log,
   })
   const listener = listen({

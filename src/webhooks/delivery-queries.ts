@@ -84,8 +84,8 @@ interface Found {
 
 /**
  * Gives finished deliveries one attempt more, due now; those that have changed since they were found are left as they are.
- * Their counts are for the caller to move. The attempt by which one had succeeded gets its row now. One statement for each status, and no join: of 20,000 rows joined with their
- * ids PostgreSQL may compare each with each.
+ * The attempt by which one had succeeded gets its row now. Counts are for the caller to move. One statement for each
+ * status, and no join: of 20,000 rows joined with their ids PostgreSQL may compare each with each.
  */
 async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
   const moved: Moved[] = []

@@ -2,11 +2,17 @@ import type { ISql, Sql } from '../db/client.ts'
 
 // The queue of deliveries. A claim begins attempts and gives each a lease; whoever settles one names its number, so that a
 // sender that was away for longer than its lease can change nothing. Due times and leases are by the database's clock.
-// Each statement is of one organization. Ids are given twice, as an array and in a join: by the array PostgreSQL reads
-// the rows by their key even where its statistics do not know the organization yet.
+// Each statement is of one organization. Many rows are named by an array of their ids: by it PostgreSQL reads them by
+// their key even where its statistics do not know the organization yet, which it may not do in a join.
 
 /** Channel of NOTIFY; the payload is an organization's id. */
 export const CHANNEL = 'cloud_analytics_webhooks'
+
+/** Beyond an attempt's own limit, for writing down how it ended. Then it is taken for lost and made again. */
+const LEASE_MARGIN_MS = 5_000
+
+/** How long an attempt of at most `timeoutMs` may be in flight before another is made in its place. */
+export const leaseMsOf = (timeoutMs: number): number => timeoutMs + LEASE_MARGIN_MS
 
 /** Attempts of one delivery whose sender died, before it is given up: a body that kills its sender must end. */
 export const MAX_LOST = 10

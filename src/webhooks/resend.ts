@@ -10,12 +10,11 @@ import { countUndelivered, insertTest, resend, resendUndelivered, type Span } fr
 import { getDelivery } from './history-queries.ts'
 import { changing } from './manage.ts'
 import { getEndpoint, wakeWorker } from './queries.ts'
+import { leaseMsOf } from './queue.ts'
 import { settle } from './settle-queries.ts'
 
 // Deliveries that somebody asks for, each with its entry in the audit log.
 
-/** Beyond an attempt's own limit, for writing down how it ended. */
-const LEASE_MARGIN_MS = 5_000
 const MESSAGE = 'This is a test event. Your endpoint receives webhooks.'
 
 export interface ResendDeps extends AttemptDeps {
@@ -49,7 +48,7 @@ export async function testEndpoint(
       : bodyOf(eventId, event, at, EVENTS[event].example)
   const delivery = await deps.inTurn(orgId, () =>
     changing(deps.writes, orgId, async (tx) => {
-      const leaseMs = deps.timeoutMs + LEASE_MARGIN_MS
+      const leaseMs = leaseMsOf(deps.timeoutMs)
       const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
       const details = { ids: [id, deliveryId], event: name }
       await recordEntries(tx, orgId, actor, [{ action: 'webhook.tested', details }])

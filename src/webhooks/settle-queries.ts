@@ -2,7 +2,7 @@ import type { ISql } from '../db/client.ts'
 import type { AttemptResult } from './attempt-result.ts'
 import { countsMoved } from './queue.ts'
 
-// How attempts ended. Ids are given twice, as in queue.ts.
+// How attempts ended. Rows are named as in queue.ts.
 
 /** An attempt and how it ended. */
 export interface Outcome {
