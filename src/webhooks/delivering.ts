@@ -8,7 +8,7 @@ import { startLoop } from './loop.ts'
 import type { WorkerSettings } from './messages.ts'
 import { CHANNEL, claim, findDueOrganizations, leaseMsOf, release } from './queue.ts'
 import { ownAddresses, resolveByDns } from './resolve.ts'
-import { createSecretBox } from './secret-box.ts'
+import { createSecretBox, openingOnce } from './secret-box.ts'
 import { createSender } from './sender.ts'
 import { settle } from './settle-queries.ts'
 
@@ -42,7 +42,8 @@ export function startDelivering({
     ownAddresses: ownAddresses(),
   })
   const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: settings.webhookTimeoutMs })
-  const attemptDeps = { box: createSecretBox(secretKey), sender, prefix: settings.webhookHeaderPrefix }
+  const box = openingOnce(createSecretBox(secretKey))
+  const attemptDeps = { box, sender, prefix: settings.webhookHeaderPrefix }
   const loop = startLoop({
     findDueOrganizations: () => pool.ask(findDueOrganizations),
     claim: (orgId, limits, marks) => pool.ask((sql) => claim(sql, orgId, limits, marks)),

@@ -3,6 +3,7 @@ import type { AttemptResult } from './attempt-result.ts'
 import { type Claimed, type ClaimLimits, type Marks, PACE_MS } from './queue.ts'
 import type { Outcome } from './settle-queries.ts'
 import { createSettler } from './settler.ts'
+import { spread } from './spread.ts'
 
 // What the worker does all day: learns that an organization has something due, claims as much as it has slots for, makes
 // the attempts, and writes down how they ended. A slot is taken from the claim to the settlement, so that memory and
@@ -13,7 +14,7 @@ const RESERVED_PART = 0.25
 /** An organization takes at most so many slots for each one that it leaves free to those who come after it. */
 const TAKEN_FOR_EACH_FREE = 2
 /** In one claim at most: while one is claimed others are sent and settled. */
-const MAX_CLAIM = 64
+const MAX_CLAIM = 128
 /** Between two looks for due deliveries; longer where looking takes long, up to a limit: retries are found only so. */
 const POLL_MS = 500
 const POLL_SHARE = 20
@@ -124,8 +125,10 @@ export function startLoop(deps: LoopDeps): Loop {
     log,
   })
 
-  const begin = async (orgId: string, delivery: Claimed) => {
-    take(orgId, delivery)
+  const begin = spread(({ orgId, delivery }: { orgId: string; delivery: Claimed }) => {
+    void send(orgId, delivery)
+  })
+  const send = async (orgId: string, delivery: Claimed) => {
     const result = await deps.attempt(orgId, delivery)
     const { id: deliveryId, endpoint_id: endpointId, attempt, is_first: isFirst } = delivery
     const outcome = { deliveryId, endpointId, attempt, isFirst, result }
@@ -179,7 +182,8 @@ export function startLoop(deps: LoopDeps): Loop {
     for (const { endpoint_id, due_at } of claimed) {
       if (due_at !== null && due_at > (marks.get(endpoint_id) ?? '')) marks.set(endpoint_id, due_at)
     }
-    for (const delivery of claimed) void begin(orgId, delivery)
+    for (const delivery of claimed) take(orgId, delivery)
+    begin(claimed.map((delivery) => ({ orgId, delivery })))
     const lacksSlots = claimed.filter(({ is_first }) => !is_first).length >= laterLimit
     // retries were left out, before what was claimed
     if (lacksSlots) marksOf.delete(orgId)

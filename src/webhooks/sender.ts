@@ -3,6 +3,7 @@ import { createConnections } from './connections.ts'
 import type { Egress } from './egress.ts'
 import { type Ending, exchange } from './exchange.ts'
 import { broken, refused } from './failure.ts'
+import { remembered } from './remembered.ts'
 import type { Resolve } from './resolve.ts'
 
 // One attempt over sockets of node:net and node:tls, its answer read by the parser of node:http. Not node:http itself:
@@ -35,12 +36,14 @@ export interface SenderOptions {
 
 const failed = (failure: Ending['failure']): Ending => ({ answer: null, failure })
 
-/** A sender with connections of its own. It judges the URL and every address again at each attempt. */
+/** A sender with connections of its own. It judges the URL, and every address that it leads to, at each attempt. */
 export function createSender(options: SenderOptions): Sender {
   const { egress } = options
   const connections = createConnections(options.ca)
+  // the rules do not change while the program runs
+  const checkUrl = remembered(egress.checkUrl)
   const attempt = async (outgoing: OutgoingRequest): Promise<Ending> => {
-    const checked = egress.checkUrl(outgoing.url)
+    const checked = checkUrl(outgoing.url)
     if ('problem' in checked) return failed(refused(checked.problem))
     try {
       return await exchange(options, connections, checked.url, outgoing)

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import type { Outcome } from './settle-queries.ts'
 
 /** Outcomes in one statement at most. */
-const MAX_BATCH = 64
+const MAX_BATCH = 128
 /** Statements at a time, each of another organization: one that waits behind a long sync keeps nobody else waiting. */
 export const SETTLE_CONNECTIONS = 4
 const FIRST_BACKOFF_MS = 50
