@@ -88,6 +88,24 @@ test('gives each endpoint its turn, and keeps slots for first attempts', async (
   expect(claimed.filter(({ is_first }) => is_first).map(({ id }) => id)).toEqual(firsts.slice(0, 6))
 })
 
+test('first attempts are found behind retries of their endpoint that have no slot', async () => {
+  const { sql } = database
+  const orgId = await organization()
+  const endpoint = await addEndpoint(sql, orgId)
+  const retried = await addDeliveries(sql, orgId, endpoint, 20)
+  await sql`
+    update webhook_queue q set attempts = 1, failures = 1
+    where q.org_id = ${orgId} and q.delivery_id = any(${retried})`
+  const firsts = await addDeliveries(sql, orgId, endpoint, 20)
+  const limits = { ...LIMITS, limit: 8, endpointLimit: 4 }
+  const withoutSlot = await claim(sql, orgId, { ...limits, laterLimit: 0 })
+  expect(withoutSlot.map(({ id }) => id)).toEqual(firsts.slice(0, 4))
+  await settleAll(sql, orgId, withoutSlot, good())
+  // with slots for them the oldest go first, whichever they are
+  const withSlots = await claim(sql, orgId, { ...limits, laterLimit: 8 })
+  expect(withSlots.map(({ id }) => id)).toEqual(retried.slice(0, 4))
+})
+
 test('retries by the schedule from the end of the attempt, then fails', async () => {
   const { sql } = database
   const orgId = await organization()

@@ -8,6 +8,7 @@ import commits from './migrations/0004_commits.sql' with { type: 'text' }
 import risk from './migrations/0005_risk.sql' with { type: 'text' }
 import badges from './migrations/0006_badges.sql' with { type: 'text' }
 import webhooks from './migrations/0007_webhooks.sql' with { type: 'text' }
+import queue from './migrations/0008_queue.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 5, name: 'risk', text: risk },
   { number: 6, name: 'badges', text: badges },
   { number: 7, name: 'webhooks', text: webhooks },
+  { number: 8, name: 'queue', text: queue },
 ]
 
 /** Any constant: one lock for "somebody is migrating this database". */

@@ -1,4 +1,4 @@
-import type { ISql, Sql } from '../db/client.ts'
+import type { Fragment, ISql, Sql } from '../db/client.ts'
 
 // The queue of deliveries. A claim begins attempts and gives each a lease; whoever settles one names its number, so that a
 // sender that was away for longer than its lease can change nothing. Due times and leases are by the database's clock.
@@ -55,36 +55,33 @@ export interface ClaimLimits {
   leaseMs: number
 }
 
+/** One delivery that is due of the endpoint `e`: a query by one of the queue's indexes, whose rows fulfil `isKind`. */
+const dueOf = (sql: Sql, isKind: Fragment) => sql`
+  select 1
+  from webhook_queue q
+  where q.org_id = e.org_id
+    and q.endpoint_id = e.id
+    and ${isKind}
+    and q.due_at <= now()`
+
 /**
- * Organizations that have something due, in no order: in one read without a lock. The laterals keep it to two
+ * Organizations that have something due, in no order: in one read without a lock. The laterals keep it to three
  * index entries an endpoint, however much waits.
  */
 export async function findDueOrganizations(sql: Sql): Promise<string[]> {
+  const inOrder = sql`
+    order by q.due_at, q.delivery_id
+    limit 1`
   const rows = await sql<{ org_id: string }[]>`
     select distinct e.org_id
     from webhook_endpoints e
     join organizations o on o.org_id = e.org_id
     cross join lateral (
-      (
-        select 1
-        from webhook_queue q
-        where q.org_id = e.org_id
-          and q.endpoint_id = e.id
-          and not q.leased
-          and q.due_at <= now()
-        order by q.due_at, q.delivery_id
-        limit 1
-      )
+      (${dueOf(sql, sql`not q.leased and q.attempts = 0`)} ${inOrder})
       union all
-      (
-        select 1
-        from webhook_queue q
-        where q.org_id = e.org_id
-          and q.endpoint_id = e.id
-          and q.leased
-          and q.due_at <= now()
-        limit 1
-      )
+      (${dueOf(sql, sql`not q.leased and q.attempts > 0`)} ${inOrder})
+      union all
+      (${dueOf(sql, sql`q.leased`)} limit 1)
       limit 1
     ) w
     where e.enabled

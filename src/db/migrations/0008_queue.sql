@@ -1,0 +1,264 @@
+-- What waits, first attempts and later ones apart, each in the order it is sent.
+create index webhook_queue_first on webhook_queue (org_id, endpoint_id, due_at, delivery_id)
+  where not leased and attempts = 0;
+create index webhook_queue_later on webhook_queue (org_id, endpoint_id, due_at, delivery_id)
+  where not leased and attempts > 0;
+drop index webhook_queue_waiting;
+
+-- Takes what is due, as before, but looks for first attempts behind any number of retries: four retries at the head of an
+-- endpoint that found no slot kept its first attempts waiting.
+create or replace function claim_webhook_deliveries(
+  p_org text,
+  p_limit integer,
+  p_later_limit integer,
+  p_cap integer,
+  p_lease_ms integer,
+  p_max_lost integer,
+  p_failing_after integer,
+  p_pace_ms integer,
+  p_endpoints text[],
+  p_since timestamptz[]
+) returns table (
+  due_at timestamptz,
+  id text,
+  endpoint_id text,
+  event_id text,
+  event text,
+  attempt integer,
+  is_first boolean,
+  url text,
+  secret bytea,
+  previous_secret bytea,
+  body text
+)
+language plpgsql
+set enable_seqscan = off
+set enable_bitmapscan = off
+as $$
+declare
+  v_now timestamptz;
+begin
+  perform from webhook_claims c where c.org_id = p_org for update;
+  v_now := clock_timestamp();
+  return query
+  with lanes as materialized (
+    select
+      e.id,
+      e.url,
+      e.secret,
+      case when e.previous_secret_expires_at > v_now then e.previous_secret end as previous_secret,
+      coalesce(h.consecutive_failures, 0) >= p_failing_after as failing,
+      coalesce(p_since[array_position(p_endpoints, e.id)], '-infinity') as since,
+      least(p_limit, greatest(p_cap - (
+        select count(*)
+        from webhook_queue f
+        where f.org_id = p_org
+          and f.endpoint_id = e.id
+          and f.leased
+          and f.due_at > v_now
+      ), 0)) as room
+    from webhook_endpoints e
+    join organizations o on o.org_id = e.org_id
+    left join webhook_health h on h.org_id = e.org_id and h.endpoint_id = e.id
+    where e.org_id = p_org
+      and e.enabled
+      and o.plan <> 'cloud_pro'
+      and not (
+        coalesce(h.consecutive_failures, 0) >= p_failing_after
+        and h.last_failure_at > v_now - p_pace_ms * interval '1 millisecond'
+      )
+  ),
+  due as (
+    select w.delivery_id, w.due_at, w.attempts, null::timestamptz as claimed_at, false as is_lost, l.id, l.failing, l.room
+    from lanes l
+    cross join lateral (
+      select q.delivery_id, q.due_at, q.attempts
+      from webhook_queue q
+      where q.org_id = p_org
+        and q.endpoint_id = l.id
+        and not q.leased
+        and q.attempts = 0
+        and q.due_at >= l.since
+        and q.due_at <= v_now
+      order by q.due_at, q.delivery_id
+      limit case when l.failing then least(l.room, p_later_limit) else l.room end
+      for update skip locked
+    ) w
+    union all
+    -- apart from these, so that retries without a slot do not stand before them
+    select w.delivery_id, w.due_at, w.attempts, null, false, l.id, l.failing, l.room
+    from lanes l
+    cross join lateral (
+      select q.delivery_id, q.due_at, q.attempts
+      from webhook_queue q
+      where q.org_id = p_org
+        and q.endpoint_id = l.id
+        and not q.leased
+        and q.attempts > 0
+        and q.due_at >= l.since
+        and q.due_at <= v_now
+      order by q.due_at, q.delivery_id
+      limit least(l.room, p_later_limit)
+      for update skip locked
+    ) w
+    union all
+    -- leases that have ended
+    select w.delivery_id, w.due_at, w.attempts, w.claimed_at, true, l.id, l.failing, l.room
+    from lanes l
+    cross join lateral (
+      select q.delivery_id, q.due_at, q.attempts, q.claimed_at
+      from webhook_queue q
+      where q.org_id = p_org
+        and q.endpoint_id = l.id
+        and q.leased
+        and q.due_at <= v_now
+        and q.mode <> 'test'
+        and q.lost < p_max_lost
+      order by q.due_at, q.delivery_id
+      limit l.room
+      for update skip locked
+    ) w
+  ),
+  turns as (
+    select
+      u.*,
+      u.attempts = 0 and not u.failing as is_first,
+      row_number() over (partition by u.id order by u.due_at, u.delivery_id) as turn
+    from due u
+  ),
+  ranked as (
+    select
+      u.*,
+      row_number() over (partition by u.is_first order by u.turn, u.due_at, u.delivery_id) as place
+    from turns u
+    where u.turn <= u.room
+  ),
+  chosen as materialized (
+    select r.delivery_id, r.due_at, r.is_first, r.is_lost, r.attempts, r.claimed_at
+    from ranked r
+    where r.is_first or r.place <= p_later_limit
+    order by r.turn, r.due_at, r.delivery_id
+    limit p_limit
+  ),
+  lost as (
+    insert into webhook_attempts (org_id, delivery_id, number, started_at, error)
+    select
+      p_org, c.delivery_id, c.attempts, c.claimed_at,
+      'the sender ended before it was known how the attempt ended; it may have arrived'
+    from chosen c
+    where c.is_lost
+    on conflict do nothing
+  ),
+  taken as (
+    update webhook_queue q
+    set
+      leased = true,
+      attempts = q.attempts + 1,
+      lost = q.lost + q.leased::integer,
+      claimed_at = v_now,
+      due_at = v_now + p_lease_ms * interval '1 millisecond'
+    where q.org_id = p_org
+      -- no join: where the statistics know an empty table each of its rows would be compared with each of these
+      and q.delivery_id = any(array(select c.delivery_id from chosen c))
+    returning q.delivery_id, q.endpoint_id, q.event_id, q.attempts
+  )
+  select
+    case when not c.is_lost then c.due_at end, t.delivery_id, t.endpoint_id, t.event_id, v.event, t.attempts, c.is_first,
+    l.url, l.secret, l.previous_secret, v.body
+  from taken t
+  join chosen c on c.delivery_id = t.delivery_id
+  join lanes l on l.id = t.endpoint_id
+  cross join lateral (
+    select e.event, e.body
+    from webhook_events e
+    where e.org_id = p_org
+      and e.id = t.event_id
+    offset 0
+  ) v;
+end
+$$;
+
+-- Writes down attempts that succeeded, as before: returns the ids of those that were still the caller's. One statement in
+-- place of two, and what is given is found by hashing it, where each row was compared with all of it. The rows are named
+-- by their ids as well, so that they are read by their key; and only hash joins are allowed, since the plan is kept:
+-- where the statistics knew an empty table, each row would be compared with each that is given.
+create or replace function settle_webhook_successes(
+  p_org text,
+  p_ids text[],
+  p_numbers integer[],
+  p_started_at timestamptz[],
+  p_durations_ms integer[],
+  p_status_codes integer[],
+  p_bodies text[]
+) returns table (id text)
+language plpgsql
+set enable_seqscan = off
+set enable_nestloop = off
+set enable_mergejoin = off
+as $$
+begin
+  return query
+  with done as (
+    delete from webhook_queue q
+    using unnest(p_ids, p_numbers, p_started_at, p_durations_ms, p_status_codes, p_bodies)
+      as g (id, number, started_at, duration_ms, status_code, response_body)
+    where q.org_id = p_org
+      and q.delivery_id = any(p_ids)
+      and q.delivery_id = g.id
+      and q.attempts = g.number
+      -- so written that the index of leased rows is not taken: by the key there is one row to look at
+      and q.leased::integer = 1
+    returning g.*, q.failures
+  ),
+  changed as (
+    update webhook_deliveries d
+    set
+      status = 'success',
+      attempts = g.number,
+      last_status_code = g.status_code,
+      succeeded_at = g.started_at,
+      duration_ms = g.duration_ms,
+      response_body = g.response_body,
+      completed_at = clock_timestamp()
+    from done g
+    where d.org_id = p_org
+      and d.id = any(p_ids)
+      and d.id = g.id
+    returning
+      d.id, d.endpoint_id, (d.created_at at time zone 'UTC')::date as day, d.event, d.succeeded_at, d.last_status_code,
+      case when g.failures > 0 then 'pending_retry' else 'pending' end as was
+  ),
+  counts as (
+    insert into webhook_delivery_counts as c (org_id, endpoint_id, day, event, status, deliveries)
+    select p_org, x.endpoint_id, x.day, x.event, m.status, sum(m.by)
+    from (
+      select x.endpoint_id, x.day, x.event, x.was, count(*) as deliveries
+      from changed x
+      group by x.endpoint_id, x.day, x.event, x.was
+    ) x
+    cross join lateral (values (x.was, -x.deliveries), ('success', x.deliveries)) as m (status, by)
+    group by x.endpoint_id, x.day, x.event, m.status
+    -- two that count the same rows take them in the same order
+    order by x.endpoint_id, x.day, x.event, m.status
+    on conflict on constraint webhook_delivery_counts_pkey do update set
+      deliveries = c.deliveries + excluded.deliveries
+  ),
+  health as (
+    insert into webhook_health as h (
+      org_id, endpoint_id, consecutive_failures, last_success_at, last_status_code
+    )
+    select
+      p_org, x.endpoint_id, 0, clock_timestamp(),
+      (array_agg(x.last_status_code order by x.succeeded_at desc))[1]
+    from changed x
+    group by x.endpoint_id
+    order by x.endpoint_id
+    on conflict on constraint webhook_health_pkey do update set
+      consecutive_failures = 0,
+      last_success_at = excluded.last_success_at,
+      last_status_code = excluded.last_status_code
+  )
+  select x.id
+  from changed x;
+end
+$$;
