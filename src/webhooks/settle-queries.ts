@@ -13,9 +13,28 @@ export interface Outcome {
 }
 
 /**
+ * The outcomes in parts, each to be written by a statement of its own: the successes, and the failures before and after
+ * them, so that an endpoint's failures in a row are those after its last success.
+ */
+export function inParts<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
+  const successes = outcomes.filter(({ result }) => result.ok)
+  if (successes.length === outcomes.length) return [successes]
+  const lastOf = new Map<string, number>()
+  for (const { endpointId, result } of successes)
+    lastOf.set(endpointId, Math.max(lastOf.get(endpointId) ?? 0, result.startedAt.getTime()))
+  const isLater = ({ endpointId, result }: Outcome) =>
+    result.startedAt.getTime() > (lastOf.get(endpointId) ?? 0)
+  const failures = Map.groupBy(
+    outcomes.filter(({ result }) => !result.ok),
+    isLater,
+  )
+  return [failures.get(false) ?? [], successes, failures.get(true) ?? []].filter((part) => part.length > 0)
+}
+
+/**
  * Writes down how attempts ended: the delivery's status, the attempt, the endpoint's health. `delaysS` are the waits
  * before each retry. Returns the ids of those that took effect; another one's lease had ended and somebody else has it,
- * or its delivery was cancelled. Successes and failures by a statement each: the first is most of all that is done here.
+ * or its delivery was cancelled. A part at a time: what was written stays written when the next part fails.
  */
 export async function settle(
   sql: ISql,
@@ -23,22 +42,14 @@ export async function settle(
   outcomes: readonly Outcome[],
   delaysS: readonly number[],
 ): Promise<string[]> {
-  const successes = outcomes.filter(({ result }) => result.ok)
-  const lastOf = new Map<string, number>()
-  for (const { endpointId, result } of successes)
-    lastOf.set(endpointId, Math.max(lastOf.get(endpointId) ?? 0, result.startedAt.getTime()))
-  // in this order an endpoint's failures in a row are those after its last success
-  const isLater = ({ endpointId, result }: Outcome) =>
-    result.startedAt.getTime() > (lastOf.get(endpointId) ?? 0)
-  const failures = Map.groupBy(
-    outcomes.filter(({ result }) => !result.ok),
-    isLater,
-  )
-  return [
-    ...(await settleFailures(sql, orgId, failures.get(false) ?? [], delaysS)),
-    ...(await settleSuccesses(sql, orgId, successes)),
-    ...(await settleFailures(sql, orgId, failures.get(true) ?? [], delaysS)),
-  ]
+  const ids: string[] = []
+  for (const part of inParts(outcomes)) {
+    const isGood = part[0]?.result.ok === true
+    ids.push(
+      ...(await (isGood ? settleSuccesses(sql, orgId, part) : settleFailures(sql, orgId, part, delaysS))),
+    )
+  }
+  return ids
 }
 
 /** Written so that no index of leased rows is taken for it: the rows are found by their key. */
@@ -55,7 +66,6 @@ const statusCodesOf = (outcomes: readonly Outcome[]) => outcomes.map(({ result }
 const bodiesOf = (outcomes: readonly Outcome[]) => outcomes.map(({ result }) => result.responseBody)
 
 async function settleSuccesses(sql: ISql, orgId: string, outcomes: readonly Outcome[]): Promise<string[]> {
-  if (outcomes.length === 0) return []
   const ids = idsOf(outcomes)
   const rows = await sql<{ id: string }[]>`
     select s.id
@@ -72,7 +82,6 @@ async function settleFailures(
   outcomes: readonly Outcome[],
   delaysS: readonly number[],
 ): Promise<string[]> {
-  if (outcomes.length === 0) return []
   const ids = idsOf(outcomes)
   const refusals = outcomes.map(({ result }) => String(result.refused))
   const errors = outcomes.map(({ result }) => result.error)

@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../db/away.ts'
 import type { Log } from '../log.ts'
-import type { Outcome } from './settle-queries.ts'
+import { inParts, type Outcome } from './settle-queries.ts'
 
 /** Outcomes in one statement at most. */
 const MAX_BATCH = 128
@@ -39,7 +39,8 @@ export function createSettler<Held extends Outcome>(deps: SettlerDeps<Held>): Se
     waiting.delete(orgId)
     const batch = outcomes.slice(0, MAX_BATCH)
     if (outcomes.length > batch.length) waiting.set(orgId, outcomes.slice(batch.length))
-    await write(deps, orgId, batch)
+    // one after the other: what of a batch was written is not written again when the database goes away meanwhile
+    for (const part of inParts(batch)) await write(deps, orgId, part)
     deps.onSettled(orgId, batch)
   }
   const start = () => {
