@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from '../src/db/client.ts'
-import { createRenewable } from '../src/db/renewable.ts'
+import { createRenewable, createSilenceWatch } from '../src/db/renewable.ts'
+import { createLog } from '../src/log.ts'
 import { eventually, runJson, scratchFolder } from './cli.ts'
 import { type TestDatabase, testDatabase } from './postgres.ts'
 import { silentProxy } from './silent-proxy.ts'
@@ -34,6 +35,38 @@ test('what a silent pool was asked fails, and the next question has an answer', 
   await pool.end(1)
   proxy.close()
 })
+
+test('a pool whose connections are all at work is not taken for a silent one', async () => {
+  const proxy = await silentProxy(database.url)
+  const lines: string[] = []
+  const pool = createRenewable(() => connect({ url: proxy.url }, { max: 2, applicationName: 'test' }))
+  const look = createSilenceWatch(
+    [pool],
+    createLog('warn', 'json', (line) => lines.push(line)),
+  )
+  const lookOften = () => Promise.all(Array.from({ length: 6 }, look))
+  expect(await look()).toBe(true)
+  const sleep = () => pool.sql`select 'slept' as state from pg_sleep(3.5)`
+  const sleeping = Promise.all([sleep(), sleep()])
+  await Bun.sleep(200)
+  expect(await lookOften()).not.toContain(true)
+  expect((await sleeping).map(([row]) => row?.state)).toEqual(['slept', 'slept'])
+  expect(lines).toEqual([])
+  expect(await look()).toBe(true)
+  // the server has done its work by then, and the answer is lost
+  const lost = Promise.allSettled([sleep(), sleep()])
+  await Bun.sleep(200)
+  proxy.forget()
+  await eventually(
+    async () => (await lookOften()) && lines.length,
+    (count) => count > 0,
+  )
+  expect(lines.join()).toContain('the database is silent')
+  expect((await lost).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await look()).toBe(true)
+  await pool.end(1)
+  proxy.close()
+}, 40_000)
 
 test('the API answers again when its connections to the database were forgotten', async () => {
   const proxy = await silentProxy(database.url)
