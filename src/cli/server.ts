@@ -109,11 +109,9 @@ export async function startServer(
 
 /** Rejects when our own PostgreSQL ends and nobody asked it to. */
 async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boolean): Promise<never> {
-  const code = await (embedded?.exited ?? new Promise<never>(() => {}))
+  const how = await (embedded?.exited ?? new Promise<never>(() => {}))
   if (isStopping()) return await new Promise<never>(() => {})
-  throw new OperatorError(
-    `PostgreSQL ended by itself (exit code ${code}); nothing committed is lost, start again`,
-  )
+  throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
 }
 
 /** Resolves at the first SIGTERM, SIGINT or SIGHUP; those after it change nothing: under npx Ctrl-C arrives twice. */

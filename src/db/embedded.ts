@@ -31,8 +31,8 @@ export interface EmbeddedOptions {
 export interface Embedded {
   target: ConnectTarget
   pid: number
-  /** Its exit code, when it ends, asked or not. */
-  exited: Promise<number>
+  /** How it ended, asked or not: `exit code 1`, and why where that is known. */
+  exited: Promise<string>
   /** Stops it and lets go of the data directory; may be called twice. */
   stop(): Promise<void>
 }

@@ -37,6 +37,8 @@ const SETTINGS = {
 /** For databases that are thrown away. */
 const SCRATCH_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
+const LAST_WORDS_TIMEOUT_MS = 500
+const NO_SPACE = /No space left on device|Disk quota exceeded/
 const POLL_MS = 5
 const STOP_TIMEOUT_MS = 20_000
 const STILL_IN_USE_TIMEOUT_MS = 20_000
@@ -58,10 +60,10 @@ export interface PostmasterOptions {
   log: Log
 }
 
-/** A running server. `exited` gives its exit code; `stop` ends it, its clients' transactions rolled back. */
+/** A running server. `exited` tells how it ended; `stop` ends it, its clients' transactions rolled back. */
 export interface Postmaster {
   pid: number
-  exited: Promise<number>
+  exited: Promise<string>
   stop(): Promise<void>
 }
 
@@ -72,7 +74,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     claimStaleLocks(options)
     const child = spawnPostgres(options)
     if (await comesUp(child, options)) {
-      return { pid: child.pid, exited: child.exited, stop: () => stopPostmaster(child, options.log) }
+      return { pid: child.pid, exited: howItEnded(child), stop: () => stopPostmaster(child, options.log) }
     }
     // After a postmaster was killed, its backends need a moment to notice and let go of the shared memory.
     const stillInUse = child.lines.some((line) => /still in use|already exists/.test(line))
@@ -175,6 +177,14 @@ async function endsWithin(exited: Promise<unknown>, timeoutMs: number): Promise<
   }
 }
 
+async function howItEnded(child: Child): Promise<string> {
+  const code = await child.exited
+  // what it said last; a child of its own may hold its standard error for longer
+  await endsWithin(child.drained, LAST_WORDS_TIMEOUT_MS)
+  const isFull = child.lines.some((line) => /FATAL|PANIC/.test(line) && NO_SPACE.test(line))
+  return `exit code ${code}${isFull ? ': no space left on its disk, free some first' : ''}`
+}
+
 function startFailure(child: Child, { cluster, user }: PostmasterOptions): OperatorError {
   const output = child.lines.join('\n')
   const missing = /error while loading shared libraries: (\S+):/.exec(output)?.[1]
@@ -189,7 +199,7 @@ function startFailure(child: Child, { cluster, user }: PostmasterOptions): Opera
       `${output.trim()}: is its file system mounted noexec? Set DATA_DIR to another, or set DATABASE_URL`,
     )
   }
-  if (/No space left on device|Disk quota exceeded/.test(output)) {
+  if (NO_SPACE.test(output)) {
     return new OperatorError(`no space left for the database in ${cluster}: free some and start again`)
   }
   const told =
