@@ -100,7 +100,7 @@ export async function cancelOrphans(sql: Sql): Promise<number> {
     do {
       batch = await cancelWaiting(sql, org_id, endpoint_id, CANCEL_BATCH)
       cancelled += batch
-    } while (batch === CANCEL_BATCH)
+    } while (batch >= CANCEL_BATCH)
   }
   await deleteOrphanedHealth(sql)
   return cancelled

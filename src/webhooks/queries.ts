@@ -166,24 +166,35 @@ export async function deleteEndpoint(tx: ISql, orgId: string, id: string): Promi
   return true
 }
 
-/** Cancels at most `limit` deliveries that wait for the endpoint, those in flight left out; how many. */
+/**
+ * Cancels deliveries that wait for the endpoint, those in flight left out; how many. At most `limit` of first attempts, of
+ * later ones, and of those whose sender died: each are read by an index of their own, however many wait.
+ */
 export async function cancelWaiting(
   sql: ISql,
   orgId: string,
   endpointId: string,
   limit: number,
 ): Promise<number> {
-  const [row] = await sql<{ cancelled: number }[]>`
-    with waiting as materialized (
+  const some = (isKind: Fragment) => sql`
+    select w.id, w.attempts, w.failures
+    from (
       select q.delivery_id as id, q.attempts, q.failures
       from webhook_queue q
       where q.org_id = ${orgId}
         and q.endpoint_id = ${endpointId}
-        and (not q.leased or q.due_at <= clock_timestamp())
-      order by q.leased, q.due_at, q.delivery_id
+        and ${isKind}
       limit ${limit}
       -- one that is being settled or claimed is in flight
       for update skip locked
+    ) w`
+  const [row] = await sql<{ cancelled: number }[]>`
+    with waiting as materialized (
+      ${some(sql`not q.leased and q.attempts = 0`)}
+      union all
+      ${some(sql`not q.leased and q.attempts > 0`)}
+      union all
+      ${some(sql`q.leased and q.due_at <= clock_timestamp()`)}
     ),
     unqueued as (
       delete from webhook_queue q
