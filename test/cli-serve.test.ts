@@ -100,9 +100,9 @@ test('the worker has connections of its own, and finds a new one when they break
   const workers = () => sql<{ pid: number }[]>`
     select a.pid
     from pg_stat_activity a
-    where a.application_name = 'cloud-analytics worker'`
+    where a.application_name like 'cloud-analytics worker%'`
   const before = await eventually(workers, (rows) => rows.length > 0)
-  await sql`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.application_name = 'cloud-analytics worker'`
+  await sql`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.application_name like 'cloud-analytics worker%'`
   const known = new Set(before.map(({ pid }) => pid))
   await eventually(workers, (rows) => rows.some(({ pid }) => !known.has(pid)))
   await eventually(health, ({ status }) => status === 200)

@@ -21,32 +21,32 @@ const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test'
 test('however many ask a connection that fell silent, one question is under way', async () => {
   const sql = open()
   const ping = createPing(sql, { limitMs: 50, giveUpMs: 60_000 })
-  expect(await ping.ask()).toBe('ok')
+  expect(await ping()).toBe('ok')
   proxy.fallSilent()
-  expect(await ping.ask()).toBe('no answer in time')
+  expect(await ping()).toBe('no answer in time')
   const one = await eventually(
     async () => proxy.held(),
     (bytes) => bytes > 0,
   )
-  for (let probe = 0; probe < 5; probe += 1) expect(await ping.ask()).toBe('no answer in time')
+  for (let probe = 0; probe < 5; probe += 1) expect(await ping()).toBe('no answer in time')
   expect(proxy.held()).toBe(one)
   proxy.goOn()
-  await eventually(ping.ask, (answer) => answer === 'ok')
+  await eventually(ping, (answer) => answer === 'ok')
   await sql.end({ timeout: 1 })
 })
 
 test('a question that is lost does not stop all others for ever', async () => {
   const sql = open()
   const ping = createPing(sql, { limitMs: 50, giveUpMs: 100 })
-  expect(await ping.ask()).toBe('ok')
+  expect(await ping()).toBe('ok')
   proxy.fallSilent()
-  expect(await ping.ask()).toBe('no answer in time')
+  expect(await ping()).toBe('no answer in time')
   const one = await eventually(
     async () => proxy.held(),
     (bytes) => bytes > 0,
   )
   await eventually(
-    () => ping.ask().then(proxy.held),
+    () => ping().then(proxy.held),
     (bytes) => bytes >= 2 * one,
   )
   proxy.goOn()
@@ -55,6 +55,6 @@ test('a question that is lost does not stop all others for ever', async () => {
 
 test('a database that cannot be reached is that at once', async () => {
   const sql = connect({ url: 'postgres://u@127.0.0.1:1/x' }, { max: 1, applicationName: 'test' })
-  expect(await createPing(sql, { limitMs: 4_000, giveUpMs: 5_000 }).ask()).toBe('unreachable')
+  expect(await createPing(sql, { limitMs: 4_000, giveUpMs: 5_000 })()).toBe('unreachable')
   await sql.end({ timeout: 1 })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { connect } from '../src/db/client.ts'
+import type { ISql } from '../src/db/client.ts'
 import { createRenewable, createSilenceWatch } from '../src/db/renewable.ts'
 import { createLog } from '../src/log.ts'
 import { eventually, runJson, scratchFolder } from './cli.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 test('what a silent pool was asked fails, and the next question has an answer', async () => {
   const proxy = await silentProxy(database.url)
-  const pool = createRenewable(() => connect({ url: proxy.url }, { max: 1, applicationName: 'test' }), 200)
+  const pool = createRenewable({ url: proxy.url }, { max: 1, applicationName: 'test' }, 200)
   const one = () => pool.sql<{ one: number }[]>`select 1 as one`
   expect([...(await one())]).toEqual([{ one: 1 }])
   proxy.forget()
@@ -39,22 +39,22 @@ test('what a silent pool was asked fails, and the next question has an answer', 
 test('a pool whose connections are all at work is not taken for a silent one', async () => {
   const proxy = await silentProxy(database.url)
   const lines: string[] = []
-  const pool = createRenewable(() => connect({ url: proxy.url }, { max: 2, applicationName: 'test' }))
+  const pool = createRenewable({ url: proxy.url }, { max: 2, applicationName: 'test' })
   const look = createSilenceWatch(
     [pool],
     createLog('warn', 'json', (line) => lines.push(line)),
   )
   const lookOften = () => Promise.all(Array.from({ length: 6 }, look))
-  expect(await look()).toBe(true)
-  const sleep = () => pool.sql`select 'slept' as state from pg_sleep(3.5)`
-  const sleeping = Promise.all([sleep(), sleep()])
+  const sleep = (sql: ISql) => sql<{ state: string }[]>`select 'slept' as state from pg_sleep(${6})`
+  const sleepTwice = () => [sleep(pool.sql), pool.sql.begin(async (tx) => await sleep(tx))]
+  const sleeping = Promise.all(sleepTwice())
   await Bun.sleep(200)
   expect(await lookOften()).not.toContain(true)
   expect((await sleeping).map(([row]) => row?.state)).toEqual(['slept', 'slept'])
   expect(lines).toEqual([])
   expect(await look()).toBe(true)
   // the server has done its work by then, and the answer is lost
-  const lost = Promise.allSettled([sleep(), sleep()])
+  const lost = Promise.allSettled(sleepTwice())
   await Bun.sleep(200)
   proxy.forget()
   await eventually(

@@ -40,8 +40,9 @@ afterAll(() => database.drop())
 
 function deliver(over: Partial<WorkerSettings> = {}) {
   const lines: string[] = []
-  const open = () => connect(database.target, { max: 6, applicationName: 'test-deliver' })
-  const pool = createRenewable(open, 30_000)
+  const options = { max: 6, applicationName: 'test-deliver' }
+  const pool = createRenewable(database.target, options)
+  const open = () => connect(database.target, options)
   const settings = {
     ...workerSettingsOf(loadConfig({})),
     webhookAllowHttp: true,

@@ -104,6 +104,29 @@ test('first attempts are found behind retries of their endpoint that have no slo
   // with slots for them the oldest go first, whichever they are
   const withSlots = await claim(sql, orgId, { ...limits, laterLimit: 8 })
   expect(withSlots.map(({ id }) => id)).toEqual(retried.slice(0, 4))
+  // their sender died: they wait for a slot of later ones as well
+  await pass(orgId, 3_600)
+  const afterDeath = await claim(sql, orgId, { ...limits, laterLimit: 0 })
+  expect(afterDeath.map(({ id }) => id)).toEqual(firsts.slice(4, 8))
+})
+
+test('the few slots that retries have are not in the way of first attempts elsewhere', async () => {
+  const { sql } = database
+  const orgId = await organization()
+  const firsts: string[] = []
+  for (let endpoint = 0; endpoint < 6; endpoint += 1) {
+    const id = await addEndpoint(sql, orgId)
+    const retried = await addDeliveries(sql, orgId, id, 5)
+    await sql`
+      update webhook_queue q set attempts = 1, failures = 1
+      where q.org_id = ${orgId} and q.delivery_id = any(${retried})`
+    firsts.push(...(await addDeliveries(sql, orgId, id, 4)))
+  }
+  const claimed = await claim(sql, orgId, { ...LIMITS, laterLimit: 2, endpointLimit: 4 })
+  expect(claimed.filter(({ is_first }) => !is_first)).toHaveLength(2)
+  // four each, two of them with a retry in place of a first attempt
+  expect(claimed).toHaveLength(24)
+  expect(claimed.every(({ id, is_first }) => !is_first || firsts.includes(id))).toBe(true)
 })
 
 test('retries by the schedule from the end of the attempt, then fails', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { updateBadges } from '../badges/queries.ts'
 import { MAX_EMBEDDED_POOL } from '../config.ts'
-import { connect, type Sql } from '../db/client.ts'
+import type { Sql } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
@@ -85,7 +85,7 @@ export async function demo(context: Context): Promise<void> {
 async function openScratch(dataDir: string, max: number, log: Log): Promise<OpenDatabase> {
   const embedded = await startEmbedded({ dataDir, log, durable: false })
   const { target } = embedded
-  const pool = createRenewable(() => connect(target, { max, applicationName: 'cloud-analytics demo' }))
+  const pool = createRenewable(target, { max, applicationName: 'cloud-analytics demo' })
   const close = async () => {
     await pool.end(5)
     await embedded.stop()

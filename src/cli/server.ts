@@ -1,4 +1,3 @@
-import { connect } from '../db/client.ts'
 import { migrate } from '../db/migrate.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { createRenewable, createSilenceWatch } from '../db/renewable.ts'
@@ -60,9 +59,7 @@ export async function startServer(
       secretKey,
       log,
     })
-    const writing = createRenewable(() =>
-      connect(target, { max: WRITERS, applicationName: 'cloud-analytics writes' }),
-    )
+    const writing = createRenewable(target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
     const look = createSilenceWatch([database.pool, writing], log)
     // a unix socket is never half open
     const watch = 'socketDir' in target ? undefined : setInterval(() => void look(), WATCH_MS)

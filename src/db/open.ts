@@ -44,9 +44,7 @@ export async function openDatabase(config: DatabaseConfig, role: Role, log: Log)
   const { target, embedded } = await locate(config, role, log)
   const timeout = role === 'command' ? { statementTimeoutMs: 0 } : {}
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
-  const pool = createRenewable(() =>
-    connect(target, { max, applicationName: `cloud-analytics ${role}`, ...timeout }),
-  )
+  const pool = createRenewable(target, { max, applicationName: `cloud-analytics ${role}`, ...timeout })
   const { sql } = pool
   const end = async () => {
     await pool.end(5)

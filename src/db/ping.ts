@@ -9,47 +9,30 @@ interface PingLimits {
   giveUpMs: number
 }
 
-export interface Ping {
-  /** Never rejects. */
-  ask(): Promise<PingAnswer>
-  /** The server's process that the last question went to, by its id; null while it has not gone out. */
-  backend(): number | null
-}
-
 /**
  * Asks whether the database answers, one question at a time, however often it is called: probes must not queue up before
- * a database that hangs.
+ * a database that hangs. Never rejects.
  */
-export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): Ping {
-  let asked: { answer: Promise<PingAnswer>; backend: () => number | null; at: number } | undefined
-  return {
-    ask() {
-      if (asked === undefined || performance.now() - asked.at > giveUpMs) {
-        const question = { ...ask(sql), at: performance.now() }
-        asked = question
-        void question.answer.then(() => {
-          if (asked === question) asked = undefined
-        })
-      }
-      return within(limitMs, asked.answer)
-    },
-    backend: () => asked?.backend() ?? null,
+export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingAnswer> {
+  let asked: { answer: Promise<PingAnswer>; at: number } | undefined
+  return () => {
+    if (asked === undefined || performance.now() - asked.at > giveUpMs) {
+      const question = { answer: ask(sql), at: performance.now() }
+      asked = question
+      void question.answer.then(() => {
+        if (asked === question) asked = undefined
+      })
+    }
+    return within(limitMs, asked.answer)
   }
 }
 
-/** Where the driver keeps by what a query could be cancelled; its types do not tell. */
-type Sent = { state: { pid: number | null } | null }
-
-function ask(sql: Sql) {
-  const query = sql`select 1`
-  const answer = query.then(
-    (): PingAnswer => 'ok',
-    (): PingAnswer => 'unreachable',
+const ask = (sql: Sql): Promise<PingAnswer> =>
+  sql`select 1`.then(
+    () => 'ok',
+    () => 'unreachable',
   )
-  return { answer, backend: () => (query as unknown as Sent).state?.pid ?? null }
-}
 
-/** The answer, or that there is none within the limit. */
 async function within(limitMs: number, answer: Promise<PingAnswer>): Promise<PingAnswer> {
   const late = Promise.withResolvers<PingAnswer>()
   const timer = setTimeout(late.resolve, limitMs, 'no answer in time')

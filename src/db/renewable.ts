@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts'
-import type { Sql } from './client.ts'
+import { type ConnectOptions, type ConnectTarget, connect, type Sql } from './client.ts'
 import { createPing } from './ping.ts'
 
 // A connection whose other end has vanished without a word, behind a firewall that forgot it or beside a machine that
@@ -11,8 +11,8 @@ export interface RenewablePool {
   sql: Sql
   /** Asks; rejects with ETIMEDOUT, and the pool is replaced, when no answer has come within the limit. */
   ask<Answer>(question: (sql: Sql) => Promise<Answer>): Promise<Answer>
-  /** Opens a pool like it, for the caller to end. */
-  open(): Sql
+  /** Whether the server is at work for all connections of the pool, so that another question has to wait its turn. */
+  isAtWork(): Promise<boolean>
   /** Replaces the pool; what it was asked fails as if its connections were lost. */
   renew(): void
   /** Ends the pool when what it was asked is answered, or after `timeoutS`. */
@@ -21,19 +21,35 @@ export interface RenewablePool {
 
 /** Longer than a statement may take: a slow one is no silence. */
 const SILENCE_MS = 30_000
+/** How long the server may take to say what it is doing. */
+const LOOK_LIMIT_MS = 3_000
 
-export function createRenewable(open: () => Sql, limitMs = SILENCE_MS): RenewablePool {
+interface Current {
+  sql: Sql
+  /** Of its connections, in the server's view of who is connected: no other pool has it. */
+  name: string
+}
+
+export function createRenewable(
+  target: ConnectTarget,
+  options: ConnectOptions,
+  limitMs = SILENCE_MS,
+): RenewablePool {
+  const open = (): Current => {
+    const name = `${options.applicationName} ${crypto.randomUUID().slice(0, 8)}`
+    return { name, sql: connect(target, { ...options, applicationName: name }) }
+  }
   let current = open()
-  const renew = (silent: Sql) => {
+  const renew = (silent: Current) => {
     // many may find out at once
     if (current !== silent) return
     current = open()
-    void silent.end({ timeout: 0 }).catch(() => {})
+    void silent.sql.end({ timeout: 0 }).catch(() => {})
   }
   return {
-    sql: new Proxy(current, {
-      apply: (_first, self, args) => Reflect.apply(current, self, args),
-      get: (_first, name) => Reflect.get(current, name),
+    sql: new Proxy(current.sql, {
+      apply: (_first, self, args) => Reflect.apply(current.sql, self, args),
+      get: (_first, name) => Reflect.get(current.sql, name),
     }),
     async ask(question) {
       const asked = current
@@ -45,14 +61,38 @@ export function createRenewable(open: () => Sql, limitMs = SILENCE_MS): Renewabl
         renew(asked)
       }, limitMs)
       try {
-        return await Promise.race([question(asked), late.promise])
+        return await Promise.race([question(asked.sql), late.promise])
       } finally {
         clearTimeout(timer)
       }
     },
-    open,
+    isAtWork: () => isAtWork(target, options, current.name),
     renew: () => renew(current),
-    end: (timeoutS) => current.end({ timeout: timeoutS }),
+    end: (timeoutS) => current.sql.end({ timeout: timeoutS }),
+  }
+}
+
+/**
+ * Asked by a connection of its own. What is idle within a transaction is taken too; but of connections that all wait for
+ * their client, to read or to write, nothing says that the client is still there.
+ */
+async function isAtWork(target: ConnectTarget, options: ConnectOptions, name: string): Promise<boolean> {
+  const sql = connect(target, { ...options, max: 1 })
+  const end = () => void sql.end({ timeout: 0 }).catch(() => {})
+  const late = setTimeout(end, LOOK_LIMIT_MS)
+  try {
+    const [row] = await sql<{ taken: number; working: number }[]>`
+      select
+        count(*) filter (where a.state <> 'idle')::integer as taken,
+        count(*) filter (where a.state = 'active' and a.wait_event_type is distinct from 'Client')::integer as working
+      from pg_stat_activity a
+      where a.application_name = ${name}`
+    return row !== undefined && row.taken >= options.max && row.working > 0
+  } catch {
+    return false
+  } finally {
+    clearTimeout(late)
+    end()
   }
 }
 
@@ -61,12 +101,10 @@ const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
 /** Pings in a row without an answer, one a second, after which the pools are made anew. */
 const MAX_SILENT_PINGS = 5
 
-/** How long the server may take to say what it is doing. */
-const LOOK_LIMIT_MS = 3_000
-
 /**
- * A function to be called once a second: it asks the first of `pools`, and makes all of them anew when it has been silent
- * five times and is not at work on what it was asked before. It resolves to whether the database answered; never rejects.
+ * A function to be called once a second: it asks the first of `pools`, and when it has been silent five times, and not
+ * since all its connections are at work, makes all of them anew. It resolves to whether the database answered; never
+ * rejects.
  */
 export function createSilenceWatch(pools: readonly RenewablePool[], log: Log): () => Promise<boolean> {
   const [first] = pools
@@ -74,42 +112,21 @@ export function createSilenceWatch(pools: readonly RenewablePool[], log: Log): (
   const ping = createPing(first.sql, PING_LIMITS)
   let silent = 0
   let looking = false
-  return async () => {
-    const answer = await ping.ask()
-    silent = answer === 'no answer in time' ? silent + 1 : 0
-    if (silent >= MAX_SILENT_PINGS && !looking) {
-      looking = true
-      const isBusy = await isAtWork(first, ping.backend())
-      looking = false
-      silent = 0
-      if (!isBusy) {
-        log.warn('the database is silent; connecting anew')
-        for (const pool of pools) pool.renew()
-      }
+  const lookCloser = async () => {
+    looking = true
+    const isBusy = await first.isAtWork()
+    looking = false
+    // it may have answered meanwhile
+    if (!isBusy && silent > 0) {
+      log.warn('the database is silent; connecting anew')
+      for (const pool of pools) pool.renew()
     }
-    return answer === 'ok'
+    silent = 0
   }
-}
-
-/**
- * Whether the server's process `pid` runs a statement, so that the connection to it is there, and the ping waits its turn:
- * asked by a connection of its own. With a pooler between that names no process of the server, never.
- */
-async function isAtWork(pool: RenewablePool, pid: number | null): Promise<boolean> {
-  if (pid === null) return false
-  const sql = pool.open()
-  const late = setTimeout(() => void sql.end({ timeout: 0 }).catch(() => {}), LOOK_LIMIT_MS)
-  try {
-    const rows = await sql`
-      select 1
-      from pg_stat_activity a
-      where a.pid = ${pid}
-        and a.state = 'active'`
-    return rows.length > 0
-  } catch {
-    return false
-  } finally {
-    clearTimeout(late)
-    void sql.end({ timeout: 0 }).catch(() => {})
+  return async () => {
+    const answer = await ping()
+    silent = answer === 'no answer in time' ? silent + 1 : 0
+    if (silent >= MAX_SILENT_PINGS && !looking) void lookCloser()
+    return answer === 'ok'
   }
 }

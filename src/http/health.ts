@@ -31,7 +31,7 @@ export const healthRoutes = ({ sql, worker }: HealthDeps) => {
     .get(
       '/health',
       async ({ set }) => {
-        const parts = { database: await database.ask(), worker: worker() }
+        const parts = { database: await database(), worker: worker() }
         const failing = Object.values(parts).some((part) => part !== 'ok')
         set.status = failing ? 503 : 200
         set.headers['cache-control'] = 'no-store'

@@ -36,7 +36,7 @@ export interface SenderOptions {
 
 const failed = (failure: Ending['failure']): Ending => ({ answer: null, failure })
 
-/** A sender with connections of its own. It judges the URL, and every address that it leads to, at each attempt. */
+/** A sender with connections of its own. It judges each URL once, and the addresses of its name at each attempt. */
 export function createSender(options: SenderOptions): Sender {
   const { egress } = options
   const connections = createConnections(options.ca)

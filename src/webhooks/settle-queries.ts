@@ -13,8 +13,8 @@ export interface Outcome {
 }
 
 /**
- * The outcomes in parts, each to be written by a statement of its own: the successes, and the failures before and after
- * them, so that an endpoint's failures in a row are those after its last success.
+ * The outcomes in parts, in the order in which to settle them: the failures before an endpoint's last success, the
+ * successes, and the failures after it, which are those in a row.
  */
 export function inParts<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
   const successes = outcomes.filter(({ result }) => result.ok)
@@ -32,24 +32,21 @@ export function inParts<Some extends Outcome>(outcomes: readonly Some[]): Some[]
 }
 
 /**
- * Writes down how attempts ended: the delivery's status, the attempt, the endpoint's health. `delaysS` are the waits
- * before each retry. Returns the ids of those that took effect; another one's lease had ended and somebody else has it,
- * or its delivery was cancelled. A part at a time: what was written stays written when the next part fails.
+ * Writes down how attempts ended, all of them well or all of them badly: the delivery's status, the attempt, the
+ * endpoint's health. `delaysS` are the waits before each retry. Returns the ids of those that took effect; another one's
+ * lease had ended and somebody else has it, or its delivery was cancelled.
  */
 export async function settle(
   sql: ISql,
   orgId: string,
-  outcomes: readonly Outcome[],
+  part: readonly Outcome[],
   delaysS: readonly number[],
 ): Promise<string[]> {
-  const ids: string[] = []
-  for (const part of inParts(outcomes)) {
-    const isGood = part[0]?.result.ok === true
-    ids.push(
-      ...(await (isGood ? settleSuccesses(sql, orgId, part) : settleFailures(sql, orgId, part, delaysS))),
-    )
-  }
-  return ids
+  const [first] = part
+  if (first === undefined) return []
+  return first.result.ok
+    ? await settleSuccesses(sql, orgId, part)
+    : await settleFailures(sql, orgId, part, delaysS)
 }
 
 /** Written so that no index of leased rows is taken for it: the rows are found by their key. */

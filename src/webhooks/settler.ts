@@ -10,7 +10,7 @@ const FIRST_BACKOFF_MS = 50
 const MAX_BACKOFF_MS = 1_000
 
 export interface SettlerDeps<Held extends Outcome> {
-  /** Writes outcomes of one organization; resolves to the ids of those that took effect. */
+  /** Writes outcomes of one organization, all good or all bad; resolves to the ids of those that took effect. */
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
   /** Called when outcomes are written, or refused since somebody else has the delivery by now. */
   onSettled: (orgId: string, outcomes: readonly Held[]) => void

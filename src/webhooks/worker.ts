@@ -38,11 +38,17 @@ const say = (message: FromWorker) => self.postMessage(message)
 
 function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): Running {
   const log = createLog(settings.logLevel, settings.logFormat)
-  const open = (max: number) => () => connect(target, { max, applicationName: 'cloud-analytics worker' })
-  const pool = createRenewable(open(CONNECTIONS))
-  const house = createRenewable(open(1))
+  const applicationName = 'cloud-analytics worker'
+  const pool = createRenewable(target, { max: CONNECTIONS, applicationName })
+  const house = createRenewable(target, { max: 1, applicationName })
   const pools = [pool, house]
-  const delivering = startDelivering({ pool, openListener: open(1), settings, secretKey, log })
+  const delivering = startDelivering({
+    pool,
+    openListener: () => connect(target, { max: 1, applicationName }),
+    settings,
+    secretKey,
+    log,
+  })
   const state: Running = { delivering, pools, timers: [], chores: undefined }
   const housekeep = () => {
     state.chores ??= keepHouse(house.sql, settings, log).finally(() => {

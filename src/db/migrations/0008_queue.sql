@@ -1,12 +1,13 @@
+-- First, as it takes the lock that shuts everybody else out.
+drop index webhook_queue_waiting;
 -- What waits, first attempts and later ones apart, each in the order it is sent.
 create index webhook_queue_first on webhook_queue (org_id, endpoint_id, due_at, delivery_id)
   where not leased and attempts = 0;
 create index webhook_queue_later on webhook_queue (org_id, endpoint_id, due_at, delivery_id)
   where not leased and attempts > 0;
-drop index webhook_queue_waiting;
 
--- Takes what is due, as before, but looks for first attempts behind any number of retries: four retries at the head of an
--- endpoint that found no slot kept its first attempts waiting.
+-- Takes what is due, as before, but first attempts are found behind any number of later ones that get no slot: four of them
+-- at the head of an endpoint kept its first attempts waiting. Which later ones get a slot is settled before the turns.
 create or replace function claim_webhook_deliveries(
   p_org text,
   p_limit integer,
@@ -34,6 +35,7 @@ create or replace function claim_webhook_deliveries(
 language plpgsql
 set enable_seqscan = off
 set enable_bitmapscan = off
+set jit = off
 as $$
 declare
   v_now timestamptz;
@@ -69,7 +71,9 @@ begin
       )
   ),
   due as (
-    select w.delivery_id, w.due_at, w.attempts, null::timestamptz as claimed_at, false as is_lost, l.id, l.failing, l.room
+    select
+      w.delivery_id, w.due_at, w.attempts, null::timestamptz as claimed_at, false as is_lost, not l.failing as is_first,
+      l.id, l.room
     from lanes l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
@@ -86,7 +90,7 @@ begin
     ) w
     union all
     -- apart from these, so that retries without a slot do not stand before them
-    select w.delivery_id, w.due_at, w.attempts, null, false, l.id, l.failing, l.room
+    select w.delivery_id, w.due_at, w.attempts, null, false, false, l.id, l.room
     from lanes l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
@@ -103,7 +107,7 @@ begin
     ) w
     union all
     -- leases that have ended
-    select w.delivery_id, w.due_at, w.attempts, w.claimed_at, true, l.id, l.failing, l.room
+    select w.delivery_id, w.due_at, w.attempts, w.claimed_at, true, false, l.id, l.room
     from lanes l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts, q.claimed_at
@@ -115,28 +119,31 @@ begin
         and q.mode <> 'test'
         and q.lost < p_max_lost
       order by q.due_at, q.delivery_id
-      limit l.room
+      limit least(l.room, p_later_limit)
       for update skip locked
     ) w
   ),
   turns as (
     select
       u.*,
-      u.attempts = 0 and not u.failing as is_first,
-      row_number() over (partition by u.id order by u.due_at, u.delivery_id) as turn
+      row_number() over (partition by u.id, u.is_first order by u.due_at, u.delivery_id) as turn_of_kind
     from due u
   ),
-  ranked as (
+  placed as (
     select
       u.*,
-      row_number() over (partition by u.is_first order by u.turn, u.due_at, u.delivery_id) as place
+      row_number() over (partition by u.is_first order by u.turn_of_kind, u.due_at, u.delivery_id) as place
     from turns u
-    where u.turn <= u.room
+  ),
+  ranked as (
+    select p.*, row_number() over (partition by p.id order by p.due_at, p.delivery_id) as turn
+    from placed p
+    where p.is_first or p.place <= p_later_limit
   ),
   chosen as materialized (
     select r.delivery_id, r.due_at, r.is_first, r.is_lost, r.attempts, r.claimed_at
     from ranked r
-    where r.is_first or r.place <= p_later_limit
+    where r.turn <= r.room
     order by r.turn, r.due_at, r.delivery_id
     limit p_limit
   ),
@@ -181,7 +188,8 @@ $$;
 -- Writes down attempts that succeeded, as before: returns the ids of those that were still the caller's. One statement in
 -- place of two, and what is given is found by hashing it, where each row was compared with all of it. The rows are named
 -- by their ids as well, so that they are read by their key; and only hash joins are allowed, since the plan is kept:
--- where the statistics knew an empty table, each row would be compared with each that is given.
+-- where the statistics knew an empty table, each row would be compared with each that is given. Any join here has to be
+-- one that can be hashed: PostgreSQL before 18 gives a plan with another one such a cost that it would compile it.
 create or replace function settle_webhook_successes(
   p_org text,
   p_ids text[],
@@ -195,6 +203,7 @@ language plpgsql
 set enable_seqscan = off
 set enable_nestloop = off
 set enable_mergejoin = off
+set jit = off
 as $$
 begin
   return query
@@ -230,16 +239,18 @@ begin
   ),
   counts as (
     insert into webhook_delivery_counts as c (org_id, endpoint_id, day, event, status, deliveries)
-    select p_org, x.endpoint_id, x.day, x.event, m.status, sum(m.by)
+    select p_org, m.endpoint_id, m.day, m.event, m.status, m.by
     from (
-      select x.endpoint_id, x.day, x.event, x.was, count(*) as deliveries
+      select x.endpoint_id, x.day, x.event, x.was as status, -count(*) as by
       from changed x
       group by x.endpoint_id, x.day, x.event, x.was
-    ) x
-    cross join lateral (values (x.was, -x.deliveries), ('success', x.deliveries)) as m (status, by)
-    group by x.endpoint_id, x.day, x.event, m.status
+      union all
+      select x.endpoint_id, x.day, x.event, 'success', count(*)
+      from changed x
+      group by x.endpoint_id, x.day, x.event
+    ) m
     -- two that count the same rows take them in the same order
-    order by x.endpoint_id, x.day, x.event, m.status
+    order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries
   ),
