@@ -33,6 +33,14 @@ const CASES: readonly Case[] = [
       { ...one, name: `one ${kind}, another organization`, shared: false },
     ]
   }),
+  {
+    ...MANY,
+    name: '19 hanging, same organization, since now',
+    endpoints: 19,
+    organizations: 1,
+    shared: true,
+    failures: 0,
+  },
   { ...MANY, name: '20 hanging in each of 3, failing for long', failures: 100 },
   { ...MANY, name: '20 hanging in each of 3, since now', failures: 0 },
 ]

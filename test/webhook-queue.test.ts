@@ -129,6 +129,25 @@ test('the few slots that retries have are not in the way of first attempts elsew
   expect(claimed.every(({ id, is_first }) => !is_first || firsts.includes(id))).toBe(true)
 })
 
+test('endpoints whose attempts do not end leave a slot to each of the others', async () => {
+  const { sql } = database
+  const orgId = await organization()
+  const endpoints: string[] = []
+  for (let at = 0; at < 8; at += 1) endpoints.push(await addEndpoint(sql, orgId))
+  const [late = '', ...hanging] = endpoints
+  for (const id of hanging) await addDeliveries(sql, orgId, id, 10)
+  // 16 slots in all, of which one is kept for the endpoint that has nothing to send yet
+  const held = await claim(sql, orgId, { ...LIMITS, limit: 16 })
+  expect(held).toHaveLength(15)
+  const counts = Map.groupBy(held, ({ endpoint_id }) => endpoint_id)
+  expect([...counts.values()].map(({ length }) => length).sort()).toEqual([2, 2, 2, 2, 2, 2, 3])
+  expect(await claim(sql, orgId, { ...LIMITS, limit: 1 })).toEqual([])
+  const [first] = await addDeliveries(sql, orgId, late, 2)
+  const [next, ...more] = await claim(sql, orgId, { ...LIMITS, limit: 1 })
+  expect(next?.id).toBe(first)
+  expect(more).toEqual([])
+})
+
 test('retries by the schedule from the end of the attempt, then fails', async () => {
   const { sql } = database
   const orgId = await organization()

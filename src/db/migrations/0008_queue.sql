@@ -7,7 +7,8 @@ create index webhook_queue_later on webhook_queue (org_id, endpoint_id, due_at, 
   where not leased and attempts > 0;
 
 -- Takes what is due, as before, but first attempts are found behind any number of later ones that get no slot: four of them
--- at the head of an endpoint kept its first attempts waiting. Which later ones get a slot is settled before the turns.
+-- at the head of an endpoint kept its first attempts waiting. Which later ones get a slot is settled before the turns. And
+-- of p_limit one is kept free for each endpoint that has nothing in flight: eleven that began to hang had all that there is.
 create or replace function claim_webhook_deliveries(
   p_org text,
   p_limit integer,
@@ -51,17 +52,19 @@ begin
       case when e.previous_secret_expires_at > v_now then e.previous_secret end as previous_secret,
       coalesce(h.consecutive_failures, 0) >= p_failing_after as failing,
       coalesce(p_since[array_position(p_endpoints, e.id)], '-infinity') as since,
-      least(p_limit, greatest(p_cap - (
-        select count(*)
-        from webhook_queue f
-        where f.org_id = p_org
-          and f.endpoint_id = e.id
-          and f.leased
-          and f.due_at > v_now
-      ), 0)) as room
+      f.in_flight,
+      least(p_limit, greatest(p_cap - f.in_flight, 0)) as room
     from webhook_endpoints e
     join organizations o on o.org_id = e.org_id
     left join webhook_health h on h.org_id = e.org_id and h.endpoint_id = e.id
+    cross join lateral (
+      select count(*) as in_flight
+      from webhook_queue q
+      where q.org_id = p_org
+        and q.endpoint_id = e.id
+        and q.leased
+        and q.due_at > v_now
+    ) f
     where e.org_id = p_org
       and e.enabled
       and o.plan <> 'cloud_pro'
@@ -73,7 +76,7 @@ begin
   due as (
     select
       w.delivery_id, w.due_at, w.attempts, null::timestamptz as claimed_at, false as is_lost, not l.failing as is_first,
-      l.id, l.room
+      l.id, l.in_flight, l.room
     from lanes l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
@@ -90,7 +93,7 @@ begin
     ) w
     union all
     -- apart from these, so that retries without a slot do not stand before them
-    select w.delivery_id, w.due_at, w.attempts, null, false, false, l.id, l.room
+    select w.delivery_id, w.due_at, w.attempts, null, false, false, l.id, l.in_flight, l.room
     from lanes l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
@@ -107,7 +110,7 @@ begin
     ) w
     union all
     -- leases that have ended
-    select w.delivery_id, w.due_at, w.attempts, w.claimed_at, true, false, l.id, l.room
+    select w.delivery_id, w.due_at, w.attempts, w.claimed_at, true, false, l.id, l.in_flight, l.room
     from lanes l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts, q.claimed_at
@@ -140,11 +143,22 @@ begin
     from placed p
     where p.is_first or p.place <= p_later_limit
   ),
-  chosen as materialized (
-    select r.delivery_id, r.due_at, r.is_first, r.is_lost, r.attempts, r.claimed_at
+  levelled as (
+    select
+      r.*,
+      r.in_flight + r.turn as level,
+      row_number() over (
+        partition by r.in_flight + r.turn = 1
+        order by r.in_flight + r.turn, r.due_at, r.delivery_id
+      ) as position
     from ranked r
     where r.turn <= r.room
-    order by r.turn, r.due_at, r.delivery_id
+  ),
+  chosen as materialized (
+    select v.delivery_id, v.due_at, v.is_first, v.is_lost, v.attempts, v.claimed_at
+    from levelled v
+    where v.level = 1 or v.position <= p_limit - (select count(*) from lanes l where l.in_flight = 0)
+    order by v.level, v.due_at, v.delivery_id
     limit p_limit
   ),
   lost as (
