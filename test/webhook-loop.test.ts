@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { loadConfig } from '../src/config.ts'
 import { connect } from '../src/db/client.ts'
 import { createRenewable } from '../src/db/renewable.ts'
@@ -28,6 +28,7 @@ beforeAll(async () => {
   database = await testDatabase()
 })
 afterEach(async () => {
+  setSystemTime()
   for (const receiver of receivers.splice(0)) receiver.close()
   for (const { delivering, end } of running.splice(0)) {
     await delivering.drain()
@@ -121,6 +122,39 @@ test('retries by the schedule until the last failure', async () => {
     expect(of.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2', '3', '4'])
     expect(new Set(of.map(({ body }) => body)).size).toBe(1)
   }
+})
+
+test.each([
+  ['an hour fast', 3_600_000],
+  ['an hour slow', -3_600_000],
+])('a clock that is %s makes nothing early and nothing late', async (_how, skewMs) => {
+  const { url, received } = await receiver(500)
+  const orgId = await organization()
+  const endpoint = await endpointTo(orgId, url)
+  setSystemTime(new Date(Date.now() + skewMs))
+  deliver({ webhookRetryDelaysS: [2, 3_000] })
+  await addDeliveries(database.sql, orgId, endpoint, 3)
+  await wake(orgId)
+  const begin = performance.now()
+  const arrivals = async (count: number) => {
+    await eventually(
+      async () => received.length,
+      (length) => length >= count,
+    )
+    return performance.now() - begin
+  }
+  await arrivals(3)
+  expect(await arrivals(6)).toBeGreaterThan(1_900)
+  // the next one is due by the database's clock
+  const due = () => database.sql<{ left_s: number }[]>`
+    select extract(epoch from q.due_at - now())::float8 as left_s
+    from webhook_queue q
+    where q.org_id = ${orgId} and not q.leased and q.failures = 2`
+  for (const { left_s } of await eventually(due, (rows) => rows.length === 3)) {
+    expect(left_s).toBeGreaterThan(2_900)
+    expect(left_s).toBeLessThanOrEqual(3_000)
+  }
+  expect(received).toHaveLength(6)
 })
 
 test('a receiver that hangs has no more than its limit in flight, and delays no other', async () => {
