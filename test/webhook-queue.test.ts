@@ -148,6 +148,33 @@ test('endpoints whose attempts do not end leave a slot to each of the others', a
   expect(more).toEqual([])
 })
 
+test('the slot that is kept for an endpoint takes a retry as well', async () => {
+  const { sql } = database
+  const orgId = await organization()
+  const busy = await addEndpoint(sql, orgId)
+  const other = await addEndpoint(sql, orgId)
+  const older = await addDeliveries(sql, orgId, busy, 10)
+  const [younger = ''] = await addDeliveries(sql, orgId, other, 1)
+  await sql`
+    update webhook_queue q set attempts = 1, failures = 1
+    where q.org_id = ${orgId} and q.delivery_id = any(${[...older, younger]})`
+  await sql`update webhook_queue q set due_at = now() + interval '1 hour' where q.delivery_id = ${younger}`
+  expect(await claim(sql, orgId, { ...LIMITS, limit: 3 })).toHaveLength(2)
+  await sql`update webhook_queue q set due_at = now() where q.delivery_id = ${younger}`
+  // its older ones would take the only slot of retries, and be left out then
+  const next = await claim(sql, orgId, { ...LIMITS, limit: 1, laterLimit: 1 })
+  expect(next.map(({ id }) => id)).toEqual([younger])
+})
+
+test('an endpoint alone among many idle ones keeps its limit, also where few slots are left', async () => {
+  const { sql } = database
+  const orgId = await organization()
+  const busy = await addEndpoint(sql, orgId)
+  for (let at = 0; at < 19; at += 1) await addEndpoint(sql, orgId)
+  await addDeliveries(sql, orgId, busy, 10)
+  expect(await claim(sql, orgId, { ...LIMITS, limit: 14, endpointLimit: 4 })).toHaveLength(4)
+})
+
 test('retries by the schedule from the end of the attempt, then fails', async () => {
   const { sql } = database
   const orgId = await organization()

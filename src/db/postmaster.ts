@@ -181,7 +181,13 @@ async function howItEnded(child: Child): Promise<string> {
   const code = await child.exited
   // what it said last; a child of its own may hold its standard error for longer
   await endsWithin(child.drained, LAST_WORDS_TIMEOUT_MS)
-  const isFull = child.lines.some((line) => /FATAL|PANIC/.test(line) && NO_SPACE.test(line))
+  return endingOf(code, child.lines)
+}
+
+/** How the server ended, from its exit code and what it said last: it may have run long since it lacked space once. */
+export function endingOf(code: number, lines: readonly string[]): string {
+  const since = lines.slice(lines.findLastIndex((line) => /ready to accept connections/.test(line)) + 1)
+  const isFull = since.some((line) => /FATAL|PANIC/.test(line) && NO_SPACE.test(line))
   return `exit code ${code}${isFull ? ': no space left on its disk, free some first' : ''}`
 }
 

@@ -11,7 +11,7 @@ export interface RenewablePool {
   sql: Sql
   /** Asks; rejects with ETIMEDOUT, and the pool is replaced, when no answer has come within the limit. */
   ask<Answer>(question: (sql: Sql) => Promise<Answer>): Promise<Answer>
-  /** Whether the server is at work for all connections of the pool, so that another question has to wait its turn. */
+  /** Whether all connections of the pool are taken, one at least by a statement at work: another question waits its turn. */
   isAtWork(): Promise<boolean>
   /** Replaces the pool; what it was asked fails as if its connections were lost. */
   renew(): void
@@ -77,10 +77,13 @@ export function createRenewable(
  * their client, to read or to write, nothing says that the client is still there.
  */
 async function isAtWork(target: ConnectTarget, options: ConnectOptions, name: string): Promise<boolean> {
-  const sql = connect(target, { ...options, max: 1 })
-  const end = () => void sql.end({ timeout: 0 }).catch(() => {})
-  const late = setTimeout(end, LOOK_LIMIT_MS)
+  let late: ReturnType<typeof setTimeout> | undefined
+  let end = () => {}
   try {
+    // reads the files that the URL may name
+    const sql = connect(target, { ...options, max: 1 })
+    end = () => void sql.end({ timeout: 0 }).catch(() => {})
+    late = setTimeout(end, LOOK_LIMIT_MS)
     const [row] = await sql<{ taken: number; working: number }[]>`
       select
         count(*) filter (where a.state <> 'idle')::integer as taken,
@@ -115,12 +118,19 @@ export function createSilenceWatch(pools: readonly RenewablePool[], log: Log): (
   const lookCloser = async () => {
     looking = true
     const isBusy = await first.isAtWork()
-    looking = false
-    // it may have answered meanwhile
-    if (!isBusy && silent > 0) {
-      log.warn('the database is silent; connecting anew')
-      for (const pool of pools) pool.renew()
+    try {
+      // it may have answered meanwhile
+      if (!isBusy && silent > 0) {
+        log.warn('the database is silent; connecting anew')
+        for (const pool of pools) pool.renew()
+      }
+    } catch (error) {
+      // a file that the URL names, unreadable just now
+      log.warn('cannot connect anew; trying again', {
+        error: error instanceof Error ? error.message : String(error),
+      })
     }
+    looking = false
     silent = 0
   }
   return async () => {

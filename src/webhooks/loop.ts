@@ -187,8 +187,8 @@ export function startLoop(deps: LoopDeps): Loop {
     const lacksSlots = claimed.filter(({ is_first }) => !is_first).length >= laterLimit
     // retries were left out, before what was claimed
     if (lacksSlots) marksOf.delete(orgId)
-    // behind the others: every organization gets its turn
-    if (claimed.length === limit) due.add(orgId)
+    // behind the others: every organization gets its turn; a full claim may lack those that are kept for other endpoints
+    if (claimed.length === limit || (limit === MAX_CLAIM && claimed.length > 0)) due.add(orgId)
     else if (lacksSlots) starved.add(orgId)
   }
   const isOpen = () =>

@@ -168,7 +168,7 @@ export async function deleteEndpoint(tx: ISql, orgId: string, id: string): Promi
 
 /**
  * Cancels deliveries that wait for the endpoint, those in flight left out; how many. At most `limit` of first attempts, of
- * later ones, and of those whose sender died: each are read by an index of their own, however many wait.
+ * later ones, and of those whose sender died: each is read by an index of its own, however many wait.
  */
 export async function cancelWaiting(
   sql: ISql,

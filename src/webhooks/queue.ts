@@ -45,7 +45,7 @@ export interface Claimed {
 export type Marks = ReadonlyMap<string, string>
 
 export interface ClaimLimits {
-  /** Deliveries at most. */
+  /** Deliveries at most; one of them is kept for each endpoint that has nothing in flight, also where nothing is due. */
   limit: number
   /** Of these, at most so many that are not `is_first`. */
   laterLimit: number

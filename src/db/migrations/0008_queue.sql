@@ -8,7 +8,8 @@ create index webhook_queue_later on webhook_queue (org_id, endpoint_id, due_at, 
 
 -- Takes what is due, as before, but first attempts are found behind any number of later ones that get no slot: four of them
 -- at the head of an endpoint kept its first attempts waiting. Which later ones get a slot is settled before the turns. And
--- of p_limit one is kept free for each endpoint that has nothing in flight: eleven that began to hang had all that there is.
+-- of p_limit one is kept free for each endpoint that has nothing in flight, or half of it where it is less than they are:
+-- eleven that began to hang had all that there is.
 create or replace function claim_webhook_deliveries(
   p_org text,
   p_limit integer,
@@ -129,14 +130,18 @@ begin
   turns as (
     select
       u.*,
-      row_number() over (partition by u.id, u.is_first order by u.due_at, u.delivery_id) as turn_of_kind
+      row_number() over (partition by u.id order by u.due_at, u.delivery_id) as turn_of_all
     from due u
   ),
   placed as (
     select
       u.*,
-      row_number() over (partition by u.is_first order by u.turn_of_kind, u.due_at, u.delivery_id) as place
+      row_number() over (
+        partition by u.is_first
+        order by u.in_flight + u.turn_of_all, u.due_at, u.delivery_id
+      ) as place
     from turns u
+    where u.is_first or u.turn_of_all <= u.room
   ),
   ranked as (
     select p.*, row_number() over (partition by p.id order by p.due_at, p.delivery_id) as turn
@@ -157,7 +162,12 @@ begin
   chosen as materialized (
     select v.delivery_id, v.due_at, v.is_first, v.is_lost, v.attempts, v.claimed_at
     from levelled v
-    where v.level = 1 or v.position <= p_limit - (select count(*) from lanes l where l.in_flight = 0)
+    where v.level = 1
+      or v.position <= p_limit - (
+        select case when count(*) <= p_limit then count(*) else p_limit / 2 end
+        from lanes l
+        where l.in_flight = 0
+      )
     order by v.level, v.due_at, v.delivery_id
     limit p_limit
   ),
