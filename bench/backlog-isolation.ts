@@ -34,8 +34,8 @@ const CASES: readonly Case[] = [
     ]
   }),
   {
-    ...MANY,
     name: '19 hanging, same organization, since now',
+    kind: 'hanging',
     endpoints: 19,
     organizations: 1,
     shared: true,

@@ -35,6 +35,15 @@ const pass = (orgId: string, seconds: number) => database.sql`
   set due_at = q.due_at - ${seconds} * interval '1 second'
   where q.org_id = ${orgId}`
 
+/** Deliveries that failed once and are due again; their ids. */
+async function addRetries(orgId: string, endpoint: string, count: number): Promise<string[]> {
+  const ids = await addDeliveries(database.sql, orgId, endpoint, count)
+  await database.sql`
+    update webhook_queue q set attempts = 1, failures = 1
+    where q.org_id = ${orgId} and q.delivery_id = any(${ids})`
+  return ids
+}
+
 test('claims the oldest first, no more of an endpoint than may be in flight', async () => {
   const { sql } = database
   const orgId = await organization()
@@ -76,10 +85,7 @@ test('gives each endpoint its turn, and keeps slots for first attempts', async (
   const { sql } = database
   const orgId = await organization()
   const busy = await addEndpoint(sql, orgId)
-  const retried = await addDeliveries(sql, orgId, busy, 20)
-  await sql`
-    update webhook_queue q set attempts = 1, failures = 1
-    where q.org_id = ${orgId} and q.delivery_id = any(${retried})`
+  const retried = await addRetries(orgId, busy, 20)
   const fresh = await addEndpoint(sql, orgId)
   const firsts = await addDeliveries(sql, orgId, fresh, 20)
   // the retries are older and could take every slot
@@ -92,10 +98,7 @@ test('first attempts are found behind retries of their endpoint that have no slo
   const { sql } = database
   const orgId = await organization()
   const endpoint = await addEndpoint(sql, orgId)
-  const retried = await addDeliveries(sql, orgId, endpoint, 20)
-  await sql`
-    update webhook_queue q set attempts = 1, failures = 1
-    where q.org_id = ${orgId} and q.delivery_id = any(${retried})`
+  const retried = await addRetries(orgId, endpoint, 20)
   const firsts = await addDeliveries(sql, orgId, endpoint, 20)
   const limits = { ...LIMITS, limit: 8, endpointLimit: 4 }
   const withoutSlot = await claim(sql, orgId, { ...limits, laterLimit: 0 })
@@ -116,10 +119,7 @@ test('the few slots that retries have are not in the way of first attempts elsew
   const firsts: string[] = []
   for (let endpoint = 0; endpoint < 6; endpoint += 1) {
     const id = await addEndpoint(sql, orgId)
-    const retried = await addDeliveries(sql, orgId, id, 5)
-    await sql`
-      update webhook_queue q set attempts = 1, failures = 1
-      where q.org_id = ${orgId} and q.delivery_id = any(${retried})`
+    await addRetries(orgId, id, 5)
     firsts.push(...(await addDeliveries(sql, orgId, id, 4)))
   }
   const claimed = await claim(sql, orgId, { ...LIMITS, laterLimit: 2, endpointLimit: 4 })
@@ -153,11 +153,8 @@ test('the slot that is kept for an endpoint takes a retry as well', async () => 
   const orgId = await organization()
   const busy = await addEndpoint(sql, orgId)
   const other = await addEndpoint(sql, orgId)
-  const older = await addDeliveries(sql, orgId, busy, 10)
-  const [younger = ''] = await addDeliveries(sql, orgId, other, 1)
-  await sql`
-    update webhook_queue q set attempts = 1, failures = 1
-    where q.org_id = ${orgId} and q.delivery_id = any(${[...older, younger]})`
+  await addRetries(orgId, busy, 10)
+  const [younger = ''] = await addRetries(orgId, other, 1)
   await sql`update webhook_queue q set due_at = now() + interval '1 hour' where q.delivery_id = ${younger}`
   expect(await claim(sql, orgId, { ...LIMITS, limit: 3 })).toHaveLength(2)
   await sql`update webhook_queue q set due_at = now() where q.delivery_id = ${younger}`

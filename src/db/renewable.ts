@@ -30,6 +30,7 @@ interface Current {
   name: string
 }
 
+/** A pool as `connect` opens one, its `applicationName` followed by a word of its own. Throws as `connect` does. */
 export function createRenewable(
   target: ConnectTarget,
   options: ConnectOptions,
