@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { isObject, type Json, objectOf, ownText, parseJson, textOf } from './json.ts'
-import type { Format } from './session.ts'
+import { isObject, type Json, objectOf, ownText, parseJson, textOf } from './session/json.ts'
+import type { Format } from './session/session-model.ts'
 
 // What a file holds is told from its first bytes, never from its name: a transcript called "Gemini" may be Claude's.
 

@@ -3,9 +3,9 @@ import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { codeOf, OperatorError } from '../errors.ts'
 import { type Detected, detect } from './detect.ts'
-import { ownText } from './json.ts'
-import { sessionIdsInDatabase, sessionIdsInFolder } from './opencode-storage.ts'
-import type { Format } from './session.ts'
+import { sessionIdsInDatabase, sessionIdsInFolder } from './formats/opencode-storage.ts'
+import { ownText } from './session/json.ts'
+import type { Format } from './session/session-model.ts'
 
 // Finds the files with sessions below the given paths, and which of them must be read together.
 

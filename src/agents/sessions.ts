@@ -1,13 +1,13 @@
-import { cleanRecords } from '../scoring/record-secrets.ts'
-import type { SessionRecord } from '../sync/records.ts'
-import { readClaudeCode } from './claude-code.ts'
-import { readClaudeStream } from './claude-stream.ts'
-import { readCodex } from './codex.ts'
+import { cleanRecords } from '../detection/record-secrets.ts'
+import type { SessionRecord } from '../records/session.ts'
 import { agentOf, discover, type Source } from './discover.ts'
-import { readGemini } from './gemini.ts'
-import type { Unreadable } from './lines.ts'
-import { readOpencode } from './opencode.ts'
-import { readOpencodeDatabase, readOpencodeFolder } from './opencode-storage.ts'
+import { readClaudeCode } from './formats/claude-code.ts'
+import { readClaudeStream } from './formats/claude-stream.ts'
+import { readCodex } from './formats/codex.ts'
+import { readGemini } from './formats/gemini.ts'
+import { readOpencode } from './formats/opencode.ts'
+import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
+import type { Unreadable } from './session/json-lines.ts'
 import {
   type FileReading,
   type LineOwners,
@@ -17,9 +17,9 @@ import {
   type Reading,
   type Usage,
   usageOf,
-} from './reading.ts'
-import { composeRecord, type RecordOptions } from './record.ts'
-import type { Format } from './session.ts'
+} from './session/reading.ts'
+import { composeRecord, type RecordOptions } from './session/record.ts'
+import type { Format } from './session/session-model.ts'
 
 export interface ReadOptions extends RecordOptions {
   /** Bytes read so far of all, and the file they are from. */

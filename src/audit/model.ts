@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
-import { Timestamp } from '../sync/records.ts'
+import { Timestamp } from '../records/fields.ts'
 
 const strict = { additionalProperties: false } as const
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])

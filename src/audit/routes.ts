@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import { access, type RouteDeps } from '../http/access.ts'
 import { errorResponses, guard, page } from '../http/query.ts'
-import { getReport } from '../reports/queries.ts'
 import { readCursor } from './cursor.ts'
 import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { listEntries } from './queries.ts'
+import { getReport } from './report-queries.ts'
 
 export const auditRoutes = (deps: RouteDeps) =>
   new Elysia()

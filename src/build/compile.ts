@@ -40,11 +40,11 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       assetsFolder(target),
       '--asset',
       PACKED_FOLDER,
-      // The worker then lies at webhooks/worker, where main's URL for it points, in source as in the executable.
+      // The worker then lies at worker/worker, where main's URL for it points, in source as in the executable.
       '--root',
       'src',
       'src/main.ts',
-      'src/webhooks/worker.ts',
+      'src/worker/worker.ts',
       '--outfile',
       outfile,
     ],

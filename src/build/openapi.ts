@@ -4,7 +4,7 @@ import { createApp } from '../app.ts'
 import { loadConfig } from '../config.ts'
 import { connect } from '../db/client.ts'
 import { createLog } from '../log.ts'
-import { createSecretBox } from '../webhooks/secret-box.ts'
+import { createSecretBox } from '../webhooks/signing/secret-box.ts'
 
 // never connected to: a pool opens its first connection with its first query
 const sql = connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'openapi' })

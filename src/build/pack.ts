@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { Manifest } from '../db/assets.ts'
+import type { Manifest } from '../db/embedded/assets.ts'
 
 export const TARGETS = ['linux-x64', 'linux-arm64'] as const
 export type Target = (typeof TARGETS)[number]

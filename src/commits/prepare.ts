@@ -1,6 +1,6 @@
 import { normalizeTimestamp } from '../dates.ts'
+import type { CommitFile, CommitRecord } from '../records/commit.ts'
 import { isBot } from '../scoring/ownership.ts'
-import type { CommitFile, CommitRecord } from '../sync/commit-record.ts'
 
 /** A commit as it is stored. */
 export interface PreparedCommit {

@@ -1,5 +1,5 @@
 import type { ISql, Sql } from '../db/client.ts'
-import type { CommitFile } from '../sync/commit-record.ts'
+import type { CommitFile } from '../records/commit.ts'
 
 /** Commits with their files read at a time. */
 const PAGE = 500

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts'
-import type { Access } from './access.ts'
+import type { Access } from './admission.ts'
 
 const FLUSH_MS = 100
 const MAX_HELD = 512

@@ -1,21 +1,9 @@
 import { Elysia } from 'elysia'
-import type { Actor } from '../audit/record.ts'
-import type { Config, Plan } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
-import type { Scope } from '../keys/model.ts'
 import type { Log } from '../log.ts'
 import type { Admission } from './admission.ts'
-import type { BodyGate } from './body-gate.ts'
-
-/** Who asks: the organization of the key and what the key may do. */
-export interface Access {
-  orgId: string
-  keyId: string
-  plan: Plan
-  scopes: readonly Scope[]
-  /** Who the audit log names. The address is not looked up for GET and HEAD, which change nothing. */
-  actor: Actor
-}
+import type { BodyGate } from './body-semaphore.ts'
 
 /** What every feature's routes are made from. */
 export interface RouteDeps {

@@ -1,13 +1,15 @@
-import type { Config } from '../config.ts'
+import type { Actor } from '../audit/log/append.ts'
+import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
-import { type FoundKey, findKeys, leaseRequests, touchKey } from '../keys/queries.ts'
+import type { Scope } from '../keys/model.ts'
+import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
-import type { Access } from './access.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
+import { leaseRequests } from './rate-windows.ts'
 
 // Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so that a
 // 404 carries the limit's headers too. What came of it is thrown later, by `accessOf`, where a route needs the key.
@@ -16,6 +18,16 @@ const BEARER = /^bearer ([!-~]+)$/i
 const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
 const UNAUTHORIZED = 'Missing or invalid API key'
+
+/** Who asks: the organization of the key and what the key may do. */
+export interface Access {
+  orgId: string
+  keyId: string
+  plan: Plan
+  scopes: readonly Scope[]
+  /** Who the audit log names. The address is not looked up for GET and HEAD, which change nothing. */
+  actor: Actor
+}
 
 /** The headers that an answer will have. */
 export type Headers = Record<string, string | number>

@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib'
 import { ApiError, codeOf, type FieldProblem, validationError } from '../errors.ts'
 import type { Scope } from '../keys/model.ts'
 import type { Admission } from './admission.ts'
-import { type BodyGate, SMALL_BODY_BYTES } from './body-gate.ts'
+import { type BodyGate, SMALL_BODY_BYTES } from './body-semaphore.ts'
 import { parseJson, parseLines } from './json.ts'
 import { assertAllowed } from './query.ts'
 

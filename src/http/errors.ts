@@ -1,10 +1,10 @@
 import type { TSchema } from '@sinclair/typebox'
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
-import { isDatabaseAway } from '../db/away.ts'
+import { isDatabaseAway } from '../db/connection-errors.ts'
 import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { AnswerSet } from './answer.ts'
 import type { ErrorBody } from './query.ts'
+import type { AnswerSet } from './response.ts'
 
 const MAX_PROBLEMS = 20
 const AWAY_RETRY_S = 2

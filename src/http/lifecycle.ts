@@ -3,11 +3,11 @@ import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createAccessLog } from './access-log.ts'
 import type { Admission } from './admission.ts'
-import { createAllow } from './allow.ts'
-import { type AnswerSet, answerText, setCorsHeaders, setPreflightHeaders } from './answer.ts'
-import type { BodyGate } from './body-gate.ts'
+import { createAllow } from './allowed-methods.ts'
+import type { BodyGate } from './body-semaphore.ts'
 import { createErrorAnswer } from './errors.ts'
 import { requestIdOf } from './request-id.ts'
+import { type AnswerSet, answerText, setCorsHeaders, setPreflightHeaders } from './response.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/

@@ -11,7 +11,7 @@ import {
 } from '@sinclair/typebox'
 import { ApiError, type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
 import { grants, type Scope } from '../keys/model.ts'
-import type { Access } from './access.ts'
+import type { Access } from './admission.ts'
 import { queryReader } from './query-reader.ts'
 
 // What a feature's model and routes say about their parameters and answers. Models are read by queries.ts,

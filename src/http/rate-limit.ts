@@ -1,4 +1,4 @@
-import type { LeasedWindow } from '../keys/queries.ts'
+import type { LeasedWindow } from './rate-windows.ts'
 
 // The limit of an organization is shared by all running instances, without a question to the database per request:
 // an instance leases a part of the minute's requests (one statement) and spends it from memory. Nothing leased is

@@ -1,5 +1,3 @@
-import type { Plan } from '../config.ts'
-
 /** What a key may do. `read` stands for every scope that ends in `:read`. */
 export const SCOPES = [
   'read',
@@ -14,15 +12,6 @@ export const SCOPES = [
   'risk:read',
 ] as const
 export type Scope = (typeof SCOPES)[number]
-
-/** A tenant, as the command line shows it. */
-export type Organization = {
-  id: string
-  slug: string
-  name: string
-  plan: Plan
-  created_at: string
-}
 
 /** An API key without its secret, as the command line shows it. Times are UTC with milliseconds. */
 export type ApiKey = {

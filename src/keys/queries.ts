@@ -1,29 +1,12 @@
-import { type Actor, recordEntries, SYSTEM } from '../audit/record.ts'
-import { PLANS, type Plan } from '../config.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
+import type { Plan } from '../config.ts'
 import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
-import { newId } from '../ids.ts'
+import { checkName } from '../organizations/queries.ts'
 import { makeKey } from './form.ts'
-import { type ApiKey, type Organization, SCOPES, type Scope } from './model.ts'
-
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-const MAX_NAME_LENGTH = 200
-
-function checkName(name: string): string {
-  const trimmed = name.trim()
-  const good =
-    trimmed !== '' && trimmed.length <= MAX_NAME_LENGTH && !trimmed.includes('\0') && trimmed.isWellFormed()
-  if (!good) throw new OperatorError(`a name must have 1 to ${MAX_NAME_LENGTH} characters`, 2)
-  return trimmed
-}
-
-function checkPlan(plan: string): Plan {
-  const known = PLANS.find((candidate) => candidate === plan)
-  if (known === undefined) throw new OperatorError(`unknown plan; the plans are ${PLANS.join(', ')}`, 2)
-  return known
-}
+import { type ApiKey, SCOPES, type Scope } from './model.ts'
 
 function checkScopes(scopes: readonly string[]): Scope[] {
   const known = SCOPES.filter((scope) => scopes.includes(scope))
@@ -38,92 +21,6 @@ function checkExpiry(text: string): string {
   if (isDate(text)) return `${text}T00:00:00.000Z`
   if (isTimestamp(text)) return normalizeTimestamp(text)
   throw new OperatorError('expires must be a date (2027-01-31) or an RFC 3339 timestamp with an offset', 2)
-}
-
-const isUniqueViolation = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === '23505'
-
-/** Makes an organization; its slug is lower-case letters, digits and inner hyphens, at most 63. Throws OperatorError. */
-export async function createOrganization(
-  sql: Sql,
-  wanted: { slug: string; name: string; plan: string },
-  actor: Actor = SYSTEM,
-): Promise<Organization> {
-  if (!SLUG.test(wanted.slug)) {
-    throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
-  }
-  const name = checkName(wanted.name)
-  const plan = checkPlan(wanted.plan)
-  try {
-    return await sql.begin(async (tx) => {
-      const orgId = newId('org')
-      await tx`
-        insert into organizations (org_id, slug, name, plan)
-        values (${orgId}, ${wanted.slug}, ${name}, ${plan})`
-      await tx`
-        insert into org_locks (org_id)
-        values (${orgId})`
-      const details = { ids: [orgId], slug: wanted.slug, name, plan }
-      await recordEntries(tx, orgId, actor, [{ action: 'organization.created', details }])
-      return await getOrganization(tx, wanted.slug)
-    })
-  } catch (error) {
-    if (isUniqueViolation(error)) throw new OperatorError(`there is an organization ${wanted.slug} already`)
-    throw error
-  }
-}
-
-/** All organizations, by slug. */
-export async function listOrganizations(sql: Sql): Promise<Organization[]> {
-  return await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
-    from organizations o
-    order by o.slug`
-}
-
-/** The organization with this slug. */
-export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
-  const [row] = await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
-    from organizations o
-    where o.slug = ${slug.replaceAll('\0', '')}`
-  return row
-}
-
-/** The organization with this slug. Throws OperatorError when there is none. */
-export async function getOrganization(sql: ISql, slug: string): Promise<Organization> {
-  const organization = await findOrganization(sql, slug)
-  if (organization === undefined) throw new OperatorError(`there is no organization ${JSON.stringify(slug)}`)
-  return organization
-}
-
-/** Changes what is given. A changed plan holds on every instance within a second. Throws OperatorError. */
-export async function updateOrganization(
-  sql: Sql,
-  slug: string,
-  change: { name?: string | undefined; plan?: string | undefined },
-  actor: Actor = SYSTEM,
-): Promise<Organization> {
-  const name = change.name === undefined ? null : checkName(change.name)
-  const plan = change.plan === undefined ? null : checkPlan(change.plan)
-  const { id } = await getOrganization(sql, slug)
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, id)
-    const before = await getOrganization(tx, slug)
-    const changed = {
-      ...(name === null || name === before.name ? {} : { name }),
-      ...(plan === null || plan === before.plan ? {} : { plan }),
-    }
-    if (Object.keys(changed).length === 0) return before
-    await tx`
-      update organizations
-      set name = coalesce(${name}, name), plan = coalesce(${plan}, plan)
-      where org_id = ${id}`
-    await recordEntries(tx, id, actor, [
-      { action: 'organization.updated', details: { ids: [id], ...changed } },
-    ])
-    return { ...before, ...changed }
-  })
 }
 
 /** Makes an API key. `key` is shown here and never again: only its SHA-256 is stored. Throws OperatorError. */
@@ -225,40 +122,4 @@ export async function touchKey(sql: Sql, id: string): Promise<void> {
     set last_used_at = now()
     where id = ${id}
       and (last_used_at is null or last_used_at < now() - interval '1 minute')`
-}
-
-/** What a lease found: `used` requests of `minute` (Unix minutes) before it, at `nowMs` (Unix) of the clock asked. */
-export interface LeasedWindow {
-  minute: number
-  usedBefore: number
-  nowMs: number
-}
-
-/**
- * Takes `count` requests of the organization's current minute, by the clock of the database, or `at` in tests.
- * It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
- */
-export async function leaseRequests(
-  sql: Sql,
-  orgId: string,
-  count: number,
-  at: Date | null,
-): Promise<LeasedWindow> {
-  // A statement that waited for the row may come with the minute before: it counts in the row's minute. A row
-  // more than a minute ahead is left from a clock that was set back: it starts anew.
-  const [row] = await sql<LeasedWindow[]>`
-    insert into rate_windows as w (org_id, minute, used)
-    values (
-      ${orgId},
-      floor(extract(epoch from coalesce(${at}::timestamptz, clock_timestamp())) / 60)::bigint,
-      ${count}
-    )
-    on conflict (org_id) do update
-    set minute = case when w.minute = excluded.minute + 1 then w.minute else excluded.minute end,
-      used = case when w.minute between excluded.minute and excluded.minute + 1 then w.used else 0 end
-        + excluded.used
-    returning w.minute::float8 as minute, (w.used - ${count})::float8 as "usedBefore",
-      (extract(epoch from coalesce(${at}::timestamptz, clock_timestamp())) * 1000)::float8 as "nowMs"`
-  if (row === undefined) throw new Error('the lease was not returned')
-  return row
 }

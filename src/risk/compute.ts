@@ -1,11 +1,11 @@
 import type { ISql } from '../db/client.ts'
-import { couplingScore, type MissingFile, missingFiles } from '../scoring/coupling.ts'
-import { impactScore } from '../scoring/impact.ts'
-import { measureChange, regressionScore } from '../scoring/regression.ts'
-import { fileKeyOf } from '../sync/file-findings.ts'
+import { fileKeyOf } from '../ids.ts'
+import { couplingScore, type MissingFile, missingFiles } from './coupling.ts'
 import { createHistory, type MovingHistory } from './history.ts'
 import { commitsIn, countSingleOwned, findingsIn, linesOf, MAX_COMMITS } from './history-queries.ts'
+import { impactScore } from './impact.ts'
 import type { Change, RiskParts } from './prepare.ts'
+import { measureChange, regressionScore } from './regression.ts'
 import { securityPart } from './sensitive-paths.ts'
 
 /** 12 months: the history that a change is seen against ends where the change begins. */

@@ -1,5 +1,5 @@
-import type { ChangeHistory } from '../scoring/coupling.ts'
-import { percentile } from '../scoring/impact.ts'
+import type { ChangeHistory } from './coupling.ts'
+import { percentile } from './impact.ts'
 
 /** A file in a commit. */
 export interface CommittedFile {

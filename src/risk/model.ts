@@ -1,14 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
-import { Timestamp } from '../sync/record-fields.ts'
-import { RiskContributions } from '../sync/risk-record.ts'
+import { Timestamp } from '../records/fields.ts'
+import { RiskContributions } from '../records/risk.ts'
 
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
 export type Rating = (typeof RATINGS)[number]
-
-/** The parts of a risk score. */
-export const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
-export type Part = (typeof PARTS)[number]
 
 export const RiskListQuery = Type.Object({
   page: Page,

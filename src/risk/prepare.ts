@@ -1,9 +1,9 @@
 import { dateOf, normalizeTimestamp } from '../dates.ts'
 import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
-import type { FieldProblem } from '../errors.ts'
-import type { CommitFile } from '../sync/commit-record.ts'
-import type { PrRiskRecord, RiskContributions } from '../sync/risk-record.ts'
-import { PARTS, type Part, type Rating } from './model.ts'
+import type { CommitFile } from '../records/commit.ts'
+import type { PrRiskRecord, RiskContributions } from '../records/risk.ts'
+import { PARTS, type Part, scoreField } from '../records/risk.ts'
+import type { Rating } from './model.ts'
 
 /** What the parts of a score are computed from, beside the history. */
 export interface Change {
@@ -33,43 +33,6 @@ export interface PreparedRisk {
   /** SHA-256, in hex, of a record with files: the same again is not computed again. Null where the parts are given. */
   inputHash: string | null
 }
-
-const field = (part: Part) => `${part}_score` as const
-
-/** What is wrong with a record beyond its fields: it needs all four parts, or files, project and author; `at` is its name. */
-export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | undefined {
-  const given = PARTS.filter((part) => record[field(part)] != null)
-  if (record.files != null) {
-    const [part] = given
-    if (part !== undefined) return { field: `${at}.${field(part)}`, message: 'must not be given with files' }
-    if (record.contributions != null)
-      return { field: `${at}.contributions`, message: 'must not be given with files' }
-    for (const name of ['author_email', 'project'] as const) {
-      if (record[name] == null) return { field: `${at}.${name}`, message: 'is required with files' }
-    }
-    if (record.files_changed < new Set(record.files.map((file) => file.path)).size)
-      return { field: `${at}.files_changed`, message: 'must not be less than the files given' }
-    return undefined
-  }
-  if (given.length === 0)
-    return { field: `${at}.files`, message: 'is required, or all four of the scores that it gives' }
-  const missing = PARTS.find((part) => record[field(part)] == null)
-  if (missing !== undefined)
-    return { field: `${at}.${field(missing)}`, message: 'is required with the other scores' }
-  const wrong = PARTS.find((part) => record.contributions && !addUp(record, part))
-  if (wrong !== undefined)
-    return {
-      field: `${at}.contributions.${wrong}`,
-      message: `must have points that add up to ${field(wrong)}`,
-    }
-  return undefined
-}
-
-const hundredths = (value: number): number => Math.round(value * 100)
-
-const addUp = (record: PrRiskRecord, part: Part): boolean =>
-  (record.contributions?.[part] ?? []).reduce((sum, { points }) => sum + hundredths(points), 0) ===
-  Number(scaled(record[field(part)] ?? 0, SCORE_DECIMALS))
 
 /** A record that has no `riskProblem` in its stored form. */
 export function prepareRisk(record: PrRiskRecord): PreparedRisk {
@@ -116,7 +79,8 @@ const plainPath = (path: string): string => path.replace(/^(?:\.?\/+)+/, '') || 
 
 /** A score that came without explanation is its own. */
 function givenParts(record: PrRiskRecord): RiskParts {
-  const score = (part: Part) => unscaled(scaled(record[field(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
+  const score = (part: Part) =>
+    unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
   const contributions = (part: Part) =>
     record.contributions?.[part] ?? [{ name: 'reported', value: score(part), points: score(part) }]
   return {

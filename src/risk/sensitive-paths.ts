@@ -1,4 +1,4 @@
-import { type Contribution, partOf, type ScorePart } from '../scoring/contributions.ts'
+import { type Contribution, partOf, type ScorePart } from './contributions.ts'
 
 // Which files a reviewer with an eye on security wants to see. The weights are ours: each kind counts once a change.
 

@@ -1,6 +1,6 @@
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
-import type { SessionRecord, Tokens } from '../sync/records.ts'
+import type { SessionRecord, Tokens } from '../records/session.ts'
 
 /** Tokens of one API message. `input` is without the cache, `output` with reasoning, `cache_creation_1h` a part of `cache_creation`. */
 export interface PricedTokens extends Partial<Tokens> {

@@ -1,4 +1,4 @@
-import type { QualityFactor, SessionRecord, TurnRecord } from '../sync/records.ts'
+import type { QualityFactor, SessionRecord, TurnRecord } from '../records/session.ts'
 
 /** What a session shows of how well it went: plain counts, from whichever source has them. */
 export interface QualitySignals {

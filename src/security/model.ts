@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, Page, Pagination, PerPage, Project } from '../http/query.ts'
+import { Timestamp } from '../records/fields.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
-import { Timestamp } from '../sync/records.ts'
 
 const strict = { additionalProperties: false } as const
 const score = (description: string) => Type.Number({ description, examples: [92] })

@@ -1,9 +1,9 @@
+import { analyzeGrown } from '../commits/statistics.ts'
+import { writeCommits } from '../commits/write.ts'
 import { addDays } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
-import type { CommitRecord } from '../sync/commit-record.ts'
-import { analyzeGrown } from '../sync/statistics.ts'
-import { writeCommits } from '../sync/write-commits.ts'
+import type { CommitRecord } from '../records/commit.ts'
 import { randomFrom, type SeedPlan } from './generate.ts'
 import { refreshCommitStatistics } from './queries.ts'
 

@@ -1,5 +1,6 @@
 import { addDays, dateOf } from '../dates.ts'
-import type { BudgetRecord, MemberRecord } from '../sync/records.ts'
+import type { BudgetRecord } from '../records/budget.ts'
+import type { MemberRecord } from '../records/member.ts'
 
 /** The first of the 25 people in the generated sessions; the others' addresses stay without a member. */
 const NAMES = [

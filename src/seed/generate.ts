@@ -1,6 +1,7 @@
 import { addDays } from '../dates.ts'
+import type { FindingRecord } from '../records/finding.ts'
+import type { SessionRecord } from '../records/session.ts'
 import { reportedQuality } from '../scoring/quality.ts'
-import type { FindingRecord, SessionRecord } from '../sync/records.ts'
 
 export interface SeedPlan {
   sessions: number

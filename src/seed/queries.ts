@@ -1,8 +1,8 @@
 import type { ISql, Sql } from '../db/client.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
 import { riskScoreOf } from '../risk/prepare.ts'
-import type { PreparedSession } from '../sync/prepare.ts'
-import type { RiskRow } from '../sync/write-risk.ts'
+import type { RiskRow } from '../risk/write.ts'
+import type { PreparedSession } from '../sessions/prepare.ts'
 
 /** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
 const cell = (value: string | number | null): string =>

@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOfOr, Page, PageOf, PerPage, Project } from '../http/query.ts'
-import { QualityFactor, Severity, Timestamp, Tokens, ToolUse } from '../sync/records.ts'
+import { Timestamp } from '../records/fields.ts'
+import { Severity } from '../records/finding.ts'
+import { QualityFactor, Tokens, ToolUse } from '../records/session.ts'
 
 const strict = { additionalProperties: false } as const
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])

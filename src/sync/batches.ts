@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts'
+import type { SyncRecord } from '../records/records.ts'
+import type { Tally } from '../records/tally.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { prepareSession } from './prepare.ts'
-import type { SyncRecord } from './records.ts'
+import { prepareSession } from '../sessions/prepare.ts'
 import { MAX_RECORDS } from './validate.ts'
-import type { Tally } from './write-sessions.ts'
 
 /** A record that was not taken: where it came from, and why. */
 export interface Skipped {

@@ -4,8 +4,8 @@ import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody } from '../http/body.ts'
 import { namingLines } from '../http/json.ts'
 import { errorResponses, guard } from '../http/query.ts'
-import { RECORD_SCHEMAS } from './records.ts'
-import type { InTurn } from './turns.ts'
+import { RECORD_SCHEMAS } from '../records/records.ts'
+import type { InTurn } from './organization-queue.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
 
 /** Packed and unpacked. */

@@ -1,23 +1,26 @@
-import { type Actor, recordEntries, SYSTEM } from '../audit/record.ts'
-import type { Sql } from '../db/client.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
+import { writeAudit } from '../audit/write.ts'
+import { writeReports } from '../audit/write-reports.ts'
+import { analyzeGrown } from '../commits/statistics.ts'
+import { writeCommits } from '../commits/write.ts'
+import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
+import { writeBudgets } from '../cost/write.ts'
+import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import { type CleanRecord, cleanRecords } from '../detection/record-secrets.ts'
+import { createPause } from '../pause.ts'
+import type { Tally } from '../records/tally.ts'
+import { writeRisks } from '../risk/write.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { type CleanRecord, cleanRecords } from '../scoring/record-secrets.ts'
-import { emit, findSubscribers } from '../webhooks/events.ts'
-import { entriesOf } from './entries.ts'
-import { eventsOf, monthsToCheck } from './events-of.ts'
-import { createPause } from './pause.ts'
-import { type PreparedSession, prepareSession } from './prepare.ts'
-import { analyzeGrown } from './statistics.ts'
+import { writeFindings } from '../security/write.ts'
+import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
+import { activityOf, type SessionsWritten, writeSessions } from '../sessions/write.ts'
+import { moveActivity } from '../team/rollup.ts'
+import { writeMembers } from '../team/write.ts'
+import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
+import { entriesOf } from './audit-entries.ts'
+import { eventsOf, monthsToCheck } from './events.ts'
 import { checkRecords } from './validate.ts'
-import { writeAudit } from './write-audit.ts'
-import { writeBudgetAlerts } from './write-budget-alerts.ts'
-import { writeBudgets } from './write-budgets.ts'
-import { writeCommits } from './write-commits.ts'
-import { writeMembers } from './write-members.ts'
-import { writeReports } from './write-reports.ts'
-import { writeRisks } from './write-risk.ts'
-import { type Tally, writeSessions } from './write-sessions.ts'
 
 export interface SyncDeps {
   sql: Sql
@@ -52,7 +55,7 @@ export async function writeRecords(
     const written = {
       member: await writeMembers(tx, orgId, records),
       budget: await writeBudgets(tx, orgId, records),
-      session: await writeSessions(tx, orgId, sessions, now, withAlerts),
+      session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts),
       commit: await writeCommits(tx, orgId, records),
       // computed from findings and commits
       pr_risk: await writeRisks(tx, orgId, records),
@@ -74,6 +77,24 @@ export async function writeRecords(
     updated: sum((tally) => tally.updated),
     unchanged: sum((tally) => tally.unchanged),
   }
+}
+
+/** Writes the sessions, and what the team's activity and the heatmap count of them. */
+async function writeSessionsAndCounts(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  now: Date,
+  withAlerts: boolean,
+): Promise<SessionsWritten> {
+  const written = await writeSessions(tx, orgId, sessions, now, withAlerts)
+  const changed = written.changed.map(({ session }) => session)
+  const known = new Set(
+    written.changed.flatMap(({ session, before }) => (before === undefined ? [] : [session.id])),
+  )
+  await moveActivity(tx, orgId, written.activityBefore, changed.map(activityOf))
+  await writeFindings(tx, orgId, changed, known)
+  return written
 }
 
 async function prepareSessions(deps: SyncDeps, clean: readonly CleanRecord[]): Promise<PreparedSession[]> {

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Role, Timestamp } from '../sync/records.ts'
+import { Timestamp } from '../records/fields.ts'
+import { Role } from '../records/member.ts'
 
 const strict = { additionalProperties: false } as const
 const userId = { examples: ['user_7h2k9d'] }

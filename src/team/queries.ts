@@ -1,6 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
-import type { Role } from '../sync/records.ts'
+import type { Role } from '../records/member.ts'
 import type { TeamOverview } from './model.ts'
 
 /** A member as the command line shows it; `joined_at` is UTC with milliseconds. */

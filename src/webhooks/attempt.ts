@@ -1,8 +1,8 @@
-import type { AttemptResult } from './attempt-result.ts'
-import type { Claimed } from './queue.ts'
-import type { SecretBox } from './secret-box.ts'
-import type { Sender } from './sender.ts'
-import { signedHeaders } from './signature.ts'
+import type { AttemptResult } from './http/attempt-result.ts'
+import type { Sender } from './http/sender.ts'
+import type { Claimed } from './outbox/queue.ts'
+import type { SecretBox } from './signing/secret-box.ts'
+import { signedHeaders } from './signing/signature.ts'
 
 export interface AttemptDeps {
   box: Pick<SecretBox, 'open'>

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { bodyOf, Envelope, EVENT_NAMES, EVENTS, type SentName, TEST_EVENT } from './catalogue.ts'
+import { bodyOf, Envelope, EVENT_NAMES, EVENTS, type SentName, TEST_EVENT } from './outbox/catalogue.ts'
 
 // The catalogue as it is published: in GET /v1/webhooks/events and in the API's document.
 

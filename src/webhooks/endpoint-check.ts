@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import { type FieldProblem, validationError } from '../errors.ts'
-import { EVENT_NAMES, isEventName } from './catalogue.ts'
-import { ADDRESS_REFUSED, type Egress, hostOf } from './egress.ts'
+import { ADDRESS_REFUSED, type Egress, hostOf } from './http/egress.ts'
+import { type Resolve, vetName } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
-import { type Resolve, vetName } from './resolve.ts'
+import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
 
 /** An endpoint as it is to be stored. */
 export interface NewEndpoint {

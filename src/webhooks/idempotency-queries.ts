@@ -1,4 +1,4 @@
-import type { ISql } from '../db/client.ts'
+import type { ISql, Sql } from '../db/client.ts'
 
 /** How long an answer is given again. */
 const KEPT = '24 hours'
@@ -36,4 +36,25 @@ export async function keepAnswer(
       request_hash = excluded.request_hash,
       answer = excluded.answer,
       created_at = excluded.created_at`
+}
+
+/** Organizations looked at in one round; the next round goes on. */
+const MAX_ORGANIZATIONS = 1_000
+
+/** Deletes answers to an Idempotency-Key that are a day old and are given no more; how many. */
+export async function deleteOldIdempotencyKeys(sql: Sql): Promise<number> {
+  const organizations = await sql<{ org_id: string }[]>`
+    select distinct k.org_id
+    from webhook_idempotency_keys k
+    where k.created_at <= now() - interval '24 hours'
+    limit ${MAX_ORGANIZATIONS}`
+  let deleted = 0
+  for (const { org_id } of organizations) {
+    const result = await sql`
+      delete from webhook_idempotency_keys k
+      where k.org_id = ${org_id}
+        and k.created_at <= now() - interval '24 hours'`
+    deleted += result.count
+  }
+  return deleted
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ISql } from '../db/client.ts'
 import { validationError } from '../errors.ts'
 import { findAnswer, keepAnswer } from './idempotency-queries.ts'
-import type { SecretBox } from './secret-box.ts'
+import type { SecretBox } from './signing/secret-box.ts'
 
 const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255

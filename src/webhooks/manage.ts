@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Actor, recordEntries } from '../audit/record.ts'
+import { type Actor, recordEntries } from '../audit/log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { validationError } from '../errors.ts'
@@ -18,8 +18,8 @@ import {
   type StoredSecret,
   updateEndpoint,
 } from './queries.ts'
-import type { SecretBox } from './secret-box.ts'
-import { holdSecretKey } from './secret-key-queries.ts'
+import type { SecretBox } from './signing/secret-box.ts'
+import { holdSecretKey } from './signing/secret-key-queries.ts'
 
 // Changes of endpoints: each one transaction behind the organization's lock, with its entry in the audit log.
 

@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { oneOf } from '../http/query.ts'
-import { strict, Timestamp } from '../sync/record-fields.ts'
-import { Envelope, EVENT_NAMES } from './catalogue.ts'
+import { strict, Timestamp } from '../records/fields.ts'
 import { catalogue } from './catalogue-page.ts'
-import { MAX_URL_LENGTH } from './egress.ts'
+import { MAX_URL_LENGTH } from './http/egress.ts'
+import { Envelope, EVENT_NAMES } from './outbox/catalogue.ts'
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 

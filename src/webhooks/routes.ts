@@ -4,8 +4,9 @@ import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody, optionalJsonBody } from '../http/body.ts'
 import { errorResponses, guard } from '../http/query.ts'
 import { catalogue } from './catalogue-page.ts'
-import type { Egress } from './egress.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
+import type { Egress } from './http/egress.ts'
+import type { Resolve } from './http/resolve.ts'
 import { answeredBefore, onceOf } from './idempotency.ts'
 import { changeEndpoint, createEndpoint, type ManageDeps, removeEndpoint, rotateSecret } from './manage.ts'
 import {
@@ -20,7 +21,6 @@ import {
   RotatedSecret,
 } from './model.ts'
 import { getEndpoint, listEndpoints } from './queries.ts'
-import type { Resolve } from './resolve.ts'
 
 /** What the routes of webhooks need beside what all do. */
 export interface WebhookDeps extends ManageDeps {

@@ -1,0 +1,33 @@
+import { newOrderedId } from '../../src/ids.ts'
+import { bodyOf } from '../../src/webhooks/outbox/catalogue.ts'
+
+// What is delivered: the same event with the same data by each contender.
+
+export const EVENT = 'session.completed'
+/** Of the one endpoint. */
+export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+/** A delivery as a rival's job holds it: the secret in clear, where ours is encrypted in the database. */
+export interface Job {
+  url: string
+  secret: string
+  deliveryId: string
+  eventId: string
+  event: string
+  body: string
+}
+
+/** Data of the `at`th event; its body has some 300 bytes. */
+export const dataOf = (at: number) => ({
+  session_id: `sess_bench${String(at).padStart(12, '0')}`,
+  project_name: `platform-engineering/services/billing-and-invoices/project-${String(at % 20).padStart(2, '0')}`,
+  quality_score: 87.25,
+})
+
+/** The delivery of the `at`th event to `url`. */
+export function jobOf(url: string, at: number): Job {
+  const now = new Date()
+  const eventId = newOrderedId('evt', now)
+  const body = bodyOf(eventId, EVENT, now, dataOf(at))
+  return { url, secret: SECRET, deliveryId: newOrderedId('dlv', now), eventId, event: EVENT, body }
+}

@@ -1,0 +1,53 @@
+import { quantile } from '../support/table.ts'
+import type { Contender, Database } from './contenders.ts'
+import { listen } from './receiver.ts'
+
+/** Between an arrival and the next commit: the deliverer comes to rest, and no poll of its own keeps step with us. */
+const PAUSE_MS = 25
+const PAUSE_SPREAD_MS = 20
+/** A process compiles what it runs. */
+const WARM_UP = 20
+/** Who polls makes us wait so much longer for each sample. */
+const POLLED_PART = 0.1
+const TIMEOUT_MS = 30_000
+
+/** Milliseconds from just before COMMIT is sent to when all of the request has arrived. */
+export interface Latency {
+  samples: number
+  p50: number
+  p95: number
+  p99: number
+  max: number
+}
+
+/** One delivery at a time by an idle deliverer, `wanted` of them, fewer where it polls. The receiver is in this process: one clock for both. */
+export async function measureLatency(
+  contender: Contender,
+  database: Database,
+  wanted: number,
+): Promise<Latency> {
+  const samples = Math.ceil(contender.pollMs === 0 ? wanted : wanted * POLLED_PART)
+  let arrive: (atMs: number) => void = () => {}
+  const receiver = listen(() => arrive(performance.now()))
+  const url = `http://127.0.0.1:${receiver.port}/hooks`
+  await contender.fill(database, url, 0)
+  const deliverer = await contender.start(database)
+  const times: number[] = []
+  try {
+    for (let at = 0; at < WARM_UP + samples; at += 1) {
+      const { promise: arrived, resolve, reject } = Promise.withResolvers<number>()
+      arrive = resolve
+      const timer = setTimeout(() => reject(new Error(`${contender.name}: nothing came`)), TIMEOUT_MS)
+      const committedMs = await contender.commitOne(database.sql, url, at)
+      const arrivedMs = await Promise.race([arrived, deliverer.failed])
+      clearTimeout(timer)
+      if (at >= WARM_UP) times.push(arrivedMs - committedMs)
+      await Bun.sleep(PAUSE_MS + Math.random() * (PAUSE_SPREAD_MS + contender.pollMs))
+    }
+  } finally {
+    await deliverer.stop()
+    await receiver.stop()
+  }
+  const of = (part: number) => quantile(times, part)
+  return { samples, p50: of(0.5), p95: of(0.95), p99: of(0.99), max: Math.max(...times) }
+}

@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql } from '../../src/db/client.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { lockOrganization } from '../../src/db/org-lock.ts'
+import { newId } from '../../src/ids.ts'
+import { createLog } from '../../src/log.ts'
+import { createOrganization, findOrganization } from '../../src/organizations/queries.ts'
+import { secretContext } from '../../src/webhooks/attempt.ts'
+import { emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
+import { insertEndpoint } from '../../src/webhooks/queries.ts'
+import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
+import type { Contender } from './contenders.ts'
+import { dataOf, EVENT, SECRET } from './jobs.ts'
+import { delivererOf } from './processes.ts'
+
+// The built executable as a contender: an organization with one endpoint, and events that were emitted as any others
+// are, while no server was running.
+
+export const OUR_NAME = 'cloud-analytics'
+const SLUG = 'bench'
+const KEY = new Uint8Array(32).fill(9)
+/** Events in one transaction. */
+const CHUNK = 1_000
+
+export interface OurOptions {
+  executable: string
+  /** Folder for its DATA_DIR; its tables are in the benchmark's database. */
+  folder: string
+  concurrency: number
+}
+
+export const eventOf = (at: number): NewEvent => ({ event: EVENT, data: dataOf(at) })
+
+/** Makes the tables, an organization, and its one endpoint at `url`. Returns the organization's id. */
+export async function prepareOrganization(sql: Sql, url: string): Promise<string> {
+  await migrate(sql, createLog('warn', 'pretty'))
+  const { id: orgId } = await createOrganization(sql, { slug: SLUG, name: SLUG, plan: 'cloud_enterprise' })
+  const endpointId = newId('hook')
+  const sealed = createSecretBox(KEY).seal(SECRET, secretContext(orgId, endpointId))
+  const endpoint = { url, events: [EVENT], enabled: true, description: null }
+  await sql.begin((tx) => insertEndpoint(tx, orgId, endpointId, endpoint, { sealed, hint: SECRET.slice(-4) }))
+  return orgId
+}
+
+/**
+ * A slot of ours is held from the claim to the settlement, and one organization has two thirds of them; the rivals count
+ * the requests alone, and fetch and complete in batches beside. With 64 slots ours would claim 14 at a time.
+ */
+const SLOTS_FOR_EACH = 15
+
+/** The executable; all of its deliveries at a time may go to one endpoint. */
+export function ours({ executable, folder, concurrency }: OurOptions): Contender {
+  return {
+    name: OUR_NAME,
+    pollMs: 0,
+    async fill({ sql }, url, count) {
+      const orgId = await prepareOrganization(sql, url)
+      for (let first = 0; first < count; first += CHUNK) {
+        const events = Array.from({ length: Math.min(CHUNK, count - first) }, (_, at) => eventOf(first + at))
+        await sql.begin(async (tx) => {
+          await lockOrganization(tx, orgId)
+          await emit(tx, orgId, new Date(), events)
+        })
+      }
+    },
+    async start({ url }) {
+      const dataDir = join(folder, 'program')
+      mkdirSync(dataDir, { recursive: true })
+      const child = Bun.spawn([executable, 'serve'], {
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOST: '127.0.0.1',
+          PORT: '0',
+          DATA_DIR: dataDir,
+          DATABASE_URL: url,
+          SECRET_KEY: Buffer.from(KEY).toString('base64'),
+          WEBHOOK_ALLOW_HTTP: 'true',
+          WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+          WEBHOOK_CONCURRENCY: String(SLOTS_FOR_EACH * concurrency),
+          WEBHOOK_ENDPOINT_CONCURRENCY: String(SLOTS_FOR_EACH * concurrency),
+          LOG_LEVEL: 'warn',
+        },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
+      return delivererOf(child)
+    },
+    async countWaiting(sql) {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count
+        from webhook_queue q`
+      return row?.count ?? 0
+    },
+    async commitOne(sql, _url, at) {
+      const { id: orgId = '' } = (await findOrganization(sql, SLUG)) ?? {}
+      return await sql.begin(async (tx) => {
+        await lockOrganization(tx, orgId)
+        await emit(tx, orgId, new Date(), [eventOf(at)])
+        return performance.now()
+      })
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { getCost, getCostTrend } from '../../src/cost/queries.ts'
+import { getQuality, getQualityTrend } from '../../src/quality/queries.ts'
+import type { SessionListQuery } from '../../src/sessions/model.ts'
+import { getSession, listSessions } from '../../src/sessions/queries.ts'
+import type { BenchOrg } from '../support/data.ts'
+import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
+import { ORGANIZATION_CASES } from './organization-cases.ts'
+
+// Each case once, as the route that a client asks and as the query behind it.
+
+type ListOptions = Partial<SessionListQuery>
+
+function listCase(name: string, limit: number | null, options: (org: BenchOrg) => ListOptions): Case {
+  return {
+    name,
+    limit,
+    path: (org) => `/v1/sessions${queryString(options(org))}`,
+    query: (sql, org) =>
+      listSessions(sql, org.id, {
+        page: 1,
+        per_page: 50,
+        sort: 'created_at',
+        order: 'desc',
+        ...options(org),
+      }),
+  }
+}
+
+const middle = (org: BenchOrg) => Math.ceil(org.lastPage / 2)
+
+/** Pages are full at both sizes, so that equal work is compared: a project's month is 21 sessions of 10,000. */
+const LISTS: readonly Case[] = [
+  listCase('sessions, first page', LIMIT, () => ({})),
+  listCase('sessions, middle page', LIMIT, (org) => ({ page: middle(org) })),
+  listCase('sessions, last page', LAST_PAGE_LIMIT, (org) => ({ page: org.lastPage })),
+  listCase('sessions, project and month, 10', LIMIT, ({ project, month }) => ({
+    project,
+    ...month,
+    per_page: 10,
+  })),
+  listCase('sessions, project and quarter', LIMIT, ({ project, quarter }) => ({ project, ...quarter })),
+  listCase('sessions by cost, first page', LIMIT, () => ({ sort: 'estimated_cost' })),
+  listCase('sessions by cost, middle page', null, (org) => ({ sort: 'estimated_cost', page: middle(org) })),
+  listCase('sessions by cost, last page', LAST_PAGE_LIMIT, (org) => ({
+    sort: 'estimated_cost',
+    page: org.lastPage,
+  })),
+]
+
+const AGGREGATES: readonly Case[] = [
+  {
+    name: 'quality',
+    limit: LIMIT,
+    path: () => '/v1/quality',
+    query: (sql, org) => getQuality(sql, org.id, {}),
+  },
+  {
+    name: 'quality trend, by day',
+    limit: LIMIT,
+    path: () => '/v1/quality/trend',
+    query: (sql, org) => getQualityTrend(sql, org.id, { granularity: 'day' }),
+  },
+  {
+    name: 'quality trend, by week',
+    limit: LIMIT,
+    path: () => '/v1/quality/trend?granularity=week',
+    query: (sql, org) => getQualityTrend(sql, org.id, { granularity: 'week' }),
+  },
+  {
+    name: 'cost',
+    limit: LIMIT,
+    path: () => '/v1/cost',
+    query: (sql, org) => getCost(sql, org.id, { group_by: 'day' }, new Date()),
+  },
+  {
+    name: 'cost trend, by day',
+    limit: LIMIT,
+    path: () => '/v1/cost/trend',
+    query: (sql, org) => getCostTrend(sql, org.id, { granularity: 'day' }),
+  },
+]
+
+const DETAIL: Case = {
+  name: 'session in full',
+  limit: LIMIT,
+  path: (org) => `/v1/sessions/${org.sessionId}`,
+  query: (sql, org) => getSession(sql, org.id, org.sessionId),
+}
+
+export const CASES: readonly Case[] = [...LISTS, DETAIL, ...AGGREGATES, ...ORGANIZATION_CASES]

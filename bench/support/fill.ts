@@ -1,0 +1,107 @@
+import { updateBadges } from '../../src/badges/queries.ts'
+import type { Sql } from '../../src/db/client.ts'
+import { loadPricer } from '../../src/scoring/prices.ts'
+import { seedCommits } from '../../src/seed/commits.ts'
+import { demoBudget, demoMembers } from '../../src/seed/demo.ts'
+import { seedRisks } from '../../src/seed/risks.ts'
+import { seedAudit, seedSessions } from '../../src/seed/seed.ts'
+import { writeRecords } from '../../src/sync/write.ts'
+
+const PROJECTS = 20
+const DAYS = 730
+export const SEED = 1
+
+/** How much of each kind an organization has; as many audit entries as sessions. */
+export interface Amounts {
+  sessions: number
+  risk: number
+  commits: number
+}
+
+/** Makes what is not there yet: what `seed` makes, 12 of its 25 people as members, a budget, and public badges. */
+export async function fill(sql: Sql, orgId: string, slug: string, amounts: Amounts): Promise<void> {
+  const today = new Date().toISOString().slice(0, 10)
+  const plan = { ...amounts, audit: amounts.sessions, projects: PROJECTS, days: DAYS, seed: SEED, today }
+  const deps = { sql, now: () => new Date(), pricer: async () => loadPricer({}), storeContent: false }
+  const isThere = await whatIsThere(sql, orgId)
+  if (!isThere.sessions) {
+    await timed(`${amounts.sessions} sessions`, () => seedSessions(deps, orgId, plan))
+  }
+  if (!isThere.audit) await timed(`${plan.audit} audit entries`, () => seedAudit(deps, orgId, plan))
+  if (!isThere.risk) await timed(`${amounts.risk} risk scores`, () => seedRisks(sql, orgId, plan))
+  if (!isThere.commits) await timed(`${amounts.commits} commits`, () => seedCommits(sql, orgId, plan))
+  if (!isThere.members) {
+    const now = new Date()
+    await writeRecords(deps, orgId, [...demoMembers(now), demoBudget(now, DAYS)])
+    await updateBadges(sql, slug, { public: true, look: (known) => known })
+  }
+}
+
+async function timed(what: string, run: () => Promise<void>): Promise<void> {
+  const startedMs = performance.now()
+  await run()
+  process.stdout.write(`seeded ${what} in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s\n`)
+}
+
+async function whatIsThere(sql: Sql, orgId: string) {
+  const [row] = await sql<Record<'sessions' | 'audit' | 'risk' | 'commits' | 'members', boolean>[]>`
+    select
+      exists (select from session_rollups r where r.org_id = ${orgId}) as sessions,
+      exists (select from audit_log l where l.org_id = ${orgId} and l.id = ${`log_seed${SEED}_0`}) as audit,
+      exists (select from pr_risks k where k.org_id = ${orgId}) as risk,
+      exists (select from commits c where c.org_id = ${orgId}) as commits,
+      exists (select from members m where m.org_id = ${orgId}) as members`
+  if (row === undefined) throw new Error('PostgreSQL gave no row')
+  return row
+}
+
+/** What the cases need to know of an organization's data. Dates are UTC. */
+export interface Facts {
+  sessions: number
+  /** Sessions of the fullest day; likewise the others. */
+  fullest_day: number
+  fullest_audit_day: number
+  fullest_risk_day: number
+  last_day: string
+  /** Last day of the sixth month before that of `last_day`. */
+  month_end: string
+  audit: number
+  webhooks: number
+  risk: number
+  commits: number
+}
+
+export async function findFacts(sql: Sql, orgId: string): Promise<Facts> {
+  const [row] = await sql<Facts[]>`
+    select s.*, a.*, k.*, (select count(*)::int from commits c where c.org_id = ${orgId}) as commits
+    from (
+      select
+        sum(r.sessions)::int as sessions,
+        max(r.sessions)::int as fullest_day,
+        max(r.bucket) as last_day,
+        (date_trunc('month', max(r.bucket)::timestamp) - interval '5 months' - interval '1 day')::date as month_end
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and r.grain = 'day'
+        and r.project = ''
+    ) s
+    cross join (
+      select
+        sum(r.entries) filter (where r.action = '')::int as audit,
+        max(r.entries) filter (where r.action = '')::int as fullest_audit_day,
+        sum(r.entries) filter (where r.action like 'webhook.%')::int as webhooks
+      from audit_rollups r
+      where r.org_id = ${orgId}
+        and r.grain = 'day'
+        and r.user_id = ''
+    ) a
+    cross join (
+      select sum(r.prs)::int as risk, max(r.prs)::int as fullest_risk_day
+      from risk_rollups r
+      where r.org_id = ${orgId}
+        and r.repo = ''
+        and r.rating = ''
+    ) k`
+  if (row === undefined) throw new Error('PostgreSQL gave no row')
+  return row
+}

@@ -1,0 +1,130 @@
+import type { Sql } from '../../src/db/client.ts'
+
+// What a query reads, as PostgreSQL counts it while it runs: the statements are caught on their way to the server and
+// run again under EXPLAIN ANALYZE, once with a plan for these parameters and once with the plan for any.
+
+export interface Statement {
+  text: string
+  parameters: readonly unknown[]
+}
+
+/** The tables that grow with an organization's history. Its rollups grow with its days, projects, files and people. */
+const HISTORY = new Set([
+  'sessions',
+  'session_details',
+  'findings',
+  'audit_log',
+  'pr_risks',
+  'commits',
+  'commit_files',
+  'webhook_events',
+  'webhook_deliveries',
+  'webhook_attempts',
+])
+
+/** Rows of those tables that a statement read. */
+export interface Reads {
+  /** Rows fetched from the table. */
+  rows: number
+  /** Entries of an index that were enough by themselves, or will be once VACUUM has seen their pages. */
+  indexOnly: number
+}
+
+/** A plan for the parameters given, or the one that serves any; PostgreSQL chooses between them by their cost. */
+export type PlanKind = 'force_custom_plan' | 'force_generic_plan'
+
+/** The part of `explain (analyze, format json)` that is looked at. */
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  Plans?: PlanNode[]
+}
+
+/** The reading statements that `run` sends on `sql`, which nothing else may use meanwhile. */
+export async function statementsOf(sql: Sql, run: () => Promise<unknown>): Promise<Statement[]> {
+  const statements: Statement[] = []
+  const { options } = sql
+  const before = options.debug
+  // the driver asks for it anew at every statement
+  options.debug = (_connection, text, parameters) => {
+    if (/^\s*(select|with)\b/.test(text)) statements.push({ text, parameters: [...parameters] })
+  }
+  try {
+    await run()
+  } finally {
+    options.debug = before
+  }
+  return statements
+}
+
+/** What `statement` reads of the history with a plan of the kind `plan`. It runs. */
+export function readsOf(sql: Sql, { text, parameters }: Statement, plan: PlanKind): Promise<Reads> {
+  return sql.begin('read only', async (tx) => {
+    await tx.unsafe(`set local plan_cache_mode = ${plan}`)
+    await tx.unsafe(`prepare reads as ${text}`)
+    const values = parameters.length === 0 ? '' : `(${parameters.map(literal).join(', ')})`
+    const [row] = await tx.unsafe<{ 'QUERY PLAN': { Plan: PlanNode }[] }[]>(
+      `explain (analyze, timing off, format json) execute reads${values}`,
+    )
+    await tx.unsafe('deallocate reads')
+    const root = row?.['QUERY PLAN'][0]?.Plan
+    if (root === undefined) throw new Error('EXPLAIN gave no plan')
+    return sum(root)
+  })
+}
+
+function literal(value: unknown): string {
+  if (value === null) return 'null'
+  if (value instanceof Date) return literal(value.toISOString())
+  if (Array.isArray(value)) return literal(`{${value.map((item) => JSON.stringify(item)).join(',')}}`)
+  const kind = typeof value
+  if (kind !== 'string' && kind !== 'number') throw new Error(`no literal for a parameter of type ${kind}`)
+  return `'${String(value).replaceAll("'", "''")}'`
+}
+
+/** Counts are means over the loops, with two decimals. */
+function sum(node: PlanNode): Reads {
+  const reads = { rows: 0, indexOnly: 0 }
+  if (HISTORY.has(node['Relation Name'] ?? '')) {
+    const each =
+      node['Actual Rows'] +
+      (node['Rows Removed by Filter'] ?? 0) +
+      (node['Rows Removed by Index Recheck'] ?? 0)
+    const all = Math.round(each * node['Actual Loops'])
+    if (node['Node Type'] === 'Index Only Scan') reads.indexOnly = all
+    else reads.rows = all
+  }
+  for (const child of node.Plans ?? []) {
+    const below = sum(child)
+    reads.rows += below.rows
+    reads.indexOnly += below.indexOnly
+  }
+  return reads
+}
+
+/** What all of `statements` read, with plans of one kind. */
+export async function readsOfAll(sql: Sql, statements: readonly Statement[], plan: PlanKind): Promise<Reads> {
+  const total = { rows: 0, indexOnly: 0 }
+  for (const statement of statements) {
+    const { rows, indexOnly } = await readsOf(sql, statement, plan)
+    total.rows += rows
+    total.indexOnly += indexOnly
+  }
+  return total
+}
+
+/** The most that the statements of `run` read, over both kinds of plan. */
+export async function mostRead(sql: Sql, run: () => Promise<unknown>): Promise<Reads> {
+  const statements = await statementsOf(sql, run)
+  if (statements.length === 0) throw new Error('no statement was caught')
+  const custom = await readsOfAll(sql, statements, 'force_custom_plan')
+  const generic = await readsOfAll(sql, statements, 'force_generic_plan')
+  return {
+    rows: Math.max(custom.rows, generic.rows),
+    indexOnly: Math.max(custom.indexOnly, generic.indexOnly),
+  }
+}

@@ -1,0 +1,172 @@
+import { existsSync, statSync } from 'node:fs'
+import { readFile, realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { OperatorError } from '../../errors.ts'
+import type { CommitRecord } from '../../records/commit.ts'
+import { type LoggedCommit, logCommits, runGit } from './git-log.ts'
+
+export interface GitOptions {
+  /** Instead of the repository's name. */
+  project?: string | undefined
+  /** Which of these commits need not be read. */
+  known?: (project: string, shas: readonly string[]) => Promise<ReadonlySet<string>>
+  onProgress?: (read: number, total: number) => void
+}
+
+/** What a repository held. */
+export interface RepositoryResult {
+  path: string
+  project: string
+  /** Records given. */
+  commits: number
+  /** Left out: with more than one parent. */
+  merges: number
+  /** Left out: known. */
+  known: number
+  /** What is missing, in words. */
+  notes: string[]
+}
+
+/** True for a folder that holds a repository: one with a `.git` in it, or a bare one. */
+export function isRepository(path: string): boolean {
+  const has = (name: string) => existsSync(join(path, name))
+  return (
+    existsSync(path) &&
+    statSync(path).isDirectory() &&
+    (has('.git') || (has('HEAD') && has('objects') && has('refs')))
+  )
+}
+
+/**
+ * The commits of the repository's current branch as records, the oldest first, without merges: what these change, others
+ * have changed before. Follows `.mailmap`. Throws OperatorError where the git program is missing or refuses.
+ */
+export async function* readCommits(
+  path: string,
+  options: GitOptions,
+): AsyncGenerator<CommitRecord, RepositoryResult> {
+  const root = resolve(path)
+  const project = (options.project ?? (await projectOf(root))).slice(0, 200)
+  const { commits, merges, notes } = await listCommits(root)
+  const known = (await options.known?.(project, [...commits.keys()])) ?? new Set<string>()
+  const wanted = [...commits.keys()].filter((sha) => !known.has(sha))
+  const result = { path, project, commits: 0, merges, known: commits.size - wanted.length, notes }
+  let withoutLines = 0
+  for await (const commit of logCommits(root, wanted)) {
+    options.onProgress?.(result.commits, wanted.length)
+    if (commit.kind === 'unreadable') {
+      notes.push(`commit ${commit.sha} cannot be read: ${commit.reason}`)
+      continue
+    }
+    if (!commit.hasLines) withoutLines += 1
+    yield recordOf(project, commit, commits.get(commit.sha) ?? 0, notes)
+    result.commits += 1
+  }
+  if (withoutLines > 0)
+    notes.push(
+      `${withoutLines} commits without line counts: the contents of their files are not in this clone`,
+    )
+  return result
+}
+
+/** The last part of the origin's address, else the folder's name. */
+async function projectOf(root: string): Promise<string> {
+  const { code, output } = await runGit(root, ['config', '--get', 'remote.origin.url'])
+  const url = code === 0 ? output.trim().replace(/[/\\]+$/, '') : ''
+  const name = url
+    .split(/[/\\:]/)
+    .at(-1)
+    ?.replace(/\.git$/, '')
+  if (name) return name
+  const real = await realpath(root)
+  return (
+    (basename(real) === '.git' ? basename(dirname(real)) : basename(real).replace(/\.git$/, '')) ||
+    'repository'
+  )
+}
+
+/** Parents' commits of the same second, and of a clock that was a little slow: at most so much older. */
+const CLOCK_SKEW_MS = 10_000
+
+interface Listing {
+  /** When each was committed, in ms. */
+  commits: Map<string, number>
+  merges: number
+  notes: string[]
+}
+
+/**
+ * Every commit with its time. Git knows seconds, and a rebase writes many in one: a commit that is not later than its parent is
+ * put a millisecond after it, so that the order of times is the order of history.
+ */
+async function listCommits(root: string): Promise<Listing> {
+  const listing: Listing = { commits: new Map(), merges: 0, notes: [] }
+  if ((await runGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).code === 1) {
+    listing.notes.push('no commits on the current branch')
+    return listing
+  }
+  const args = ['rev-list', '--topo-order', '--reverse', '--parents', '--timestamp', 'HEAD']
+  const { code, output, errors } = await runGit(root, args)
+  if (code !== 0) throw new OperatorError(`git refuses ${root}: ${errors.trim() || `exit code ${code}`}`)
+  const cut = await shallowCommits(root)
+  const times = new Map<string, number>()
+  for (const line of output.split('\n')) {
+    const [seconds, sha, ...parents] = line.split(' ')
+    if (sha === undefined) continue
+    let at = Math.max(0, Number(seconds) * 1_000)
+    for (const parent of parents) {
+      const before = times.get(parent) ?? Number.NEGATIVE_INFINITY
+      if (at <= before && before - at < CLOCK_SKEW_MS) at = before + 1
+    }
+    times.set(sha, at)
+    if (parents.length > 1) listing.merges += 1
+    else if (!cut.has(sha)) listing.commits.set(sha, at)
+  }
+  if (cut.size > 0)
+    listing.notes.push(
+      'a shallow clone: what is older than its first commits, and who made the files, is not known',
+    )
+  return listing
+}
+
+/** Where a shallow clone was cut: git shows these as if they had added every file. */
+async function shallowCommits(root: string): Promise<Set<string>> {
+  const { output } = await runGit(root, ['rev-parse', '--git-path', 'shallow'])
+  const text = await readFile(resolve(root, output.trim()), 'utf8').catch(() => '')
+  return new Set(text.split('\n').filter((line) => line !== ''))
+}
+
+const MAX_FILES = 100_000
+const MAX_PATH_BYTES = 1_024
+const MAX_SUBJECT = 1_000
+
+function recordOf(project: string, commit: LoggedCommit, committedAt: number, notes: string[]): CommitRecord {
+  const isStorable = ({ path, previousPath }: LoggedCommit['files'][number]) =>
+    Buffer.byteLength(path) <= MAX_PATH_BYTES && Buffer.byteLength(previousPath ?? '') <= MAX_PATH_BYTES
+  const files = commit.files.filter(isStorable).slice(0, MAX_FILES)
+  const left = commit.files.length - files.length
+  if (left > 0) notes.push(`commit ${commit.sha}: ${left} files are too many, or their names too long`)
+  return {
+    type: 'commit',
+    project,
+    sha: commit.sha,
+    author_email: emailOf(commit.email),
+    author_name: commit.name.slice(0, 500).toWellFormed(),
+    committed_at: new Date(committedAt).toISOString(),
+    subject: commit.subject.slice(0, MAX_SUBJECT).toWellFormed(),
+    files: files.map(({ path, status, previousPath, additions, deletions }) => ({
+      path,
+      additions,
+      deletions,
+      status,
+      ...(previousPath === null ? {} : { previous_path: previousPath }),
+    })),
+  }
+}
+
+/** Git takes anything for an address; what is none becomes the mailbox of one that cannot exist (RFC 2606). */
+function emailOf(text: string): string {
+  const email = text.trim().slice(0, 320)
+  if (/^[^\s@]+@[^\s@]+$/.test(email)) return email
+  return `${email.replace(/[\s@]+/g, '-').slice(0, 200) || 'unknown'}@unknown.invalid`
+}

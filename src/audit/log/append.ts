@@ -1,0 +1,195 @@
+import { microsOf, timestampOf } from '../../dates.ts'
+import type { ISql } from '../../db/client.ts'
+import { newId } from '../../ids.ts'
+
+// How entries get into the log and out of it; whoever changes the organization's data calls `recordEntries` in the
+// same transaction. Every function here needs the organization's lock.
+
+/** Who changed something: `key_<id>` of an API key, `cli:<name>` of somebody at the command line. */
+export interface Actor {
+  userId: string
+  /** Of the request; null at the command line. */
+  ipAddress: string | null
+}
+
+/** The program itself, where nobody asked for what it does. */
+export const SYSTEM: Actor = { userId: 'system', ipAddress: null }
+
+/** What was done: `details` carry the ids of what was changed. */
+export interface NewEntry {
+  /** `<noun>.<verb in the past>` */
+  action: string
+  details: Record<string, unknown>
+}
+
+/** A row of the log; times are microseconds since 1970. */
+export interface LogRow {
+  id: string
+  at: bigint
+  action: string
+  userId: string
+  /** JSON text of an object */
+  details: string
+  ipAddress: string | null
+  /** The time it came with, where that is not `at`. */
+  givenAt: bigint | null
+}
+
+const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+
+/**
+ * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of the log. The
+ * clock is the database's. Entries imported from more than a day ahead do not pull it along.
+ */
+export async function recordEntries(
+  tx: ISql,
+  orgId: string,
+  actor: Actor,
+  entries: readonly NewEntry[],
+): Promise<void> {
+  if (entries.length === 0) return
+  const first = await nextInstant(tx, orgId)
+  const rows = entries.map((entry, index) => ({
+    id: newId('log'),
+    at: first + BigInt(index),
+    action: entry.action,
+    userId: actor.userId,
+    details: JSON.stringify(entry.details),
+    ipAddress: actor.ipAddress,
+    givenAt: null,
+  }))
+  await insertRows(tx, orgId, rows, { imported: false })
+}
+
+async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
+  const [row] = await tx<{ at: string }[]>`
+    select to_char(
+      greatest(
+        clock_timestamp(),
+        (
+          select l.created_at + interval '1 microsecond'
+          from audit_log l
+          where l.org_id = ${orgId}
+            and l.created_at <= now() + interval '1 day'
+          order by l.created_at desc
+          limit 1
+        )
+      ) at time zone 'UTC',
+      ${TIME_US}
+    ) as at`
+  if (row === undefined) throw new Error('the database gave no time')
+  return microsOf(row.at)
+}
+
+/** The seven counts of an entry `e` (created_at, user_id, action). */
+const countsOf = (tx: ISql) => tx`
+  cross join lateral (
+    values
+      ('day', e.user_id, e.action, (e.created_at at time zone 'UTC')::date),
+      ('day', e.user_id, '', (e.created_at at time zone 'UTC')::date),
+      ('day', '', e.action, (e.created_at at time zone 'UTC')::date),
+      ('day', '', '', (e.created_at at time zone 'UTC')::date),
+      ('all', e.user_id, '', date '1970-01-01'),
+      ('all', '', e.action, date '1970-01-01'),
+      ('all', '', '', date '1970-01-01')
+  ) as c (grain, user_id, action, bucket)`
+
+/** Inserts rows whose ids and times are free, and counts them. `imported` ones are marked with when they came in. */
+export async function insertRows(
+  tx: ISql,
+  orgId: string,
+  rows: readonly LogRow[],
+  { imported }: { imported: boolean },
+): Promise<void> {
+  if (rows.length === 0) return
+  const givenAt = rows.map((row) => (row.givenAt === null ? null : timestampOf(row.givenAt)))
+  await tx`
+    with e as (
+      insert into audit_log (
+        org_id, created_at, id, action, user_id, details, ip_address, given_at, recorded_at
+      )
+      select
+        ${orgId}, n.created_at, n.id, n.action, n.user_id, n.details::json, n.ip_address, n.given_at,
+        ${imported ? tx`clock_timestamp()` : tx`null`}
+      from unnest(
+        ${rows.map((row) => timestampOf(row.at))}::timestamptz[],
+        ${rows.map((row) => row.id)}::text[],
+        ${rows.map((row) => row.action)}::text[],
+        ${rows.map((row) => row.userId)}::text[],
+        ${rows.map((row) => row.details)}::text[],
+        ${rows.map((row) => row.ipAddress)}::text[],
+        ${givenAt}::timestamptz[]
+      ) as n (created_at, id, action, user_id, details, ip_address, given_at)
+      returning created_at, user_id, action
+    )
+    insert into audit_rollups as r (org_id, grain, user_id, action, bucket, entries)
+    select ${orgId}, c.grain, c.user_id, c.action, c.bucket, count(*)
+    from e
+    ${countsOf(tx)}
+    group by c.grain, c.user_id, c.action, c.bucket
+    on conflict (org_id, grain, user_id, action, bucket) do update set
+      entries = r.entries + excluded.entries`
+}
+
+/** Deletes the entries with these ids, and counts them no more. */
+export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const empty = await tx<{ grain: string; user_id: string; action: string; bucket: string }[]>`
+    with e as (
+      delete from audit_log l
+      where l.org_id = ${orgId}
+        and l.id = any(${[...ids]}::text[])
+      returning l.created_at, l.user_id, l.action
+    ),
+    gone as (
+      select c.grain, c.user_id, c.action, c.bucket, count(*) as entries
+      from e
+      ${countsOf(tx)}
+      group by c.grain, c.user_id, c.action, c.bucket
+    ),
+    less as (
+      update audit_rollups r
+      set entries = r.entries - g.entries
+      from gone g
+      where r.org_id = ${orgId}
+        and r.grain = g.grain
+        and r.user_id = g.user_id
+        and r.action = g.action
+        and r.bucket = g.bucket
+      returning r.grain, r.user_id, r.action, r.bucket, r.entries
+    )
+    select s.grain, s.user_id, s.action, s.bucket
+    from less s
+    where s.entries = 0`
+  if (empty.length === 0) return
+  await tx`
+    delete from audit_rollups r
+    using unnest(
+      ${empty.map((row) => row.grain)}::text[],
+      ${empty.map((row) => row.user_id)}::text[],
+      ${empty.map((row) => row.action)}::text[],
+      ${empty.map((row) => row.bucket)}::date[]
+    ) as z (grain, user_id, action, bucket)
+    where r.org_id = ${orgId}
+      and r.grain = z.grain
+      and r.user_id = z.user_id
+      and r.action = z.action
+      and r.bucket = z.bucket`
+}
+
+/** Deletes at most `limit` of the oldest entries before `before`; how many there were. */
+export async function deleteOldest(tx: ISql, orgId: string, before: Date, limit: number): Promise<number> {
+  const old = await tx<{ id: string }[]>`
+    select l.id
+    from audit_log l
+    where l.org_id = ${orgId}
+      and l.created_at < ${before}
+    order by l.created_at
+    limit ${limit}`
+  await deleteRows(
+    tx,
+    orgId,
+    old.map((row) => row.id),
+  )
+  return old.length
+}

@@ -1,0 +1,35 @@
+import type { Sql } from '../../db/client.ts'
+import { lockOrganization } from '../../db/org-lock.ts'
+import { deleteOldest } from './append.ts'
+
+/** Organizations looked at in one round; the next round goes on. */
+const MAX_ORGANIZATIONS = 1_000
+
+/** Audit entries deleted in one transaction: some 100 ms of the organization's lock. */
+const AUDIT_BATCH = 5_000
+
+/** Deletes audit entries from before `before`, batch by batch, with their counts; how many. */
+export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<number> {
+  const organizations = await sql<{ org_id: string }[]>`
+    select o.org_id
+    from organizations o
+    where exists (
+      select 1
+      from audit_log l
+      where l.org_id = o.org_id
+        and l.created_at < ${before}
+    )
+    limit ${MAX_ORGANIZATIONS}`
+  let deleted = 0
+  for (const { org_id } of organizations) {
+    let batch: number
+    do {
+      batch = await sql.begin(async (tx) => {
+        await lockOrganization(tx, org_id)
+        return await deleteOldest(tx, org_id, before, AUDIT_BATCH)
+      })
+      deleted += batch
+    } while (batch === AUDIT_BATCH)
+  }
+  return deleted
+}

@@ -1,0 +1,165 @@
+import { dateOf } from '../dates.ts'
+import type { Fragment, ISql, Sql } from '../db/client.ts'
+import type { AuditEntry, AuditReport, ReportAbout, ReportSummary } from './model.ts'
+
+/** Entries in one answer. */
+const MAX_ENTRIES = 10_000
+const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+const TIME_MS = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+
+/** `at` null: from the newest entry on, or from the oldest (after). */
+interface Start {
+  direction: 'before' | 'after'
+  at: string | null
+}
+
+/**
+ * The organization's audit report, all of it as of one instant: without a position the newest compliance report, if any
+ * was made; else the log itself, 10,000 entries at a time, with the summary of the whole log. `now` dates an empty log.
+ */
+export function getReport(sql: Sql, orgId: string, start: Start, now: Date): Promise<AuditReport> {
+  return sql.begin('isolation level repeatable read read only', async (tx) => {
+    const made = start.at === null ? await findNewest(tx, orgId) : undefined
+    return made === undefined
+      ? await fromLog(tx, orgId, start, now)
+      : await fromReport(tx, orgId, made, start.direction)
+  })
+}
+
+interface MadeReport {
+  id: string
+  generated_at: string
+  from: string
+  to: string
+  through: string | null
+  snapshot_at: string
+  summary: ReportSummary
+}
+
+async function findNewest(tx: ISql, orgId: string): Promise<MadeReport | undefined> {
+  const [row] = await tx<MadeReport[]>`
+    select r.id, r.period_from::text as from, r.period_to::text as to, r.summary,
+      to_char(r.generated_at at time zone 'UTC', ${TIME_MS}) as generated_at,
+      to_char(r.through at time zone 'UTC', ${TIME_US}) as through,
+      to_char(r.snapshot_at at time zone 'UTC', ${TIME_US}) as snapshot_at
+    from reports r
+    where r.org_id = ${orgId}
+    order by r.generated_at desc, r.id desc
+    limit 1`
+  return row
+}
+
+async function fromReport(
+  tx: ISql,
+  orgId: string,
+  report: MadeReport,
+  direction: Start['direction'],
+): Promise<AuditReport> {
+  // what was imported after the report was made is not in it, whatever its time; through null: nothing is
+  const within = tx`
+    and l.created_at >= ${report.from}::date::timestamp at time zone 'UTC'
+    and l.created_at < (${report.to}::date + 1)::timestamp at time zone 'UTC'
+    and l.created_at <= ${report.through}::timestamptz
+    and (l.recorded_at is null or l.recorded_at <= ${report.snapshot_at}::timestamptz)`
+  return {
+    source: 'pregenerated',
+    report_id: report.id,
+    generated_at: report.generated_at,
+    period: { from: report.from, to: report.to },
+    summary: report.summary,
+    ...(await readEntries(tx, orgId, within, direction)),
+  }
+}
+
+async function fromLog(tx: ISql, orgId: string, { direction, at }: Start, now: Date): Promise<AuditReport> {
+  const counts = await readCounts(tx, orgId)
+  const summary = summaryOf(counts)
+  const newest = counts.find((row) => row.kind === 'newest')?.key ?? `${dateOf(now)}T00:00:00.000Z`
+  const edge = direction === 'before' ? tx`and l.created_at < ${at}` : tx`and l.created_at > ${at}`
+  return {
+    source: 'fallback',
+    report_id: null,
+    generated_at: newest,
+    period: { from: summary.by_day[0]?.date ?? dateOf(now), to: summary.by_day.at(-1)?.date ?? dateOf(now) },
+    summary,
+    ...(await readEntries(tx, orgId, at === null ? tx`` : edge, direction)),
+  }
+}
+
+/** The entries of the organization that are `within`, in the direction's order; one more is asked for than is given. */
+async function readEntries(
+  tx: ISql,
+  orgId: string,
+  within: Fragment,
+  direction: Start['direction'],
+): Promise<Pick<AuditReport, 'data' | 'truncated' | 'next_cursor'>> {
+  const rows = await tx<AuditEntry[]>`
+    select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address,
+      to_char(l.created_at at time zone 'UTC', ${TIME_US}) as created_at
+    from audit_log l
+    where l.org_id = ${orgId}
+      ${within}
+    order by l.created_at ${direction === 'before' ? tx`desc` : tx`asc`}
+    limit ${MAX_ENTRIES + 1}`
+  const data = rows.slice(0, MAX_ENTRIES)
+  const truncated = rows.length > MAX_ENTRIES
+  return { data, truncated, next_cursor: truncated ? (data.at(-1)?.created_at ?? null) : null }
+}
+
+interface CountRow {
+  kind: 'action' | 'user' | 'day' | 'newest'
+  key: string
+  count: string
+}
+
+async function readCounts(tx: ISql, orgId: string): Promise<CountRow[]> {
+  return await tx<CountRow[]>`
+    select case r.action when '' then 'user' else 'action' end as kind, r.user_id || r.action as key, r.entries as count
+    from audit_rollups r
+    where r.org_id = ${orgId}
+      and r.grain = 'all'
+      and r.user_id || r.action <> ''
+    union all
+    select 'day', r.bucket::text, r.entries
+    from audit_rollups r
+    where r.org_id = ${orgId}
+      and r.grain = 'day'
+      and r.user_id = ''
+      and r.action = ''
+    union all
+    (
+      select 'newest', to_char(l.created_at at time zone 'UTC', ${TIME_MS}), 1
+      from audit_log l
+      where l.org_id = ${orgId}
+      order by l.created_at desc
+      limit 1
+    )`
+}
+
+function summaryOf(rows: readonly CountRow[]): ReportSummary {
+  const of = (kind: CountRow['kind']) =>
+    rows.flatMap((row) => (row.kind === kind ? [{ key: row.key, count: Number(row.count) }] : []))
+  const byCount = (kind: CountRow['kind']) =>
+    of(kind).sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
+  const by_day = of('day')
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ key: date, count }) => ({ date, count }))
+  return {
+    total: by_day.reduce((sum, { count }) => sum + count, 0),
+    by_action: byCount('action').map(({ key: action, count }) => ({ action, count })),
+    by_user: byCount('user').map(({ key: user_id, count }) => ({ user_id, count })),
+    by_day,
+  }
+}
+
+/** The organization's compliance report with this id, as the command line shows it. */
+export async function findReport(sql: ISql, orgId: string, id: string): Promise<ReportAbout | undefined> {
+  const [row] = await sql<ReportAbout[]>`
+    select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
+      to_char(r.generated_at at time zone 'UTC', ${TIME_MS}) as generated_at,
+      (r.summary->>'total')::float8 as total
+    from reports r
+    where r.org_id = ${orgId}
+      and r.id = ${id}`
+  return row
+}

@@ -1,0 +1,211 @@
+import { microsOf, timestampOf } from '../dates.ts'
+import type { ISql } from '../db/client.ts'
+import { validationError } from '../errors.ts'
+import { derivedId } from '../ids.ts'
+import type { ReportRecord, ReportType } from '../records/audit.ts'
+import type { SyncRecord } from '../records/records.ts'
+import type { Tally } from '../records/tally.ts'
+import type { ReportSummary } from './model.ts'
+
+const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+
+/** A report to be made. Times have six decimals; null: the record leaves them to us. */
+interface Wanted {
+  id: string
+  report_type: ReportType
+  from: string
+  to: string
+  generated_at: string | null
+  through: string | null
+}
+
+export interface ReportsWritten extends Tally {
+  /** Those that were made, or made anew: each once. */
+  made: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
+}
+
+/**
+ * Makes and stores the batch's compliance reports, from the log as it is now: call it after the batch's audit records.
+ * Needs the organization's lock. The same record again makes nothing; another period or type under a known id makes
+ * that report anew. Throws VALIDATION_ERROR for a period that ends before it begins.
+ */
+export async function writeReports(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<ReportsWritten> {
+  const createdIds: string[] = []
+  const updatedIds: string[] = []
+  const wanted = prepare(records)
+  if (wanted.length === 0) return { created: 0, updated: 0, unchanged: 0, made: [] }
+  const known = await findReports(
+    tx,
+    orgId,
+    wanted.map((report) => report.id),
+  )
+  const changed = new Map<string, Wanted>()
+  for (const report of wanted) {
+    const before = known.get(report.id)
+    if (before !== undefined && isSame(report, before)) continue
+    if (before === undefined) createdIds.push(report.id)
+    else updatedIds.push(report.id)
+    known.set(report.id, report)
+    changed.set(report.id, report)
+  }
+  const made = [...changed.values()]
+  await buildReports(tx, orgId, made)
+  const [created, updated] = [createdIds.length, updatedIds.length]
+  return { created, updated, unchanged: wanted.length - created - updated, createdIds, updatedIds, made }
+}
+
+const micros = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)
+
+function prepare(records: readonly SyncRecord[]): Wanted[] {
+  return [...records.entries()].flatMap(([index, record]) => {
+    if (record.type !== 'report') return []
+    const { report_type, from, to } = record
+    if (from > to) throw validationError({ field: `records[${index}].from`, message: 'must not be after to' })
+    return [
+      {
+        ...timesOf(record),
+        id: record.id ?? derivedId('report', report_type, from, to),
+        report_type,
+        from,
+        to,
+      },
+    ]
+  })
+}
+
+const timesOf = ({ generated_at, through }: ReportRecord) => ({
+  generated_at: micros(generated_at),
+  through: micros(through),
+})
+
+const isSame = (wanted: Wanted, known: Wanted): boolean =>
+  wanted.report_type === known.report_type &&
+  wanted.from === known.from &&
+  wanted.to === known.to &&
+  (wanted.generated_at === null || wanted.generated_at === known.generated_at) &&
+  (wanted.through === null || wanted.through === known.through)
+
+async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, Wanted>> {
+  const rows = await tx<Wanted[]>`
+    select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
+      to_char(r.generated_at at time zone 'UTC', ${TIME_US}) as generated_at,
+      to_char(r.through at time zone 'UTC', ${TIME_US}) as through
+    from reports r
+    where r.org_id = ${orgId}
+      and r.id = any(${ids}::text[])`
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[]): Promise<void> {
+  if (reports.length === 0) return
+  const last = await lastTime(tx, orgId)
+  const bounded = reports.map((report) => ({ ...report, through: report.through ?? last }))
+  const summaries = await summarize(tx, orgId, bounded)
+  await tx`
+    insert into reports (
+      org_id, id, report_type, period_from, period_to, generated_at, through, snapshot_at, summary
+    )
+    select
+      ${orgId}, n.id, n.report_type, n.period_from, n.period_to, coalesce(n.generated_at, c.now), n.through, c.now,
+      n.summary::json
+    from unnest(
+      ${bounded.map((report) => report.id)}::text[],
+      ${bounded.map((report) => report.report_type)}::text[],
+      ${bounded.map((report) => report.from)}::date[],
+      ${bounded.map((report) => report.to)}::date[],
+      ${bounded.map((report) => report.generated_at)}::timestamptz[],
+      ${bounded.map((report) => report.through)}::timestamptz[],
+      ${bounded.map((report) => JSON.stringify(summaries.get(report.id) ?? NOTHING))}::text[]
+    ) as n (id, report_type, period_from, period_to, generated_at, through, summary)
+    cross join (select clock_timestamp() as now) c
+    on conflict (org_id, id) do update set
+      report_type = excluded.report_type,
+      period_from = excluded.period_from,
+      period_to = excluded.period_to,
+      generated_at = excluded.generated_at,
+      through = excluded.through,
+      snapshot_at = excluded.snapshot_at,
+      summary = excluded.summary`
+}
+
+async function lastTime(tx: ISql, orgId: string): Promise<string | null> {
+  const [row] = await tx<{ at: string }[]>`
+    select to_char(l.created_at at time zone 'UTC', ${TIME_US}) as at
+    from audit_log l
+    where l.org_id = ${orgId}
+    order by l.created_at desc
+    limit 1`
+  return row?.at ?? null
+}
+
+const NOTHING: ReportSummary = { total: 0, by_action: [], by_user: [], by_day: [] }
+
+interface SummaryRow {
+  id: string
+  action: string | null
+  user_id: string | null
+  date: string | null
+  count: string
+}
+
+/** Summaries by id: whole days from the counts, and the day that `through` cuts from the log itself. */
+async function summarize(
+  tx: ISql,
+  orgId: string,
+  reports: readonly Wanted[],
+): Promise<Map<string, ReportSummary>> {
+  const rows = await tx<SummaryRow[]>`
+    select n.id, c.action, c.user_id, c.date::text as date, c.count
+    from unnest(
+      ${reports.map((report) => report.id)}::text[],
+      ${reports.map((report) => report.from)}::date[],
+      ${reports.map((report) => report.to)}::date[],
+      ${reports.map((report) => report.through)}::timestamptz[]
+    ) as n (id, period_from, period_to, through)
+    cross join lateral (
+      select e.action, e.user_id, e.date, sum(e.entries) as count
+      from (
+        select r.action, r.user_id, r.bucket as date, r.entries
+        from audit_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = 'day'
+          and r.user_id <> ''
+          and r.action <> ''
+          and r.bucket >= n.period_from
+          and r.bucket <= n.period_to
+          and r.bucket < (n.through at time zone 'UTC')::date
+        union all
+        select l.action, l.user_id, (l.created_at at time zone 'UTC')::date, 1
+        from audit_log l
+        where l.org_id = ${orgId}
+          and l.created_at >= date_trunc('day', n.through, 'UTC')
+          and l.created_at >= n.period_from::timestamp at time zone 'UTC'
+          and l.created_at < (n.period_to + 1)::timestamp at time zone 'UTC'
+          and l.created_at <= n.through
+      ) e
+      group by grouping sets ((e.action), (e.user_id), (e.date))
+    ) c`
+  const summaries = new Map<string, ReportSummary>()
+  for (const [id, counts] of Map.groupBy(rows, (row) => row.id)) summaries.set(id, summaryOf(counts))
+  return summaries
+}
+
+function summaryOf(rows: readonly SummaryRow[]): ReportSummary {
+  const by_day = rows
+    .flatMap(({ date, count }) => (date === null ? [] : [{ date, count: Number(count) }]))
+    .sort((a, b) => (a.date < b.date ? -1 : 1))
+  return {
+    total: by_day.reduce((sum, { count }) => sum + count, 0),
+    by_action: rows
+      .flatMap(({ action, count }) => (action === null ? [] : [{ action, count: Number(count) }]))
+      .sort((a, b) => b.count - a.count || (a.action < b.action ? -1 : 1)),
+    by_user: rows
+      .flatMap(({ user_id, count }) => (user_id === null ? [] : [{ user_id, count: Number(count) }]))
+      .sort((a, b) => b.count - a.count || (a.user_id < b.user_id ? -1 : 1)),
+    by_day,
+  }
+}

@@ -1,0 +1,64 @@
+import { redact } from '../../log.ts'
+
+const CLEAR_LINE = '\r\x1b[2K'
+
+/** A command's one answer on standard output: `value` as JSON with --json, else `text`. */
+export async function answer(json: boolean, value: unknown, text: string): Promise<void> {
+  await Bun.write(Bun.stdout, `${json ? JSON.stringify(value) : text}\n`)
+}
+
+/** A line for the person at the terminal, on standard error: standard output belongs to answers. */
+export function tell(text: string): void {
+  // a progress bar may stand in this line of the terminal; it is drawn again below
+  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${text}\n`)
+}
+
+/** The error as one line without a stack, and without a secret that a driver may have put into it. */
+export function tellError(message: string): void {
+  tell(`error: ${redact(message)}`)
+}
+
+/** Rows as columns that line up; `none` when there are no rows. */
+export function table<Row extends object>(
+  rows: readonly Row[],
+  columns: readonly (keyof Row & string)[],
+  none: string,
+): string {
+  if (rows.length === 0) return none
+  const cells = [
+    columns.map((column) => column.toUpperCase()),
+    ...rows.map((row) => columns.map((column) => cellOf(row[column]))),
+  ]
+  const widths = columns.map((_column, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)))
+  return cells
+    .map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  return Array.isArray(value) ? value.join(',') : String(value)
+}
+
+/** Standard output as a stream of texts, each taken before the next is made. Resolves false when the reader has gone. */
+export function outputStream(): { write(text: string): Promise<boolean> } {
+  const writer = Bun.stdout.writer()
+  return {
+    async write(text) {
+      try {
+        writer.write(text)
+        await writer.flush()
+        return true
+      } catch (error) {
+        // `export | head`: the reader has what it wanted
+        if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
+        throw error
+      }
+    },
+  }
+}

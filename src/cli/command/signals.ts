@@ -1,0 +1,6 @@
+/** Resolves at the first SIGTERM, SIGINT or SIGHUP; those after it change nothing: under npx Ctrl-C arrives twice. */
+export function untilSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
+  })
+}

@@ -1,0 +1,21 @@
+import type { Config } from '../../config.ts'
+import type { Sql } from '../../db/client.ts'
+import { loadPricer, type Pricer } from '../../scoring/prices.ts'
+import type { SyncDeps } from '../../sync/write.ts'
+
+/** The pricer of the settings, loaded when it is first asked for. */
+export function pricerOf({ modelPrices }: Pick<Config, 'modelPrices'>): () => Promise<Pricer> {
+  let loaded: Promise<Pricer> | undefined
+  return () => {
+    loaded ??= loadPricer(modelPrices ?? {})
+    return loaded
+  }
+}
+
+/** What `writeRecords` needs, from the settings. */
+export const syncDepsOf = ({ config }: { config: Config }, sql: Sql): SyncDeps => ({
+  sql,
+  now: () => new Date(),
+  storeContent: config.storeContent,
+  pricer: pricerOf(config),
+})

@@ -1,0 +1,87 @@
+import type { Command } from 'commander'
+import { contextOf, type Surroundings } from '../command/context.ts'
+import { integer } from '../command/option-parsers.ts'
+
+const MAX_SEED_SESSIONS = 10_000_000
+
+/** `sync`, `import`, `export` and `seed`. */
+export function addData(program: Command, surroundings: Surroundings): void {
+  addSync(program, surroundings)
+  program
+    .command('import <file>')
+    .description('take in NDJSON records, as export writes them; - reads standard input')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText(
+      'after',
+      '\nWhat is packed by gzip or zstd is unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
+    )
+    .action(async function (this: Command) {
+      const { importRecords } = await import('./import.ts')
+      await importRecords(contextOf(this, surroundings), this.args[0] ?? '', this.opts<{ org: string }>().org)
+    })
+  program
+    .command('export')
+    .description('write every record as NDJSON to standard output, in the form that import takes')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText('after', '\nExample:\n  cloud-analytics export --org acme > acme.ndjson')
+    .action(async function (this: Command) {
+      const { exportRecords } = await import('./export.ts')
+      await exportRecords(contextOf(this, surroundings), this.opts<{ org: string }>().org)
+    })
+  program
+    .command('seed')
+    .description('make sample sessions for benchmarks; the same seed makes the same')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .requiredOption('--sessions <n>', 'how many', integer(1, MAX_SEED_SESSIONS))
+    .option('--commits <n>', 'commits too', integer(0, MAX_SEED_SESSIONS), 0)
+    .option('--risk <n>', 'risk scores of pull requests too', integer(0, MAX_SEED_SESSIONS), 0)
+    .option('--audit <n>', 'audit entries too', integer(0, MAX_SEED_SESSIONS), 0)
+    .option('--projects <n>', 'spread over so many projects', integer(1, 99), 12)
+    .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
+    .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
+    .addHelpText('after', '\nExample:\n  cloud-analytics seed --org acme --sessions 100000')
+    .action(async function (this: Command) {
+      const { seed } = await import('./seed.ts')
+      const options = this.opts<{
+        org: string
+        sessions: number
+        audit: number
+        commits: number
+        risk: number
+        projects: number
+        days: number
+        seed: number
+      }>()
+      await seed(contextOf(this, surroundings), options)
+    })
+}
+
+function addSync(program: Command, surroundings: Surroundings): void {
+  program
+    .command('sync <path...>')
+    .description('read what coding agents left on disk and send it to the local database or to a server')
+    .option('--org <slug>', 'slug of the organization, in the local database')
+    .option('--server <url>', 'send to this server instead')
+    .option('--key <key>', 'API key for the server, with the scope write')
+    .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
+    .option('--user <email>', 'whose sessions they are')
+    .option('--content', 'send prompts and answers too')
+    .option('--dry-run', 'print the records that would be sent, and send nothing')
+    .option('--all', 'send also what the server was sent before')
+    .addHelpText(
+      'after',
+      `
+Reads Claude Code transcripts and stream-json logs, Codex rollouts, Gemini chats and OpenCode exports, told apart by
+content; and of a git repository the commits of its current branch. Prompts, answers and tool outputs stay on this machine unless --content is given.
+
+Examples:
+  cloud-analytics sync ~/.claude/projects ~/.codex/sessions --org acme
+  cloud-analytics sync ~/code/checkout --org acme
+  cloud-analytics sync ~/.claude/projects --server https://analytics.example.com --key "$KEY"
+  cloud-analytics sync log.jsonl --dry-run`,
+    )
+    .action(async function (this: Command) {
+      const { sync } = await import('../sync/sync.ts')
+      await sync(contextOf(this, surroundings), this.args, this.opts())
+    })
+}

@@ -1,0 +1,76 @@
+import { type Line, MAX_LINE_BYTES } from '../../lines.ts'
+import { getOrganization } from '../../organizations/queries.ts'
+import { problemOf } from '../../records/check.ts'
+import type { SyncRecord } from '../../records/records.ts'
+import { type Batches, createBatches, type Skipped } from '../../sync/batches.ts'
+import { writeRecords } from '../../sync/write.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Context, withDatabase } from '../command/context.ts'
+import { answer, tell } from '../command/output.ts'
+import { startProgress } from '../command/progress.ts'
+import { syncDepsOf } from '../command/sync-deps.ts'
+import { readUnpackedLines, sizeOf } from './unpacked-lines.ts'
+
+/** Lines named on standard error; all are counted. */
+const MAX_NAMED = 20
+
+/** `import`: every good record of the file, in batches; a bad line is counted and named. */
+export async function importRecords(context: Context, path: string, org: string): Promise<void> {
+  const size = sizeOf(path)
+  let received = 0
+  let skipped = 0
+  const onSkipped = ({ line, reason }: Skipped) => {
+    skipped += 1
+    if (skipped <= MAX_NAMED) tell(`line ${line}: ${reason}`)
+  }
+  const tally = await withDatabase(context, async (sql) => {
+    const { id } = await getOrganization(sql, org)
+    const deps = syncDepsOf(context, sql)
+    const batches = createBatches({
+      send: (records) => writeRecords(deps, id, records, commandLineActor()),
+      pricer: deps.pricer,
+      onSkipped,
+    })
+    const progress = await startProgress('importing', size)
+    try {
+      let read = 0
+      for await (const line of readUnpackedLines(path, (count) => (read += count))) {
+        received += 1
+        await addLine(batches, path, line, onSkipped)
+        progress.set(read, `${received} records`)
+      }
+      await batches.flush()
+    } finally {
+      progress.stop()
+    }
+    return batches.tally
+  })
+  if (skipped > MAX_NAMED) tell(`and ${skipped - MAX_NAMED} more`)
+  const { created, updated, unchanged } = tally
+  const text = `${received} records: ${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
+  await answer(context.json, { received, created, updated, unchanged, skipped }, text)
+}
+
+async function addLine(
+  batches: Batches,
+  path: string,
+  { number: line, text }: Line,
+  onSkipped: (skipped: Skipped) => void,
+): Promise<void> {
+  if (text === undefined) return onSkipped({ path, line, reason: `longer than ${MAX_LINE_BYTES} bytes` })
+  const record = parse(text)
+  const problem =
+    record === undefined ? { field: 'line', message: 'is not JSON' } : problemOf(record, 'record')
+  if (problem !== undefined) {
+    return onSkipped({ path, line, reason: `${problem.field.replace('record.', '')} ${problem.message}` })
+  }
+  await batches.add({ record: record as SyncRecord, path, line }, text)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,70 @@
+import { openDatabase } from '../../database.ts'
+import { placeOf } from '../../db/connect-check.ts'
+import {
+  type Check,
+  check,
+  checkDatabase,
+  checkDisk,
+  checkMigrations,
+  checkRollups,
+  messageOf,
+} from '../../doctor/checks.ts'
+import { OperatorError } from '../../errors.ts'
+import { localUrl } from '../../http/listen.ts'
+import type { Context } from '../command/context.ts'
+import { answer } from '../command/output.ts'
+import { askHealth } from './health.ts'
+
+/** `doctor`: every check, also where others fail. Throws OperatorError when any failed. */
+export async function doctor(context: Context, rebuild: boolean): Promise<void> {
+  const { config, json } = context
+  const checks = [
+    checkSettings(context),
+    ...(await databaseChecks(context, rebuild)),
+    await checkWorker(context),
+  ]
+  // elsewhere the database's disk is not ours to see
+  if (config.databaseUrl === null) checks.push(await checkDisk(config.dataDir))
+  const failed = checks.filter(({ status }) => status === 'fail')
+  const lines = checks.map(
+    ({ name, status, message }) => `${status.padEnd(4)}  ${name.padEnd(10)}  ${message}`,
+  )
+  await answer(json, { ok: failed.length === 0, checks }, lines.join('\n'))
+  if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
+}
+
+/** All are checked before any command runs; here, what holds. */
+function checkSettings({ config }: Context): Check {
+  const own =
+    config.modelPrices === null ? '' : `, own prices of ${Object.keys(config.modelPrices).length} models`
+  const message = `database ${config.databaseUrl === null ? 'embedded' : 'by DATABASE_URL'}${own}`
+  return { name: 'settings', status: 'ok', message }
+}
+
+async function databaseChecks({ config, log }: Context, rebuild: boolean): Promise<Check[]> {
+  try {
+    const database = await openDatabase(config, 'command', log)
+    try {
+      const first = [
+        await checkDatabase(database.sql, placeOf(database.target)),
+        await checkMigrations(database.sql),
+      ]
+      const isReadable = first.every(({ status }) => status === 'ok')
+      return isReadable ? [...first, await checkRollups(database.sql, rebuild)] : first
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    return [{ name: 'database', status: 'fail', message: messageOf(error) }]
+  }
+}
+
+const checkWorker = ({ config }: Context): Promise<Check> =>
+  check('worker', async () => {
+    const url = localUrl(config)
+    const answered = await askHealth(url)
+    if (answered === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }
+    const { worker } = answered.report
+    if (worker === undefined) return { status: 'warn', message: `what answers on ${url} is not this program` }
+    return { status: worker === 'ok' ? 'ok' : 'fail', message: `${worker} (${url})` }
+  })

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { OperatorError } from '../../errors.ts'
+import { contextOf, type Surroundings } from '../command/context.ts'
+
+/** `serve` and `demo`. */
+export function addServers(program: Command, surroundings: Surroundings): void {
+  program
+    .command('serve', { isDefault: true })
+    .description('start the API and the worker (what happens without a command)')
+    // a mistyped command ends here, since this is the default
+    .allowExcessArguments()
+    .addHelpText(
+      'after',
+      '\nWith --json one line is printed when the server answers: { "url", "pid" }.\n\nExample:\n  cloud-analytics serve --host 0.0.0.0 --port 8080',
+    )
+    .action(async function (this: Command) {
+      const [unknown] = this.args
+      if (unknown !== undefined) {
+        throw new OperatorError(`unknown command ${JSON.stringify(unknown)} (--help lists the commands)`, 2)
+      }
+      const { serve } = await import('./serve.ts')
+      await serve(contextOf(this, surroundings))
+    })
+  program
+    .command('demo')
+    .description('serve six months of sample data from a scratch database that is removed at the end')
+    .addHelpText(
+      'after',
+      '\nWith --json the first line on standard output is { "url", "key", "org" }.\n\nExample:\n  cloud-analytics demo --port 9000',
+    )
+    .action(async function (this: Command) {
+      const { demo } = await import('./demo.ts')
+      await demo(contextOf(this, surroundings))
+    })
+}

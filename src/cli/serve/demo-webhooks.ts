@@ -1,0 +1,43 @@
+import type { Sql } from '../../db/client.ts'
+import { createEndpoint } from '../../webhooks/manage.ts'
+import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
+import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
+import { commandLineActor } from '../command/actor.ts'
+import type { Context } from '../command/context.ts'
+import { tell } from '../command/output.ts'
+import { type Receiver, startReceiver } from '../webhook/receiver.ts'
+import { receivedLine } from '../webhook/text.ts'
+
+/** The receiver of a demo and the endpoint that delivers to it. */
+export interface DemoWebhooks extends Pick<Receiver, 'stop'> {
+  /** Registers it for all events of the organization; the endpoint's id. */
+  register(sql: Sql, orgId: string): Promise<string>
+}
+
+/** Starts a receiver that tells of each delivery, in a line, whether its signature is right. */
+export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebhooks {
+  let secret: string | null = null
+  const receiver = startReceiver({
+    port: 0,
+    secret: () => secret,
+    status: 200,
+    prefix: config.webhookHeaderPrefix,
+    onReceived: (received) => tell(`webhook received: ${receivedLine(received)}`),
+  })
+  return {
+    stop: receiver.stop,
+    async register(sql, orgId) {
+      const box = createSecretBox(loadSecretKey(config))
+      const wanted = {
+        url: `${receiver.url}/`,
+        events: ['*'],
+        enabled: true,
+        description: "The demo's own receiver",
+      }
+      const deps = { writes: sql, box, maxEndpoints: config.webhookMaxEndpoints }
+      const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined)
+      secret = endpoint.secret
+      return endpoint.id
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { updateBadges } from '../../badges/queries.ts'
+import { MAX_EMBEDDED_POOL } from '../../config.ts'
+import type { OpenDatabase } from '../../database.ts'
+import type { Sql } from '../../db/client.ts'
+import { startEmbedded } from '../../db/embedded/embedded.ts'
+import { migrate } from '../../db/migrate.ts'
+import { createRenewable } from '../../db/reconnecting-pool.ts'
+import { createKey } from '../../keys/queries.ts'
+import type { Log } from '../../log.ts'
+import { createOrganization } from '../../organizations/queries.ts'
+import { demoBudget, demoMembers } from '../../seed/demo.ts'
+import { seedSessions } from '../../seed/seed.ts'
+import { writeRecords } from '../../sync/write.ts'
+import { commandLineActor } from '../command/actor.ts'
+import type { Context } from '../command/context.ts'
+import { answer, tell } from '../command/output.ts'
+import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
+import { type DemoWebhooks, startDemoWebhooks } from './demo-webhooks.ts'
+import { serveUntilSignal } from './server.ts'
+
+const ORG = 'demo'
+const SESSIONS = 2_000
+const PROJECTS = 8
+const DAYS = 183
+const SEED = 2
+
+const LOOPBACK = '127.0.0.0/8'
+
+/** What the demo is filled with. */
+interface Filled {
+  key: string
+  /** Id of the endpoint that delivers to the demo's own receiver. */
+  endpoint: string
+  /** Joins when the server answers: the first webhook to be seen. */
+  welcome: () => Promise<void>
+}
+
+/**
+ * `demo`: serve on a scratch database, never on that of the settings, with an organization, half a year of sessions, a
+ * key and a receiver of webhooks. Everything is removed at the end.
+ */
+export async function demo(context: Context): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-demo-'))
+  const config = {
+    ...context.config,
+    databaseUrl: null,
+    dataDir: folder,
+    // its receiver is on this machine
+    webhookAllowHttp: true,
+    webhookAllowCidrs: [...context.config.webhookAllowCidrs, LOOPBACK],
+  }
+  const scratch = { ...context, config }
+  const webhooks = startDemoWebhooks(scratch)
+  try {
+    let filled: Filled | undefined
+    const open = async () => {
+      const database = await openScratch(
+        folder,
+        Math.min(config.databasePool, MAX_EMBEDDED_POOL),
+        context.log,
+      )
+      try {
+        filled = await fill(scratch, database.sql, webhooks)
+        return database
+      } catch (error) {
+        await database.close()
+        throw error
+      }
+    }
+    await serveUntilSignal(scratch, open, async ({ url }) => {
+      if (filled === undefined) return
+      const { key, endpoint, welcome } = filled
+      await answer(context.json, { url, key, org: ORG }, greeting(url, key, endpoint))
+      await welcome()
+    })
+  } finally {
+    await webhooks.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Nothing is flushed to disk: the database does not outlive the process. */
+async function openScratch(dataDir: string, max: number, log: Log): Promise<OpenDatabase> {
+  const embedded = await startEmbedded({ dataDir, log, durable: false })
+  const { target } = embedded
+  const pool = createRenewable(target, { max, applicationName: 'cloud-analytics demo' })
+  const close = async () => {
+    await pool.end(5)
+    await embedded.stop()
+  }
+  return { sql: pool.sql, pool, target, embedded, close }
+}
+
+async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise<Filled> {
+  tell('making six months of sample data…')
+  await migrate(sql, context.log)
+  const now = new Date()
+  const actor = commandLineActor()
+  const { id } = await createOrganization(sql, { slug: ORG, name: 'Demo', plan: 'cloud_team' }, actor)
+  const plan = {
+    sessions: SESSIONS,
+    projects: PROJECTS,
+    days: DAYS,
+    seed: SEED,
+    today: now.toISOString().slice(0, 10),
+  }
+  await seedSessions({ sql, now: () => now, pricer: pricerOf(context.config) }, id, plan)
+  const deps = syncDepsOf(context, sql)
+  const members = demoMembers(now)
+  await writeRecords(deps, id, [...members.slice(0, -1), demoBudget(now, DAYS)], actor)
+  await updateBadges(sql, ORG, { public: true, look: (known) => known })
+  const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
+  return {
+    key,
+    // after all the above, of which nothing is to be delivered
+    endpoint: await webhooks.register(sql, id),
+    async welcome() {
+      await writeRecords(deps, id, members.slice(-1), actor)
+    },
+  }
+}
+
+const PATHS = [
+  '/v1/sessions?per_page=3',
+  '/v1/quality',
+  '/v1/cost?group_by=week',
+  '/v1/cost/trend?granularity=month',
+]
+
+const greeting = (url: string, key: string, endpoint: string): string => {
+  const curl = (path: string, options = '') =>
+    `  curl -s ${options}'${url}${path}' -H 'Authorization: Bearer ${key}'`
+  return `Cloud Analytics demo on ${url} (organization ${ORG}). Try:
+${PATHS.map((path) => curl(path)).join('\n')}
+Webhooks are received and verified here. This sends one:
+${curl(`/v1/webhooks/${endpoint}/test`, '-X POST ')}
+Ctrl-C stops it and removes its data.`
+}

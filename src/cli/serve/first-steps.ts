@@ -1,0 +1,26 @@
+import { resolve } from 'node:path'
+import { defaultDataDir } from '../../config.ts'
+import type { Context } from '../command/context.ts'
+
+/** The text as one word of a shell's command line. */
+const shellWord = (text: string): string =>
+  /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+/**
+ * Lines that work as pasted into another terminal: with the program's own path, compiled or from source, and its data
+ * directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
+ */
+export function firstSteps({ config, env }: Pick<Context, 'config' | 'env'>, url: string): string {
+  const words = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
+  const program = words.map(shellWord).join(' ')
+  const isElsewhere = config.databaseUrl === null && config.dataDir !== defaultDataDir(env)
+  const settings = isElsewhere ? ` --data-dir ${shellWord(resolve(config.dataDir))}` : ''
+  const where = config.databaseUrl === null ? '' : ', in a terminal where the same DATABASE_URL is set'
+  return `There is no organization yet. Beside the running server${where}:
+  ${program} org create --slug acme --name Acme --plan cloud_team${settings}
+  KEY=$(${program} key create --org acme --name first --scopes read,write${settings})
+  curl -s ${shellWord(`${url}/v1/sessions?per_page=3`)} -H "Authorization: Bearer $KEY"
+  curl -s ${shellWord(`${url}/v1/cost`)} -H "Authorization: Bearer $KEY"
+Load what your coding agents left on disk:
+  ${program} sync ~/.claude --org acme${settings}`
+}

@@ -1,0 +1,133 @@
+import type { OpenDatabase } from '../../database.ts'
+import { migrate } from '../../db/migrate.ts'
+import { createRenewable, createSilenceWatch } from '../../db/reconnecting-pool.ts'
+import { OperatorError } from '../../errors.ts'
+import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
+import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
+import { checkSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
+import { workerSettingsOf } from '../../worker/messages.ts'
+import { superviseWorker } from '../../worker/supervise.ts'
+import type { Context } from '../command/context.ts'
+import { untilSignal } from '../command/signals.ts'
+import { pricerOf } from '../command/sync-deps.ts'
+
+const SETTLE_MS = 500
+/** Between two looks whether the database has fallen silent. */
+const WATCH_MS = 1_000
+
+/** Transactions at a time, of all organizations; one organization's follow each other. */
+const WRITERS = 4
+
+/** A server that answers. */
+export interface RunningServer {
+  /** Where it listens, the real port in it. */
+  url: string
+  database: OpenDatabase
+  /** Rejects with OperatorError when it cannot go on; never resolves. */
+  failed: Promise<never>
+  /** Stops accepting, finishes what is begun, drains the worker, closes the database. May be called twice. */
+  stop(): Promise<void>
+}
+
+const loadApp = () => Promise.all([import('../../app.ts'), import('../../http/listen.ts')])
+
+/** Elysia takes longest to load: it does so while PostgreSQL starts, and not before, since loading holds the thread. */
+async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
+  const opening = open()
+  // by then PostgreSQL is spawned, unless it has to be unpacked first
+  await new Promise((resolve) => setImmediate(resolve))
+  const [database] = await Promise.all([opening, loadApp()])
+  return database
+}
+
+/** Migrates the database and starts the API and the worker on it; the database is closed with the server. */
+export async function startServer(
+  context: Context,
+  open: () => Promise<OpenDatabase>,
+): Promise<RunningServer> {
+  const { config, log, spawnWorker } = context
+  const database = await openWhileLoading(open)
+  try {
+    const [[{ createApp }, { listen }]] = await Promise.all([loadApp(), migrate(database.sql, log)])
+    const { sql, target } = database
+    const secretKey = loadSecretKey(config)
+    const secrets = createSecretBox(secretKey)
+    await checkSecretKey(sql, secrets.digest)
+    const worker = superviseWorker({
+      spawn: spawnWorker,
+      target,
+      settings: workerSettingsOf(config),
+      secretKey,
+      log,
+    })
+    const writing = createRenewable(target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
+    const look = createSilenceWatch([database.pool, writing], log)
+    // a unix socket is never half open
+    const watch = 'socketDir' in target ? undefined : setInterval(() => void look(), WATCH_MS)
+    const app = createApp({
+      sql,
+      writes: writing.sql,
+      config,
+      log,
+      now: () => new Date(),
+      worker: worker.state,
+      pricer: pricerOf(config),
+      secrets,
+    })
+    let listening: ReturnType<typeof listen>
+    try {
+      listening = listen(app, config, log)
+    } catch (error) {
+      clearInterval(watch)
+      await worker.stop()
+      await writing.end(5)
+      throw error
+    }
+    const stop = async () => {
+      await Promise.all([listening.stop(), worker.stop()])
+      clearInterval(watch)
+      await writing.end(5)
+      await database.close()
+    }
+    let stopping: Promise<void> | undefined
+    return {
+      url: listening.url,
+      database,
+      failed: postgresEnded(database, () => stopping !== undefined),
+      stop() {
+        stopping ??= stop()
+        return stopping
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Rejects when our own PostgreSQL ends and nobody asked it to. */
+async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boolean): Promise<never> {
+  const how = await (embedded?.exited ?? new Promise<never>(() => {}))
+  if (isStopping()) return await new Promise<never>(() => {})
+  throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
+}
+
+/** Serves until a signal, or until the server fails, which throws. `announce` is called when it answers. */
+export async function serveUntilSignal(
+  context: Context,
+  open: () => Promise<OpenDatabase>,
+  announce: (server: RunningServer) => Promise<void>,
+): Promise<void> {
+  // from the beginning: a signal during the start must find PostgreSQL's owner willing to stop it
+  const signal = untilSignal()
+  const server = await startServer(context, open)
+  try {
+    await announce(server)
+    // a first start has unpacked 90 MB, which would otherwise be kept until something else needs it
+    setTimeout(() => Bun.gc(true), SETTLE_MS).unref()
+    const received = await Promise.race([signal, server.failed])
+    context.log.info('stopping', { signal: received })
+  } finally {
+    await server.stop()
+  }
+}

@@ -1,0 +1,154 @@
+import { ApiError, OperatorError } from '../../errors.ts'
+import { parseKey } from '../../keys/form.ts'
+import type { SyncRecord } from '../../records/records.ts'
+import type { Tally } from '../../records/tally.ts'
+import type { SendBatch } from '../../sync/batches.ts'
+import { tell } from '../command/output.ts'
+import { hashOf, openSentState, type SentState } from './sent-state.ts'
+
+export interface ServerOptions {
+  server: string
+  key: string
+  /** Sends also what was sent before. */
+  sendAll: boolean
+}
+
+export interface Server {
+  send: SendBatch
+  /** Which of these commits it was sent before. */
+  knownCommits: (project: string, shas: readonly string[]) => Promise<Set<string>>
+}
+
+/** After a connection error or an answer of 5xx: five tries in all, over eight seconds: longer than a server takes to restart. */
+const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
+/** A limit's window is a minute. */
+const MAX_LIMIT_WAITS = 10
+const MAX_WAIT_S = 120
+const TIMEOUT_MS = 300_000
+
+/** Sends batches to a server, leaving out what it was sent before. Throws OperatorError for a key of a wrong form. */
+export async function connectServer({ server, key, sendAll }: ServerOptions): Promise<Server> {
+  const parsed = parseKey(key)
+  if (parsed === undefined)
+    throw new OperatorError('--key is not an API key: its form or its checksum is wrong')
+  const url = `${server.replace(/\/+$/, '')}/v1/sync`
+  const state = openSentState(server, parsed.id)
+  return {
+    send: (records) => sendNew({ url, key, state, sendAll }, records),
+    knownCommits: async (project, shas) =>
+      new Set(sendAll ? [] : shas.filter((sha) => state.hashOf(commitId(project, sha)) !== undefined)),
+  }
+}
+
+/** A commit never changes: its hash in its project says that it was sent. */
+const commitId = (project: string, sha: string): string => `commit ${project} ${sha}`
+
+function idOf(record: SyncRecord): string {
+  if (record.type === 'commit') return commitId(record.project, record.sha)
+  return record.type === 'session' ? record.id : ''
+}
+
+interface Connection {
+  url: string
+  key: string
+  state: SentState
+  sendAll: boolean
+}
+
+async function sendNew(
+  { url, key, state, sendAll }: Connection,
+  records: readonly SyncRecord[],
+): Promise<Tally> {
+  const entries = records.map((record, index) => {
+    const text = JSON.stringify(record)
+    return { index, text, id: idOf(record), hash: hashOf(text) }
+  })
+  const fresh = entries.filter(({ id, hash }) => sendAll || id === '' || state.hashOf(id) !== hash)
+  if (fresh.length === 0) return { created: 0, updated: 0, unchanged: records.length }
+  const body = Bun.gzipSync(fresh.map(({ text }) => `${text}\n`).join(''))
+  try {
+    const { created, updated, unchanged } = await post(url, key, body)
+    state.keep(fresh)
+    return { created, updated, unchanged: unchanged + records.length - fresh.length }
+  } catch (error) {
+    throw renumber(error, (sent) => fresh[sent]?.index)
+  }
+}
+
+/** The server counts the records it was sent; those that were left out shift them. */
+function renumber(error: unknown, indexOf: (sent: number) => number | undefined): unknown {
+  if (!(error instanceof ApiError)) return error
+  const details = (error.options.details ?? []).map(({ field, message }) => ({
+    field: field.replace(/^records\[(\d+)\]/, (whole, sent: string) => {
+      const index = indexOf(Number(sent))
+      return index === undefined ? whole : `records[${index}]`
+    }),
+    message,
+  }))
+  return new ApiError(error.code, error.message, { details })
+}
+
+async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Tally> {
+  let failures = 0
+  let waits = 0
+  for (;;) {
+    const response = await tryPost(url, key, body)
+    if (response instanceof Response && response.status === 429 && waits < MAX_LIMIT_WAITS) {
+      waits += 1
+      const seconds = Math.min(MAX_WAIT_S, Math.max(1, Number(response.headers.get('retry-after')) || 1))
+      tell(`the server's rate limit is reached: waiting ${seconds} s`)
+      await Bun.sleep(seconds * 1_000)
+      continue
+    }
+    if (response instanceof Response && response.status < 500) return await tallyOf(response)
+    const delayMs = RETRY_DELAYS_MS[failures]
+    const reason =
+      response instanceof Response ? `answered ${response.status}` : `does not answer (${response.message})`
+    if (delayMs === undefined)
+      throw new OperatorError(`${url} ${reason}; what was sent so far is kept, run it again later`)
+    failures += 1
+    tell(`${url} ${reason}: trying again in ${delayMs / 1_000} s`)
+    await Bun.sleep(delayMs)
+  }
+}
+
+async function tryPost(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Response | Error> {
+  try {
+    return await fetch(url, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/x-ndjson',
+        'content-encoding': 'gzip',
+      },
+    })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+interface Answer {
+  error?: string
+  created?: number
+  updated?: number
+  unchanged?: number
+  details?: { field: string; message: string }[]
+}
+
+async function tallyOf(response: Response): Promise<Tally> {
+  const answer = (await response.json().catch(() => ({}))) as Answer
+  if (response.ok && typeof answer.created === 'number') {
+    return { created: answer.created, updated: answer.updated ?? 0, unchanged: answer.unchanged ?? 0 }
+  }
+  const message =
+    answer.error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
+  if (response.status === 400 && answer.details !== undefined) {
+    throw new ApiError('VALIDATION_ERROR', `the server refuses the records: ${message}`, {
+      details: answer.details,
+    })
+  }
+  throw new OperatorError(`the server refuses: ${message}`)
+}

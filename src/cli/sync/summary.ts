@@ -1,0 +1,78 @@
+import type { RepositoryResult } from '../../agents/git/git.ts'
+import type { SourceResult } from '../../agents/sessions.ts'
+import type { Tally } from '../../records/tally.ts'
+
+/** What a sync did; its `--json`. `received` counts the sessions and commits found, those that were skipped among them. */
+export interface Summary extends Tally {
+  received: number
+  /** Files without sessions. */
+  ignored: number
+  skipped: { path: string; line: number | null; reason: string }[]
+  /** Lines that could not be read, also those beyond the listed ones. */
+  unreadable: number
+  files: FileSummary[]
+  repositories: RepositoryResult[]
+  unpriced_models: string[]
+}
+
+interface FileSummary {
+  path: string
+  format: string
+  /** Ids of the sessions that were complete with this file. */
+  sessions: string[]
+  usage: SourceResult['usage']
+  /** US dollars of these sessions. */
+  cost: number
+  unreadable: number
+}
+
+export const createSummary = (): Summary => ({
+  received: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  ignored: 0,
+  unreadable: 0,
+  skipped: [],
+  files: [],
+  repositories: [],
+  unpriced_models: [],
+})
+
+/** Adds what a file held. */
+export function addFile(
+  summary: Summary,
+  { path, format, records, usage, unreadableCount, unpricedModels }: SourceResult,
+): void {
+  const micros = records.reduce((sum, record) => sum + Math.round((record.estimated_cost ?? 0) * 1e6), 0)
+  summary.files.push({
+    path,
+    format,
+    sessions: records.map((record) => record.id),
+    usage,
+    cost: micros / 1e6,
+    unreadable: unreadableCount,
+  })
+  summary.unreadable += unreadableCount
+  summary.unpriced_models = [...new Set([...summary.unpriced_models, ...unpricedModels])].sort()
+}
+
+/** The summary in a few lines. */
+export function summaryText(summary: Summary): string {
+  const { created, updated, unchanged, skipped, unreadable, ignored, unpriced_models } = summary
+  const lines = [`${foundText(summary)}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
+  if (unreadable > 0) lines.push(`${unreadable} lines could not be read`)
+  if (skipped.length > 0) lines.push(`${skipped.length} skipped, named above`)
+  if (ignored > 0) lines.push(`${ignored} files without sessions`)
+  if (unpriced_models.length > 0)
+    lines.push(`no price is known for ${unpriced_models.join(', ')}: they count as 0 dollars`)
+  return lines.join('\n')
+}
+
+function foundText({ received, files, repositories }: Summary): string {
+  const commits = repositories.reduce((sum, repository) => sum + repository.commits + repository.known, 0)
+  const sessions = `${received - commits} sessions in ${files.length} files`
+  if (repositories.length === 0) return sessions
+  const history = `${commits} commits in ${repositories.length} repositories`
+  return files.length === 0 ? history : `${sessions} and ${history}`
+}

@@ -1,0 +1,174 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { isRepository, readCommits } from '../../agents/git/git.ts'
+import { readSessions } from '../../agents/sessions.ts'
+import { findKnownCommits } from '../../commits/queries.ts'
+import { OperatorError } from '../../errors.ts'
+import { getOrganization } from '../../organizations/queries.ts'
+import { problemOf } from '../../records/check.ts'
+import type { SyncRecord } from '../../records/records.ts'
+import { type Batches, createBatches, type SendBatch } from '../../sync/batches.ts'
+import { writeRecords } from '../../sync/write.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Context, withDatabase } from '../command/context.ts'
+import { answer, outputStream, tell } from '../command/output.ts'
+import { startProgress } from '../command/progress.ts'
+import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
+import { connectServer } from './server.ts'
+import { addFile, createSummary, type Summary, summaryText } from './summary.ts'
+
+export interface SyncOptions {
+  org?: string
+  server?: string
+  key?: string
+  project?: string
+  user?: string
+  content?: true
+  dryRun?: true
+  all?: true
+}
+
+/** `sync`: what coding agents left below the paths, and the commits of repositories among them, into the local database or to a server. */
+export async function sync(context: Context, paths: readonly string[], options: SyncOptions): Promise<void> {
+  checkUsage(options)
+  for (const path of paths) {
+    if (!existsSync(resolve(path))) throw new OperatorError(`no such file or folder: ${path}`)
+  }
+  const run = { context, paths, options, summary: createSummary() }
+  if (options.dryRun) return await dryRun(run)
+  if (options.server !== undefined) {
+    const remote = await connectServer({
+      server: options.server,
+      key: options.key ?? '',
+      sendAll: options.all === true,
+    })
+    await readAndSend({ ...run, known: remote.knownCommits }, remote.send)
+  } else {
+    await withDatabase(context, async (sql) => {
+      const { id } = await getOrganization(sql, options.org ?? '')
+      const deps = syncDepsOf(context, sql)
+      const known: KnownCommits = (project, shas) => findKnownCommits(sql, id, project, shas)
+      await readAndSend(options.all === true ? run : { ...run, known }, (records) =>
+        writeRecords(deps, id, records, commandLineActor()),
+      )
+    })
+  }
+  await answer(context.json, run.summary, summaryText(run.summary))
+}
+
+function checkUsage({ server, key, org, dryRun, project, user }: SyncOptions): void {
+  const wrong = (message: string) => new OperatorError(message, 2)
+  if (server !== undefined && org !== undefined)
+    throw wrong('--org is for the local database: a key knows its organization')
+  if (server !== undefined && !URL.canParse(server))
+    throw wrong('--server must be a URL, as https://analytics.example.com')
+  if (server !== undefined && !key && !dryRun) throw wrong('--server needs --key')
+  if (server === undefined && key !== undefined) throw wrong('--key needs --server')
+  if (server === undefined && org === undefined && !dryRun) throw wrong('give --org, or --server and --key')
+  if (project !== undefined && (project === '' || project.length > 200))
+    throw wrong('--project must have 1 to 200 characters')
+  if (user !== undefined && !/^[^\s@]+@[^\s@]+$/.test(user)) throw wrong('--user must be an e-mail address')
+}
+
+interface Run {
+  context: Context
+  paths: readonly string[]
+  options: SyncOptions
+  summary: Summary
+  /** Commits that need not be sent. */
+  known?: KnownCommits
+}
+
+type KnownCommits = (project: string, shas: readonly string[]) => Promise<ReadonlySet<string>>
+
+/** Every record of the paths, each with the file or repository it was read from. */
+async function* recordsOf(run: Run): AsyncGenerator<{ record: SyncRecord; path: string }> {
+  const repositories = run.paths.filter((path) => isRepository(resolve(path)))
+  const others = run.paths.filter((path) => !repositories.includes(path))
+  if (others.length > 0) yield* sessionsOf({ ...run, paths: others })
+  for (const path of repositories) yield* commitsOf(run, path)
+}
+
+async function* commitsOf({ options, summary, known }: Run, path: string) {
+  const progress = await startProgress(`reading ${path}`, 100)
+  try {
+    const commits = readCommits(path, {
+      project: options.project,
+      ...(known === undefined ? {} : { known }),
+      onProgress: (read, total) =>
+        progress.set(Math.floor((100 * read) / total), `${read} of ${total} commits`),
+    })
+    let next = await commits.next()
+    for (; !next.done; next = await commits.next()) yield { record: next.value, path }
+    summary.repositories.push(next.value)
+    summary.received += next.value.known
+    summary.unchanged += next.value.known
+    for (const note of next.value.notes) skip(summary, { path, line: null, reason: note })
+  } finally {
+    progress.stop()
+  }
+}
+
+/** The sessions of the paths, each with the file it was read from; what was found goes into the summary. */
+async function* sessionsOf({ context, paths, options, summary }: Run) {
+  const progress = await startProgress('reading', 100)
+  try {
+    const results = readSessions(paths, {
+      project: options.project,
+      userEmail: options.user,
+      content: options.content === true,
+      pricer: await pricerOf(context.config)(),
+      onProgress: (read, total, file) =>
+        progress.set(total === 0 ? 100 : Math.floor((100 * read) / total), file),
+      onSkipped: (path, reason) => skip(summary, { path, line: null, reason }),
+      onIgnored: () => (summary.ignored += 1),
+    })
+    for await (const result of results) {
+      addFile(summary, result)
+      for (const unreadable of result.unreadable) skip(summary, unreadable)
+      for (const record of result.records) yield { record, path: result.path }
+    }
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Skips named on standard error; all are counted, and in the summary. */
+const MAX_NAMED = 100
+
+function skip(summary: Summary, skipped: Summary['skipped'][number]): void {
+  summary.skipped.push(skipped)
+  if (summary.skipped.length > MAX_NAMED) return
+  const { path, line, reason } = skipped
+  tell(`skipped ${path}${line === null ? '' : `:${line}`}: ${reason}`)
+}
+
+async function readAndSend(run: Run, send: SendBatch): Promise<void> {
+  const { summary } = run
+  const onSkipped = (skipped: Summary['skipped'][number]) => skip(summary, skipped)
+  const batches: Batches = createBatches({ send, pricer: pricerOf(run.context.config), onSkipped })
+  for await (const { record, path } of recordsOf(run)) {
+    summary.received += 1
+    const problem = problemOf(record, record.type)
+    if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
+    else skip(summary, { path, line: null, reason: `${problem.field} ${problem.message}` })
+  }
+  await batches.flush()
+  summary.created = batches.tally.created
+  summary.updated = batches.tally.updated
+  // with those that were known before they were read
+  summary.unchanged += batches.tally.unchanged
+}
+
+/** Prints the records instead of sending them: NDJSON, or with --json one document. */
+async function dryRun(run: Run): Promise<void> {
+  const output = outputStream()
+  const { json } = run.context
+  let separator = json ? '{"records":[' : ''
+  for await (const { record } of recordsOf(run)) {
+    const isRead = await output.write(separator + JSON.stringify(record) + (json ? '' : '\n'))
+    if (!isRead) return
+    separator = json ? ',' : ''
+  }
+  if (json) await output.write(separator === ',' ? ']}\n' : '{"records":[]}\n')
+}

@@ -1,0 +1,111 @@
+import type { Command } from 'commander'
+import { type Context, contextOf, type Surroundings } from '../command/context.ts'
+import { integer } from '../command/option-parsers.ts'
+
+const LISTEN_PORT = 9876
+const MIN_STATUS = 200
+const MAX_STATUS = 599
+const SHOWN_DELIVERIES = 50
+const MAX_SHOWN_DELIVERIES = 1_000
+
+/** The signing secret from --secret, or from where other users of the machine do not see it; null: neither. */
+const secretOf = ({ env }: Context, given: string | undefined): string | null =>
+  given || env.WEBHOOK_SECRET || null
+
+/** `webhook`: registered endpoints and their deliveries, and what the author of a receiver needs. */
+export function addWebhooks(program: Command, surroundings: Surroundings): void {
+  const webhook = program.command('webhook').description('webhook endpoints, their deliveries, and receivers')
+  addHistory(webhook, surroundings)
+  addVerify(webhook, surroundings)
+  addListen(webhook, surroundings)
+}
+
+function addHistory(webhook: Command, surroundings: Surroundings): void {
+  webhook
+    .command('list')
+    .description('list the endpoints of an organization; their secrets are never shown')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText('after', '\nExample:\n  cloud-analytics webhook list --org acme')
+    .action(async function (this: Command) {
+      const { showEndpoints } = await import('./history.ts')
+      await showEndpoints(contextOf(this, surroundings), this.opts<{ org: string }>().org)
+    })
+  webhook
+    .command('deliveries <id>')
+    .description('list the latest deliveries of an endpoint (hook_…), also of one that was deleted')
+    .option('--status <status>', 'only these: pending, pending_retry, success, failed or cancelled')
+    .option('--event <event>', 'only of this event, as session.completed')
+    .option('--limit <n>', 'how many', integer(1, MAX_SHOWN_DELIVERIES), SHOWN_DELIVERIES)
+    .addHelpText('after', '\nExample:\n  cloud-analytics webhook deliveries hook_8s2m --status failed')
+    .action(async function (this: Command) {
+      const { showDeliveries } = await import('./history.ts')
+      const options = this.opts<{ status?: string; event?: string; limit: number }>()
+      await showDeliveries(contextOf(this, surroundings), this.args[0] ?? '', options)
+    })
+  webhook
+    .command('redeliver <id>')
+    .description('send a delivery (dlv_…) again, now; a running server does it')
+    .addHelpText('after', '\nExample:\n  cloud-analytics webhook redeliver dlv_0k3w')
+    .action(async function (this: Command) {
+      const { sendAgain } = await import('./history.ts')
+      await sendAgain(contextOf(this, surroundings), this.args[0] ?? '')
+    })
+}
+
+function addVerify(webhook: Command, surroundings: Surroundings): void {
+  webhook
+    .command('verify')
+    .description('check the signature of a body on standard input: exit code 0 valid, 1 not')
+    .option('--secret <secret>', "the endpoint's secret (WEBHOOK_SECRET)")
+    .requiredOption('--signature <signature>', 'sha256=<hex>, or v1,<base64> of webhook-signature')
+    .option('--id <id>', 'header webhook-id, for v1')
+    .option('--timestamp <seconds>', 'header webhook-timestamp, for v1')
+    .addHelpText(
+      'after',
+      `
+The bytes have to be those that were sent. A secret in the variable WEBHOOK_SECRET is not seen in the list of processes.
+
+Example:
+  printf '%s' 'Hello, World!' | cloud-analytics webhook verify --secret "It's a Secret to Everybody" \\
+    --signature sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17`,
+    )
+    .action(async function (this: Command) {
+      const { verifyWebhook } = await import('./verify.ts')
+      const context = contextOf(this, surroundings)
+      const options = this.opts<{ secret?: string; signature: string; id?: string; timestamp?: string }>()
+      await verifyWebhook(context, { ...options, secret: secretOf(context, options.secret) })
+    })
+}
+
+function addListen(webhook: Command, surroundings: Surroundings): void {
+  webhook
+    .command('listen')
+    .description('receive webhooks on 127.0.0.1, verify them and show them')
+    .option('--port <port>', `port to listen on, 0 for any free one (${LISTEN_PORT})`)
+    .option('--secret <secret>', "the endpoint's secret (WEBHOOK_SECRET); without it nothing is verified")
+    .option('--status <status>', 'answer with this', integer(MIN_STATUS, MAX_STATUS), MIN_STATUS)
+    .addHelpText(
+      'after',
+      `
+An invalid signature is answered with 400. Deliveries are shown on standard error, with --json each as a line of JSON;
+then standard output has one line when it listens: { "url", "pid" }.
+
+Example:
+  cloud-analytics webhook listen --port 9000 --secret "$SECRET" --status 500`,
+    )
+    .action(async function (this: Command) {
+      const { listenForWebhooks } = await import('./listen.ts')
+      const context = contextOf(this, surroundings)
+      // the program's own --port takes it; PORT is that of the server
+      const { port, secret, status } = this.optsWithGlobals<{
+        port?: string
+        secret?: string
+        status: number
+      }>()
+      await listenForWebhooks(context, {
+        port: port === undefined ? LISTEN_PORT : context.config.port,
+        secret: secretOf(context, secret),
+        status,
+      })
+    })
+}

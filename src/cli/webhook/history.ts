@@ -1,0 +1,85 @@
+import { Value } from '@sinclair/typebox/value'
+import { OperatorError } from '../../errors.ts'
+import { getOrganization } from '../../organizations/queries.ts'
+import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
+import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
+import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
+import { redeliver } from '../../webhooks/deliveries/resend.ts'
+import { listEndpoints } from '../../webhooks/queries.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Context, withDatabase } from '../command/context.ts'
+import { answer, table } from '../command/output.ts'
+import { printable } from './text.ts'
+
+const ENDPOINT_COLUMNS = ['id', 'url', 'events', 'enabled', 'failures', 'last_status'] as const
+const DELIVERY_COLUMNS = [
+  'id',
+  'event',
+  'status',
+  'attempts',
+  'last_status_code',
+  'created_at',
+  'next_attempt_at',
+] as const
+
+/** `webhook list` */
+export async function showEndpoints(context: Context, slug: string): Promise<void> {
+  const endpoints = await withDatabase(context, async (sql) =>
+    listEndpoints(sql, (await getOrganization(sql, slug)).id),
+  )
+  const rows = endpoints.map(({ id, url, events, enabled, health }) => ({
+    id,
+    url: printable(url),
+    events,
+    enabled,
+    failures: health.consecutive_failures,
+    last_status: health.last_status_code,
+  }))
+  await answer(context.json, endpoints, table(rows, ENDPOINT_COLUMNS, 'no webhook endpoints'))
+}
+
+export interface HistoryOptions {
+  status?: string
+  event?: string
+  limit: number
+}
+
+/** `webhook deliveries`: the latest of an endpoint, also of one that was deleted. */
+export async function showDeliveries(
+  context: Context,
+  endpointId: string,
+  { status, event, limit }: HistoryOptions,
+): Promise<void> {
+  const query = { ...filterOf(status, event), per_page: limit }
+  const deliveries = await withDatabase(context, async (sql) => {
+    const orgId = await getEndpointOwner(sql, endpointId)
+    return (await listDeliveries(sql, orgId, endpointId, query)).rows
+  })
+  await answer(context.json, deliveries, table(deliveries, DELIVERY_COLUMNS, 'no deliveries'))
+}
+
+/** The first page's query. Throws OperatorError naming the values there are. */
+function filterOf(status: string | undefined, event: string | undefined): DeliveryListQuery {
+  const query = { page: 1, per_page: 1, status, event }
+  if (Value.Check(DeliveryListQuery, query)) return query
+  const { properties } = DeliveryListQuery
+  const isStatusWrong = status !== undefined && !Value.Check(properties.status, status)
+  const values: readonly string[] = (isStatusWrong ? properties.status : properties.event).enum
+  throw new OperatorError(`--${isStatusWrong ? 'status' : 'event'} must be one of ${values.join(', ')}`, 2)
+}
+
+/** `webhook redeliver` */
+export async function sendAgain(context: Context, deliveryId: string): Promise<void> {
+  const delivery = await withDatabase(context, async (sql) => {
+    const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
+    // behind the organization's lock in the database; no other change in this process to wait for
+    const deps = { writes: sql, inTurn: <Result>(_orgId: string, work: () => Promise<Result>) => work() }
+    return await redeliver(deps, orgId, commandLineActor(), endpointId, deliveryId)
+  })
+  await answer(context.json, delivery, `delivery ${delivery.id} (${delivery.event}): ${stateOf(delivery)}`)
+}
+
+function stateOf({ status, next_attempt_at }: Delivery): string {
+  if (next_attempt_at === null) return `${status}; an attempt is in flight, which is left as it is`
+  return `${status}; a running server sends it, unless the endpoint is disabled`
+}

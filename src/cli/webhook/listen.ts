@@ -1,0 +1,41 @@
+import type { Context } from '../command/context.ts'
+import { answer, tell } from '../command/output.ts'
+import { untilSignal } from '../command/signals.ts'
+import { startReceiver } from './receiver.ts'
+import { receivedText } from './text.ts'
+
+export interface ListenOptions {
+  port: number
+  secret: string | null
+  status: number
+}
+
+/** `webhook listen`: shows what is delivered, on standard error, until a signal. Opens no database. */
+export async function listenForWebhooks(
+  { config, json }: Context,
+  { port, secret, status }: ListenOptions,
+): Promise<void> {
+  const signal = untilSignal()
+  const receiver = startReceiver({
+    port,
+    secret: () => secret,
+    status,
+    prefix: config.webhookHeaderPrefix,
+    onReceived: (received) => tell(json ? JSON.stringify(received) : receivedText(received)),
+  })
+  try {
+    await answer(json, { url: receiver.url, pid: process.pid }, greeting(receiver.url, secret !== null))
+    await signal
+  } finally {
+    await receiver.stop()
+  }
+}
+
+const greeting = (url: string, verifies: boolean): string => {
+  const secret = verifies
+    ? ''
+    : "\nNothing is verified: give the endpoint's secret by --secret or WEBHOOK_SECRET."
+  return `Receives webhooks on ${url}, on any path.${secret}
+A server on this machine delivers here when it was started with
+  --webhook-allow-http true --webhook-allow-cidrs 127.0.0.0/8`
+}

@@ -1,0 +1,107 @@
+import { codeOf, OperatorError } from '../../errors.ts'
+import { readAtMost } from './limited-body.ts'
+import { type Judgement, judge } from './verification.ts'
+
+const HOST = '127.0.0.1'
+/** Of a delivery's body: four times what the server sends at most. */
+export const MAX_BODY_BYTES = 1024 * 1024
+
+/** A delivery as it came in. */
+export interface Received extends Judgement {
+  /** UTC, milliseconds. */
+  received_at: string
+  /** As the headers name them; null: there is no such header. */
+  event: string | null
+  delivery_id: string | null
+  attempt: number | null
+  /** What it was answered with. */
+  status: number
+  /** Parsed where it is JSON, else the text. */
+  body: unknown
+}
+
+export interface ReceiverOptions {
+  /** 0: any free port. */
+  port: number
+  /** Asked at every delivery; null: nothing can be verified. */
+  secret: () => string | null
+  /** What valid and unverified deliveries are answered with. */
+  status: number
+  /** WEBHOOK_HEADER_PREFIX */
+  prefix: string
+  onReceived: (received: Received) => void
+}
+
+export interface Receiver {
+  /** `http://127.0.0.1:port` */
+  url: string
+  stop(): Promise<void>
+}
+
+/**
+ * Takes deliveries on 127.0.0.1, on any path. An invalid signature is answered with 400, for the sender to see it. Throws
+ * OperatorError when the port is taken.
+ */
+export function startReceiver(options: ReceiverOptions): Receiver {
+  const { port } = options
+  let server: Bun.Server<unknown>
+  try {
+    server = Bun.serve({
+      hostname: HOST,
+      port,
+      reusePort: false,
+      development: false,
+      fetch: (request) => receive(request, options),
+      // a sender that went away in the middle of the body; nobody is left to read the answer
+      error: () => new Response(null, { status: 400 }),
+    })
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EADDRINUSE') throw new OperatorError(`port ${port} is in use: give another by --port`)
+    if (code === 'EACCES') throw new OperatorError(`port ${port} needs more rights: give one above 1023`)
+    throw error
+  }
+  return { url: `http://${HOST}:${server.port}`, stop: () => server.stop(true) }
+}
+
+async function receive(
+  request: Request,
+  { secret, prefix, status: wanted, onReceived }: ReceiverOptions,
+): Promise<Response> {
+  if (request.method !== 'POST') {
+    return new Response('webhooks are sent by POST\n', { status: 405, headers: { allow: 'POST' } })
+  }
+  const body = await readAtMost(request.body ?? [], MAX_BODY_BYTES)
+  const { headers } = request
+  const now = new Date()
+  const judgement: Judgement =
+    body === undefined
+      ? { signature: 'unverified', warning: `the body is larger than ${MAX_BODY_BYTES} bytes` }
+      : judge(secret(), prefix, headers, body, now)
+  const status = body === undefined ? 413 : judgement.signature === 'invalid' ? 400 : wanted
+  onReceived({
+    received_at: now.toISOString(),
+    event: headers.get(`${prefix}-Event`),
+    delivery_id: headers.get(`${prefix}-Delivery`),
+    attempt: integerOf(headers.get(`${prefix}-Attempt`)),
+    signature: judgement.signature,
+    warning: judgement.warning,
+    status,
+    body: body === undefined ? null : contentOf(body),
+  })
+  // these three have no body
+  if ([204, 205, 304].includes(status)) return new Response(null, { status })
+  return new Response(`signature ${judgement.signature}\n`, { status })
+}
+
+const integerOf = (header: string | null): number | null =>
+  header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null
+
+function contentOf(body: Buffer): unknown {
+  const text = new TextDecoder().decode(body)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,42 @@
+import { cut } from '../../text.ts'
+import type { Received } from './receiver.ts'
+
+// Deliveries as people read them. What is shown came over the network.
+
+const MAX_LINES = 40
+const MAX_LINE_LENGTH = 160
+const MAX_NAME_LENGTH = 100
+
+/** Without what would move the cursor, change colors or turn the direction of writing. */
+export const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu, '\uFFFD')
+
+const shortened = (text: string, length: number): string =>
+  text.length > length ? `${cut(text, length)}…` : text
+
+const nameOf = (header: string | null): string => printable(shortened(header ?? '-', MAX_NAME_LENGTH))
+
+/** One line: time, event, delivery, attempt, what became of it. */
+export function receivedLine(received: Received): string {
+  const { received_at, event, delivery_id, attempt, signature, warning, status } = received
+  const parts = [
+    received_at.slice(11, 23),
+    nameOf(event),
+    nameOf(delivery_id),
+    `attempt ${attempt ?? '-'}`,
+    `signature ${signature}`,
+    `answered ${status}`,
+  ]
+  return `${parts.join('  ')}${warning === null ? '' : `\n  warning: ${warning}`}`
+}
+
+/** The line, and the body below it, shortened to 40 lines. */
+export function receivedText(received: Received): string {
+  const { body } = received
+  const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2)
+  const lines = text.split('\n')
+  const shown = lines.slice(0, MAX_LINES).map((line) => `  ${printable(shortened(line, MAX_LINE_LENGTH))}`)
+  const rest = lines.length - shown.length
+  if (rest > 0) shown.push(`  … ${rest} more lines`)
+  return [receivedLine(received), ...shown].join('\n')
+}

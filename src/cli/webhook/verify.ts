@@ -1,0 +1,59 @@
+import { OperatorError } from '../../errors.ts'
+import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
+import type { Context } from '../command/context.ts'
+import { answer, tell } from '../command/output.ts'
+import { readAtMost } from './limited-body.ts'
+import { MAX_BODY_BYTES } from './receiver.ts'
+import { ageWarning } from './verification.ts'
+
+export interface VerifyOptions {
+  secret: string | null
+  /** `sha256=<hex>` or `v1,<base64>`; several are separated by spaces, and one of them has to be right. */
+  signature: string
+  /** Headers `webhook-id` and `webhook-timestamp`: what the second form signs too. */
+  id?: string
+  timestamp?: string
+}
+
+/** `webhook verify`: whether the signature is that of standard input's bytes. Throws OperatorError when it is not. */
+export async function verifyWebhook({ json }: Pick<Context, 'json'>, options: VerifyOptions): Promise<void> {
+  const isRight = checkerOf(options)
+  if (process.stdin.isTTY) tell('the body, as it was sent (Ctrl-D ends it):')
+  const body = await readAtMost(Bun.stdin.stream(), MAX_BODY_BYTES)
+  if (body === undefined) throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
+  const valid = isRight(body)
+  const warning = options.timestamp === undefined ? null : ageWarning(options.timestamp, new Date())
+  if (valid && warning !== null) tell(`warning: ${warning}`)
+  if (valid) return await answer(json, { valid }, 'valid')
+  if (json) await answer(json, { valid }, '')
+  throw new OperatorError(`the signature is not valid${hintOf(body, isRight)}`)
+}
+
+type IsRight = (body: Uint8Array) => boolean
+
+/** Throws OperatorError (wrong usage) when something is missing or no signature has a form that is known. */
+function checkerOf({ secret, signature, id, timestamp }: VerifyOptions): IsRight {
+  if (secret === null) throw new OperatorError('give the secret by --secret or WEBHOOK_SECRET', 2)
+  const given = signature.split(' ').filter((part) => part !== '')
+  const plain = given.filter((part) => part.startsWith('sha256='))
+  const standard = given.filter((part) => part.startsWith('v1,'))
+  if (plain.length + standard.length === 0) {
+    throw new OperatorError('--signature must be sha256=<hex> or v1,<base64>', 2)
+  }
+  if (standard.length > 0 && (id === undefined || timestamp === undefined)) {
+    const message = 'v1,<base64> signs webhook-id and webhook-timestamp too: give --id and --timestamp'
+    throw new OperatorError(message, 2)
+  }
+  const message = { id: id ?? '', timestamp: timestamp ?? '' }
+  return (body) =>
+    plain.some((part) => verifySignature(secret, body, part)) ||
+    (standard.length > 0 && verifyStandardSignature(secret, { ...message, body }, standard.join(' ')))
+}
+
+const NEWLINE = 0x0a
+
+/** The commonest mistake: `echo` ends what it prints with a line break that was never sent. */
+function hintOf(body: Buffer, isRight: IsRight): string {
+  const endsInNewline = body.at(-1) === NEWLINE
+  return endsInNewline && isRight(body.subarray(0, -1)) ? ', but it is without the line break at the end' : ''
+}

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { OperatorError } from '../../errors.ts'
+
+/** What was packed: `version` of the PostgreSQL package, its `major`, and a `key` that changes with the content. */
+export interface Manifest {
+  key: string
+  version: string
+  major: number
+}
+
+/** The packed program and template cluster, and what they are. */
+export interface Assets {
+  manifest: Manifest
+  program: () => Promise<Uint8Array>
+  cluster: () => Promise<Uint8Array>
+}
+
+/** Finds the archives: inside the executable, or where `bun run pack` left them. */
+export function findAssets(): Assets {
+  const target = `linux-${process.arch}`
+  const folder = Bun.isStandaloneExecutable
+    ? join(import.meta.dir, target)
+    : resolve(import.meta.dir, '../../../dist/assets', target)
+  const manifestPath = join(folder, 'manifest.json')
+  if (process.platform !== 'linux' || !existsSync(manifestPath)) {
+    const remedy = Bun.isStandaloneExecutable ? '' : ' (from a clone: run `bun run pack` first)'
+    throw new OperatorError(
+      `no PostgreSQL is packed for ${process.platform}-${process.arch}: set DATABASE_URL${remedy}`,
+    )
+  }
+  const unpacked = (file: string) => Bun.zstdDecompress(readFileSync(join(folder, file)))
+  return {
+    manifest: JSON.parse(readFileSync(manifestPath, 'utf8')) satisfies Manifest,
+    program: () => unpacked('postgres.tar.zst'),
+    cluster: () => unpacked('cluster.tar.zst'),
+  }
+}

@@ -1,0 +1,182 @@
+import type { FindingRecord, Severity } from '../records/finding.ts'
+import { hitsOf, sqlHit } from './danger-rules.ts'
+import type { Invocation } from './invocations.ts'
+import { sensitivityOf } from './sensitive-files.ts'
+
+/** Something dangerous an agent did, by kind and place: nothing of a command's text. */
+export interface Danger {
+  ruleId: string
+  category: 'command' | 'mode' | 'file'
+  severity: Severity
+  title: string
+  description: string
+  /** The path as the agent wrote it; null where the danger is about no file. */
+  file: string | null
+}
+
+interface Kind {
+  category: Danger['category']
+  title: string
+  description: string
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  'recursive-delete': command(
+    'Recursive delete with rm',
+    'rm deleted a root, home or system folder, or all that was in a folder.',
+  ),
+  'git-force-push': command('Forced git push', 'git push was told to overwrite what others may have pushed.'),
+  'git-no-verify': command(
+    'Hooks skipped with git',
+    'git was told to skip the hooks that check a commit or push.',
+  ),
+  'git-discard': command(
+    'Work discarded with git',
+    'git reset --hard or git clean discarded changes that no commit holds.',
+  ),
+  'download-to-shell': command(
+    'Download run as a script',
+    'What a download gave was run at once, by a shell or an interpreter.',
+  ),
+  sudo: command('Command run as another user', 'A command ran through sudo or doas.'),
+  'world-writable': command('File made writable for everyone', 'chmod let every user of the machine write.'),
+  'sql-drop': command(
+    'Tables or databases dropped',
+    'SQL was run that drops or empties a table, a schema or a database.',
+  ),
+  'disk-overwrite': command('Disk overwritten', 'dd or mkfs wrote over a disk.'),
+  'resource-destroy': command(
+    'Infrastructure destroyed',
+    'A command deleted infrastructure, a bucket, a namespace or a repository.',
+  ),
+  'privileged-container': command(
+    'Privileged container',
+    'A container was run with all rights over its host.',
+  ),
+  'unguarded-agent': mode(
+    'Agent started without approvals',
+    'Another agent was started that asks for nothing.',
+  ),
+  'claude-bypass-permissions': mode(
+    'Permissions bypassed',
+    'Claude Code ran with permissionMode bypassPermissions: no tool call was asked for.',
+  ),
+  'codex-danger-full-access': mode('No sandbox', 'Codex ran with the sandbox danger-full-access.'),
+}
+
+function command(title: string, description: string): Kind {
+  return { category: 'command', title, description }
+}
+function mode(title: string, description: string): Kind {
+  return { category: 'mode', title, description }
+}
+
+/** A danger of a known rule. Throws RangeError for an unknown one. */
+export function dangerOf(ruleId: string, severity: Severity, file: string | null = null): Danger {
+  const kind = KINDS[ruleId]
+  if (kind === undefined) throw new RangeError(`no rule ${ruleId}`)
+  return { ruleId, severity, file, ...kind }
+}
+
+/** Programs that show or copy what is in their operands; of those with `pattern` the first operand is no file. */
+const READERS: Readonly<Record<string, 'files' | 'pattern'>> = {
+  cat: 'files',
+  less: 'files',
+  more: 'files',
+  head: 'files',
+  tail: 'files',
+  bat: 'files',
+  nl: 'files',
+  tac: 'files',
+  base64: 'files',
+  xxd: 'files',
+  hexdump: 'files',
+  strings: 'files',
+  cp: 'files',
+  mv: 'files',
+  scp: 'files',
+  rsync: 'files',
+  grep: 'pattern',
+  egrep: 'pattern',
+  rg: 'pattern',
+  sed: 'pattern',
+  awk: 'pattern',
+  jq: 'pattern',
+  yq: 'pattern',
+}
+const WRITERS = new Set(['tee', 'vim', 'vi', 'nano'])
+/** A path and nothing else: what holds `:`, `=` or a blank may carry more than a place. */
+const PLAIN_PATH = /^(?:[A-Za-z]:)?[\w.~@+/\\$-]{1,300}$/
+
+/** What a command line does that is dangerous, and the sensitive files it reads, writes or commits. */
+export function dangersOfInvocations(invocations: readonly Invocation[]): Danger[] {
+  const dangers = hitsOf(invocations).map(({ ruleId, severity, file = null }) =>
+    dangerOf(ruleId, severity, file !== null && PLAIN_PATH.test(file) ? file : null),
+  )
+  for (const invocation of invocations) dangers.push(...fileDangers(invocation))
+  return dangers
+}
+
+function fileDangers({ program, args, writes }: Invocation): Danger[] {
+  const operands = args.flatMap(({ text }) => (text.startsWith('-') ? [] : [text]))
+  const reader = READERS[program]
+  const read = reader === undefined ? [] : reader === 'files' ? operands : operands.slice(1)
+  const written = [...writes, ...(WRITERS.has(program) ? operands : [])]
+  const isAdded = program === 'git' && operands[0] === 'add'
+  return [
+    ...read.flatMap((path) => fileDanger('read', path)),
+    ...written.flatMap((path) => fileDanger('written', path)),
+    ...(isAdded ? operands.slice(1).flatMap((path) => fileDanger('committed', path)) : []),
+  ]
+}
+
+/** The finding of a sensitive file that was read, written or added to a commit; [] for any other file. */
+export function fileDanger(how: 'read' | 'written' | 'committed', path: string): Danger[] {
+  const found = PLAIN_PATH.test(path) ? sensitivityOf(path) : null
+  if (found === null) return []
+  const kind = found.kind.charAt(0).toUpperCase() + found.kind.slice(1)
+  const severities = {
+    read: found.severity,
+    written: 'low',
+    committed: found.severity === 'low' ? 'low' : 'high',
+  } as const
+  const consequences = {
+    read: 'What it holds was given to the model.',
+    written: 'What the agent wrote there is known to the model.',
+    committed: 'Whoever can read the repository can read it.',
+  }
+  return [
+    {
+      ruleId: `sensitive-file-${how}`,
+      category: 'file',
+      severity: severities[how],
+      title: `${kind} ${how}`,
+      description: `The agent's tools had to do with a file of this name: ${kind.toLowerCase()}, ${how}. ${consequences[how]}`,
+      file: path,
+    },
+  ]
+}
+
+/** What SQL that a tool was given to run would drop. */
+export function dangersOfSql(sql: string): Danger[] {
+  const hit = sqlHit(sql)
+  return hit === null ? [] : [dangerOf(hit.ruleId, hit.severity)]
+}
+
+/** The finding of a danger at its place in the project. The same rule at the same place has the same fingerprint. */
+export function dangerFinding(danger: Danger, file: string | null, turnNumber: number | null): FindingRecord {
+  return {
+    rule_id: danger.ruleId,
+    category: danger.category,
+    severity: danger.severity,
+    title: danger.title,
+    description: danger.description,
+    file,
+    line: null,
+    turn_number: turnNumber,
+    fingerprint: new Bun.CryptoHasher('sha256')
+      .update(`${danger.ruleId}\n${file ?? ''}`)
+      .digest('hex')
+      .slice(0, 16),
+  }
+}

@@ -1,0 +1,247 @@
+import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
+import { VERSION } from '../../version.ts'
+import { type BodyOptions, bodyOptionsOf } from '../body.ts'
+import { scopeOf } from '../query.ts'
+import {
+  completedParameter,
+  errorComponents,
+  errorReferences,
+  HEADERS,
+  headersOf,
+  PARAMETERS,
+} from './parts.ts'
+import { type Components, createComponents, exampleOf, pascal, type Schema } from './schema.ts'
+import { DESCRIPTION, TAGS } from './text.ts'
+import { type SentEvent, webhooksOf } from './webhooks.ts'
+
+// The API's document, made of the routes: what the swagger plugin says of each, completed by what it leaves out.
+
+/** A route of the app, as far as the document tells of it. */
+export interface Route {
+  method: string
+  path: string
+  hooks: object
+}
+
+type Hooks = { [hook: string]: unknown }
+
+/** What the service sends by itself, and the beginning of its headers' names. */
+export interface Sent {
+  events: readonly SentEvent[]
+  headerPrefix: string
+}
+
+/** What is known of an operation before its answers are written down. */
+interface Operation {
+  method: string
+  path: string
+  hooks: Hooks
+  /** The plugin's. */
+  base: Schema
+  /** Below /v1, and so behind a key. */
+  versioned: boolean
+  limited: boolean
+}
+
+const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+const TWIN_PREFIX = '/api/v1/'
+const MEANING_OF_STATUS: Record<string, string> = {
+  200: 'OK',
+  201: 'Made',
+  202: 'Accepted',
+  204: 'Done; no body',
+}
+const JSON_TYPE = 'application/json'
+
+/**
+ * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second server.
+ * `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
+ */
+export function createDocument(routes: readonly Route[], prefix: string, sent: Sent): Schema {
+  const components = createComponents()
+  const errors = errorComponents(components)
+  const root = { url: prefix === '' ? '/' : prefix, description: 'This server' }
+  const paths: Record<string, Schema> = {}
+  for (const { method, path, hooks } of routes) {
+    const known = hooks as Hooks
+    const detail = known.detail as Schema | undefined
+    if (!METHODS.has(method) || path.startsWith(TWIN_PREFIX) || detail?.hide === true) continue
+    const made: Record<string, Record<string, Schema>> = {}
+    registerSchemaPath({ schema: made, hook: known, method: method as 'GET', path, models: {} })
+    const [[name, item] = ['', {}]] = Object.entries(
+      filterPaths(made, { excludeStaticFile: false, exclude: [] }),
+    )
+    const versioned = path.startsWith('/v1/')
+    const limited = versioned || path.startsWith('/api/badge/')
+    const base = (item as Record<string, Schema>)[method.toLowerCase()] ?? {}
+    const operation = { method, path: name, hooks: known, base, versioned, limited }
+    paths[name] = {
+      ...paths[name],
+      ...(versioned ? {} : { servers: [root] }),
+      [method.toLowerCase()]: completed(operation, components),
+    }
+  }
+  const text = JSON.stringify(paths)
+  const webhooks = webhooksOf(sent.events, sent.headerPrefix, components)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Cloud Analytics API',
+      version: VERSION,
+      description: DESCRIPTION,
+      contact: { name: 'Cloud Analytics' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [root, { url: `${prefix}/api`, description: 'The same paths below /api/v1' }],
+    security: [{ apiKey: [] }],
+    tags: TAGS.filter(({ name }) => text.includes(`"tags":["${name}"]`)),
+    paths,
+    webhooks,
+    components: {
+      schemas: components.schemas,
+      responses: used(errors, text),
+      headers: used(HEADERS, text + JSON.stringify(errors)),
+      parameters: PARAMETERS,
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'ca_live_<id>_<secret>',
+          description:
+            'An API key, made by `cloud-analytics key create`. Each operation names the scope it needs.',
+        },
+      },
+    },
+  }
+}
+
+/** Those of the components that `text` refers to. */
+function used(components: Schema, text: string): Schema {
+  return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
+}
+
+/** `/v1/sessions/{session_id}` as `SessionsBySessionId`. */
+const nameOf = (path: string): string =>
+  path
+    .split('/')
+    .filter((part) => part !== '' && part !== 'v1' && part !== 'api')
+    .map((part) => (part.startsWith('{') ? `By${pascal(part)}` : pascal(part)))
+    .join('')
+
+const functionsOf = (hook: unknown): object[] =>
+  (Array.isArray(hook) ? hook : [hook]).flatMap((entry: unknown) => {
+    if (typeof entry === 'function') return [entry]
+    const inner = typeof entry === 'object' && entry !== null && 'fn' in entry ? entry.fn : undefined
+    return typeof inner === 'function' ? [inner] : []
+  })
+
+function completed(operation: Operation, components: Components): Schema {
+  const { method, path, hooks, base, limited } = operation
+  const scope = functionsOf(hooks.transform)
+    .map(scopeOf)
+    .find((known) => known !== undefined)
+  const body = functionsOf(hooks.parse)
+    .map(bodyOptionsOf)
+    .find((known) => known !== undefined)
+  const given = Array.isArray(base.parameters) ? base.parameters : []
+  const shared = [
+    ...(method === 'GET' && limited ? ['IfNoneMatch'] : []),
+    ...(body === undefined ? [] : ['ContentEncoding']),
+    'RequestId',
+  ]
+  const parameters = [
+    ...given.map((parameter: Schema) => completedParameter(parameter, components)),
+    ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ]
+  return {
+    operationId: `${method.toLowerCase()}${nameOf(path)}`,
+    summary: base.summary,
+    description: describe(base, scope),
+    tags: base.tags,
+    // one of them is enough
+    security: scopesOf(scope).map((one) => ({ apiKey: [one] })),
+    parameters,
+    ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
+    responses: {
+      ...errorsOf(operation, body !== undefined),
+      ...goodAnswers(operation, components),
+    },
+  }
+}
+
+function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Schema {
+  const ofKey = [401, 403, ...(path.includes('{') ? [404] : []), 429]
+  const errors = [
+    ...(limited ? [400, 503] : []),
+    ...(versioned ? ofKey : []),
+    ...(hasBody ? [413, 415] : []),
+    500,
+  ]
+  // Below /v1 these are counted like all else; a badge's limit is that of its route, which they never reach.
+  const early = [405, 414]
+  return { ...errorReferences(errors, limited), ...errorReferences(early, versioned) }
+}
+
+const scopesOf = (scope: string | undefined): string[] =>
+  scope === undefined ? [] : scope.endsWith(':read') ? [scope, 'read'] : [scope]
+
+function describe({ summary, description }: Schema, scope: string | undefined): string {
+  const meaning = typeof description === 'string' ? description : `${String(summary)}.`
+  if (scope === undefined) return meaning
+  const plan = scope === 'webhooks' ? ', and the plan `cloud_team` or `cloud_enterprise`' : ''
+  const scopes = scopesOf(scope).map((one) => `\`${one}\``)
+  return `${meaning}\n\nNeeds the scope ${scopes.join(' or ')}${plan}.`
+}
+
+function bodyOf({ path, hooks }: Operation, options: BodyOptions, components: Components): Schema {
+  const { ndjson = false, optional = false } = options
+  const required = !optional
+  const schema = components.named(`${nameOf(path)}Request`, hooks.body)
+  const example = exampleOf(schema, components.schemas) as { records?: unknown[] }
+  const json = { [JSON_TYPE]: { schema, example } }
+  if (!ndjson) return { required, content: json }
+  const lines = (example.records ?? []).map((record) => JSON.stringify(record))
+  const line = { type: 'string', description: 'One record a line, each as in `records` of the JSON form' }
+  const content = { ...json, 'application/x-ndjson': { schema: line, example: `${lines.join('\n')}\n` } }
+  return { required, content }
+}
+
+/** The answers that a route declares itself, by `response` or, where they are no JSON, by `detail.responses`. */
+function goodAnswers(operation: Operation, components: Components): Record<string, Schema> {
+  const { method, path, hooks, base, limited } = operation
+  const declared = hooks.response as Record<string, Schema> | undefined
+  const readable = method === 'GET' && limited
+  const answers: Record<string, Schema> = {}
+  const add = (status: string, description: unknown, content?: Schema) => {
+    const more =
+      status === '201' ? (['Location'] as const) : readable ? (['ETag', 'Cache-Control'] as const) : []
+    const meaning = typeof description === 'string' ? description : MEANING_OF_STATUS[status]
+    answers[status] = {
+      description: meaning ?? 'OK',
+      headers: headersOf(limited, more),
+      ...(content && { content }),
+    }
+  }
+  const media = (schema: Schema) => ({ schema, example: exampleOf(schema, components.schemas) })
+  for (const [status, schema] of Object.entries(declared ?? {})) {
+    if (Number(status) >= 400 && limited) continue
+    const empty = status === '204' || ['null', 'undefined', 'void'].includes(String(schema.type))
+    const name = `${nameOf(path)}${method === 'GET' ? '' : 'Answer'}`
+    add(
+      status,
+      schema.description,
+      empty ? undefined : { [JSON_TYPE]: media(components.named(name, schema)) },
+    )
+  }
+  if (declared === undefined) {
+    for (const [status, { description, content }] of Object.entries(
+      base.responses as Record<string, Schema>,
+    )) {
+      const types = Object.entries((content ?? {}) as Record<string, { schema?: Schema }>)
+      const shown = types.map(([type, { schema }]) => [type, media(components.plain(schema))])
+      add(status, description, Object.fromEntries(shown))
+    }
+  }
+  if (readable) add('304', 'What the ETag in If-None-Match names is still the answer')
+  return answers
+}

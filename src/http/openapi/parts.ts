@@ -1,0 +1,199 @@
+import { ErrorBody } from '../query.ts'
+import { type Components, exampleOf, type Schema } from './schema.ts'
+
+// What the operations of the API's document share: headers, errors, parameters, the scheme of keys.
+
+const header = (description: string, schema: Schema, example: unknown) => ({ description, schema, example })
+const integer = { type: 'integer', minimum: 0 }
+const string = { type: 'string' }
+
+/** Every header that an answer may have, by the name it is referred to. */
+export const HEADERS = {
+  'X-Request-Id': header('Names this request in the logs', string, 'k3v9x0a1b2c3-7'),
+  'X-RateLimit-Limit': header('Requests allowed in a minute', integer, 500),
+  'X-RateLimit-Remaining': header('Requests left in this minute', integer, 499),
+  'X-RateLimit-Reset': header('When the minute ends; Unix seconds', integer, 1_767_225_660),
+  ETag: header('Names this very answer: send it back as If-None-Match', string, '"1k2b9w0xq5f1a-9c"'),
+  'Cache-Control': header('Who may keep the answer, and how long', string, 'private, no-cache'),
+  'Retry-After': header('Seconds to wait before asking again', { type: 'integer', minimum: 1 }, 12),
+  'WWW-Authenticate': header('How to send the key', string, 'Bearer'),
+  Allow: header('The methods that the path takes', string, 'GET, HEAD'),
+  Location: header('Path of what was made', string, '/v1/webhooks/hook_3k9d'),
+}
+type HeaderName = keyof typeof HEADERS
+
+const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
+
+/** References to the headers of an answer: those all have, those of the limit where there is one, and `more`. */
+export function headersOf(limited: boolean, more: readonly HeaderName[] = []) {
+  const names: HeaderName[] = ['X-Request-Id', ...(limited ? LIMIT_HEADERS : []), ...more]
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+interface ErrorKind {
+  name: string
+  code: string
+  description: string
+  /** As in the example. */
+  error: string
+  details?: { field: string; message: string }[]
+  headers?: HeaderName[]
+}
+
+/** The errors by status. */
+export const ERRORS: Record<number, ErrorKind> = {
+  400: {
+    name: 'BadRequest',
+    code: 'VALIDATION_ERROR',
+    description: 'A parameter or the body is wrong; `details` name the fields',
+    error: 'per_page: must be an integer from 1 to 100',
+    details: [{ field: 'per_page', message: 'must be an integer from 1 to 100' }],
+  },
+  401: {
+    name: 'Unauthorized',
+    code: 'UNAUTHORIZED',
+    description: 'The API key is missing, wrong, revoked or expired',
+    error: 'Missing or invalid API key',
+    headers: ['WWW-Authenticate'],
+  },
+  403: {
+    name: 'Forbidden',
+    code: 'FORBIDDEN',
+    description:
+      'The API key lacks the scope, or the plan does not include this; the message names what is missing',
+    error: 'This needs an API key with the scope sessions:read',
+  },
+  404: {
+    name: 'NotFound',
+    code: 'NOT_FOUND',
+    description: 'There is no such thing in the organization of the key',
+    error: 'There is nothing here',
+  },
+  405: {
+    name: 'MethodNotAllowed',
+    code: 'NOT_FOUND',
+    description: 'Another method on this path, which takes those in `Allow`',
+    error: 'This path takes GET, HEAD',
+    headers: ['Allow'],
+  },
+  413: {
+    name: 'PayloadTooLarge',
+    code: 'VALIDATION_ERROR',
+    description: 'The body is too large, packed or unpacked',
+    error: 'body: must have at most 1048576 bytes, also when unpacked',
+    details: [{ field: 'body', message: 'must have at most 1048576 bytes, also when unpacked' }],
+  },
+  414: {
+    name: 'UriTooLong',
+    code: 'VALIDATION_ERROR',
+    description: 'The URL has more than 8 KiB',
+    error: 'The URL must have at most 8192 bytes',
+  },
+  415: {
+    name: 'UnsupportedMediaType',
+    code: 'VALIDATION_ERROR',
+    description: 'The body has another Content-Type or Content-Encoding than those listed',
+    error: 'body: Content-Type must be application/json, in UTF-8',
+    details: [{ field: 'body', message: 'Content-Type must be application/json, in UTF-8' }],
+  },
+  429: {
+    name: 'RateLimited',
+    code: 'RATE_LIMITED',
+    description: "The organization's requests of this minute are used up",
+    error: 'More than 500 requests in this minute',
+    headers: ['Retry-After'],
+  },
+  500: {
+    name: 'InternalError',
+    code: 'INTERNAL_ERROR',
+    description: 'Our fault; `request_id` helps to find it',
+    error: 'Something went wrong on our side',
+  },
+  503: {
+    name: 'Unavailable',
+    code: 'INTERNAL_ERROR',
+    description: 'The database is away for now',
+    error: 'The database is away; try again',
+    headers: ['Retry-After'],
+  },
+}
+
+/** The error answers as components: with the limit's headers, and, named `Service…`, without. */
+export function errorComponents(components: Components): Record<string, unknown> {
+  const schema = components.named('Error', ErrorBody)
+  const made: Record<string, unknown> = {}
+  for (const { name, code, description, error, details, headers } of Object.values(ERRORS)) {
+    const example = { error, code, request_id: 'k3v9x0a1b2c3-7', ...(details && { details }) }
+    for (const limited of [true, false]) {
+      made[limited ? name : `Service${name}`] = {
+        description: `${code}: ${description}`,
+        headers: headersOf(limited, headers),
+        content: { 'application/json': { schema, example } },
+      }
+    }
+  }
+  return made
+}
+
+/** References to the error answers with these statuses. */
+export function errorReferences(statuses: readonly number[], limited: boolean) {
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const name = `${limited ? '' : 'Service'}${ERRORS[status]?.name}`
+      return [String(status), { $ref: `#/components/responses/${name}` }]
+    }),
+  )
+}
+
+/** The header parameters that many operations take. */
+export const PARAMETERS = {
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description: 'A name of your own for this request; it comes back in the answer',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'An ETag you have: the same answer again is 304, with no body',
+    schema: string,
+  },
+  ContentEncoding: {
+    name: 'Content-Encoding',
+    in: 'header',
+    description: 'How the body is packed',
+    schema: { type: 'string', enum: ['identity', 'gzip', 'zstd'] },
+  },
+}
+
+const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
+  session_id: { description: 'Id of the session', example: 'sess_4f1c2a' },
+  webhook_id: { description: 'Id of the webhook endpoint', example: 'hook_3k9d' },
+  delivery_id: { description: 'Id of the delivery', example: 'dlv_8s2m' },
+  org_slug: { description: "The organization's slug", example: 'acme' },
+}
+
+/** `idempotency-key` as `Idempotency-Key`. */
+const headerName = (name: string): string =>
+  name.replace(/(^|-)([a-z])/g, (_match, before, letter) => `${before}${letter.toUpperCase()}`)
+
+/** A parameter as the document shows it, from what the swagger plugin makes of a route. */
+export function completedParameter(parameter: Schema, components: Components): Schema {
+  const { in: place, required, schema, description, examples } = parameter
+  const name = place === 'header' ? headerName(String(parameter.name)) : parameter.name
+  const known = place === 'path' ? PATH_PARAMETERS[String(name)] : undefined
+  const made = components.plain(schema)
+  const shared = {
+    name,
+    in: place,
+    required: required === true,
+    description: description ?? known?.description ?? `The ${String(name).replaceAll('_', ' ')}`,
+  }
+  // The explorer fills an `example` in, which must not filter where nobody asked to.
+  if (required !== true && !('default' in made)) {
+    return { ...shared, schema: { ...made, ...(Array.isArray(examples) && { examples }) } }
+  }
+  const first = Array.isArray(examples) ? examples[0] : known?.example
+  return { ...shared, schema: made, example: first ?? exampleOf(made, components.schemas, String(name)) }
+}

@@ -1,0 +1,61 @@
+import type { Sql } from '../db/client.ts'
+
+/** What a lease found: `used` requests of `minute` (Unix minutes) before it, at `nowMs` (Unix) of the clock asked. */
+export interface LeasedWindow {
+  minute: number
+  usedBefore: number
+  nowMs: number
+}
+
+/**
+ * Takes `count` requests of the organization's current minute, by the clock of the database, or `at` in tests.
+ * It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
+ */
+export async function leaseRequests(
+  sql: Sql,
+  orgId: string,
+  count: number,
+  at: Date | null,
+): Promise<LeasedWindow> {
+  // A statement that waited for the row may come with the minute before: it counts in the row's minute. A row
+  // more than a minute ahead is left from a clock that was set back: it starts anew.
+  const [row] = await sql<LeasedWindow[]>`
+    insert into rate_windows as w (org_id, minute, used)
+    values (
+      ${orgId},
+      floor(extract(epoch from coalesce(${at}::timestamptz, clock_timestamp())) / 60)::bigint,
+      ${count}
+    )
+    on conflict (org_id) do update
+    set minute = case when w.minute = excluded.minute + 1 then w.minute else excluded.minute end,
+      used = case when w.minute between excluded.minute and excluded.minute + 1 then w.used else 0 end
+        + excluded.used
+    returning w.minute::float8 as minute, (w.used - ${count})::float8 as "usedBefore",
+      (extract(epoch from coalesce(${at}::timestamptz, clock_timestamp())) * 1000)::float8 as "nowMs"`
+  if (row === undefined) throw new Error('the lease was not returned')
+  return row
+}
+
+/** Organizations looked at in one round; the next round goes on. */
+const MAX_ORGANIZATIONS = 1_000
+
+/**
+ * Deletes the request counts of organizations that asked nothing for an hour, and returns how many. One statement an
+ * organization: none writes to two, so that it also holds where the tables are spread over servers.
+ */
+export async function deleteStaleRateWindows(sql: Sql): Promise<number> {
+  const stale = await sql<{ org_id: string }[]>`
+    select w.org_id
+    from rate_windows w
+    where w.minute < extract(epoch from now()) / 60 - 60
+    limit ${MAX_ORGANIZATIONS}`
+  let deleted = 0
+  for (const { org_id } of stale) {
+    const result = await sql`
+      delete from rate_windows w
+      where w.org_id = ${org_id}
+        and w.minute < extract(epoch from now()) / 60 - 60`
+    deleted += result.count
+  }
+  return deleted
+}

@@ -1,0 +1,112 @@
+import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
+import { PLANS, type Plan } from '../config.ts'
+import { TIME_PATTERN } from '../dates.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { OperatorError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Organization } from './model.ts'
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const MAX_NAME_LENGTH = 200
+
+/** The name without spaces around it. Throws OperatorError (wrong usage) for one that cannot be kept. */
+export function checkName(name: string): string {
+  const trimmed = name.trim()
+  const good =
+    trimmed !== '' && trimmed.length <= MAX_NAME_LENGTH && !trimmed.includes('\0') && trimmed.isWellFormed()
+  if (!good) throw new OperatorError(`a name must have 1 to ${MAX_NAME_LENGTH} characters`, 2)
+  return trimmed
+}
+
+function checkPlan(plan: string): Plan {
+  const known = PLANS.find((candidate) => candidate === plan)
+  if (known === undefined) throw new OperatorError(`unknown plan; the plans are ${PLANS.join(', ')}`, 2)
+  return known
+}
+
+const isUniqueViolation = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === '23505'
+
+/** Makes an organization; its slug is lower-case letters, digits and inner hyphens, at most 63. Throws OperatorError. */
+export async function createOrganization(
+  sql: Sql,
+  wanted: { slug: string; name: string; plan: string },
+  actor: Actor = SYSTEM,
+): Promise<Organization> {
+  if (!SLUG.test(wanted.slug)) {
+    throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
+  }
+  const name = checkName(wanted.name)
+  const plan = checkPlan(wanted.plan)
+  try {
+    return await sql.begin(async (tx) => {
+      const orgId = newId('org')
+      await tx`
+        insert into organizations (org_id, slug, name, plan)
+        values (${orgId}, ${wanted.slug}, ${name}, ${plan})`
+      await tx`
+        insert into org_locks (org_id)
+        values (${orgId})`
+      const details = { ids: [orgId], slug: wanted.slug, name, plan }
+      await recordEntries(tx, orgId, actor, [{ action: 'organization.created', details }])
+      return await getOrganization(tx, wanted.slug)
+    })
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new OperatorError(`there is an organization ${wanted.slug} already`)
+    throw error
+  }
+}
+
+/** All organizations, by slug. */
+export async function listOrganizations(sql: Sql): Promise<Organization[]> {
+  return await sql<Organization[]>`
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
+    from organizations o
+    order by o.slug`
+}
+
+/** The organization with this slug. */
+export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
+  const [row] = await sql<Organization[]>`
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
+    from organizations o
+    where o.slug = ${slug.replaceAll('\0', '')}`
+  return row
+}
+
+/** The organization with this slug. Throws OperatorError when there is none. */
+export async function getOrganization(sql: ISql, slug: string): Promise<Organization> {
+  const organization = await findOrganization(sql, slug)
+  if (organization === undefined) throw new OperatorError(`there is no organization ${JSON.stringify(slug)}`)
+  return organization
+}
+
+/** Changes what is given. A changed plan holds on every instance within a second. Throws OperatorError. */
+export async function updateOrganization(
+  sql: Sql,
+  slug: string,
+  change: { name?: string | undefined; plan?: string | undefined },
+  actor: Actor = SYSTEM,
+): Promise<Organization> {
+  const name = change.name === undefined ? null : checkName(change.name)
+  const plan = change.plan === undefined ? null : checkPlan(change.plan)
+  const { id } = await getOrganization(sql, slug)
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, id)
+    const before = await getOrganization(tx, slug)
+    const changed = {
+      ...(name === null || name === before.name ? {} : { name }),
+      ...(plan === null || plan === before.plan ? {} : { plan }),
+    }
+    if (Object.keys(changed).length === 0) return before
+    await tx`
+      update organizations
+      set name = coalesce(${name}, name), plan = coalesce(${plan}, plan)
+      where org_id = ${id}`
+    await recordEntries(tx, id, actor, [
+      { action: 'organization.updated', details: { ids: [id], ...changed } },
+    ])
+    return { ...before, ...changed }
+  })
+}

@@ -1,0 +1,41 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { count, name, optional, strict, Timestamp } from './fields.ts'
+
+/** Of a file's name in a commit, in UTF-8. */
+export const MAX_PATH_BYTES = 1_024
+
+/** A file's name within its repository, as git shows it: `src/app.ts`. */
+const repositoryPath = () => Type.String({ format: 'repository-path', minLength: 1 })
+
+/** What a commit did to one file. A binary file counts no lines. */
+export const CommitFile = Type.Object(
+  {
+    path: repositoryPath(),
+    additions: count(1e9),
+    deletions: count(1e9),
+    status: Type.Union([
+      Type.Literal('added'),
+      Type.Literal('modified'),
+      Type.Literal('deleted'),
+      Type.Literal('renamed'),
+    ]),
+    previous_path: optional(repositoryPath()),
+  },
+  strict,
+)
+export type CommitFile = Static<typeof CommitFile>
+
+export const CommitRecord = Type.Object(
+  {
+    type: Type.Literal('commit'),
+    project: name(200),
+    sha: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,128}$', examples: ['8f3c2a1e5b'] }),
+    author_email: Type.String({ format: 'email', maxLength: 320 }),
+    author_name: Type.String({ maxLength: 500 }),
+    committed_at: Timestamp(),
+    subject: optional(Type.String({ maxLength: 10_000 })),
+    files: Type.Array(CommitFile, { maxItems: 100_000 }),
+  },
+  strict,
+)
+export type CommitRecord = Static<typeof CommitRecord>

@@ -1,0 +1,42 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { name, optional, score, strict, Timestamp } from './fields.ts'
+
+export const Severity = Type.Union([
+  Type.Literal('critical'),
+  Type.Literal('high'),
+  Type.Literal('medium'),
+  Type.Literal('low'),
+])
+export type Severity = Static<typeof Severity>
+
+export const FindingRecord = Type.Object(
+  {
+    id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$' })),
+    rule_id: Type.Optional(name(200)),
+    category: Type.Optional(name(100)),
+    severity: Severity,
+    title: Type.Optional(name(500)),
+    description: optional(Type.String({ maxLength: 2_000 })),
+    file: optional(Type.String({ maxLength: 4096 })),
+    line: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    fingerprint: optional(name(200)),
+    status: Type.Optional(Type.Literal('open')),
+    created_at: optional(Timestamp()),
+  },
+  strict,
+)
+export type FindingRecord = Static<typeof FindingRecord>
+
+export const SecurityRecord = Type.Object(
+  { score: optional(score), findings: Type.Optional(Type.Array(FindingRecord, { maxItems: 1_000 })) },
+  strict,
+)
+export type SecurityRecord = Static<typeof SecurityRecord>
+
+/** A severity that is reported at once, by a `security.alert` event. */
+export type AlertSeverity = Extract<Severity, 'critical' | 'high'>
+
+/** True for a severity that is reported at once. */
+export const isAlert = (severity: Severity): severity is AlertSeverity =>
+  severity === 'critical' || severity === 'high'

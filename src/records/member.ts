@@ -1,0 +1,23 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { name, optional, strict, Timestamp } from './fields.ts'
+
+export const Role = Type.Union([
+  Type.Literal('owner'),
+  Type.Literal('admin'),
+  Type.Literal('developer'),
+  Type.Literal('auditor'),
+])
+export type Role = Static<typeof Role>
+
+export const MemberRecord = Type.Object(
+  {
+    type: Type.Literal('member'),
+    email: Type.String({ format: 'email', maxLength: 320 }),
+    display_name: name(200),
+    role: Role,
+    joined_at: Timestamp(),
+    id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$' })),
+  },
+  strict,
+)
+export type MemberRecord = Static<typeof MemberRecord>

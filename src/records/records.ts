@@ -1,0 +1,28 @@
+import { AuditRecord, ReportRecord } from './audit.ts'
+import { BudgetRecord } from './budget.ts'
+import { CommitRecord } from './commit.ts'
+import { MemberRecord } from './member.ts'
+import { PrRiskRecord } from './risk.ts'
+import { SessionRecord } from './session.ts'
+
+// The records of POST /v1/sync. Every optional field may also be null, so that what `export` writes (the session
+// detail, nulls included) is a record again.
+
+/** Every kind of record that sync takes, by its `type`. */
+export const RECORD_SCHEMAS = {
+  session: SessionRecord,
+  member: MemberRecord,
+  commit: CommitRecord,
+  pr_risk: PrRiskRecord,
+  audit: AuditRecord,
+  budget: BudgetRecord,
+  report: ReportRecord,
+} as const
+export type SyncRecord =
+  | SessionRecord
+  | MemberRecord
+  | CommitRecord
+  | PrRiskRecord
+  | AuditRecord
+  | BudgetRecord
+  | ReportRecord

@@ -1,0 +1,97 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { SCORE_DECIMALS, scaled } from '../decimals.ts'
+import type { FieldProblem } from '../errors.ts'
+import { CommitFile } from './commit.ts'
+import { name, optional, score, strict, Timestamp } from './fields.ts'
+
+/** One thing that a part of a risk score is made of. */
+export const RiskContribution = Type.Object(
+  {
+    name: name(1_100),
+    value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),
+    points: Type.Number({ minimum: -1_000, maximum: 1_000, description: 'what it adds to the part' }),
+  },
+  strict,
+)
+export type RiskContribution = Static<typeof RiskContribution>
+
+const contributions = (description: string) => Type.Array(RiskContribution, { maxItems: 100, description })
+
+/** What explains each part of a risk score: the points of each list add up to its part. */
+export const RiskContributions = Type.Object(
+  {
+    impact: contributions('hotspot, spread, entropy, single_owner'),
+    regression: contributions('measures of the change, and `base`: a change of nothing'),
+    security: contributions('open findings in the files by severity, and kinds of sensitive files'),
+    coupling: contributions('files that usually change with these and are missing, by how surely they do'),
+  },
+  strict,
+)
+export type RiskContributions = Static<typeof RiskContributions>
+
+export const PrRiskRecord = Type.Object(
+  {
+    type: Type.Literal('pr_risk'),
+    repo: name(200),
+    pr_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+    pr_title: Type.String({ maxLength: 1_000 }),
+    files_changed: Type.Integer({ minimum: 0, maximum: 1e9 }),
+    created_at: Timestamp(),
+    id: optional(Type.String({ pattern: '^risk_[A-Za-z0-9_-]{1,64}$' })),
+    impact_score: optional(score),
+    regression_score: optional(score),
+    security_score: optional(score),
+    coupling_score: optional(score),
+    contributions: optional(RiskContributions),
+    project: optional(name(200)),
+    author_email: optional(Type.String({ format: 'email', maxLength: 320 })),
+    files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
+    risk_score: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
+    rating: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
+  },
+  strict,
+)
+export type PrRiskRecord = Static<typeof PrRiskRecord>
+
+/** The parts of a risk score, in the order in which they are shown. */
+export const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
+export type Part = (typeof PARTS)[number]
+
+/** The field of a part. */
+export const scoreField = (part: Part) => `${part}_score` as const
+
+/** What is wrong with a record beyond its fields: it needs all four parts, or files, project and author; `at` is its name. */
+export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | undefined {
+  const given = PARTS.filter((part) => record[scoreField(part)] != null)
+  if (record.files != null) {
+    const [part] = given
+    if (part !== undefined)
+      return { field: `${at}.${scoreField(part)}`, message: 'must not be given with files' }
+    if (record.contributions != null)
+      return { field: `${at}.contributions`, message: 'must not be given with files' }
+    for (const name of ['author_email', 'project'] as const) {
+      if (record[name] == null) return { field: `${at}.${name}`, message: 'is required with files' }
+    }
+    if (record.files_changed < new Set(record.files.map((file) => file.path)).size)
+      return { field: `${at}.files_changed`, message: 'must not be less than the files given' }
+    return undefined
+  }
+  if (given.length === 0)
+    return { field: `${at}.files`, message: 'is required, or all four of the scores that it gives' }
+  const missing = PARTS.find((part) => record[scoreField(part)] == null)
+  if (missing !== undefined)
+    return { field: `${at}.${scoreField(missing)}`, message: 'is required with the other scores' }
+  const wrong = PARTS.find((part) => record.contributions && !addUp(record, part))
+  if (wrong !== undefined)
+    return {
+      field: `${at}.contributions.${wrong}`,
+      message: `must have points that add up to ${scoreField(wrong)}`,
+    }
+  return undefined
+}
+
+const hundredths = (value: number): number => Math.round(value * 100)
+
+const addUp = (record: PrRiskRecord, part: Part): boolean =>
+  (record.contributions?.[part] ?? []).reduce((sum, { points }) => sum + hundredths(points), 0) ===
+  Number(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS))

@@ -1,0 +1,155 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { count, name, optional, score, strict, Timestamp } from './fields.ts'
+import { SecurityRecord } from './finding.ts'
+
+/** US dollars; more than 6 decimals are rounded half up when stored. */
+const money = Type.Number({ minimum: 0, maximum: 1e6 })
+
+export const Tokens = Type.Object(
+  {
+    input: Type.Integer({ minimum: 0, maximum: 1e12, description: 'without what was read from the cache' }),
+    output: Type.Integer({ minimum: 0, maximum: 1e12, description: 'reasoning included, as it is billed' }),
+    cache_read: count(),
+    cache_creation: count(),
+  },
+  strict,
+)
+export type Tokens = Static<typeof Tokens>
+
+export const ToolUse = Type.Object({ name: name(200), calls: count(1e9), errors: count(1e9) }, strict)
+export type ToolUse = Static<typeof ToolUse>
+
+export const TurnRecord = Type.Object(
+  {
+    turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    role: Type.Optional(
+      Type.Union([
+        Type.Literal('user'),
+        Type.Literal('assistant'),
+        Type.Literal('system'),
+        Type.Literal('tool'),
+      ]),
+    ),
+    model: optional(name(200)),
+    started_at: optional(Timestamp()),
+    tokens: optional(Type.Partial(Tokens, strict)),
+    cost: optional(money),
+    tool_calls: optional(
+      Type.Array(Type.Object({ name: name(200), ok: optional(Type.Boolean()) }, strict), {
+        maxItems: 10_000,
+      }),
+    ),
+    content: optional(Type.String({ maxLength: 1_000_000 })),
+  },
+  strict,
+)
+export type TurnRecord = Static<typeof TurnRecord>
+
+export const ObservationRecord = Type.Object(
+  {
+    id: optional(Type.String({ pattern: '^obs_[A-Za-z0-9_-]{1,64}$' })),
+    type: Type.Optional(name(100)),
+    title: Type.Optional(Type.String({ maxLength: 500 })),
+    content: optional(Type.String({ maxLength: 10_000 })),
+    importance: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+    file_path: optional(Type.String({ maxLength: 4096 })),
+    turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+    created_at: optional(Timestamp()),
+  },
+  strict,
+)
+export type ObservationRecord = Static<typeof ObservationRecord>
+
+export const QualityFactor = Type.Object(
+  {
+    name: name(100),
+    category: name(100),
+    count: Type.Number({ minimum: 0, maximum: 1e12, description: 'what was counted or measured' }),
+    weight: Type.Number({ minimum: -100, maximum: 100, description: 'points at full strength' }),
+    points: Type.Number({ minimum: -100, maximum: 100, description: 'what it adds to the score' }),
+  },
+  strict,
+)
+export type QualityFactor = Static<typeof QualityFactor>
+
+/** A factor as it may be sent: only what it is called and what it adds are needed. */
+const QualityFactorRecord = Type.Object(
+  {
+    name: QualityFactor.properties.name,
+    category: Type.Optional(QualityFactor.properties.category),
+    count: Type.Optional(QualityFactor.properties.count),
+    weight: Type.Optional(QualityFactor.properties.weight),
+    points: QualityFactor.properties.points,
+  },
+  strict,
+)
+export type QualityFactorRecord = Static<typeof QualityFactorRecord>
+
+export const QualityRecord = Type.Object(
+  {
+    score: optional(score),
+    base: Type.Optional(score),
+    factors: Type.Optional(Type.Array(QualityFactorRecord, { maxItems: 100 })),
+    breakdown: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$' }),
+        Type.Number({ minimum: -1000, maximum: 1000 }),
+        { additionalProperties: false, maxProperties: 100 },
+      ),
+    ),
+    scored_at: optional(Timestamp()),
+    previous_score: optional(score),
+  },
+  strict,
+)
+export type QualityRecord = Static<typeof QualityRecord>
+
+export const SessionRecord = Type.Object(
+  {
+    type: Type.Literal('session'),
+    id: Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$' }),
+    project_name: name(200),
+    created_at: Timestamp(),
+    user_id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$' })),
+    user_email: optional(Type.String({ format: 'email', maxLength: 320 })),
+    source: optional(name(100)),
+    branch: optional(name(500)),
+    model: optional(name(200)),
+    models: optional(Type.Array(name(200), { maxItems: 100 })),
+    started_at: optional(Timestamp()),
+    ended_at: optional(Timestamp()),
+    duration_seconds: optional(Type.Number({ minimum: 0, maximum: 1e12 })),
+    turns: optional(count(1e9)),
+    estimated_cost: optional(money),
+    cost_source: optional(Type.Union([Type.Literal('reported'), Type.Literal('estimated')])),
+    quality_score: optional(score),
+    tokens: optional(Type.Partial(Tokens, strict)),
+    tools_used: optional(
+      Type.Array(
+        Type.Object(
+          { name: name(200), calls: Type.Optional(count(1e9)), errors: Type.Optional(count(1e9)) },
+          strict,
+        ),
+        { maxItems: 1_000 },
+      ),
+    ),
+    files_touched: optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 20_000 })),
+    summary: optional(Type.String({ maxLength: 10_000 })),
+    turn_records: optional(Type.Array(TurnRecord, { maxItems: 50_000 })),
+    observations: optional(Type.Array(ObservationRecord, { maxItems: 5_000 })),
+    analysis: optional(
+      Type.Object(
+        {
+          summary: optional(Type.String({ maxLength: 10_000 })),
+          issues: optional(Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 1_000 })),
+          classification: optional(name(100)),
+        },
+        strict,
+      ),
+    ),
+    quality_metadata: optional(QualityRecord),
+    security_metadata: optional(SecurityRecord),
+  },
+  strict,
+)
+export type SessionRecord = Static<typeof SessionRecord>

@@ -1,0 +1,195 @@
+import type { ISql } from '../db/client.ts'
+import { decimalText, SCORE_DECIMALS, scaled } from '../decimals.ts'
+import { validationError } from '../errors.ts'
+import { derivedId } from '../ids.ts'
+import type { SyncRecord } from '../records/records.ts'
+import type { RiskContributions } from '../records/risk.ts'
+import type { Tally } from '../records/tally.ts'
+import { computeParts } from './compute.ts'
+import { countedOf, type PreparedRisk, prepareRisk, type RiskParts, riskScoreOf } from './prepare.ts'
+import { moveRiskRollups } from './rollup.ts'
+
+/** A score as it is stored. */
+export interface RiskRow extends RiskParts {
+  id: string
+  repo: string
+  prNumber: number
+  title: string
+  filesChanged: number
+  createdAt: string
+  inputHash: string | null
+}
+
+/**
+ * Writes the batch's risk scores. Needs the organization's lock; call it behind the writers of commits and sessions, whose
+ * history and findings it computes from. The same record with files is computed once: its score is as of then. Throws
+ * VALIDATION_ERROR for an id that another pull request has, or a second id of one.
+ */
+export async function writeRisks(tx: ISql, orgId: string, records: readonly SyncRecord[]): Promise<Tally> {
+  const tally = { created: 0, updated: 0, unchanged: 0 }
+  const risks = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'pr_risk' ? [{ risk: prepareRisk(record), field: `records[${index}].id` }] : [],
+  )
+  if (risks.length === 0) return tally
+  const prepared = risks.map(({ risk }) => risk)
+  const found = await findRisks(tx, orgId, prepared)
+  const stored = new Map(found.map((row) => [nameOf(row), row]))
+  const known = new Map(stored)
+  const owners = new Map(found.map((row) => [row.id, nameOf(row)]))
+  const parts = await partsOf(tx, orgId, prepared, stored)
+  const changed = new Map<string, RiskRow>()
+  for (const [index, { risk, field }] of risks.entries()) {
+    const name = nameOf(risk)
+    const before = known.get(name)
+    const id = before?.id ?? risk.id ?? idOf(risk)
+    refuseForeignId(risk, id, owners.get(id), field)
+    const row = rowOf(risk, id, parts[index])
+    if (before !== undefined && sameRow(before, row)) {
+      tally.unchanged += 1
+      continue
+    }
+    tally[before === undefined ? 'created' : 'updated'] += 1
+    owners.set(id, name)
+    known.set(name, row)
+    // twice in one request: the later one stands
+    changed.set(name, row)
+  }
+  const rows = [...changed.values()]
+  await upsertRisks(tx, orgId, rows)
+  const replaced = rows.flatMap((row) => stored.get(nameOf(row)) ?? [])
+  await moveRiskRollups(tx, orgId, replaced.map(counted), rows.map(counted))
+  const idsOf = (isStored: boolean) =>
+    rows.flatMap((row) => (stored.has(nameOf(row)) === isStored ? [row.id] : []))
+  return { ...tally, createdIds: idsOf(false), updatedIds: idsOf(true) }
+}
+
+const nameOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`
+const idOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
+  derivedId('risk', repo, prNumber)
+const counted = (row: RiskRow) => countedOf(row.repo, riskScoreOf(row.scores), row.createdAt)
+
+function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefined, field: string): void {
+  if (risk.id !== null && risk.id !== id) {
+    throw validationError({ field, message: `this pull request already has the id ${id}` })
+  }
+  if (owner !== undefined && owner !== nameOf(risk)) {
+    throw validationError({ field, message: 'another pull request has this id' })
+  }
+}
+
+/** The parts of each: given, computed before from the same record, or computed now. */
+async function partsOf(
+  tx: ISql,
+  orgId: string,
+  risks: readonly PreparedRisk[],
+  stored: ReadonlyMap<string, RiskRow>,
+): Promise<RiskParts[]> {
+  const known = risks.map((risk) => {
+    const row = stored.get(nameOf(risk))
+    return risk.given ?? (row !== undefined && row.inputHash === risk.inputHash ? row : undefined)
+  })
+  const changes = risks.flatMap((risk, index) => (known[index] === undefined ? (risk.change ?? []) : []))
+  const computed = (await computeParts(tx, orgId, changes)).values()
+  return known.flatMap((parts) => parts ?? computed.next().value ?? [])
+}
+
+function rowOf(risk: PreparedRisk, id: string, parts: RiskParts | undefined): RiskRow {
+  if (parts === undefined) throw new Error('a risk score without its parts')
+  const { repo, prNumber, title, filesChanged, createdAt, inputHash } = risk
+  const { scores, contributions } = parts
+  return { id, repo, prNumber, title, filesChanged, createdAt, inputHash, scores, contributions }
+}
+
+/** True for rows that answer alike, whatever they were computed from. */
+function sameRow(a: RiskRow, b: RiskRow): boolean {
+  const shown = ({ inputHash: _hash, ...row }: RiskRow) => JSON.stringify(row)
+  return shown(a) === shown(b)
+}
+
+async function findRisks(tx: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> {
+  const rows = await tx<
+    (Omit<RiskRow, 'createdAt' | 'scores'> & {
+      createdAt: Date
+      impact: string
+      regression: string
+      security: string
+      coupling: string
+      contributions: RiskContributions
+    })[]
+  >`
+    select
+      k.id, k.repo, k.pr_number as "prNumber", k.pr_title as title, k.files_changed as "filesChanged",
+      k.created_at as "createdAt", encode(k.input_hash, 'hex') as "inputHash", k.impact_score as impact,
+      k.regression_score as regression, k.security_score as security, k.coupling_score as coupling, k.contributions
+    from unnest(
+      ${risks.map((risk) => risk.repo)}::text[],
+      ${risks.map((risk) => risk.prNumber)}::integer[]
+    ) as n (repo, pr_number)
+    join pr_risks k on k.org_id = ${orgId} and k.repo = n.repo and k.pr_number = n.pr_number
+    union all
+    select
+      k.id, k.repo, k.pr_number, k.pr_title, k.files_changed, k.created_at, encode(k.input_hash, 'hex'),
+      k.impact_score, k.regression_score, k.security_score, k.coupling_score, k.contributions
+    from pr_risks k
+    where k.org_id = ${orgId}
+      and k.id = any(${risks.map((risk) => risk.id ?? idOf(risk))}::text[])`
+  return rows.map(({ createdAt, impact, regression, security, coupling, contributions, ...row }) => ({
+    id: row.id,
+    repo: row.repo,
+    prNumber: row.prNumber,
+    title: row.title,
+    filesChanged: row.filesChanged,
+    createdAt: createdAt.toISOString(),
+    inputHash: row.inputHash,
+    scores: {
+      impact: Number(impact),
+      regression: Number(regression),
+      security: Number(security),
+      coupling: Number(coupling),
+    },
+    contributions,
+  }))
+}
+
+async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const scores = (part: keyof RiskRow['scores']) =>
+    rows.map((row) => decimalText(scaled(row.scores[part], SCORE_DECIMALS), SCORE_DECIMALS))
+  await tx`
+    insert into pr_risks (
+      org_id, repo, pr_number, id, pr_title, files_changed, created_at,
+      impact_score, regression_score, security_score, coupling_score, risk_score, contributions, input_hash
+    )
+    select
+      ${orgId}, n.repo, n.pr_number, n.id, n.pr_title, n.files_changed, n.created_at,
+      n.impact, n.regression, n.security, n.coupling, n.risk_score, n.contributions::json, decode(n.input_hash, 'hex')
+    from unnest(
+      ${rows.map((row) => row.repo)}::text[],
+      ${rows.map((row) => row.prNumber)}::integer[],
+      ${rows.map((row) => row.id)}::text[],
+      ${rows.map((row) => row.title)}::text[],
+      ${rows.map((row) => row.filesChanged)}::integer[],
+      ${rows.map((row) => row.createdAt)}::timestamptz[],
+      ${scores('impact')}::numeric[],
+      ${scores('regression')}::numeric[],
+      ${scores('security')}::numeric[],
+      ${scores('coupling')}::numeric[],
+      ${rows.map((row) => riskScoreOf(row.scores))}::smallint[],
+      ${rows.map((row) => JSON.stringify(row.contributions))}::text[],
+      ${rows.map((row) => row.inputHash)}::text[]
+    ) as n (
+      repo, pr_number, id, pr_title, files_changed, created_at,
+      impact, regression, security, coupling, risk_score, contributions, input_hash
+    )
+    on conflict (org_id, repo, pr_number) do update set
+      pr_title = excluded.pr_title,
+      files_changed = excluded.files_changed,
+      created_at = excluded.created_at,
+      impact_score = excluded.impact_score,
+      regression_score = excluded.regression_score,
+      security_score = excluded.security_score,
+      coupling_score = excluded.coupling_score,
+      risk_score = excluded.risk_score,
+      contributions = excluded.contributions,
+      input_hash = excluded.input_hash`
+}

@@ -1,0 +1,289 @@
+import { dateOf, normalizeTimestamp } from '../dates.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
+import { securityScore } from '../detection/secrets.ts'
+import { validationError } from '../errors.ts'
+import { derivedId } from '../ids.ts'
+import { problemOf } from '../records/check.ts'
+import type { FindingRecord } from '../records/finding.ts'
+import type {
+  QualityFactor,
+  QualityFactorRecord,
+  QualityRecord,
+  SessionRecord,
+  Tokens,
+  ToolUse,
+  TurnRecord,
+} from '../records/session.ts'
+import { type Pricer, priceRecord } from '../scoring/prices.ts'
+import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
+import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
+
+export interface PrepareOptions {
+  pricer: Pricer
+  /** Whether prompts and answers that were sent are kept. */
+  storeContent: boolean
+  /** What a scan found in the record, for one that was sent without findings. */
+  findings?: readonly FindingRecord[]
+}
+
+/** A session as it is stored: every default filled in, every number at its stored precision. */
+export interface PreparedSession {
+  id: string
+  project: string
+  createdAt: string
+  day: string
+  turns: number
+  /** micro-dollars */
+  cost: bigint
+  /** hundredths */
+  quality: bigint
+  /** hundredths */
+  security: bigint
+  userId: string | null
+  userEmail: string | null
+  /** `scored_at` and `previous_score` are as the record gives them: the writer fills them where it does not. */
+  detail: Omit<SessionDetailBody, 'quality_metadata'> & {
+    quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
+  }
+  /** SHA-256 of all above but when it was scored: the same session sent again hashes alike. */
+  hash: Uint8Array
+}
+
+const time = (text: string | null | undefined): string | null => (text ? normalizeTimestamp(text) : null)
+const money = (dollars: number): number => unscaled(scaled(dollars, MONEY_DECIMALS), MONEY_DECIMALS)
+const points = (value: number): number => unscaled(scaled(value, SCORE_DECIMALS), SCORE_DECIMALS)
+
+/**
+ * Fills in what a session record leaves out: cost from tokens, quality from turns and tools, findings from its texts.
+ * `field` names the record in errors (`records[3]`). Throws VALIDATION_ERROR when given parts contradict each other.
+ */
+export function prepareSession(
+  record: SessionRecord,
+  field: string,
+  { pricer, storeContent, findings = [] }: PrepareOptions,
+): PreparedSession {
+  const createdAt = normalizeTimestamp(record.created_at)
+  const turnRecords = (record.turn_records ?? []).map((turn, index) => turnDetail(turn, index, storeContent))
+  const quality = qualityOf(record, field)
+  const security = securityOf(record, findings, createdAt)
+  const cost = record.estimated_cost ?? priceRecord(pricer, record).cost
+  const prepared = {
+    id: record.id,
+    project: record.project_name,
+    createdAt,
+    day: dateOf(createdAt),
+    turns: record.turns ?? turnRecords.length,
+    cost: scaled(cost, MONEY_DECIMALS),
+    quality: scaled(quality.score, SCORE_DECIMALS),
+    security: scaled(security.score, SCORE_DECIMALS),
+    userId: record.user_id ?? null,
+    userEmail: record.user_email?.toLowerCase() ?? null,
+    detail: {
+      ...about(record, turnRecords),
+      cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
+      tools_used:
+        record.tools_used?.map(({ name, calls, errors }) => ({
+          name,
+          calls: calls ?? 0,
+          errors: errors ?? 0,
+        })) ?? countTools(turnRecords),
+      files_touched: record.files_touched ?? [],
+      summary: record.summary ?? null,
+      turn_records: turnRecords,
+      observations: observationsOf(record, createdAt),
+      analysis: {
+        summary: record.analysis?.summary ?? null,
+        issues: record.analysis?.issues ?? [],
+        classification: record.analysis?.classification ?? null,
+      },
+      quality_metadata: quality,
+      security_metadata: security,
+    },
+  } satisfies Omit<PreparedSession, 'hash'>
+  refuseBeyondLimits(prepared, field)
+  return { ...prepared, hash: hashOf(prepared) }
+}
+
+/** What was filled in keeps the limits of what is sent, or the session's export could not come in again. */
+function refuseBeyondLimits(session: Omit<PreparedSession, 'hash'>, field: string): void {
+  const problem = problemOf(
+    {
+      type: 'session',
+      id: session.id,
+      project_name: session.project,
+      created_at: session.createdAt,
+      turns: session.turns,
+      estimated_cost: unscaled(session.cost, MONEY_DECIMALS),
+      quality_score: unscaled(session.quality, SCORE_DECIMALS),
+      user_id: session.userId,
+      user_email: session.userEmail,
+      ...session.detail,
+    },
+    field,
+  )
+  if (problem !== undefined) throw validationError(problem)
+}
+
+function hashOf(session: Omit<PreparedSession, 'hash'>): Uint8Array {
+  const { scored_at: _at, previous_score: _previous, ...quality } = session.detail.quality_metadata
+  const canonical = {
+    ...session,
+    cost: decimalText(session.cost, MONEY_DECIMALS),
+    quality: decimalText(session.quality, SCORE_DECIMALS),
+    security: decimalText(session.security, SCORE_DECIMALS),
+    detail: { ...session.detail, quality_metadata: quality },
+  }
+  return new Bun.CryptoHasher('sha256').update(JSON.stringify(canonical)).digest()
+}
+
+function about(record: SessionRecord, turns: readonly TurnDetail[]) {
+  const models = record.models ?? [...new Set(turns.flatMap((turn) => turn.model ?? []))]
+  const startedAt = time(record.started_at)
+  const endedAt = time(record.ended_at)
+  const elapsed = startedAt && endedAt ? (Date.parse(endedAt) - Date.parse(startedAt)) / 1000 : null
+  return {
+    source: record.source ?? null,
+    branch: record.branch ?? null,
+    model: record.model ?? models[0] ?? null,
+    models: models.length === 0 && record.model ? [record.model] : models,
+    started_at: startedAt,
+    ended_at: endedAt,
+    duration_seconds: record.duration_seconds ?? (elapsed === null ? null : Math.max(0, elapsed)),
+    tokens: record.tokens ? allTokens(record.tokens) : sumTokens(turns),
+  }
+}
+
+const allTokens = (tokens: Partial<Tokens>): Tokens => ({
+  input: tokens.input ?? 0,
+  output: tokens.output ?? 0,
+  cache_read: tokens.cache_read ?? 0,
+  cache_creation: tokens.cache_creation ?? 0,
+})
+
+function sumTokens(turns: readonly TurnDetail[]): Tokens {
+  const sum: Tokens = { input: 0, output: 0, cache_read: 0, cache_creation: 0 }
+  for (const { tokens } of turns) {
+    if (tokens === null) continue
+    sum.input += tokens.input
+    sum.output += tokens.output
+    sum.cache_read += tokens.cache_read
+    sum.cache_creation += tokens.cache_creation
+  }
+  return sum
+}
+
+function countTools(turns: readonly TurnDetail[]): ToolUse[] {
+  const byName = new Map<string, ToolUse>()
+  for (const call of turns.flatMap((turn) => turn.tool_calls)) {
+    const use = byName.get(call.name) ?? { name: call.name, calls: 0, errors: 0 }
+    use.calls += 1
+    if (call.ok === false) use.errors += 1
+    byName.set(call.name, use)
+  }
+  return [...byName.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1))
+}
+
+function turnDetail(turn: TurnRecord, index: number, storeContent: boolean): TurnDetail {
+  return {
+    turn_number: turn.turn_number ?? index + 1,
+    role: turn.role ?? 'assistant',
+    model: turn.model ?? null,
+    started_at: time(turn.started_at),
+    tokens: turn.tokens ? allTokens(turn.tokens) : null,
+    cost: turn.cost == null ? null : money(turn.cost),
+    tool_calls: (turn.tool_calls ?? []).map(({ name, ok }) => ({ name, ok: ok ?? null })),
+    ...(storeContent && turn.content != null ? { content: turn.content } : {}),
+  }
+}
+
+function observationsOf(record: SessionRecord, createdAt: string): Observation[] {
+  return (record.observations ?? []).map((observation, index) => ({
+    id:
+      observation.id ??
+      derivedId('obs', record.id, index, observation.type ?? 'note', observation.title ?? ''),
+    type: observation.type ?? 'note',
+    title: observation.title ?? '',
+    content: observation.content ?? null,
+    importance: observation.importance ?? 5,
+    file_path: observation.file_path ?? null,
+    turn_number: observation.turn_number ?? null,
+    created_at: time(observation.created_at) ?? createdAt,
+  }))
+}
+
+const hundredths = (value: number): number => Math.round(value * 100)
+
+const factorOf = ({ name, category, count, weight, points }: QualityFactorRecord): QualityFactor => ({
+  name,
+  category: category ?? 'other',
+  count: count ?? 0,
+  weight: weight ?? points,
+  points: hundredths(points) / 100,
+})
+
+function qualityOf(record: SessionRecord, field: string): PreparedSession['detail']['quality_metadata'] {
+  const given: QualityRecord = record.quality_metadata ?? {}
+  const when = {
+    scored_at: time(given.scored_at),
+    previous_score: given.previous_score == null ? null : points(given.previous_score),
+  }
+  const score = record.quality_score ?? given.score
+  if (score == null) return { ...scoreQuality(signalsOfRecord(record)), ...when }
+  if (given.score != null && points(given.score) !== points(score)) throw contradiction(field)
+  if (given.factors === undefined) return { ...reportedQuality(points(score)), ...when }
+  const quality = {
+    score: points(score),
+    base: points(given.base ?? QUALITY_BASE),
+    factors: given.factors.map(factorOf),
+    breakdown: given.breakdown ?? {},
+  }
+  const sum = quality.factors.reduce(
+    (total, factor) => total + hundredths(factor.points),
+    hundredths(quality.base),
+  )
+  if (Math.min(10_000, Math.max(0, sum)) !== hundredths(quality.score)) throw contradiction(field)
+  return { ...quality, ...when }
+}
+
+const contradiction = (field: string) =>
+  validationError({
+    field: `${field}.quality_metadata.score`,
+    message: 'must equal quality_score, and base plus the points of its factors, within 0 and 100',
+  })
+
+function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], createdAt: string) {
+  const found = record.security_metadata ? (record.security_metadata.findings ?? []) : scanned
+  const seen = new Map<string, number>()
+  const findings = found.map((finding) => findingOf(record.id, finding, createdAt, seen))
+  return { score: points(record.security_metadata?.score ?? securityScore(findings)), findings }
+}
+
+/** `seen` counts findings alike in all, so that two of them have two ids, the same ones each time. */
+function findingOf(
+  sessionId: string,
+  finding: FindingRecord,
+  createdAt: string,
+  seen: Map<string, number>,
+): Finding {
+  const ruleId = finding.rule_id ?? 'unknown'
+  const place = [ruleId, finding.title ?? '', finding.file ?? '', finding.line ?? 0, finding.turn_number ?? 0]
+  const fingerprint =
+    finding.fingerprint ?? derivedId('finding', ...place, finding.severity).slice('finding_'.length)
+  const alike = JSON.stringify([fingerprint, ...place])
+  const nth = seen.get(alike) ?? 0
+  seen.set(alike, nth + 1)
+  return {
+    id: finding.id ?? derivedId('finding', sessionId, fingerprint, ...place, ...(nth === 0 ? [] : [nth])),
+    rule_id: ruleId,
+    category: finding.category ?? 'other',
+    severity: finding.severity,
+    title: finding.title ?? ruleId,
+    description: finding.description ?? null,
+    file: finding.file ?? null,
+    line: finding.line ?? null,
+    turn_number: finding.turn_number ?? null,
+    fingerprint,
+    status: 'open',
+    created_at: time(finding.created_at) ?? createdAt,
+  }
+}

@@ -1,0 +1,93 @@
+import type { ReportsWritten } from '../audit/write-reports.ts'
+import type { BudgetExceeded } from '../cost/budget-alerts.ts'
+import { dateOf, monthOf } from '../dates.ts'
+import { SCORE_DECIMALS, unscaled } from '../decimals.ts'
+import { isAlert } from '../records/finding.ts'
+import type { Tally } from '../records/tally.ts'
+import type { SessionsWritten, WrittenSession } from '../sessions/write.ts'
+import type { MembersWritten } from '../team/write.ts'
+import type { EventData } from '../webhooks/outbox/catalogue.ts'
+import type { NewEvent } from '../webhooks/outbox/events.ts'
+
+// What a sync request tells the organization's endpoints, out of what its writers know.
+
+type Alert = EventData['security.alert']
+
+/** What the writers of a request did. */
+interface Written {
+  member: MembersWritten
+  budget: Tally
+  session: SessionsWritten
+  report: ReportsWritten
+}
+
+/** The request's events: members, sessions (completed, then scores, then alerts), budgets, reports. */
+export function eventsOf(written: Written, exceeded: readonly BudgetExceeded[]): NewEvent[] {
+  const { changed } = written.session
+  return [
+    ...written.member.joined.map(
+      ({ id, email, role }): NewEvent => ({
+        event: 'team.member_joined',
+        data: { user_id: id, email, role },
+      }),
+    ),
+    ...changed.flatMap(completed),
+    ...changed.flatMap(scoreChanged),
+    ...changed.flatMap(alerts),
+    ...exceeded.map(
+      ({ budgetId, cost, limit }): NewEvent => ({
+        event: 'cost.budget_exceeded',
+        data: { budget_id: budgetId, current_cost: cost, limit },
+      }),
+    ),
+    ...written.report.made.map(
+      ({ id, report_type, from, to }): NewEvent => ({
+        event: 'compliance.report_ready',
+        data: { report_id: id, report_type, date_range: { from, to } },
+      }),
+    ),
+  ]
+}
+
+/** First days of the months that may just have gone above their limit. */
+export function monthsToCheck({ budget, session }: Pick<Written, 'budget' | 'session'>, now: Date): string[] {
+  const months = new Set(session.changed.map(({ session: { day } }) => monthOf(day)))
+  if (budget.created + budget.updated > 0) months.add(monthOf(dateOf(now)))
+  return [...months]
+}
+
+const score = (hundredths: bigint): number => unscaled(hundredths, SCORE_DECIMALS)
+
+function completed({ session, before }: WrittenSession): NewEvent[] {
+  if (before !== undefined) return []
+  const { id, project, quality } = session
+  return [
+    {
+      event: 'session.completed',
+      data: { session_id: id, project_name: project, quality_score: score(quality) },
+    },
+  ]
+}
+
+function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
+  if (before === undefined || before.quality === session.quality) return []
+  return [
+    {
+      event: 'quality.score_changed',
+      data: { session_id: session.id, old_score: score(before.quality), new_score: score(session.quality) },
+    },
+  ]
+}
+
+/** One a fingerprint, by its gravest finding, of those that the session did not have as an alert before. */
+function alerts({ session, before }: WrittenSession): NewEvent[] {
+  const gravest = new Map<string, Alert>()
+  for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {
+    if (!isAlert(severity) || before?.alerts.has(fingerprint)) continue
+    const known = gravest.get(fingerprint)
+    if (known === undefined || (known.severity === 'high' && severity === 'critical')) {
+      gravest.set(fingerprint, { alert_id: id, severity, title })
+    }
+  }
+  return [...gravest.values()].map((data) => ({ event: 'security.alert', data }))
+}

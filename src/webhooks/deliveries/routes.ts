@@ -1,0 +1,131 @@
+import { Elysia } from 'elysia'
+import { access, type RouteDeps } from '../../http/access.ts'
+import { jsonBody, optionalJsonBody } from '../../http/body.ts'
+import { errorResponses, guard, page } from '../../http/query.ts'
+import { getEndpoint } from '../queries.ts'
+import { maskedHeaders } from '../signing/signature.ts'
+import { type DeliveryHistory, getHistory, listDeliveries } from './history-queries.ts'
+import {
+  Delivery,
+  DeliveryDetail,
+  DeliveryListQuery,
+  DeliveryPage,
+  RecoverAnswer,
+  RecoverBody,
+  TestAnswer,
+  TestBody,
+} from './model.ts'
+import { type ResendDeps, recover, redeliver, testEndpoint } from './resend.ts'
+import type { TestGate } from './test-limit.ts'
+
+export interface DeliveryDeps extends ResendDeps {
+  testGate: TestGate
+}
+
+const tags = ['Webhooks']
+/** Beyond the receiver's time, for the database: then the server drops the connection. */
+const TEST_MARGIN_S = 30
+/** The most there is: a million deliveries take a minute. */
+const RECOVERY_TIMEOUT_S = 255
+
+/** The detail of a delivery: the headers are not stored, they follow from it. */
+function detailOf({ delivery, body, attempts }: DeliveryHistory, prefix: string): DeliveryDetail {
+  const { id, event, event_id, status, attempts: begun, ...rest } = delivery
+  const headers = maskedHeaders({
+    prefix,
+    eventId: event_id,
+    event,
+    deliveryId: id,
+    attempt: Math.max(1, begun),
+    at: new Date(attempts.at(-1)?.started_at ?? delivery.created_at),
+  })
+  return { id, event, event_id, status, attempts, ...rest, request: { headers, body } }
+}
+
+export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
+  const { prefix, testGate, timeoutMs } = deliveries
+  return new Elysia()
+    .use(access(deps))
+    .post(
+      '/webhooks/:webhook_id/test',
+      ({ params: { webhook_id: id }, body, request, server, access: { orgId, actor } }) => {
+        server?.timeout(request, Math.ceil(timeoutMs / 1_000) + TEST_MARGIN_S)
+        return testGate(`${orgId}/${id}`, () => testEndpoint(deliveries, orgId, actor, id, body.event))
+      },
+      {
+        ...guard('webhooks'),
+        ...optionalJsonBody('webhooks'),
+        body: TestBody,
+        response: { 200: TestAnswer, ...errorResponses },
+        detail: {
+          summary: 'Send a test event now',
+          description:
+            'One attempt, no retry, also when the endpoint is disabled. The answer is 200 however the receiver answers. More than 4 at a time are RATE_LIMITED.',
+          tags,
+        },
+      },
+    )
+    .get(
+      '/webhooks/:webhook_id/deliveries',
+      async ({ params: { webhook_id: id }, query, access: { orgId } }) => {
+        await getEndpoint(deps.sql, orgId, id)
+        const { rows, total } = await listDeliveries(deps.sql, orgId, id, query)
+        return page(rows, query, total)
+      },
+      {
+        ...guard('webhooks', DeliveryListQuery),
+        response: { 200: DeliveryPage, ...errorResponses },
+        detail: { summary: 'List deliveries of an endpoint, newest first', tags },
+      },
+    )
+    .get(
+      '/webhooks/:webhook_id/deliveries/:delivery_id',
+      async ({ params, access: { orgId } }) => {
+        await getEndpoint(deps.sql, orgId, params.webhook_id)
+        return detailOf(await getHistory(deps.sql, orgId, params.webhook_id, params.delivery_id), prefix)
+      },
+      {
+        ...guard('webhooks'),
+        response: { 200: DeliveryDetail, ...errorResponses },
+        detail: { summary: 'One delivery with its request and attempts', tags },
+      },
+    )
+    .post(
+      '/webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
+      async ({ params, set, access: { orgId, actor } }) => {
+        set.status = 202
+        return await redeliver(deliveries, orgId, actor, params.webhook_id, params.delivery_id)
+      },
+      {
+        ...guard('webhooks'),
+        response: { 202: Delivery, ...errorResponses },
+        detail: {
+          summary: 'Send a delivery again',
+          description:
+            'A finished one is sent once more, under the same id; a waiting one at once, keeping its retries; one in flight is left as it is. Held while the endpoint is disabled.',
+          tags,
+        },
+      },
+    )
+    .post(
+      '/webhooks/:webhook_id/recover',
+      async ({ params, body, request, server, set, access: { orgId, actor } }) => {
+        server?.timeout(request, RECOVERY_TIMEOUT_S)
+        const answer = await recover(deliveries, orgId, actor, params.webhook_id, body)
+        set.status = 202
+        return answer
+      },
+      {
+        ...guard('webhooks'),
+        ...jsonBody('webhooks'),
+        body: RecoverBody,
+        response: { 202: RecoverAnswer, ...errorResponses },
+        detail: {
+          summary: 'Send all failed deliveries of a time again',
+          description:
+            'Those that were given up or cancelled, each once more. With `dry_run` they are only counted.',
+          tags,
+        },
+      },
+    )
+}

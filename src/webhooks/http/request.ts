@@ -1,0 +1,19 @@
+import type { Egress } from './egress.ts'
+import type { Resolve } from './resolve.ts'
+
+/** A POST to a receiver. */
+export interface OutgoingRequest {
+  url: string
+  /** Without Host and Content-Length, which are added. */
+  headers: Record<string, string>
+  body: string
+}
+
+export interface SenderOptions {
+  egress: Egress
+  resolve: Resolve
+  /** From the start to the whole answer: the setting WEBHOOK_TIMEOUT_MS. */
+  timeoutMs: number
+  /** Authorities in PEM in place of the known ones. */
+  ca?: string
+}

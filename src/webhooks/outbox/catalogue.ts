@@ -1,0 +1,176 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { ReportType } from '../../records/audit.ts'
+import { Role } from '../../records/member.ts'
+
+// The events there are: what each means and carries. The one declaration of them; the schemas are published, and leave
+// room for further fields, which a receiver has to ignore.
+
+const Score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description })
+const Dollars = (description: string) => Type.Number({ minimum: 0, description })
+const SessionId = Type.String({
+  pattern: '^sess_',
+  description: 'The session, as in `GET /v1/sessions/{id}`',
+})
+
+const SessionCompleted = Type.Object({
+  session_id: SessionId,
+  project_name: Type.String(),
+  quality_score: Score('0 to 100, at most 2 decimals'),
+})
+
+const QualityScoreChanged = Type.Object({
+  session_id: SessionId,
+  old_score: Score('The score that was stored'),
+  new_score: Score('The score that is stored now'),
+})
+
+const SecurityAlert = Type.Object({
+  alert_id: Type.String({ pattern: '^finding_', description: "The finding's id in its session" }),
+  severity: Type.Union([Type.Literal('critical'), Type.Literal('high')]),
+  title: Type.String(),
+})
+
+const CostBudgetExceeded = Type.Object({
+  budget_id: Type.String({ pattern: '^budget_', description: 'The budget record in force' }),
+  current_cost: Dollars("The month's cost in US dollars, at most 6 decimals"),
+  limit: Dollars('The monthly limit in US dollars, at most 6 decimals'),
+})
+
+const TeamMemberJoined = Type.Object({
+  user_id: Type.String({ pattern: '^user_' }),
+  email: Type.String({ format: 'email' }),
+  role: Role,
+})
+
+const ComplianceReportReady = Type.Object({
+  report_id: Type.String({ pattern: '^report_' }),
+  report_type: ReportType,
+  date_range: Type.Object(
+    { from: Type.String({ format: 'date' }), to: Type.String({ format: 'date' }) },
+    { description: 'UTC days, both inclusive' },
+  ),
+})
+
+const WebhookTest = Type.Object({
+  webhook_id: Type.String({ pattern: '^hook_', description: 'The endpoint that was tested' }),
+  test: Type.Literal(true),
+  message: Type.String(),
+})
+
+interface Described<Data extends TObject> {
+  /** When it is sent, in a sentence. */
+  meaning: string
+  data: Data
+  example: Static<Data>
+}
+
+const describe = <Data extends TObject>(described: Described<Data>) => described
+
+/** What an endpoint may subscribe to, by name. */
+export const EVENTS = {
+  'session.completed': describe({
+    meaning: 'A session was synced for the first time.',
+    data: SessionCompleted,
+    example: { session_id: 'sess_0k3w9d2m', project_name: 'checkout', quality_score: 87.5 },
+  }),
+  'quality.score_changed': describe({
+    meaning: 'The stored quality score of a session changed its value.',
+    data: QualityScoreChanged,
+    example: { session_id: 'sess_0k3w9d2m', old_score: 87.5, new_score: 72.25 },
+  }),
+  'security.alert': describe({
+    meaning: 'A finding of high or critical severity is new in a session.',
+    data: SecurityAlert,
+    example: {
+      alert_id: 'finding_2h8x41qz7c',
+      severity: 'critical',
+      title: 'AWS secret access key in a tool result',
+    },
+  }),
+  'cost.budget_exceeded': describe({
+    meaning: 'The cost of a month went above its limit; once per month.',
+    data: CostBudgetExceeded,
+    example: { budget_id: 'budget_5r1v0pj3ke', current_cost: 512.480213, limit: 500 },
+  }),
+  'team.member_joined': describe({
+    meaning: 'A member was added.',
+    data: TeamMemberJoined,
+    example: { user_id: 'user_7t4nq2bw', email: 'grace@example.com', role: 'developer' },
+  }),
+  'compliance.report_ready': describe({
+    meaning: 'A compliance report was made, or made anew.',
+    data: ComplianceReportReady,
+    example: {
+      report_id: 'report_9c6y3fma',
+      report_type: 'soc2',
+      date_range: { from: '2026-07-01', to: '2026-09-30' },
+    },
+  }),
+}
+
+/** Sent by the test of an endpoint only: nobody subscribes to it. */
+export const TEST_EVENT = {
+  name: 'webhook.test',
+  ...describe({
+    meaning: 'The endpoint was tested.',
+    data: WebhookTest,
+    example: {
+      webhook_id: 'hook_3m8z5ud1',
+      test: true,
+      message: 'This is a test event. Your endpoint receives webhooks.',
+    },
+  }),
+} as const
+
+export type EventName = keyof typeof EVENTS
+/** Every name an endpoint may subscribe to, in the order of the catalogue. */
+export const EVENT_NAMES = Object.keys(EVENTS).filter(isEventName)
+
+/** True for a name that an endpoint may subscribe to; `*` is none. */
+export function isEventName(name: string): name is EventName {
+  return Object.hasOwn(EVENTS, name)
+}
+
+/** What is sent: the names that are subscribed to, and the test. */
+export type SentName = EventName | typeof TEST_EVENT.name
+/** `data` of each event, by its name. */
+export type EventData = { [Name in EventName]: Static<(typeof EVENTS)[Name]['data']> } & {
+  'webhook.test': Static<typeof WebhookTest>
+}
+
+/** The body of every event. The name stands twice: receivers are written for `event` or for `type`. */
+export const Envelope = Type.Object({
+  id: Type.String({ pattern: '^evt_', description: 'The same at every attempt and in every redelivery' }),
+  event: Type.String({ description: 'Name of the event' }),
+  type: Type.String({ description: 'The same as `event`' }),
+  timestamp: Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+    description: 'When it happened: UTC, milliseconds',
+    examples: ['2026-01-31T12:34:56.789Z'],
+  }),
+  api_version: Type.Literal('v1'),
+  data: Type.Object({}, { description: 'Depends on the event' }),
+})
+export type Envelope = Static<typeof Envelope>
+
+/**
+ * The text that is stored, signed and sent. It is made once: the bytes of an event are the same at every attempt. The
+ * limits of what is synced keep it below 4 KiB, of the 256 KiB a receiver may be sent: the longest field is a title of 500
+ * characters, each 6 bytes at most.
+ */
+export function bodyOf<Name extends SentName>(
+  id: string,
+  name: Name,
+  at: Date,
+  data: EventData[Name],
+): string {
+  const body = {
+    id,
+    event: name,
+    type: name,
+    timestamp: at.toISOString(),
+    api_version: 'v1',
+    data,
+  } satisfies Envelope
+  return JSON.stringify(body)
+}

@@ -1,0 +1,129 @@
+import type { ISql } from '../../db/client.ts'
+import { type IdPrefix, newOrderedId } from '../../ids.ts'
+import { bodyOf, EVENT_NAMES, type EventData, type EventName } from './catalogue.ts'
+import { CHANNEL, countsMoved } from './queue.ts'
+
+/** Something that happened: the name of an event and its data. */
+export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName]
+
+/**
+ * Deliveries made by one statement. 10,000 sessions for 20 endpoints are 200,000: one statement of them would come near
+ * the time that one may take, and all their texts would be in memory at once.
+ */
+const MAX_DELIVERIES = 20_000
+
+/** The enabled endpoints that subscribe to an event. */
+export type Subscribers = (name: EventName) => readonly string[]
+
+/**
+ * Ids of the organization's enabled endpoints by what they subscribe to: one read of at most 20 rows. None where the plan
+ * has no webhooks. They hold while the organization's lock is held, which changes of endpoints take too.
+ */
+export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscribers> {
+  const endpoints = await tx<{ id: string; events: string[] }[]>`
+    select e.id, e.events
+    from webhook_endpoints e
+    join organizations o on o.org_id = e.org_id
+    where e.org_id = ${orgId}
+      and e.enabled
+      and o.plan <> 'cloud_pro'
+    order by e.created_at, e.id`
+  const byName = new Map(
+    EVENT_NAMES.map((name) => [
+      name,
+      endpoints.flatMap(({ id, events }) => (events.includes('*') || events.includes(name) ? [id] : [])),
+    ]),
+  )
+  return (name) => byName.get(name) ?? []
+}
+
+/**
+ * Stores the events that happened at `at`, and one delivery of each for every enabled endpoint that subscribes to it. An
+ * event that none subscribes to is not stored. Call it in the transaction that causes the events, behind the organization's
+ * lock: they are sent once it is committed. `subscribers` spares the look-up where they are known.
+ */
+export async function emit(
+  tx: ISql,
+  orgId: string,
+  at: Date,
+  events: readonly NewEvent[],
+  subscribers?: Subscribers,
+): Promise<void> {
+  if (events.length === 0) return
+  const endpointsOf = subscribers ?? (await findSubscribers(tx, orgId))
+  let batch: NewEvent[] = []
+  let deliveries = 0
+  for (const event of events) {
+    const matching = endpointsOf(event.event).length
+    if (matching === 0) continue
+    batch.push(event)
+    deliveries += matching
+    if (deliveries < MAX_DELIVERIES) continue
+    await store(tx, orgId, at, batch, endpointsOf)
+    batch = []
+    deliveries = 0
+  }
+  if (batch.length > 0) await store(tx, orgId, at, batch, endpointsOf)
+}
+
+/** The arrays that are unnested need no join, which would be planned without knowing how long they are. */
+async function store(
+  tx: ISql,
+  orgId: string,
+  at: Date,
+  batch: readonly NewEvent[],
+  endpointsOf: Subscribers,
+): Promise<void> {
+  const ids = orderedIds('evt', at, batch.length)
+  const events = batch.map((event, index) => rowOf(ids[index] ?? newOrderedId('evt', at), event, at))
+  const pairs = events.flatMap(({ id, event }) =>
+    endpointsOf(event).map((endpoint) => ({ id, event, endpoint })),
+  )
+  await tx`
+    with clock as (
+      select clock_timestamp() as now
+    ),
+    events as (
+      insert into webhook_events (org_id, id, event, created_at, body)
+      select ${orgId}, n.id, n.event, c.now, n.body
+      from clock c
+      cross join unnest(
+        ${events.map(({ id }) => id)}::text[],
+        ${events.map(({ event }) => event)}::text[],
+        ${events.map(({ body }) => body)}::text[]
+      ) as n (id, event, body)
+    ),
+    changed as (
+      insert into webhook_deliveries as d (
+        org_id, id, endpoint_id, event_id, event, status, attempts, created_at
+      )
+      select ${orgId}, n.id, n.endpoint_id, n.event_id, n.event, 'pending', 0, c.now
+      from clock c
+      cross join unnest(
+        ${orderedIds('dlv', at, pairs.length)}::text[],
+        ${pairs.map(({ endpoint }) => endpoint)}::text[],
+        ${pairs.map(({ id }) => id)}::text[],
+        ${pairs.map(({ event }) => event)}::text[]
+      ) as n (id, endpoint_id, event_id, event)
+      returning d.id, d.endpoint_id, d.event_id, d.created_at, d.event, null::text as was, d.status
+    ),
+    queued as (
+      insert into webhook_queue (
+        org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
+      )
+      select ${orgId}, x.id, x.endpoint_id, x.event_id, 'scheduled', 0, 0, 0, false, x.created_at
+      from changed x
+    ),
+    counts as (${countsMoved(tx, orgId)})
+    select pg_notify(${CHANNEL}, ${orgId})`
+}
+
+/** `count` new ids, ascending: what happened together is sent and listed in the order it happened in. */
+const orderedIds = (prefix: IdPrefix, at: Date, count: number): string[] =>
+  Array.from({ length: count }, () => newOrderedId(prefix, at)).sort()
+
+const rowOf = (id: string, { event, data }: NewEvent, at: Date) => ({
+  id,
+  event,
+  body: bodyOf(id, event, at, data),
+})

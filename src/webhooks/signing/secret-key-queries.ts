@@ -1,0 +1,51 @@
+import type { ISql, Sql } from '../../db/client.ts'
+import { OperatorError } from '../../errors.ts'
+
+// The database knows which key its secrets were encrypted with, by a digest of it.
+
+const OTHER_KEY =
+  'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or restore its secret.key'
+
+/**
+ * Keeps the digest of the key that this server has. Throws OperatorError when there are endpoints whose secrets were
+ * encrypted with another; without any the digest is replaced.
+ */
+export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void> {
+  await sql.begin(async (tx) => {
+    await keepFirst(tx, digest)
+    const [known] = await tx<{ digest: Uint8Array }[]>`
+      select k.digest
+      from secret_key_check k
+      where k.id = 1
+      for update`
+    if (known !== undefined && Buffer.from(digest).equals(known.digest)) return
+    // a statement of its own, after the wait for whoever is making an endpoint
+    const [endpoint] = await tx`
+      select e.id
+      from webhook_endpoints e
+      limit 1`
+    if (endpoint !== undefined) throw new OperatorError(OTHER_KEY)
+    await tx`
+      update secret_key_check
+      set digest = ${digest}
+      where id = 1`
+  })
+}
+
+/** In the transaction that stores a secret: throws when the database's secrets are encrypted with another key. */
+export async function holdSecretKey(tx: ISql, digest: Uint8Array): Promise<void> {
+  await keepFirst(tx, digest)
+  const [known] = await tx<{ digest: Uint8Array }[]>`
+    select k.digest
+    from secret_key_check k
+    where k.id = 1
+    for share`
+  if (known === undefined || !Buffer.from(digest).equals(known.digest)) throw new Error(OTHER_KEY)
+}
+
+async function keepFirst(tx: ISql, digest: Uint8Array): Promise<void> {
+  await tx`
+    insert into secret_key_check (id, digest)
+    values (1, ${digest})
+    on conflict (id) do nothing`
+}

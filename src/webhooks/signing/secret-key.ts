@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { codeOf, OperatorError } from '../../errors.ts'
+
+// The key that encrypts webhook secrets: the setting SECRET_KEY, or a file in the data directory.
+
+const FILE = 'secret.key'
+const KEY_BYTES = 32
+const OWNER_ONLY = 0o600
+const OTHERS = 0o077
+/** What file systems without hard links say to `link`. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/**
+ * The 32 bytes of the setting, or of `secret.key` in the data directory, which is made when it is missing, for its owner
+ * alone. Processes that start together end up with the same file. Throws OperatorError when it cannot be read or made.
+ */
+export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
+  if (secretKey !== null) return secretKey
+  const file = join(dataDir, FILE)
+  try {
+    const known = readKey(file)
+    if (known !== undefined) return known
+    makeKey(file)
+    const made = readKey(file)
+    if (made === undefined) throw new OperatorError(`${file} was removed while it was made`)
+    return made
+  } catch (error) {
+    const code = codeOf(error)
+    if (error instanceof OperatorError || code === undefined) throw error
+    throw new OperatorError(
+      `the key that encrypts webhook secrets cannot be read or made in ${file} (${code}): set SECRET_KEY to 32 bytes in base64 (openssl rand -base64 32)`,
+    )
+  }
+}
+
+/** undefined: there is no file. */
+function readKey(file: string): Uint8Array | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const { mode } = fstatSync(descriptor)
+    if ((mode & OTHERS) !== 0) closeToOthers(file, descriptor)
+    const key = Buffer.from(readFileSync(descriptor, 'utf8').trim(), 'base64')
+    if (key.length === KEY_BYTES) return new Uint8Array(key)
+    throw new OperatorError(
+      `${file} does not hold ${KEY_BYTES} bytes in base64: restore it from a backup, or set SECRET_KEY`,
+    )
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function closeToOthers(file: string, descriptor: number): void {
+  try {
+    fchmodSync(descriptor, OWNER_ONLY)
+  } catch (error) {
+    throw new OperatorError(
+      `others may read ${file}, and that cannot be changed (${codeOf(error)}): chmod 600 it, or set SECRET_KEY`,
+    )
+  }
+}
+
+/** Whoever comes first makes it; written whole and flushed before it has its name, so that nobody reads half of it. */
+function makeKey(file: string): void {
+  const folder = dirname(file)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`
+  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    writeFileSync(draft, text, { flag: 'wx', mode: OWNER_ONLY, flush: true })
+    try {
+      linkSync(draft, file)
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return
+      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+      writeWhereFree(file, text)
+    }
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  flushFolder(folder)
+}
+
+function writeWhereFree(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: OWNER_ONLY, flush: true })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** A name that is lost in a power failure would take the key with it. */
+function flushFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

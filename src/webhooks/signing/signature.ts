@@ -1,0 +1,123 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { VERSION } from '../../version.ts'
+
+// The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as GitHub sends
+// it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
+
+/** What the headers say of an attempt, without its signatures. */
+export interface AttemptIdentity {
+  /** Beginning of the header names: the setting WEBHOOK_HEADER_PREFIX. */
+  prefix: string
+  /** `evt_…`; the receiver's key against duplicates. */
+  eventId: string
+  /** The event's name. */
+  event: string
+  /** `dlv_…`, the same on every attempt. */
+  deliveryId: string
+  /** From 1. */
+  attempt: number
+  /** When it is sent. */
+  at: Date
+}
+
+interface Signatures {
+  current: string
+  /** null outside a rotation's grace. */
+  previous: string | null
+  /** All of the Standard form, separated by spaces. */
+  standard: string
+}
+
+const SECRET_FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+
+/**
+ * The key of the Standard form: the bytes that a secret `whsec_<base64>` stands for. Any other text has no such bytes
+ * and is its own key, as UTF-8.
+ */
+function standardKey(secret: string): Buffer {
+  const encoded = SECRET_FORM.exec(secret)?.[1]
+  return encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64')
+}
+
+/** `sha256=<hex>`: HMAC-SHA256 of the body; the key is the secret's text as UTF-8, `whsec_` included. */
+export function signatureOf(secret: string, body: string | Uint8Array): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+}
+
+/** What the Standard form signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
+export interface StandardMessage {
+  id: string
+  /** Unix seconds, in decimal. */
+  timestamp: string
+  body: string | Uint8Array
+}
+
+function standardSignatureOf(secret: string, { id, timestamp, body }: StandardMessage): string {
+  const hmac = createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body)
+  return `v1,${hmac.digest('base64')}`
+}
+
+function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<string, string> {
+  const { prefix, eventId, event, deliveryId, attempt, at } = identity
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/json',
+    'User-Agent': `CloudAnalytics/${VERSION}`,
+    [`${prefix}-Signature-256`]: signatures.current,
+    [`${prefix}-Signature`]: signatures.current,
+    [`${prefix}-Event`]: event,
+    [`${prefix}-Delivery`]: deliveryId,
+    [`${prefix}-Attempt`]: `${attempt}`,
+    'webhook-id': eventId,
+    'webhook-timestamp': unixSeconds(at),
+    'webhook-signature': signatures.standard,
+  }
+  if (signatures.previous !== null) headers[`${prefix}-Signature-256-Previous`] = signatures.previous
+  return headers
+}
+
+const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
+
+/** The headers of an attempt, signed with `secret` and, while a rotation's grace lasts, with the previous one too. */
+export function signedHeaders(
+  request: AttemptIdentity & { secret: string; previousSecret: string | null; body: string },
+): Record<string, string> {
+  const { secret, previousSecret, body, eventId, at } = request
+  const message = { id: eventId, timestamp: unixSeconds(at), body }
+  const secrets = previousSecret === null ? [secret] : [secret, previousSecret]
+  return headersOf(request, {
+    current: signatureOf(secret, body),
+    previous: previousSecret === null ? null : signatureOf(previousSecret, body),
+    standard: secrets.map((each) => standardSignatureOf(each, message)).join(' '),
+  })
+}
+
+const MASKED = 'sha256=***'
+
+/** The same headers with the signatures hidden, for people; `hasPrevious`: within a rotation's grace. */
+export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): Record<string, string> {
+  return headersOf(identity, {
+    current: MASKED,
+    previous: hasPrevious ? MASKED : null,
+    standard: hasPrevious ? 'v1,*** v1,***' : 'v1,***',
+  })
+}
+
+// the length of a signature is no secret
+const isSame = (given: string, right: string): boolean => {
+  const [a, b] = [Buffer.from(given), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Whether `header` (`sha256=<hex>`) is the body's signature; in constant time. */
+export function verifySignature(secret: string, body: string | Uint8Array, header: string): boolean {
+  return isSame(header, signatureOf(secret, body))
+}
+
+/**
+ * Whether one of the signatures in a `webhook-signature` header (`v1,<base64>`, separated by spaces) is the message's.
+ * How old the message may be is the caller's to judge.
+ */
+export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
+  const right = standardSignatureOf(secret, message)
+  return header.split(' ').some((given) => isSame(given, right))
+}

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { run, runJson } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// Accounts and usage, on a database by URL.
+
+const SLOW_MS = 30_000
+let database: TestDatabase
+let env: { DATA_DIR: string; DATABASE_URL: string; PORT: string }
+
+beforeAll(async () => {
+  database = await testDatabase()
+  env = { DATABASE_URL: database.url, DATA_DIR: '/nonexistent', PORT: '1' }
+  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
+}, SLOW_MS)
+afterAll(() => database.drop())
+
+test('version, and help with examples', async () => {
+  expect((await run(['version'], env)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  expect(await runJson(['version'], env)).toEqual({ version: expect.any(String) })
+  const help = await run(['key', 'create', '--help'], env)
+  expect(help.code).toBe(0)
+  expect(help.stdout).toContain('cloud-analytics key create --org acme')
+  const settings = (await run(['--help'], env)).stdout.replace(/\n\s{20,}/g, ' ')
+  expect(settings).toMatch(
+    /--admin-port <value>\s+port of the admin listener \(off\) \(for a later version\)/,
+  )
+  expect(settings).toMatch(/--public-url <value>\s+where clients reach this server\n/)
+  expect(settings).toMatch(
+    /--retention-audit-days <value>\s+days that audit entries are kept \(0: for ever\)\n/,
+  )
+  expect(settings).toMatch(
+    /--store-content <value>\s+true keeps prompts and answers that are sent \(false\)\n/,
+  )
+})
+
+const WRONG_USAGE: [string, string[]][] = [
+  ['an unknown command', ['org', 'destroy']],
+  ['an unknown command at the top', ['destroy']],
+  ['an unknown option', ['org', 'list', '--all']],
+  ['a missing option', ['org', 'create', '--slug', 'x']],
+  ['a family without a command', ['org']],
+  ['a missing argument', ['import', '--org', 'acme']],
+  ['one argument too many', ['org', 'list', 'acme']],
+  ['a plan that is none', ['org', 'create', '--slug', 'x', '--name', 'X', '--plan', 'gold']],
+  ['a slug that is none', ['org', 'create', '--slug', 'X!', '--name', 'X', '--plan', 'cloud_pro']],
+  ['a scope that is none', ['key', 'create', '--org', 'acme', '--name', 'x', '--scopes', 'admin']],
+  [
+    'a date that is none',
+    ['key', 'create', '--org', 'acme', '--name', 'x', '--scopes', 'read', '--expires', '2026-02-30'],
+  ],
+  [
+    'a role that is none',
+    ['member', 'add', '--org', 'acme', '--email', 'a@b.c', '--name', 'A', '--role', 'king'],
+  ],
+  ['an amount that is none', ['budget', 'set', '--org', 'acme', '--limit', 'much']],
+  ['a limit of nothing', ['budget', 'set', '--org', 'acme', '--limit', '0']],
+  ['a month that is none', ['budget', 'set', '--org', 'acme', '--limit', '5', '--month', '2026-13']],
+  ['a number that is none', ['seed', '--org', 'acme', '--sessions', '-3']],
+  ['nothing to change', ['org', 'update', 'acme']],
+  ['a setting that is none', ['org', 'list', '--log-level', 'loud']],
+  ['sync to nowhere', ['sync', '.']],
+  ['sync to two places', ['sync', '.', '--org', 'acme', '--server', 'http://localhost:1', '--key', 'x']],
+]
+test.each(WRONG_USAGE)('%s is wrong usage: exit code 2, nothing on standard output', async (_what, args) => {
+  const { code, stdout, stderr } = await run([...args, '--json'], env)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).not.toBe('')
+  expect(stderr).not.toContain('    at ')
+})
+
+test('every wrong setting is named at once', async () => {
+  const { code, stderr } = await run(['serve', '--port', 'http'], {
+    ...env,
+    DATABASE_POOL: '0',
+    LOG_FORMAT: 'xml',
+  })
+  expect(code).toBe(2)
+  for (const name of ['--port', 'DATABASE_POOL', 'LOG_FORMAT']) expect(stderr).toContain(name)
+})
+
+test(
+  'what fails is one line and exit code 1',
+  async () => {
+    const failing = [
+      ['key', 'list', '--org', 'nobody'],
+      ['key', 'revoke', 'nokey'],
+      ['member', 'remove', '--org', 'acme', '--email', 'nobody@example.com'],
+      ['org', 'create', '--slug', 'acme', '--name', 'Again', '--plan', 'cloud_pro'],
+      ['health'],
+      ['sync', '/nonexistent', '--org', 'acme'],
+      ['import', '/nonexistent', '--org', 'acme'],
+      ['export', '--org', 'nobody'],
+    ]
+    const results = await Promise.all(failing.map((args) => run(args, env)))
+    for (const { code, stdout, stderr } of results) {
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/^error: [^\n]+\n$/)
+    }
+  },
+  SLOW_MS,
+)
+
+test('a database that is not there is said in one line, without its password', async () => {
+  const { code, stderr } = await run(['org', 'list'], {
+    ...env,
+    DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/none',
+  })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^error: [^\n]*does not answer[^\n]*\n$/)
+  expect(stderr).not.toContain('hunter2')
+})
+
+test('organizations are made, listed and changed', async () => {
+  const made = await runJson(
+    ['org', 'create', '--slug', 'beta', '--name', 'Beta', '--plan', 'cloud_pro'],
+    env,
+  )
+  expect(made).toMatchObject({
+    id: expect.stringMatching(/^org_/),
+    slug: 'beta',
+    name: 'Beta',
+    plan: 'cloud_pro',
+  })
+  expect(await runJson(['org', 'list'], env)).toContainEqual(made)
+  const changed = await runJson(['org', 'update', 'beta', '--plan', 'cloud_enterprise'], env)
+  expect(changed).toEqual({ ...made, plan: 'cloud_enterprise' })
+  expect((await run(['org', 'list'], env)).stdout).toContain('cloud_enterprise')
+})
+
+test('a key is shown once, listed without its secret, and revoked', async () => {
+  const wanted = ['--name', 'ci', '--scopes', 'read,write', '--expires', '2099-01-31']
+  const made = await runJson(['key', 'create', '--org', 'acme', ...wanted], env)
+  expect(made).toEqual({
+    id: expect.any(String),
+    key: expect.stringMatching(/^ca_live_[a-z0-9]{8}_[A-Za-z0-9]{38}$/),
+    name: 'ci',
+    scopes: ['read', 'write'],
+    expires_at: '2099-01-31T00:00:00.000Z',
+  })
+  const listed = await run(['key', 'list', '--org', 'acme', '--json'], env)
+  expect(listed.stdout).toContain(made.id)
+  expect(listed.stdout).not.toContain(made.key)
+  expect(await runJson(['key', 'revoke', made.id], env)).toMatchObject({
+    id: made.id,
+    revoked_at: expect.any(String),
+  })
+})
+
+test('a member is added, changed and removed; sessions keep the address', async () => {
+  const about = ['--org', 'acme', '--email', 'Ada@Example.com']
+  const made = await runJson(['member', 'add', ...about, '--name', 'Ada', '--role', 'developer'], env)
+  expect(made).toMatchObject({
+    id: expect.stringMatching(/^user_/),
+    email: 'ada@example.com',
+    role: 'developer',
+  })
+  const changed = await runJson(['member', 'add', ...about, '--name', 'Ada L', '--role', 'admin'], env)
+  expect(changed).toEqual({ ...made, display_name: 'Ada L', role: 'admin' })
+  expect(await runJson(['member', 'list', '--org', 'acme'], env)).toEqual([changed])
+  const session = { type: 'session', id: 'sess_ada', project_name: 'p', created_at: '2026-01-02T03:04:05Z' }
+  await runJson(
+    ['import', '-', '--org', 'acme'],
+    env,
+    JSON.stringify({ ...session, user_email: 'ada@example.com' }),
+  )
+  expect(await runJson(['member', 'remove', ...about], env)).toEqual(changed)
+  expect(await runJson(['member', 'list', '--org', 'acme'], env)).toEqual([])
+  const exported = (await run(['export', '--org', 'acme'], env)).stdout
+  expect(exported).toContain('"user_email":"ada@example.com"')
+})
+
+test('a budget holds from its month on', async () => {
+  const budget = await runJson(
+    ['budget', 'set', '--org', 'acme', '--limit', '99.50', '--month', '2026-11'],
+    env,
+  )
+  expect(budget).toEqual({ org: 'acme', month: '2026-11', limit: 99.5, currency: 'USD' })
+  expect((await run(['export', '--org', 'acme'], env)).stdout).toContain(
+    '{"type":"budget","month":"2026-11","limit":99.5}',
+  )
+})
+
+test(
+  'doctor finds rollups that differ from their sessions, and mends them',
+  async () => {
+    const plan = ['--sessions', '300', '--seed', '7']
+    await runJson(['seed', '--org', 'acme', ...plan], env)
+    expect((await run(['seed', '--org', 'acme', ...plan], env)).code).toBe(1)
+    expect(await runJson(['doctor'], env)).toMatchObject({ ok: true })
+    await database.sql`update session_rollups set sessions = sessions + 1 where grain = 'month' and project = ''`
+    const found = await run(['doctor', '--json'], env)
+    expect(found.code).toBe(1)
+    const report: { ok: boolean; checks: { name: string; status: string }[] } = JSON.parse(found.stdout)
+    expect(report.ok).toBe(false)
+    expect(report.checks.filter(({ status }) => status === 'fail').map(({ name }) => name)).toEqual([
+      'rollups',
+    ])
+    expect(await runJson(['doctor', '--rebuild-rollups'], env)).toMatchObject({ ok: true })
+    expect(await runJson(['migrate'], env)).toEqual({ applied: [] })
+  },
+  SLOW_MS,
+)

@@ -1,0 +1,161 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { loadConfig, SETTINGS } from '../../src/config.ts'
+import { OperatorError } from '../../src/errors.ts'
+import { scratchFolder } from '../support/cli.ts'
+
+const refusal = (env: Record<string, string>, flags = {}) => {
+  try {
+    loadConfig(env, flags)
+  } catch (error) {
+    if (error instanceof OperatorError) return error
+    throw error
+  }
+  throw new Error('was accepted')
+}
+
+test('without settings the defaults hold', () => {
+  expect(loadConfig({})).toMatchObject({
+    host: '127.0.0.1',
+    port: 8080,
+    adminPort: null,
+    databaseUrl: null,
+    databasePool: 10,
+    publicUrl: null,
+    secretKey: null,
+    trustProxy: 0,
+    rateLimits: { cloud_pro: 100, cloud_team: 500, cloud_enterprise: 2000 },
+    webhookRetryDelaysS: [60, 300, 1800],
+    webhookTimeoutMs: 15_000,
+    webhookConcurrency: 64,
+    webhookEndpointConcurrency: 4,
+    webhookAllowHttp: false,
+    webhookAllowCidrs: [],
+    webhookHeaderPrefix: 'X-Service',
+    webhookMaxEndpoints: 20,
+    storeContent: false,
+    modelPrices: null,
+    retentionDeliveriesDays: 30,
+    retentionAuditDays: 0,
+    logLevel: 'info',
+  })
+})
+
+test('the data directory is the system’s for root, else the user’s', () => {
+  const dir = loadConfig({ XDG_DATA_HOME: '/tmp/xdg' }).dataDir
+  expect(dir).toBe(process.getuid?.() === 0 ? '/var/lib/cloud-analytics' : '/tmp/xdg/cloud-analytics')
+  expect(loadConfig({ DATA_DIR: '/srv/ca' }).dataDir).toBe('/srv/ca')
+})
+
+test('flags win over the environment, empty variables count as unset', () => {
+  expect(loadConfig({ PORT: '1000', HOST: '' }, { PORT: '2000' })).toMatchObject({
+    port: 2000,
+    host: '127.0.0.1',
+  })
+})
+
+test('values are read as what they are', () => {
+  const config = loadConfig({
+    RATE_LIMITS: '1, 2,3',
+    WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8',
+    WEBHOOK_RETRY_DELAYS: '0,1',
+    STORE_CONTENT: 'TRUE',
+    PUBLIC_URL: 'https://a.example/base//',
+    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DATABASE_URL: 'postgres:///db?host=/run/postgresql',
+  })
+  expect(config).toMatchObject({
+    rateLimits: { cloud_pro: 1, cloud_team: 2, cloud_enterprise: 3 },
+    webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8'],
+    webhookRetryDelaysS: [0, 1],
+    storeContent: true,
+    publicUrl: 'https://a.example/base',
+    secretKey: new Uint8Array(32).fill(7),
+    databaseUrl: 'postgres:///db?host=/run/postgresql',
+  })
+})
+
+const WRONG: Record<string, string[]> = {
+  HOST: ['a b', 'http://a'],
+  PORT: ['x', '-1', '65536', '1e3', '80.5'],
+  ADMIN_PORT: ['no'],
+  DATABASE_URL: ['mysql://a/b', 'localhost'],
+  DATABASE_POOL: ['0'],
+  PUBLIC_URL: ['a.example', 'ftp://a'],
+  SECRET_KEY: ['short', 'A'.repeat(44)],
+  TRUST_PROXY: ['-1', 'yes'],
+  RATE_LIMITS: ['100', '1,2', '1,2,3,4', '0,1,2', 'a,b,c', '1,2,'],
+  WEBHOOK_RETRY_DELAYS: ['60;300', '-1', '60,'],
+  WEBHOOK_TIMEOUT_MS: ['0'],
+  WEBHOOK_CONCURRENCY: ['0'],
+  WEBHOOK_ENDPOINT_CONCURRENCY: ['none'],
+  WEBHOOK_ALLOW_HTTP: ['maybe'],
+  WEBHOOK_ALLOW_CIDRS: ['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', 'fd00::/129', 'x/8'],
+  WEBHOOK_HEADER_PREFIX: ['X Service', '-X', 'X-'],
+  WEBHOOK_MAX_ENDPOINTS: ['0'],
+  STORE_CONTENT: ['2'],
+  RETENTION_DELIVERIES_DAYS: ['0'],
+  RETENTION_AUDIT_DAYS: ['-1'],
+  LOG_LEVEL: ['verbose', 'INFO'],
+  LOG_FORMAT: ['xml'],
+}
+
+test.each(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+  '%s=%s is refused by name',
+  (name, value) => {
+    const error = refusal({ [name]: value })
+    expect(error.exitCode).toBe(2)
+    expect(error.message).toContain(`\n  ${name} must be`)
+  },
+)
+
+test('all wrong settings are listed at once, flags by their flag, and no value is repeated', () => {
+  const error = refusal(
+    {
+      PORT: 'x',
+      LOG_LEVEL: 'loud',
+      SECRET_KEY: 'my-secret-value',
+      DATABASE_URL: 'postgresql//u:hunter2@h/d',
+    },
+    { DATABASE_POOL: 'many', HOST: '' },
+  )
+  for (const name of [
+    'PORT',
+    'LOG_LEVEL',
+    'SECRET_KEY',
+    'DATABASE_URL',
+    '--database-pool',
+    '--host is empty',
+  ]) {
+    expect(error.message).toContain(name)
+  }
+  expect(error.message).not.toMatch(/my-secret-value|hunter2|loud|many/)
+})
+
+test.each([
+  [undefined, 'cannot be read (ENOENT)'],
+  ['{"m":{"input":1}}', 'is no file of prices: "m" needs input and output'],
+])('MODEL_PRICES is read with the other settings: %s', async (text, reason) => {
+  const folder = scratchFolder()
+  const file = join(folder.path, 'prices.json')
+  if (text !== undefined) await Bun.write(file, text)
+  const error = refusal({ PORT: 'x', MODEL_PRICES: file })
+  folder.remove()
+  expect(error.message).toContain('\n  PORT must be')
+  expect(error.message).toContain(`\n  MODEL_PRICES ${reason}`)
+})
+
+test('more connections than the embedded database takes need a DATABASE_URL', () => {
+  expect(refusal({ DATABASE_POOL: '41' }).message).toContain(
+    '\n  DATABASE_POOL must be an integer from 1 to 40 unless DATABASE_URL is set',
+  )
+  expect(refusal({}, { DATABASE_POOL: '1000' }).message).toContain('\n  --database-pool must be')
+  expect(loadConfig({ DATABASE_POOL: '40' }).databasePool).toBe(40)
+  const elsewhere = { DATABASE_URL: 'postgres://a/b' }
+  expect(loadConfig({ ...elsewhere, DATABASE_POOL: '1000' }).databasePool).toBe(1000)
+  expect(loadConfig({ DATABASE_POOL: '41' }, elsewhere).databasePool).toBe(41)
+})
+
+test('every setting is read', () => {
+  expect(SETTINGS.filter((name) => !(name in WRONG))).toEqual(['DATA_DIR', 'MODEL_PRICES'])
+})

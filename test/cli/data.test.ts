@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// What goes in and out: sync, import and export, in the local database and through a server.
+
+const SLOW_MS = 30_000
+const folder = scratchFolder()
+const transcripts = join(folder.path, 'projects')
+let database: TestDatabase
+let env: { DATA_DIR: string; DATABASE_URL: string; XDG_STATE_HOME: string }
+let server: Serving
+
+beforeAll(async () => {
+  database = await testDatabase()
+  env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: join(folder.path, 'state') }
+  for (const slug of ['local', 'remote', 'source', 'copy']) {
+    await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_enterprise'], env)
+  }
+  server = await serving('serve', { ...env, STORE_CONTENT: 'true' })
+  await Bun.write(join(transcripts, 'one.jsonl'), `${transcript('one', 2)}not json at all\n`)
+  await Bun.write(join(transcripts, 'two.jsonl'), transcript('two', 3))
+  await Bun.write(join(transcripts, 'LICENSE'), 'do as you like\n')
+}, SLOW_MS)
+afterAll(async () => {
+  await server.end()
+  await database.drop()
+  folder.remove()
+})
+
+/** A Claude Code transcript of `answers` API messages, each in two lines that repeat its usage. */
+function transcript(id: string, answers: number): string {
+  const lines: object[] = []
+  const common = { sessionId: id, cwd: '/home/dev/shop', gitBranch: 'main' }
+  const at = (second: number) => `2026-03-04T10:00:${String(second).padStart(2, '0')}.000Z`
+  lines.push({
+    ...common,
+    type: 'user',
+    uuid: `${id}-u`,
+    timestamp: at(0),
+    message: { role: 'user', content: 'please' },
+  })
+  for (let index = 0; index < answers; index += 1) {
+    const usage = {
+      input_tokens: 100,
+      output_tokens: 50,
+      cache_read_input_tokens: 1000,
+      cache_creation_input_tokens: 10,
+    }
+    const message = { id: `${id}-m${index}`, role: 'assistant', model: 'claude-sonnet-4-5', usage }
+    for (const part of ['a', 'b']) {
+      const content = [{ type: 'text', text: `${part}${index}` }]
+      const uuid = `${id}-${index}${part}`
+      const requestId = `${id}-r${index}`
+      lines.push({
+        ...common,
+        type: 'assistant',
+        uuid,
+        requestId,
+        timestamp: at(index + 1),
+        message: { ...message, content },
+      })
+    }
+  }
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
+
+async function keyOf(org: string): Promise<string> {
+  return (await runJson(['key', 'create', '--org', org, '--name', 'test', '--scopes', 'read,write'], env)).key
+}
+
+async function body(key: string, path: string): Promise<string> {
+  return await (await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${key}` } })).text()
+}
+
+const FIRST = { received: 2, created: 2, updated: 0, unchanged: 0 }
+const AGAIN = { received: 2, created: 0, updated: 0, unchanged: 2 }
+
+test('sync reads each API message once, names what it cannot read, and changes nothing the second time', async () => {
+  const args = ['sync', transcripts, '--org', 'local', '--user', 'dev@example.com']
+  const first = await run([...args, '--json'], env)
+  expect(first.code).toBe(0)
+  const summary = JSON.parse(first.stdout)
+  expect(summary).toMatchObject({ ...FIRST, ignored: 1, unreadable: 1, unpriced_models: [] })
+  const [one, two] = summary.files
+  expect(one).toMatchObject({
+    path: join(transcripts, 'one.jsonl'),
+    format: 'claude-code',
+    sessions: ['sess_one'],
+    unreadable: 1,
+  })
+  expect(one.usage['claude-sonnet-4-5']).toMatchObject({
+    input: 200,
+    output: 100,
+    cache_read: 2000,
+    cache_creation: 20,
+  })
+  expect(two).toMatchObject({ sessions: ['sess_two'], unreadable: 0 })
+  expect(summary.skipped).toEqual([{ path: one.path, line: 6, reason: expect.any(String) }])
+  expect(first.stderr).toContain(`${one.path}:6`)
+  expect(await runJson(args, env)).toMatchObject(AGAIN)
+})
+
+test('a dry run prints the records and sends nothing', async () => {
+  const lines = (await run(['sync', transcripts, '--dry-run'], env)).stdout.trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual(['sess_one', 'sess_two'])
+  expect(await runJson(['sync', transcripts, '--dry-run', '--project', 'p'], env)).toMatchObject({
+    records: [
+      { id: 'sess_one', project_name: 'p' },
+      { id: 'sess_two', project_name: 'p' },
+    ],
+  })
+  const content = await run(['sync', transcripts, '--dry-run'], env)
+  expect(content.stdout).not.toContain('please')
+  expect((await run(['sync', transcripts, '--dry-run', '--content'], env)).stdout).toContain('please')
+})
+
+test('sync to a server leaves out what it was sent before, and sends what has grown', async () => {
+  const key = await keyOf('remote')
+  const args = ['sync', transcripts, '--server', server.url, '--key', key]
+  expect(await runJson(args, env)).toMatchObject(FIRST)
+  expect(await runJson(args, env)).toMatchObject(AGAIN)
+  expect(await runJson([...args, '--all'], env)).toMatchObject(AGAIN)
+  expect(JSON.parse(await body(key, '/v1/sessions'))).toMatchObject({ pagination: { total: 2 } })
+  const grown = join(folder.path, 'grown', 'two.jsonl')
+  await Bun.write(grown, transcript('two', 4))
+  expect(await runJson(['sync', grown, '--server', server.url, '--key', key], env)).toMatchObject({
+    received: 1,
+    updated: 1,
+  })
+})
+
+test('sync to a server says why it is refused', async () => {
+  const { code, stderr } = await run(['sync', transcripts, '--server', server.url, '--key', 'ca_live_x'], env)
+  expect(code).toBe(1)
+  expect(stderr).toContain('not an API key')
+  const readOnly = await runJson(['key', 'create', '--org', 'remote', '--name', 'r', '--scopes', 'read'], env)
+  const refused = await run(['sync', transcripts, '--server', server.url, '--key', readOnly.key], env)
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toMatch(/error: the server refuses: .*write/)
+})
+
+test('import counts and names bad lines and takes the good ones', async () => {
+  const good = { type: 'session', id: 'sess_good', project_name: 'p', created_at: '2026-01-02T03:04:05Z' }
+  const contradicting = {
+    ...good,
+    id: 'sess_bad',
+    quality_score: 50,
+    quality_metadata: { base: 75, factors: [] },
+  }
+  const lines = [good, { type: 'session' }, { type: 'badge' }, contradicting, { ...good, id: 'sess_good2' }]
+  const text = `\n${lines.map((line) => JSON.stringify(line)).join('\n')}\n[]\n{"cut off`
+  const { code, stdout, stderr } = await run(['import', '-', '--org', 'local', '--json'], env, text)
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toEqual({ received: 7, created: 2, updated: 0, unchanged: 0, skipped: 5 })
+  for (const line of [3, 4, 5, 7, 8]) expect(stderr).toContain(`line ${line}: `)
+})
+
+test.each([
+  ['gzip', Bun.gzipSync],
+  ['zstd', Bun.zstdCompressSync],
+] as const)('import takes standard input packed by %s', async (name, pack) => {
+  const line = { type: 'session', id: `sess_${name}`, project_name: 'p', created_at: '2026-01-01T00:00:00Z' }
+  const packed = new Uint8Array(pack(`${JSON.stringify(line)}\n\n{}\n`))
+  const taken = await runJson(['import', '-', '--org', 'local'], env, packed)
+  expect(taken).toMatchObject({ received: 2, created: 1, skipped: 1 })
+  const damaged = await run(['import', '-', '--org', 'local'], env, packed.slice(0, -6))
+  expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('- cannot be read')])
+})
+
+test(
+  'export and import into an empty organization give the same answers, byte for byte',
+  async () => {
+    const content = { ...env, STORE_CONTENT: 'true' }
+    await runJson(['seed', '--org', 'source', '--sessions', '700', '--days', '40'], content)
+    await runJson(
+      ['sync', transcripts, '--org', 'source', '--content', '--user', 'dev1@example.com'],
+      content,
+    )
+    const member = ['--email', 'dev1@example.com', '--name', 'Dev\\ "1"', '--role', 'admin']
+    await runJson(['member', 'add', '--org', 'source', ...member], content)
+    await runJson(
+      ['budget', 'set', '--org', 'source', '--limit', '1234.567891', '--month', '2026-01'],
+      content,
+    )
+    // a session that was scored twice knows its score before
+    const scored = {
+      type: 'session',
+      id: 'sess_scored',
+      project_name: 'é\u2028',
+      created_at: '2026-01-02T03:04:05Z',
+    }
+    const finding = { rule_id: 'r', category: 'c', severity: 'high', title: 't' }
+    for (const quality_score of [50, 60.12]) {
+      const record = {
+        ...scored,
+        user_id: 'user_x',
+        quality_score,
+        estimated_cost: 0.1234567,
+        observations: [{ type: 'o', title: 'T' }],
+      }
+      await runJson(
+        ['import', '-', '--org', 'source'],
+        content,
+        JSON.stringify({ ...record, security_metadata: { findings: [finding] } }),
+      )
+    }
+    const exported = await run(['export', '--org', 'source'], env)
+    const lines = exported.stdout.trimEnd().split('\n')
+    // the log goes along, and grows by what the import itself did
+    const withoutLog = (text: string) =>
+      text.split('\n').filter((line) => !line.startsWith('{"type":"audit"'))
+    expect(withoutLog(exported.stdout.trimEnd())).toHaveLength(705)
+    const file = join(folder.path, 'source.ndjson.gz')
+    writeFileSync(file, Bun.gzipSync(exported.stdout))
+    const taken = { received: lines.length, created: lines.length, updated: 0, unchanged: 0, skipped: 0 }
+    expect(await runJson(['import', file, '--org', 'copy'], content)).toEqual(taken)
+    expect(await runJson(['import', file, '--org', 'copy'], content)).toEqual({
+      ...taken,
+      created: 0,
+      unchanged: lines.length,
+    })
+    expect(withoutLog((await run(['export', '--org', 'copy'], env)).stdout)).toEqual(
+      withoutLog(exported.stdout),
+    )
+    const [from, to] = [await keyOf('source'), await keyOf('copy')]
+    const paths = [
+      '/v1/sessions?per_page=100',
+      '/v1/sessions?sort=turns&page=3',
+      '/v1/sessions/sess_scored',
+      '/v1/sessions/sess_one',
+    ]
+    for (const path of [
+      ...paths,
+      '/v1/quality',
+      '/v1/quality/trend',
+      '/v1/cost?group_by=week',
+      '/v1/cost/trend?granularity=month',
+      '/v1/security',
+      '/v1/security/heatmap',
+      '/v1/team/expertise',
+      '/v1/risk',
+    ]) {
+      const answer = await body(to, path)
+      expect(answer).toBe(await body(from, path))
+      expect(answer).not.toContain('"code"')
+    }
+    expect(JSON.parse(await body(to, '/v1/sessions/sess_scored'))).toMatchObject({
+      user_id: 'user_x',
+      quality_metadata: { score: 60.12, previous_score: 50 },
+    })
+    expect(await body(to, '/v1/sessions/sess_one')).toContain('please')
+  },
+  SLOW_MS,
+)
+
+test('content stays out unless the operator stores it', async () => {
+  const file = join(folder.path, 'plain.ndjson')
+  writeFileSync(file, (await run(['export', '--org', 'source'], env)).stdout)
+  expect(readFileSync(file, 'utf8')).toContain('"please"')
+  await runJson(['org', 'create', '--slug', 'plain', '--name', 'Plain', '--plan', 'cloud_pro'], env)
+  expect(await runJson(['import', file, '--org', 'plain'], env)).toMatchObject({
+    updated: 0,
+    unchanged: 0,
+    skipped: 0,
+  })
+  expect((await run(['export', '--org', 'plain'], env)).stdout).not.toContain('"please"')
+})

@@ -1,0 +1,88 @@
+// postgres.js 3.4.9 as published throws what nobody can catch when PostgreSQL restarts under a transaction, and hangs
+// afterwards; patches/postgres@3.4.9.patch mends it.
+
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, type Sql } from '../../src/db/client.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { silent as log } from '../support/postgres.ts'
+
+const BACK_WITHIN_MS = 5_000
+const dataDir = mkdtempSync(join(tmpdir(), 'cloud-analytics-restart-'))
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+/** Runs `work` again and again until `stop`; counts what succeeded. */
+function loop(work: () => Promise<unknown>) {
+  const state = { succeeded: 0, failed: 0, running: true }
+  const done = (async () => {
+    while (state.running) {
+      try {
+        await work()
+        state.succeeded++
+      } catch {
+        state.failed++
+        await Bun.sleep(5)
+      }
+    }
+  })()
+  const stop = () => {
+    state.running = false
+    return done
+  }
+  return { state, stop }
+}
+
+/** A transaction that is always under way, in its code as in the server. */
+const transaction = (sql: Sql) =>
+  sql.begin(async (tx) => {
+    await tx`insert into ledger (note) values ('first')`
+    await Bun.sleep(5)
+    await tx`insert into ledger (note) values ('second')`
+  })
+
+for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+  test(`queries and transactions come back after PostgreSQL restarts (${signal}), none half done`, async () => {
+    let embedded = await startEmbedded({ dataDir, log, durable: false })
+    const sql = connect(embedded.target, { max: 6, applicationName: 'test' })
+    await sql`create table if not exists ledger (note text)`
+    const loops = [
+      ...Array.from({ length: 8 }, () => loop(() => transaction(sql))),
+      ...Array.from({ length: 4 }, () => loop(() => sql`select pg_sleep(0.002)`)),
+    ]
+    await Bun.sleep(300)
+    process.kill(embedded.pid, signal)
+    await embedded.exited
+    await embedded.stop()
+    embedded = await startEmbedded({ dataDir, log, durable: false })
+    const before = loops.map(({ state }) => state.succeeded)
+    const deadline = performance.now() + BACK_WITHIN_MS
+    const back = () => loops.every(({ state }, index) => state.succeeded > (before[index] ?? 0) + 3)
+    while (!back() && performance.now() < deadline) await Bun.sleep(20)
+    expect(back()).toBe(true)
+    await Promise.all(loops.map(({ stop }) => stop()))
+    const [row] = await sql`
+      select count(*) filter (where l.note = 'first') - count(*) filter (where l.note = 'second') as half_done
+      from ledger l`
+    expect(row).toEqual({ half_done: '0' })
+    await sql.end({ timeout: 1 })
+    await embedded.stop()
+  }, 20_000)
+}
+
+test('a reserved connection that is lost fails its queries and is not given back twice', async () => {
+  const embedded = await startEmbedded({ dataDir, log, durable: false })
+  const sql = connect(embedded.target, { max: 1, applicationName: 'test' })
+  const reserved = await sql.reserve()
+  const [row] = await reserved<{ pid: number }[]>`select pg_backend_pid() as pid`
+  const killer = connect(embedded.target, { max: 1, applicationName: 'test' })
+  await killer`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`
+  expect(reserved`select 1`.then(() => 'done')).rejects.toThrow()
+  await sql`select 1`
+  expect(reserved`select 1`.then(() => 'done')).rejects.toThrow(/CONNECTION_CLOSED/)
+  reserved.release()
+  expect(await sql`select 1 as one`).toHaveLength(1)
+  await Promise.all([sql.end({ timeout: 1 }), killer.end({ timeout: 1 })])
+  await embedded.stop()
+})

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// Whatever is asked: the right status and code, the limit's headers, and the next request is served as before.
+
+let db: TestDatabase
+let ask: ReturnType<typeof client>
+const errors: string[] = []
+beforeAll(async () => {
+  db = await testDatabase()
+  const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+  const note = (message: string) => errors.push(message)
+  const log = { debug: note, info: () => {}, warn: note, error: note }
+  ask = client(testApp(db.sql, { log, config: { rateLimits: plenty } }), (await tenant(db.sql)).key)
+})
+afterAll(() => db.drop())
+
+const CODES: Record<number, string> = { 400: 'VALIDATION_ERROR', 404: 'NOT_FOUND', 414: 'VALIDATION_ERROR' }
+
+async function check(path: string, status: number, field?: string, init?: RequestInit) {
+  errors.length = 0
+  const answer = await ask(path, init)
+  const body = await bodyOf(answer)
+  expect([answer.status, body.code]).toEqual([status, CODES[status]])
+  if (field !== undefined && status === 400) {
+    expect(body.error).toContain(field)
+    expect(body.details.map((problem) => problem.field)).toContain(field)
+  }
+  for (const name of ['limit', 'remaining', 'reset']) {
+    expect(answer.headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/)
+  }
+  expect(body.request_id).toBe(answer.headers.get('x-request-id'))
+  expect(errors).toEqual([])
+  expect((await ask('/v1/cost')).status).toBe(200)
+}
+
+const spaced = (text: string) => ['', ...text.split(' ')]
+const NO_INTEGERS = spaced(
+  '0 -1 1.5 abc 1e3 0x10 %201 1%20 +1 %2B1 01 %D9%A1 NaN Infinity 1,000 1_000 1000000000000 9007199254740993 ' +
+    '99999999999999999999 -0 null 1%00',
+)
+const NO_DATES = spaced(
+  '2026-02-30 2026-02-29 0000-00-00 0000-01-01 2026-13-01 2026-00-10 %2B275760-09-13 -000001-01-01 now today ' +
+    'infinity epoch 20260101 2026-1-1 01/02/2026 J2451187 10000-01-01 2026-01-01T00:00:00Z 2026-01-01%20 ' +
+    '2026-01-01%00 %D9%A2026-01-01 2026-01-01+00:00',
+)
+const NO_TEXTS = spaced(`%00 a%00b %zz % %C3%28 %ED%A0%80 %F5%80%80%80 %C0%80 ${'x'.repeat(201)}`)
+const NO_WORDS = spaced('DESC Day cost __proto__ constructor toString hour year created_at%20 %00 1')
+
+const LISTS = ['/v1/sessions']
+const DATED = ['/v1/sessions', '/v1/quality', '/v1/quality/trend', '/v1/cost', '/v1/cost/trend']
+const WORDED = [
+  ['/v1/sessions', 'sort'],
+  ['/v1/sessions', 'order'],
+  ['/v1/quality/trend', 'granularity'],
+  ['/v1/cost', 'group_by'],
+  ['/v1/cost/trend', 'granularity'],
+]
+const EVERYWHERE: [string, string][] = [
+  ...LISTS.flatMap((path): [string, string][] => [
+    [path, 'page'],
+    [path, 'per_page'],
+  ]),
+  ...DATED.flatMap((path): [string, string][] => [
+    [path, 'date_from'],
+    [path, 'date_to'],
+    [path, 'project'],
+  ]),
+  ...WORDED.map(([path = '', field = '']): [string, string] => [path, field]),
+]
+
+describe('integers', () => {
+  const cases = LISTS.flatMap((path) =>
+    ['page', 'per_page'].flatMap((field) => NO_INTEGERS.map((value) => [path, field, value])),
+  )
+  test.each(cases)('%s?%s=%s', (path = '', field = '', value = '') =>
+    check(`${path}?${field}=${value}`, 400, field),
+  )
+
+  test.each(['101', '1000000'])('per_page=%s is no clamp', (value) =>
+    check(`/v1/sessions?per_page=${value}`, 400, 'per_page'),
+  )
+
+  test('page may be 1,000,000,000, and what is beyond the end is empty', async () => {
+    const answer = await ask('/v1/sessions?page=1000000000&per_page=100')
+    expect([answer.status, await bodyOf(answer)]).toMatchObject([
+      200,
+      { data: [], pagination: { page: 1e9, total: 0 } },
+    ])
+    await check('/v1/sessions?page=1000000001', 400, 'page')
+  })
+})
+
+describe('dates', () => {
+  const cases = DATED.flatMap((path) =>
+    ['date_from', 'date_to'].flatMap((field) => NO_DATES.map((value) => [path, field, value])),
+  )
+  test.each(cases)('%s?%s=%s', (path = '', field = '', value = '') =>
+    check(`${path}?${field}=${value}`, 400, field),
+  )
+
+  test.each(DATED)('%s with date_from after date_to', (path) =>
+    check(`${path}?date_from=2026-02-02&date_to=2026-02-01`, 400, 'date_from'),
+  )
+
+  test.each(DATED)('%s takes one day, a leap day, and the last of all days', async (path) => {
+    for (const query of [
+      'date_from=2026-02-01&date_to=2026-02-01',
+      'date_from=2024-02-29&date_to=2024-02-29',
+      'date_from=9999-12-31',
+      'date_to=1970-01-01',
+    ]) {
+      expect([query, (await ask(`${path}?${query}`)).status]).toEqual([query, 200])
+    }
+  })
+})
+
+describe('words', () => {
+  const cases = WORDED.flatMap(([path, field]) => NO_WORDS.map((value) => [path, field, value]))
+  test.each(cases)('%s?%s=%s', (path = '', field = '', value = '') =>
+    check(`${path}?${field}=${value}`, 400, field),
+  )
+})
+
+describe('texts', () => {
+  const cases = DATED.flatMap((path) => NO_TEXTS.map((value) => [path, value]))
+  test.each(cases)('%s?project=%s', (path = '', value = '') =>
+    check(`${path}?project=${value}`, 400, 'project'),
+  )
+
+  test.each([
+    "';drop table sessions;--",
+    '%',
+    '_',
+    '\\',
+    'a+b',
+    '🙂',
+    'ﷺ',
+    '\u202eabc',
+    'e\u0301',
+    'x'.repeat(200),
+    '$1',
+    '{}',
+  ])('%s is a project like any other', async (project) => {
+    for (const path of DATED) {
+      expect((await ask(`${path}?project=${encodeURIComponent(project)}`)).status).toBe(200)
+    }
+  })
+})
+
+describe('names', () => {
+  test.each(EVERYWHERE)('%s?%s given twice', async (path, field) => {
+    await check(`${path}?${field}=1&${field}=1`, 400, field)
+    await check(
+      `${path}?${field}=2026-01-01&x=1&%${field.charCodeAt(0).toString(16)}${field.slice(1)}=2`,
+      400,
+      field,
+    )
+  })
+
+  test.each([
+    'page[]=0',
+    'page[a]=0',
+    'Page=0',
+    'PAGE=0',
+    '%zz=1',
+    '%00=1',
+    '=0',
+    '&&&',
+    '__proto__=1',
+    'a=1&a=2',
+    '?page=0',
+  ])('%s is unknown and ignored', async (query) => {
+    expect((await ask(`/v1/sessions?${query}`)).status).toBe(200)
+  })
+
+  test('all that is wrong is named at once', async () => {
+    const body = await bodyOf(await ask('/v1/sessions?page=0&per_page=0&sort=x&order=y&date_from=z&project='))
+    expect(body.details.map(({ field }) => field).sort()).toEqual([
+      'date_from',
+      'order',
+      'page',
+      'per_page',
+      'project',
+      'sort',
+    ])
+  })
+})
+
+describe('ids', () => {
+  test.each([
+    'sess_',
+    'sess_unknown',
+    'hook_abc',
+    'SESS_abc',
+    'sess_a%20b',
+    'sess_%00',
+    'sess_%zz',
+    'sess_%C3%28',
+    'sess_é',
+    '..%2f..%2fetc',
+    '%2e%2e%2fetc',
+    "sess_'--",
+    'x'.repeat(5_000),
+    `sess_${'x'.repeat(65)}`,
+    `sess_${'x'.repeat(5_000)}`,
+    'undefined',
+    '__proto__',
+  ])('%s is not found', (id) => check(`/v1/sessions/${id}`, 404))
+
+  test('of another organization, of nobody and of a wrong form are answered alike', async () => {
+    const mine = await tenant(db.sql)
+    const owner = client(testApp(db.sql), mine.key)
+    const record = {
+      type: 'session',
+      id: 'sess_theirs',
+      project_name: 'p',
+      created_at: '2026-01-01T00:00:00Z',
+    }
+    const sent = await owner('/v1/sync', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ records: [record] }),
+    })
+    expect(sent.status).toBe(200)
+    expect((await owner('/v1/sessions/sess_theirs')).status).toBe(200)
+    const texts = []
+    for (const id of ['sess_theirs', 'sess_nobodys', 'wrong']) {
+      const answer = await ask(`/v1/sessions/${id}`)
+      const { request_id, ...body } = await bodyOf(answer)
+      texts.push([answer.status, typeof request_id, body])
+    }
+    expect(texts[1]).toEqual(texts[0])
+    expect(texts[2]).toEqual(texts[0])
+  })
+})
+
+describe('records', () => {
+  const post = (records: unknown) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof records === 'string' ? records : JSON.stringify({ records }),
+  })
+  const session = { type: 'session', id: 'sess_1', project_name: 'p', created_at: '2026-01-01T00:00:00Z' }
+  test.each<[unknown, string]>([
+    [null, 'records[0]'],
+    [[], 'records[0]'],
+    ['x', 'records[0]'],
+    [{}, 'records[0].type'],
+    [{ type: '__proto__' }, 'records[0].type'],
+    [{ type: 'constructor' }, 'records[0].type'],
+    [{ ...session, id: 'hook_1' }, 'records[0].id'],
+    [{ ...session, id: `sess_${'x'.repeat(65)}` }, 'records[0].id'],
+    [{ ...session, project_name: '' }, 'records[0].project_name'],
+    [{ ...session, project_name: 'x'.repeat(201) }, 'records[0].project_name'],
+    [{ ...session, created_at: '2026-02-30T00:00:00Z' }, 'records[0].created_at'],
+    [{ ...session, created_at: '2026-01-01' }, 'records[0].created_at'],
+    [{ ...session, created_at: 1e12 }, 'records[0].created_at'],
+    [{ ...session, turns: -1 }, 'records[0].turns'],
+    [{ ...session, turns: 1.5 }, 'records[0].turns'],
+    [{ ...session, turns: 3e9 }, 'records[0].turns'],
+    [{ ...session, turns: '1' }, 'records[0].turns'],
+    [{ ...session, quality_score: 101 }, 'records[0].quality_score'],
+    [{ ...session, estimated_cost: -0.01 }, 'records[0].estimated_cost'],
+    [{ ...session, org_id: 'org_other' }, 'records[0].org_id'],
+    [{ ...session, summary: 'a\0' }, 'records[0].summary'],
+    [{ ...session, tokens: { input: 1e300 } }, 'records[0].tokens.input'],
+  ])('%j names %s, and nothing is stored', async (record, field) => {
+    await check('/v1/sync', 400, field, post([record]))
+    expect((await bodyOf(await ask('/v1/sessions'))).pagination.total).toBe(0)
+  })
+
+  test('1e400 is not a number we take', async () => {
+    const text = JSON.stringify({ records: [{ ...session, estimated_cost: 0.5 }] }).replace('0.5', '1e400')
+    await check('/v1/sync', 400, 'records[0].estimated_cost', post(text))
+  })
+})

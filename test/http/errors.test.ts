@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { connect } from '../../src/db/client.ts'
+import { ApiError } from '../../src/errors.ts'
+import { createAdmission } from '../../src/http/admission.ts'
+import { lifecycle } from '../../src/http/lifecycle.ts'
+import { createLog } from '../../src/log.ts'
+import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db.drop())
+
+test('with the database away every route is 503, with the limit’s headers, and says when to try again', async () => {
+  const sql = connect(
+    { url: 'postgres://nobody@localhost/none?host=/nonexistent' },
+    { max: 1, applicationName: 'test' },
+  )
+  const ask = client(testApp(sql), (await tenant(db.sql)).key)
+  const json = { 'content-type': 'application/json' }
+  for (const [path, init] of [
+    ['/v1/sessions', {}],
+    ['/v1/cost?page=0', {}],
+    ['/v1/sync', { method: 'POST', body: '{"records":[]}', headers: json }],
+  ] as const) {
+    const answer = await ask(path, init)
+    expect(answer.status).toBe(503)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(answer.headers.get('x-ratelimit-limit')).toBe('60')
+    expect(await bodyOf(answer)).toMatchObject({ code: 'INTERNAL_ERROR' })
+  }
+  expect((await ask('/v1/nothing')).status).toBe(404)
+  await sql.end()
+})
+
+describe('errors', () => {
+  const failing = (error: unknown) => {
+    const lines: string[] = []
+    const log = createLog('warn', 'json', (line) => lines.push(line))
+    const admission = createAdmission({
+      sql: db.sql,
+      config: { trustProxy: 0, rateLimits: { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 } },
+      log: silent,
+      now: () => new Date(),
+    })
+    const { app } = lifecycle({ log, admission, bodies: { leave: () => {} } })
+    app
+      .get('/v1/fails', () => {
+        throw error
+      })
+      .get('/v1/lies', () => ({ count: 'two' }) as never, {
+        response: { 200: Type.Object({ count: Type.Integer() }) },
+      })
+      .post('/v1/checks', ({ body }) => body, {
+        body: Type.Object(
+          { url: Type.String(), tags: Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) })) },
+          { additionalProperties: false },
+        ),
+      })
+    const ask = async (path: string, init?: RequestInit) => {
+      const answer = await app.handle(new Request(`http://localhost${path}`, init))
+      return { answer, body: await bodyOf(answer) }
+    }
+    return { ask, lines }
+  }
+  const coded = (code: string, message = 'secret /home/me select 1') =>
+    Object.assign(new Error(message), { code })
+
+  const DATABASE_AWAY = [
+    '57P01',
+    '57P02',
+    '57P03',
+    '08006',
+    'CONNECTION_CLOSED',
+    'CONNECTION_ENDED',
+    'ECONNREFUSED',
+  ]
+    .concat(['CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'ENOENT', 'ECONNRESET'])
+    .map((code) => [code, coded(code), 503, 'INTERNAL_ERROR', 1] as const)
+
+  // Named, because the runner would print the errors themselves.
+  test.each([
+    ['one for the caller', new ApiError('NOT_FOUND', 'no such thing'), 404, 'NOT_FOUND', 0],
+    ['429', new ApiError('RATE_LIMITED', 'x', { headers: { 'retry-after': '5' } }), 429, 'RATE_LIMITED', 0],
+    ['any other', new Error('secret /home/me select 1'), 500, 'INTERNAL_ERROR', 1],
+    ['a thrown text', 'secret text', 500, 'INTERNAL_ERROR', 1],
+    ['too deep', new RangeError('Maximum call stack size exceeded.'), 400, 'VALIDATION_ERROR', 0],
+    ['a data exception', coded('22P05'), 400, 'VALIDATION_ERROR', 1],
+    ['an unknown table', coded('42P01'), 500, 'INTERNAL_ERROR', 1],
+    ['several addresses', new AggregateError([coded('ECONNREFUSED')]), 503, 'INTERNAL_ERROR', 1],
+    ...DATABASE_AWAY,
+  ] as [string, unknown, number, string, number][])('%s', async (_name, error, status, code, logged) => {
+    const { ask, lines } = failing(error)
+    const { answer, body } = await ask('/v1/fails')
+    expect([answer.status, body.code]).toEqual([status, code])
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(body.request_id).toBe(answer.headers.get('x-request-id'))
+    expect(JSON.stringify(body)).not.toMatch(/secret|home|select|stack/)
+    expect(answer.headers.has('retry-after')).toBe(status === 429 || status === 503)
+    expect(lines).toHaveLength(logged)
+    if (logged > 0) expect(lines[0]).toContain(String(body.request_id))
+  })
+
+  test('an answer that is not as its schema says is our fault and logged', async () => {
+    const { ask, lines } = failing(null)
+    const { answer, body } = await ask('/v1/lies')
+    expect([answer.status, body]).toMatchObject([500, { code: 'INTERNAL_ERROR' }])
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('count')
+    expect(body.error).not.toContain('count')
+  })
+
+  test('a wrong body names its fields with dots and brackets', async () => {
+    const { ask } = failing(null)
+    const post = (body: unknown) =>
+      ask('/v1/checks', {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      })
+    const fieldsOf = async (body: unknown) => {
+      const answer = await post(body)
+      expect([answer.answer.status, answer.body.code]).toEqual([400, 'VALIDATION_ERROR'])
+      return answer.body.details.map(({ field }) => field)
+    }
+    expect(await fieldsOf({ url: 1, tags: [] })).toEqual(['url'])
+    expect(await fieldsOf({ tags: [{ name: 'a' }, { name: '' }], extra: 1, url: 'u' })).toEqual([
+      'extra',
+      'tags[1].name',
+    ])
+    expect(await fieldsOf([])).toContain('body')
+    expect((await post({ url: 1, tags: [] })).body.error).toContain('url')
+  })
+})

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from '../../src/db/client.ts'
+import { createLog } from '../../src/log.ts'
+import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db.drop())
+
+const asker = async (options = {}) => client(testApp(db.sql), (await tenant(db.sql, options)).key)
+
+describe('a good answer', () => {
+  test('is JSON with an ETag, never cached by others, and the same under both prefixes', async () => {
+    const ask = await asker()
+    const answer = await ask('/v1/sessions?per_page=7')
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'private, no-cache',
+      'x-content-type-options': 'nosniff',
+      etag: expect.stringMatching(/^"[0-9a-z-]+"$/),
+    })
+    const twin = await ask('/api/v1/sessions?per_page=7')
+    expect(await twin.text()).toBe(await answer.text())
+    expect(twin.headers.get('etag')).toBe(answer.headers.get('etag'))
+  })
+
+  test('If-None-Match gives 304 without a body', async () => {
+    const ask = await asker()
+    const etag = (await ask('/v1/cost')).headers.get('etag') ?? ''
+    for (const condition of [etag, `W/${etag}`, `"x", ${etag}`, `"x",W/${etag} , "y"`, '*']) {
+      const answer = await ask('/v1/cost', { headers: { 'if-none-match': condition } })
+      expect([condition, answer.status, await answer.text()]).toEqual([condition, 304, ''])
+      expect(answer.headers.get('etag')).toBe(etag)
+      expect(answer.headers.get('content-type')).toBeNull()
+      expect(answer.headers.get('x-ratelimit-remaining')).not.toBeNull()
+      expect(answer.headers.get('cache-control')).toBe('private, no-cache')
+    }
+    for (const condition of ['', '"x"', etag.slice(1), etag.slice(0, -2)]) {
+      expect((await ask('/v1/cost', { headers: { 'if-none-match': condition } })).status).toBe(200)
+    }
+    expect((await ask('/v1/quality', { headers: { 'if-none-match': etag } })).status).toBe(200)
+    const post = { method: 'POST', body: '{"records":[]}', headers: { 'content-type': 'application/json' } }
+    expect(
+      (await ask('/v1/sync', { ...post, headers: { ...post.headers, 'if-none-match': '*' } })).status,
+    ).toBe(200)
+  })
+
+  test('HEAD has the headers of GET and no body', async () => {
+    const ask = await asker()
+    for (const path of ['/v1/sessions', '/v1/cost/trend', '/v1/sessions/sess_none', '/v1/nothing', '/live']) {
+      const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })]
+      const fixed = (answer: Response) =>
+        Object.entries(Object.fromEntries(answer.headers)).filter(
+          ([name]) => !/remaining|request-id|content-length/.test(name),
+        )
+      expect(head.status).toBe(get.status)
+      expect(fixed(head)).toEqual(fixed(get))
+      const body = await get.text()
+      if (get.status === 200) {
+        expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(body)))
+        expect(await head.text()).toBe('')
+      }
+    }
+  })
+
+  test('X-Request-Id is the caller’s when sane, else ours and unique', async () => {
+    const ask = await asker()
+    const idOf = async (given: string) =>
+      (await ask('/v1/cost', { headers: { 'x-request-id': given } })).headers.get('x-request-id')
+    for (const sane of ['a', 'A.b_c-9', 'x'.repeat(128)]) expect(await idOf(sane)).toBe(sane)
+    const made = [
+      await idOf(''),
+      await idOf('a b'),
+      await idOf('x'.repeat(129)),
+      await idOf('a"'),
+      await idOf('é'),
+    ]
+    expect(new Set(made).size).toBe(made.length)
+    for (const id of made) expect(id).toMatch(/^[A-Za-z0-9._-]{10,128}$/)
+  })
+})
+
+describe('CORS', () => {
+  test('any page may ask, without credentials', async () => {
+    const ask = await asker()
+    const answer = await client(testApp(db.sql))('/v1/sync', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
+    })
+    expect([answer.status, await answer.text()]).toEqual([204, ''])
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+    const words = (name: string) => (answer.headers.get(name) ?? '').toLowerCase().split(', ')
+    expect(words('access-control-allow-methods')).toEqual(['get', 'head', 'post', 'patch', 'delete'])
+    expect(words('access-control-allow-headers')).toEqual(
+      expect.arrayContaining(['authorization', 'content-type', 'if-none-match', 'idempotency-key']),
+    )
+    for (const path of ['/v1/cost', '/v1/nothing', '/v1/cost?date_from=x']) {
+      const { headers } = await ask(path, { headers: { origin: 'https://a.example' } })
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('access-control-expose-headers')).toContain('X-RateLimit-Remaining')
+    }
+  })
+})
+
+describe('unknown paths and methods', () => {
+  test.each([
+    '/',
+    '/v2/sessions',
+    '/v1',
+    '/v1/',
+    '/v1/cost/budget',
+    '/v1/security/alerts',
+    '/v1/security/score',
+    '/v1/team/members',
+    '/v1/team/activity',
+    '/v1/risk/prs',
+    '/V1/sessions',
+    '/v1/Sessions',
+    '/v1/sessions/',
+    '//v1/sessions',
+    '/v1//sessions',
+    '/v1/%73essions',
+    '/v1/sessions/sess_1/more',
+  ])('%s is 404', async (path) => {
+    const answer = await (await asker())(path)
+    expect(answer.status).toBe(404)
+    expect(await bodyOf(answer)).toMatchObject({ code: 'NOT_FOUND', request_id: expect.any(String) })
+  })
+
+  test.each([
+    ['DELETE', '/v1/sessions', 'GET, HEAD'],
+    ['POST', '/api/v1/sessions/sess_1', 'GET, HEAD'],
+    ['GET', '/v1/sync', 'POST'],
+    ['HEAD', '/v1/sync', 'POST'],
+    ['PUT', '/health', 'GET, HEAD'],
+  ])('%s %s is 405 and names what is allowed', async (method, path, allow) => {
+    const answer = await (await asker())(path, { method })
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('allow')).toBe(allow)
+    if (method !== 'HEAD') expect(await bodyOf(answer)).toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('the route comes before the key, the key before the scope, the scope before the values', async () => {
+    const app = testApp(db.sql)
+    const nobody = client(app)
+    expect((await nobody('/v1/nothing')).status).toBe(404)
+    expect((await nobody('/v1/sessions', { method: 'POST' })).status).toBe(405)
+    expect((await nobody('/v1/sessions?page=0')).status).toBe(401)
+    expect((await nobody('/v1/sessions/sess_1')).status).toBe(401)
+    expect((await nobody('/v1/sync', { method: 'POST', body: '{' })).status).toBe(401)
+    const narrow = client(app, (await tenant(db.sql, { scopes: ['team:read'] })).key)
+    expect((await narrow('/v1/sessions?page=0')).status).toBe(403)
+    expect((await narrow('/v1/sessions/sess_1')).status).toBe(403)
+  })
+})
+
+describe('/health and /live', () => {
+  test('need no key', async () => {
+    const app = testApp(db.sql)
+    const health = await client(app)('/health')
+    expect([health.status, await health.json()]).toEqual([
+      200,
+      { status: 'ok', version: expect.any(String), database: 'ok', worker: 'ok' },
+    ])
+    expect(await (await client(app)('/live')).json()).toEqual({ status: 'ok' })
+  })
+
+  test('/health is 503 and names the failing part', async () => {
+    const worker = await client(testApp(db.sql, { worker: () => 'stopped' }))('/health')
+    expect([worker.status, await bodyOf(worker)]).toMatchObject([503, { database: 'ok', worker: 'stopped' }])
+    const sql = connect(
+      { url: 'postgres://nobody@localhost/none?host=/nonexistent' },
+      { max: 1, applicationName: 'test' },
+    )
+    const database = await client(testApp(sql))('/health')
+    expect([database.status, await bodyOf(database)]).toMatchObject([
+      503,
+      { database: 'unreachable', worker: 'ok' },
+    ])
+    expect((await client(testApp(sql))('/live')).status).toBe(200)
+    await sql.end()
+  })
+})
+
+test('each request is logged with its id, organization and key, and without its query', async () => {
+  const lines: string[] = []
+  const app = testApp(db.sql, { log: createLog('info', 'json', (line) => lines.push(line)) })
+  const { key, keyId, orgId } = await tenant(db.sql)
+  const answer = await client(app, key)('/v1/cost?project=private')
+  await client(app)('/v1/nothing', { headers: { origin: 'x' }, method: 'OPTIONS' })
+  app.flushAccessLog()
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      message: 'request',
+      level: 'info',
+      method: 'GET',
+      path: '/v1/cost',
+      status: 200,
+      ms: expect.any(Number),
+      request_id: answer.headers.get('x-request-id'),
+      org_id: orgId,
+      key_id: keyId,
+    },
+    { method: 'OPTIONS', status: 204 },
+  ])
+  expect(lines.join('')).not.toContain('private')
+  expect(lines.join('')).not.toContain(key)
+})

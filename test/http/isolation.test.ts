@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { App } from '../../src/app.ts'
+import { updateBadges } from '../../src/badges/queries.ts'
+import { badgeChange } from '../../src/badges/settings.ts'
+import { RECORD_SCHEMAS } from '../../src/records/records.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation-records.ts'
+import {
+  BADGE_PARAMETERS,
+  BADGES,
+  BODIES,
+  PARAMETERS,
+  PUBLIC_ROUTES,
+  pathOf,
+  pathsOf,
+  ROUTES,
+  routesOf,
+  SHARED_PATHS,
+} from '../support/isolation-routes.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// Nothing that an organization holds shows in what another one is answered, and a value of another organization is
+// answered as one that nobody has. Holds for every route: a new one fails here until it is in ROUTES, a new parameter
+// until it is in PARAMETERS, a new kind of record until recordsOf has it.
+
+const NOW = new Date('2025-11-15T12:30:00.000Z')
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+const V1 = /^(\/api)?\/v1\//
+const SCOPES = ['read', 'write', 'webhooks']
+const EMPTY_SLUG = 'nobody-has-this'
+
+const MINE = namesOf('mmmm')
+// Times without anything of mine around, and after all of it in every order.
+const THEIRS = namesOf('tttt', { day: '2025-11-12', micros: '123456', pr: '7001' })
+const RANDOM = namesOf('uuuu', { day: '2025-11-13', micros: '654321', pr: '7002' })
+
+let database: TestDatabase
+let app: App
+let mine: Tenant
+let theirs: Tenant
+let before: Map<string, string>
+
+/** An instance that remembers nothing; each leases a part of the minute's requests anew. */
+const freshApp = (): App => testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+const post = ({ key }: Tenant, records: unknown[]) =>
+  client(app, key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+
+/** All of an answer but what is of this request alone. `words`: what may differ, made the same. */
+async function answerOf(answer: Response, words: string[] = []): Promise<string> {
+  expect([200, 304, 308, 404]).toContain(answer.status)
+  const text = await answer.text()
+  const alike = (part: string) => words.reduce((rest, word) => rest.replaceAll(word, '¤'), part)
+  const headers = [...answer.headers].filter(
+    ([name]) =>
+      !/^(x-request-id|x-ratelimit-.*|date)$/.test(name) && !(name === 'etag' && alike(text) !== text),
+  )
+  const body = text.replace(/"request_id":"[^"]*"/, '"request_id":""')
+  return alike(`${answer.status}\n${JSON.stringify(headers.sort())}\n${body}`)
+}
+
+/** What the organization is answered by every read, asked for as `pathsOf` says. */
+async function allAnswers({ key, keyId }: Tenant, names: Names, asked = pathsOf) {
+  const ask = client(freshApp(), key)
+  const answers = new Map<string, Response>()
+  for (const route of routesOf(app)) {
+    if (route.method !== 'GET' || !V1.test(route.path)) continue
+    for (const path of asked(route, names, keyId)) answers.set(path, await ask(path))
+  }
+  return answers
+}
+
+/** The same as texts. */
+async function allTexts(own: Tenant, names: Names): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  for (const [path, answer] of await allAnswers(own, names)) texts.set(path, await answerOf(answer))
+  return texts
+}
+
+/** All that the organization has, plainly asked for below /v1. */
+const everything = (own: Tenant, names: Names) =>
+  allAnswers(own, names, (route) =>
+    route.path.startsWith('/v1/') ? [pathOf(route, undefined, '', names)] : [],
+  )
+
+/** Every row of the organization, in every table. */
+async function rowsOf({ orgId }: Tenant): Promise<Record<string, string>> {
+  const { sql } = database
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name = 'org_id' and table_name not in ('rate_windows', 'api_keys')`
+  const rows: Record<string, string> = {}
+  for (const { name } of tables) {
+    const [row] = await sql<{ rows: string }[]>`
+      select coalesce(string_agg(t::text, e'\n' order by t::text), '') as rows
+      from ${sql(name)} t where t.org_id = ${orgId}`
+    rows[name] = row?.rows ?? ''
+  }
+  return rows
+}
+
+const changeBadges = async (slug: string, options: Record<string, string>) => {
+  const asked = badgeChange(options)
+  if (asked === undefined) throw new Error('nothing to change')
+  await updateBadges(database.sql, slug, asked.change)
+  return asked.token ?? ''
+}
+
+beforeAll(async () => {
+  database = await testDatabase()
+  mine = await tenant(database.sql, { scopes: SCOPES })
+  theirs = await tenant(database.sql, { scopes: SCOPES })
+  app = freshApp()
+  expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 10 })
+  await storeWebhook(database.sql, mine.orgId, MINE)
+  before = await allTexts(mine, MINE)
+  // The other one holds the same things by the same names, with other amounts, and more of its own.
+  for (const names of [MINE, THEIRS]) {
+    expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 10 })
+    await storeWebhook(database.sql, theirs.orgId, names, 3)
+  }
+})
+afterAll(() => database.drop())
+
+test('every route, parameter and kind of record is covered', () => {
+  const routes = routesOf(app)
+  expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(ROUTES.sort())
+  const known = new Set([...Object.keys(PARAMETERS), ...BADGE_PARAMETERS, 'org_slug'])
+  expect(routes.flatMap(({ parameters }) => parameters).filter((name) => !known.has(name))).toEqual([])
+  expect([...new Set(recordsOf(MINE).map(({ type }) => type))].sort()).toEqual(
+    Object.keys(RECORD_SCHEMAS).sort(),
+  )
+})
+
+test('what one organization holds changes no answer of another', async () => {
+  const after = await allTexts(mine, MINE)
+  expect([...after.keys()]).toEqual([...before.keys()])
+  for (const [path, answer] of after) expect([path, answer]).toEqual([path, before.get(path) ?? ''])
+  // and there was something to see
+  const seen = await allTexts(theirs, MINE)
+  const same = [...after].filter(
+    ([path, answer]) => !path.includes('?') && !SHARED_PATHS.includes(path) && seen.get(path) === answer,
+  )
+  expect(same.map(([path]) => path)).toEqual([])
+})
+
+describe('a value of another organization is answered as one that nobody has', () => {
+  const routes = routesOf(testApp(undefined as never)).filter(({ path }) => V1.test(path))
+  for (const route of routes.filter(({ method }) => method === 'GET')) {
+    for (const parameter of route.parameters) {
+      const values = PARAMETERS[parameter]
+      if (typeof values !== 'function') continue
+      test(`${route.method} ${route.path}: ${parameter}`, async () => {
+        const ask = client(app, mine.key)
+        const foreign = values(THEIRS, theirs.keyId)
+        const random = values(RANDOM, 'zzzzzzzz')
+        for (const [index, value] of foreign.entries()) {
+          const other = random[index] ?? ''
+          const [asked, wanted] = [
+            pathOf(route, parameter, value, MINE),
+            pathOf(route, parameter, other, MINE),
+          ]
+          const words = (text: string) => [text, text.slice(0, 10)]
+          const answer = await answerOf(await ask(asked), words(value))
+          expect(answer).toBe(await answerOf(await ask(wanted), words(other)))
+          // its owner is answered otherwise
+          const owner = client(app, theirs.key)
+          const owned = asked.replace(MINE.hook, THEIRS.hook).replace(MINE.delivery, THEIRS.delivery)
+          expect(await answerOf(await owner(owned), words(value))).not.toBe(answer)
+        }
+      })
+    }
+  }
+
+  const changes = routes.filter(({ method, path }) => method !== 'GET' && path.includes(':'))
+  for (const route of changes) {
+    for (const parameter of route.parameters.filter((name) => route.path.includes(`:${name}`))) {
+      test(`${route.method} ${route.path}: ${parameter}, and nothing of theirs is changed`, async () => {
+        const values = PARAMETERS[parameter]
+        if (typeof values !== 'function') throw new Error('names nothing')
+        const [before, own] = [await rowsOf(theirs), await rowsOf(mine)]
+        const body = BODIES[`${route.method} ${route.path.replace(V1, '/')}`]
+        const init = {
+          method: route.method,
+          ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+        }
+        const answers: string[] = []
+        for (const names of [THEIRS, RANDOM]) {
+          const [value = ''] = values(names, theirs.keyId)
+          const answer = await client(app, mine.key)(pathOf(route, parameter, value, MINE), init)
+          expect(answer.status).toBe(404)
+          answers.push(await answerOf(answer))
+        }
+        expect(answers[0]).toBe(answers[1] ?? '')
+        expect([await rowsOf(theirs), await rowsOf(mine)]).toEqual([before, own])
+      })
+    }
+  }
+
+  test("another organization's ETag", async () => {
+    for (const path of ['/v1/sessions', `/v1/sessions/${THEIRS.session}`]) {
+      const etag = (await client(app, theirs.key)(path)).headers.get('etag') ?? ''
+      expect(etag).not.toBe('')
+      const [given, random] = await Promise.all(
+        [etag, '"nobody"'].map(async (value) =>
+          answerOf(await client(app, mine.key)(path, { headers: { 'if-none-match': value } })),
+        ),
+      )
+      expect(given).toBe(random ?? '')
+    }
+  })
+
+  const OWN = namesOf('aaaa')
+  // On one day: series show every day.
+  const nobodys = { ...RANDOM, at: THEIRS.at.replace('123456', '654321') }
+  for (const field of Object.keys(OWN) as (keyof Names)[]) {
+    if (field === 'day') continue
+    test(`a record that has it as its ${field}`, async () => {
+      const rows = await rowsOf(theirs)
+      const answers = []
+      for (const names of [THEIRS, nobodys]) {
+        const own = await tenant(database.sql, { scopes: SCOPES })
+        const named = { ...OWN, [field]: names[field] }
+        const written = await post(own, recordsOf(named))
+        const given = [names.at, `"pr_number":${names.pr}`, names === THEIRS ? 'tttt' : 'uuuu']
+        const words = [own.keyId, own.orgId, `"${own.slug}"`, ...given]
+        const changed = await post(own, changesOf(named))
+        const told = [written, changed, ...(await everything(own, named)).values()]
+        answers.push(await Promise.all(told.map(async (one) => unnumbered(await answerOf(one, words)))))
+      }
+      expect(answers[0]).toEqual(answers[1] ?? [])
+      expect(await rowsOf(theirs)).toEqual(rows)
+    })
+  }
+})
+
+/** The service's own audit entries have a random id and the database's time. */
+const unnumbered = (answer: string): string =>
+  answer
+    .replace(/log_[0-9a-z]{20}/g, 'log')
+    .replace(/\d{4}-\d\d-\d\dT[\d:]+\.\d{6}Z/g, 'time')
+    .replace(/"generated_at":"[^"]*"/, '')
+    .replace(/\["etag","[^"]*"\],?/, '')
+
+describe('badges', () => {
+  for (const badge of BADGES) {
+    test(badge, async () => {
+      const ask = client(freshApp())
+      const said = async (path: string, words: string[] = []) => await answerOf(await ask(path), words)
+      const at = (slug: string, query = '') => `/api/badge/${slug}/${badge}${query}`
+      const token = await changeBadges(theirs.slug, { badges: 'private', badgeToken: 'new' })
+      await changeBadges(mine.slug, { badges: 'private', badgeToken: 'new' })
+      const unknown = await said(at(EMPTY_SLUG))
+      expect(unknown).toContain('unknown')
+      for (const query of ['', `?project=${THEIRS.project}`, '?token=badge_nothing', '?days=365'])
+        expect(await said(at(theirs.slug, query))).toBe(unknown)
+      expect(await said(at(mine.slug, `?token=${token}`))).toBe(unknown)
+      expect(await said(at(theirs.slug, `?token=${token}`))).not.toBe(unknown)
+      await changeBadges(mine.slug, { badges: 'public' })
+      const shown = await said(at(mine.slug, `?project=${THEIRS.project}`))
+      expect(shown).toBe(await said(at(mine.slug, `?project=${RANDOM.project}`)))
+      expect(await said(at(mine.slug))).not.toBe(unknown)
+    })
+  }
+})
+
+test('requests of one organization are not counted for another', async () => {
+  const app = testApp(database.sql, { windowClock: () => NOW })
+  const remaining = async ({ key }: Tenant) =>
+    Number((await client(app, key)('/v1/team')).headers.get('x-ratelimit-remaining'))
+  const one = await tenant(database.sql)
+  const two = await tenant(database.sql)
+  const first = await remaining(one)
+  for (let count = 0; count < 200; count += 1) await remaining(two)
+  expect(await remaining(one)).toBe(first - 1)
+})
+
+test('public answers are the same for everyone', async () => {
+  for (const path of PUBLIC_ROUTES) {
+    const [none, ...others] = await Promise.all(
+      [undefined, mine.key, theirs.key].map(async (key) => answerOf(await client(app, key)(path))),
+    )
+    for (const other of others) expect(other).toBe(none ?? '')
+  }
+})

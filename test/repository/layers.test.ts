@@ -1,0 +1,234 @@
+import { expect, test } from 'bun:test'
+import { dirname, join, normalize } from 'node:path'
+
+/*
+ * The structure of src: which folder may import which, where SQL may be, and how large files and folders may grow.
+ * CONTRIBUTING.md says what each folder is for.
+ */
+
+/** Every folder from the top down. A folder imports only from itself and from those below it, types included. */
+const FOLDERS = [
+  'main.ts',
+  'build',
+  'cli',
+  'cli/serve',
+  'cli/accounts',
+  'cli/data',
+  'cli/operations',
+  'cli/sync',
+  'cli/webhook',
+  'cli/command',
+  'app.ts',
+  'http/openapi',
+  'doctor',
+  'seed',
+  'worker',
+  'sync',
+  'security',
+  'sessions',
+  'quality',
+  'cost',
+  'team',
+  'commits',
+  'audit',
+  'risk',
+  'badges',
+  'webhooks/deliveries',
+  'webhooks',
+  'webhooks/signing',
+  'webhooks/outbox',
+  'webhooks/http',
+  'http',
+  'keys',
+  'organizations',
+  'audit/log',
+  'agents',
+  'agents/formats',
+  'agents/session',
+  'agents/git',
+  'detection',
+  'scoring',
+  'records',
+  'database.ts',
+  'db/embedded',
+  'db',
+  '.',
+]
+const MAX_LINES = 300
+const MAX_FILES_IN_A_FOLDER = 20
+const ROOT = join(import.meta.dir, '../..')
+
+interface Source {
+  path: string
+  folder: string
+  text: string
+  /** Every file of ours that it names in an import or a re-export, types included, as a path below src. */
+  imports: string[]
+  /** What it imports at run time: our files as paths below src, packages by name. */
+  loads: string[]
+}
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?\bfrom\s*'(\.[^']+)'|(?:^|\n)import\s*'(\.[^']+)'|\bimport\('(\.[^']+)'\)/g
+
+/** The folder in FOLDERS that a file belongs to. */
+const folderOf = (path: string): string => (FOLDERS.includes(path) ? path : dirname(path))
+
+const transpiler = new Bun.Transpiler({ loader: 'ts' })
+const sources: Source[] = []
+for (const path of [...new Bun.Glob('**/*.ts').scanSync(join(ROOT, 'src'))].sort()) {
+  const text = await Bun.file(join(ROOT, 'src', path)).text()
+  const resolved = (target: string) =>
+    target.startsWith('.') ? normalize(join(dirname(path), target)) : target
+  const imports = [...text.matchAll(IMPORT)].map((match) => resolved(match[1] ?? match[2] ?? match[3] ?? ''))
+  const loads = path.endsWith('.d.ts')
+    ? []
+    : transpiler.scanImports(text).map(({ path: target }) => resolved(target))
+  sources.push({
+    path,
+    folder: folderOf(path),
+    text,
+    imports: imports.filter((target) => target.endsWith('.ts')),
+    loads,
+  })
+}
+const byPath = new Map(sources.map((source) => [source.path, source]))
+
+/** Everything a file reaches at run time, itself not counted. */
+function reach(path: string): Set<string> {
+  const seen = new Set<string>()
+  const queue = [path]
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    for (const target of byPath.get(next)?.loads ?? []) {
+      if (!seen.has(target)) queue.push(target)
+      seen.add(target)
+    }
+  }
+  return seen
+}
+
+const offences = (check: (source: Source) => string[]) =>
+  sources.flatMap((source) => check(source).map((offence) => `${source.path}: ${offence}`))
+
+test('the sources are read', () => {
+  expect(byPath.get('app.ts')?.imports).toContain('sessions/routes.ts')
+  expect(byPath.get('app.ts')?.imports).toContain('log.ts')
+  expect(reach('sessions/routes.ts')).toContain('elysia')
+})
+
+test('every folder is known', () => {
+  const folders = new Set(sources.map((source) => source.folder))
+  expect([...folders].filter((folder) => !FOLDERS.includes(folder))).toEqual([])
+  expect(FOLDERS.filter((folder) => !folders.has(folder))).toEqual([])
+})
+
+test('no import between folders runs upwards, types included', () => {
+  const upwards = ({ folder, imports }: Source) =>
+    imports.filter((target) => FOLDERS.indexOf(folderOf(target)) < FOLDERS.indexOf(folder))
+  expect(offences(upwards)).toEqual([])
+})
+
+test('no imports run in a circle, types included', () => {
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (path: string, trail: readonly string[]) => {
+    if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+    if (trail.includes(path) || done.has(path)) return
+    for (const target of byPath.get(path)?.imports ?? []) visit(target, [...trail, path])
+    done.add(path)
+  }
+  for (const { path } of sources) visit(path, [])
+  expect(circles).toEqual([])
+})
+
+/** Where SQL may be: statements are one feature's reads, writes, rollups and checks, or the database's own. */
+const WITH_SQL =
+  /(^|[/-])queries\.ts$|\/(write|rollup|check|export)\.ts$|^(db|audit|commits|cost|security|webhooks\/outbox)\/|^http\/rate-windows\.ts$/
+/** No SQL, no network, no clock: bytes and values in, values out. */
+const PURE =
+  /^(scoring|detection|agents)\/|^risk\/(contributions|coupling|impact|regression|sensitive-paths)\.ts$/
+const FEATURES = [
+  'sessions',
+  'quality',
+  'cost',
+  'security',
+  'team',
+  'commits',
+  'audit',
+  'risk',
+  'badges',
+  'webhooks',
+]
+/** What a feature may import of another: how entries and events are written, and what a session looks like. */
+const SHARED = /^(audit\/log|webhooks\/outbox)\/|^sessions\/model\.ts$/
+
+const featureOf = (path: string) => FEATURES.find((feature) => path.startsWith(`${feature}/`))
+
+test(`no file has more than ${MAX_LINES} lines, no folder more than ${MAX_FILES_IN_A_FOLDER} files`, () => {
+  const lines = ({ text }: Source) => text.split('\n').length - 1
+  expect(offences((source) => (lines(source) > MAX_LINES ? [`${lines(source)} lines`] : []))).toEqual([])
+  const sizes = new Map<string, number>()
+  for (const pattern of ['src/**/*', 'test/**/*.ts', 'bench/**/*']) {
+    for (const path of new Bun.Glob(pattern).scanSync(ROOT)) {
+      sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1)
+    }
+  }
+  expect([...sizes].filter(([, files]) => files > MAX_FILES_IN_A_FOLDER)).toEqual([])
+})
+
+test('SQL is in the files made for it', () => {
+  const wrong = ({ path, text }: Source) =>
+    !WITH_SQL.test(path) && /(?<!`)\b(?:sql|tx)(?:<[^`]*>)?`/.test(text) ? ['has SQL'] : []
+  expect(offences(wrong)).toEqual([])
+})
+
+test('what has SQL never reaches Elysia, nor does what is pure or the worker', () => {
+  const isServer = (path: string) => /(^|\/)(routes|model)\.ts$/.test(path)
+  const wrong = ({ path }: Source) =>
+    !isServer(path) &&
+    (WITH_SQL.test(path) || PURE.test(path) || path.startsWith('worker/')) &&
+    reach(path).has('elysia')
+      ? ['reaches elysia']
+      : []
+  expect(offences(wrong)).toEqual([])
+})
+
+test('what is pure reaches neither the database nor the network', () => {
+  const forbidden = /^(postgres|elysia|db\/.*|http\/.*|node:(net|http|https|tls))$/
+  const wrong = ({ path }: Source) =>
+    PURE.test(path) ? [...reach(path)].filter((target) => forbidden.test(target)) : []
+  expect(offences(wrong)).toEqual([])
+})
+
+test('features do not import each other, but for what they share', () => {
+  const wrong = ({ path, imports }: Source) => {
+    const own = featureOf(path)
+    if (own === undefined || SHARED.test(path)) return []
+    return imports.filter((target) => {
+      const other = featureOf(target)
+      return other !== undefined && other !== own && !SHARED.test(target)
+    })
+  }
+  expect(offences(wrong)).toEqual([])
+})
+
+/** Ends the process that is nothing but a way to start PostgreSQL. */
+const ENDS_ITSELF = 'db/embedded/exec-postgres.ts'
+
+test('only main makes threads and ends the process', () => {
+  const wrong = ({ path, text }: Source) => {
+    const found = text.match(/\bnew Worker\(|\bprocess\.exit\(/g) ?? []
+    return path === 'main.ts' || path === ENDS_ITSELF ? [] : found
+  }
+  expect(offences(wrong)).toEqual([])
+})
+
+test('no file re-exports another, and none has a name that says nothing', () => {
+  const wrong = ({ path, text }: Source) => [
+    ...(/^export \* from|^export \{[^}]*\} from/m.test(text) ? ['re-exports'] : []),
+    ...(/(^|\/)(utils?|common|helpers?|service|manager|index|misc)\.ts$/.test(path)
+      ? ['is named badly']
+      : []),
+  ]
+  expect(offences(wrong)).toEqual([])
+})

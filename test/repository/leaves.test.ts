@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  addDays,
+  addMonths,
+  daysBetween,
+  isDate,
+  isTimestamp,
+  mondayOf,
+  normalizeTimestamp,
+  spansOf,
+} from '../../src/dates.ts'
+import { decimalText, roundedQuotient, scaled, unitsOf, unscaled } from '../../src/decimals.ts'
+
+const date = fc
+  .date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+  .map((value) => value.toISOString().slice(0, 10))
+
+describe('dates', () => {
+  test.each([
+    '2026-02-30',
+    '2026-02-29',
+    '0000-00-00',
+    '0000-01-01',
+    '2026-13-01',
+    '2026-1-1',
+    '20260101',
+    'now',
+  ])('%s is none', (text) => expect(isDate(text)).toBe(false))
+  test.each(['2024-02-29', '1900-01-01', '0001-01-01', '9999-12-31'])('%s is one', (text) =>
+    expect(isDate(text)).toBe(true),
+  )
+
+  test.each([
+    ['2026-01-31T12:34:56.789123+02:00', '2026-01-31T10:34:56.789Z'],
+    ['2026-01-31t12:34:56z', '2026-01-31T12:34:56.000Z'],
+  ])('%s is %s', (text, utc) => {
+    expect(isTimestamp(text)).toBe(true)
+    expect(normalizeTimestamp(text)).toBe(utc)
+  })
+  test.each([
+    '2026-01-31T12:34:56',
+    '2026-01-31',
+    '2026-01-31T12:34:60Z',
+    '2026-01-31T24:00:00Z',
+    '2026-02-30T00:00:00Z',
+  ])('%s is no timestamp', (text) => expect(isTimestamp(text)).toBe(false))
+
+  test('weeks begin on Monday', () => {
+    fc.assert(
+      fc.property(date, (day) => {
+        const monday = mondayOf(day)
+        expect(new Date(monday).getUTCDay()).toBe(1)
+        expect(daysBetween(monday, day)).toBeWithin(0, 7)
+      }),
+    )
+  })
+
+  test('spans cover each day of a range once, and no other', () => {
+    fc.assert(
+      fc.property(date, fc.integer({ min: 0, max: 400 }), (from, length) => {
+        const last = addDays(from, length)
+        const to = isDate(last) ? last : '9999-12-31'
+        const covered = spansOf(from, to).flatMap((span) => {
+          const days: string[] = []
+          let day = span.from ?? ''
+          while (day <= to && (span.before === undefined || day < span.before) && isDate(day)) {
+            days.push(day)
+            day = addDays(day, 1)
+          }
+          if (span.grain === 'month') {
+            expect(span.from?.slice(8)).toBe('01')
+            if (span.before !== undefined) expect(span.before).toBe(addMonths(span.before, 0))
+          }
+          return days
+        })
+        const wanted = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
+        expect(covered.sort()).toEqual(wanted)
+      }),
+    )
+  })
+})
+
+describe('decimals', () => {
+  test('a number and its units are each other, and what the decimal text says', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), (units) => {
+        expect(unscaled(units, 6)).toBe(Number(decimalText(units, 6)))
+        expect(unitsOf(decimalText(units, 6))).toBe(units)
+        if (units >= 0n && units < 10n ** 15n) expect(scaled(unscaled(units, 6), 6)).toBe(units)
+      }),
+    )
+  })
+
+  test.each([
+    [1.0000005, 1_000_001n],
+    [0.0000004999, 0n],
+    [5e-7, 1n],
+    [1e-300, 0n],
+    [1e6, 1_000_000_000_000n],
+    [1e21, 10n ** 27n],
+  ])('%p in millionths is %p', (value, units) => expect(scaled(value, 6)).toBe(units))
+
+  test('quotients are rounded half up', () => {
+    expect(roundedQuotient(5n, 2n)).toBe(3n)
+    expect(roundedQuotient(7n, 3n)).toBe(2n)
+  })
+})

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mostRead } from '../../bench/support/plans.ts'
+import { getCost, getCostTrend } from '../../src/cost/queries.ts'
+import { getQuality, getQualityTrend } from '../../src/quality/queries.ts'
+import { loadPricer } from '../../src/scoring/prices.ts'
+import { seedSessions } from '../../src/seed/seed.ts'
+import type { SessionListQuery } from '../../src/sessions/model.ts'
+import { getSession, listSessions } from '../../src/sessions/queries.ts'
+import { tenant } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// No query of these routes reads more sessions than its page and one day of them, whatever plan PostgreSQL makes.
+
+const NOW = new Date('2026-11-15T12:00:00.000Z')
+const SESSIONS = 3_000
+/** 2 s on an idle machine. */
+const SEEDING_MS = 30_000
+const PAGE = 50
+const LAST = SESSIONS / PAGE
+const MONTH = { date_from: '2026-10-25', date_to: '2026-11-08' }
+
+let database: TestDatabase
+let orgId: string
+let fullestDay: number
+
+beforeAll(async () => {
+  database = await testDatabase()
+  const { sql } = database
+  ;({ orgId } = await tenant(sql))
+  const other = await tenant(sql)
+  const plan = { sessions: SESSIONS, projects: 3, days: 30, seed: 1, today: '2026-11-15' }
+  const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}) }
+  await seedSessions(deps, orgId, plan)
+  await seedSessions(deps, other.orgId, { ...plan, seed: 2 })
+  const [row] = await sql<{ fullest: number }[]>`
+    select max(d.sessions)::int as fullest
+    from (select count(*) as sessions from sessions s where s.org_id = ${orgId} group by s.day) d`
+  fullestDay = row?.fullest ?? 0
+}, SEEDING_MS)
+
+afterAll(() => database.drop())
+
+const listed = (options: Partial<SessionListQuery>) => () =>
+  listSessions(database.sql, orgId, {
+    page: 1,
+    per_page: PAGE,
+    sort: 'created_at',
+    order: 'desc',
+    ...options,
+  })
+
+const mostOf = (run: () => Promise<unknown>) => mostRead(database.sql, run)
+
+test('the database counts what is read', async () => {
+  const all = await mostOf(() => database.sql`select s.user_email from sessions s where s.turns >= ${0}`)
+  expect(all).toEqual({ rows: 2 * SESSIONS, indexOnly: 0 })
+  expect(fullestDay).toBeGreaterThan(80)
+  expect(fullestDay).toBeLessThan(120)
+})
+
+describe('reads at most a page and a day', () => {
+  const cases: [string, Partial<SessionListQuery>][] = [
+    ['first page', {}],
+    ['second page', { page: 2 }],
+    ['middle page', { page: LAST / 2 }],
+    ['last page', { page: LAST }],
+    ['page past the end', { page: LAST + 1 }],
+    ['page far past the end', { page: 1_000_000_000 }],
+    ['oldest first', { order: 'asc' }],
+    ['oldest first, last page', { order: 'asc', page: LAST }],
+    ['one project', { project: 'project-02' }],
+    ['one project, deep', { project: 'project-02', page: 15 }],
+    ['days', MONTH],
+    ['days, deep', { ...MONTH, page: 25 }],
+    ['one project, days', { project: 'project-02', ...MONTH }],
+    ['no such project', { project: 'nothing' }],
+  ]
+  test.each(cases)('list, %s', async (_name, options) => {
+    const reads = await mostOf(listed(options))
+    expect(reads.rows + reads.indexOnly).toBeLessThanOrEqual(PAGE + fullestDay)
+  })
+
+  test('session in full', async () => {
+    const reads = await mostOf(() => getSession(database.sql, orgId, 'sess_seed1_1500'))
+    // and its detail
+    expect(reads).toEqual({ rows: 2, indexOnly: 0 })
+  })
+})
+
+describe('sorted by cost or turns, skips in the index alone', () => {
+  const cases: [string, Partial<SessionListQuery>, number][] = [
+    ['first page by cost', { sort: 'estimated_cost' }, PAGE],
+    ['first page by turns', { sort: 'turns', order: 'asc' }, PAGE],
+    ['middle page by cost', { sort: 'estimated_cost', page: LAST / 2 }, SESSIONS / 2],
+    ['last page by cost', { sort: 'estimated_cost', page: LAST }, PAGE],
+    ['last page by turns', { sort: 'turns', page: LAST }, PAGE],
+  ]
+  test.each(cases)('%s', async (_name, options, entries) => {
+    const reads = await mostOf(listed(options))
+    expect(reads.rows).toBeLessThanOrEqual(PAGE)
+    expect(reads.indexOnly).toBeLessThanOrEqual(entries)
+  })
+})
+
+describe('reads no session', () => {
+  const aggregates: [string, () => Promise<unknown>][] = [
+    ['quality', () => getQuality(database.sql, orgId, {})],
+    [
+      'quality of a project and days',
+      () => getQuality(database.sql, orgId, { project: 'project-02', ...MONTH }),
+    ],
+    ['quality trend', () => getQualityTrend(database.sql, orgId, { granularity: 'week' })],
+    ['cost', () => getCost(database.sql, orgId, { group_by: 'day' }, NOW)],
+    ['cost of days', () => getCost(database.sql, orgId, { group_by: 'month', ...MONTH }, NOW)],
+    ['cost trend', () => getCostTrend(database.sql, orgId, { granularity: 'day' })],
+  ]
+  test.each(aggregates)('%s', async (_name, run) => {
+    expect(await mostOf(run)).toEqual({ rows: 0, indexOnly: 0 })
+  })
+})

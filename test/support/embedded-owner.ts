@@ -1,0 +1,9 @@
+// A program that owns an embedded PostgreSQL until it is killed; run by embedded.test.ts with the data directory.
+
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { silent } from './postgres.ts'
+
+const [, , dataDir = ''] = process.argv
+const embedded = await startEmbedded({ dataDir, log: silent })
+process.stdout.write(`${embedded.pid}\n`)
+await embedded.exited

@@ -1,0 +1,240 @@
+import type { Sql } from '../../src/db/client.ts'
+import { testSecrets } from './api.ts'
+
+// What an organization holds in the proof of isolation (isolation.test.ts): everything that sync takes, with every value
+// by which one could ask for another organization's.
+
+/** The values by which an organization's things are named. */
+export interface Names {
+  session: string
+  user: string
+  email: string
+  project: string
+  directory: string
+  path: string
+  sha: string
+  repo: string
+  pr: string
+  risk: string
+  log: string
+  action: string
+  /** With microseconds; also the cursor of an audit entry. */
+  at: string
+  day: string
+  report: string
+  observation: string
+  finding: string
+  fingerprint: string
+  hook: string
+  delivery: string
+}
+
+/** Names by `word`: those of two words of one length have the same form and the same place in every order. */
+export function namesOf(word: string, { day = '2025-11-10', micros = '000001', pr = '17' } = {}): Names {
+  return {
+    session: `sess_${word}`,
+    user: `user_${word}`,
+    email: `${word}@example.com`,
+    project: `${word}-shop`,
+    directory: `${word}-src`,
+    path: `${word}-src/${word}.ts`,
+    sha: `${word}0000`,
+    repo: `acme/${word}`,
+    pr,
+    risk: `risk_${word}`,
+    log: `log_${word}`,
+    action: `${word}.done`,
+    at: `${day}T10:00:00.${micros}Z`,
+    day,
+    report: `report_${word}`,
+    observation: `obs_${word}`,
+    finding: `finding_${word}`,
+    fingerprint: `${word}-fingerprint`,
+    hook: `hook_${word}`,
+    delivery: `dlv_${word}`,
+  }
+}
+
+/** The records of an organization that holds things so named; `size` makes its amounts others. */
+export function recordsOf(names: Names, size = 1): { type: string; [field: string]: unknown }[] {
+  const at = `${names.day}T10:00:00Z`
+  const file = { path: names.path, status: 'added', additions: 10 * size, deletions: 0 }
+  return [
+    {
+      type: 'member',
+      id: names.user,
+      email: names.email,
+      display_name: `Member ${size}`,
+      role: size === 1 ? 'developer' : 'owner',
+      joined_at: at,
+    },
+    { type: 'budget', month: '2025-11', limit: 100 * size },
+    {
+      type: 'session',
+      id: names.session,
+      project_name: names.project,
+      created_at: at,
+      user_id: names.user,
+      user_email: names.email,
+      turns: 3 * size,
+      estimated_cost: 1.25 * size,
+      quality_score: 90 / size,
+      files_touched: [names.path],
+      observations: [{ id: names.observation, title: `Seen ${size}`, created_at: at }],
+      security_metadata: {
+        findings: [
+          {
+            id: names.finding,
+            severity: size === 1 ? 'high' : 'critical',
+            file: names.path,
+            fingerprint: names.fingerprint,
+            created_at: at,
+          },
+        ],
+      },
+    },
+    // in the first and the last hour of the 168 before 2025-11-15T12:30Z
+    ...['2025-11-08T12:40:00Z', '2025-11-15T12:10:00Z'].map((created_at, index) => ({
+      type: 'session',
+      id: `${names.session}-${index}`,
+      project_name: names.project,
+      created_at,
+      user_id: names.user,
+      security_metadata: {
+        findings: [
+          {
+            id: `${names.finding}-${index}`,
+            severity: 'low',
+            file: names.path,
+            fingerprint: 'again',
+            created_at,
+          },
+        ],
+      },
+    })),
+    {
+      type: 'commit',
+      project: names.project,
+      sha: names.sha,
+      author_email: names.email,
+      author_name: `Author ${size}`,
+      committed_at: at,
+      files: [file, { ...file, path: `${names.directory}/beside.ts` }],
+    },
+    {
+      type: 'commit',
+      project: names.project,
+      sha: `${names.sha}-guest`,
+      author_email: `guest-${names.email}`,
+      author_name: `Guest ${size}`,
+      committed_at: at,
+      files: [{ ...file, path: `${names.directory}/guest.ts` }],
+    },
+    {
+      type: 'pr_risk',
+      id: names.risk,
+      repo: names.repo,
+      pr_number: Number(names.pr),
+      pr_title: `Change ${size}`,
+      files_changed: 1,
+      created_at: `${names.day}T12:00:00Z`,
+      project: names.project,
+      author_email: names.email,
+      files: [{ ...file, status: 'modified' }],
+    },
+    {
+      type: 'audit',
+      id: names.log,
+      action: names.action,
+      user_id: names.user,
+      created_at: names.at,
+      details: { size },
+    },
+    {
+      type: 'report',
+      id: names.report,
+      report_type: size === 1 ? 'soc2' : 'custom',
+      from: names.day,
+      to: names.day,
+      generated_at: `${names.day}T23:00:00Z`,
+    },
+  ]
+}
+
+/** What changes the session and the commit of `recordsOf`: other times, findings and files, and a rename. */
+export function changesOf(names: Names): { type: string; [field: string]: unknown }[] {
+  const [session, commit] = ['session', 'commit'].map((wanted) =>
+    recordsOf(names).find(({ type }) => type === wanted),
+  )
+  const at = '2025-11-14T20:00:00Z'
+  const moved = `${names.directory}/moved.ts`
+  const file = { path: names.path, status: 'added', additions: 5, deletions: 0 }
+  const renamed = { path: moved, previous_path: names.path, status: 'renamed', additions: 1, deletions: 1 }
+  const finding = {
+    id: names.finding,
+    severity: 'low',
+    file: moved,
+    fingerprint: names.fingerprint,
+    created_at: at,
+  }
+  return [
+    {
+      ...session,
+      type: 'session',
+      created_at: at,
+      quality_score: 10,
+      files_touched: [moved],
+      security_metadata: { findings: [finding] },
+    },
+    { ...commit, type: 'commit', files: [file] },
+    { ...commit, type: 'commit', sha: `${names.sha}-renames`, committed_at: at, files: [renamed] },
+  ]
+}
+
+/** Stores a webhook endpoint so named, at an address that is refused, with an event that was delivered to it; `size` makes what is shown of it other. */
+export async function storeWebhook(sql: Sql, orgId: string, names: Names, size = 1): Promise<void> {
+  const at = `${names.day}T10:00:00Z`
+  const event = names.hook.replace('hook', 'evt')
+  const failed = size > 1
+  const status = failed ? 'failed' : 'success'
+  const code = failed ? 500 : 200
+  const secret = testSecrets.seal(`whsec_${names.hook}`, `${orgId}/${names.hook}`)
+  await sql`
+    insert into webhook_claims (org_id)
+    values (${orgId})
+    on conflict do nothing`
+  await sql`
+    insert into webhook_endpoints (
+      org_id, id, url, events, enabled, description, secret, secret_hint, created_at, updated_at
+    )
+    values (
+      ${orgId}, ${names.hook}, ${`https://127.0.0.1/${names.hook}`}, ${['*']}, true, ${`Hook ${size}`},
+      ${secret}, 'mmmm', ${at}, ${at}
+    )`
+  await sql`
+    insert into webhook_health (
+      org_id, endpoint_id, consecutive_failures, last_success_at, last_failure_at, last_status_code
+    )
+    values (${orgId}, ${names.hook}, ${size}, null, ${at}, ${code})`
+  await sql`
+    insert into webhook_events (org_id, id, event, created_at, body)
+    values (${orgId}, ${event}, 'session.completed', ${at}, ${JSON.stringify({ id: event, size })})`
+  await sql`
+    insert into webhook_deliveries (
+      org_id, id, endpoint_id, event_id, event, status, undelivered, attempts, last_status_code, created_at,
+      completed_at, succeeded_at, duration_ms, response_body
+    )
+    values (
+      ${orgId}, ${names.delivery}, ${names.hook}, ${event}, 'session.completed', ${status},
+      ${status === 'failed'}, 1, ${code}, ${at}, ${at}, ${at}, ${size}, ${names.hook}
+    )`
+  await sql`
+    insert into webhook_delivery_counts (org_id, endpoint_id, day, event, status, deliveries)
+    values (${orgId}, ${names.hook}, ${names.day}, 'session.completed', ${status}, 1)`
+  await sql`
+    insert into webhook_attempts (
+      org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
+    )
+    select ${orgId}, ${names.delivery}, 1, ${at}, ${size}, ${code}::integer, null, ${names.hook}
+    where ${status} <> 'success'`
+}

@@ -1,0 +1,128 @@
+import type { App } from '../../src/app.ts'
+import type { Names } from './isolation-records.ts'
+
+// The routes of the proof of isolation (isolation.test.ts), and how each is asked for what an organization holds.
+
+type Values = (names: Names, key: string) => string[]
+
+/** What a parameter may name of an organization, to be compared; or values that name nothing. */
+export const PARAMETERS: Record<string, Values | string[]> = {
+  session_id: (names) => [names.session],
+  webhook_id: (names) => [names.hook],
+  delivery_id: (names) => [names.delivery],
+  project: (names) => [names.project],
+  repo: (names) => [names.repo],
+  user_id: (names, key) => [names.user, `key_${key}`],
+  action: (names) => [names.action, names.action.replace('done', '*')],
+  cursor: (names) => [names.at],
+  // One day: a longer range shows its days.
+  date_from: (names) => [`${names.day}&date_to=${names.day}`],
+  date_to: (names) => [`${names.day}&date_from=${names.day}`],
+  page: ['1', '2'],
+  per_page: ['1'],
+  sort: ['estimated_cost', 'turns', 'created_at'],
+  order: ['asc'],
+  granularity: ['week', 'month'],
+  group_by: ['week', 'month'],
+  min_score: ['1', '99'],
+  rating: ['low', 'medium', 'high', 'critical'],
+  direction: ['before', 'after'],
+  status: ['success', 'failed', 'pending'],
+  event: ['session.completed', 'webhook.test'],
+}
+const V1_ROUTES = [
+  'GET /sessions',
+  'GET /sessions/:session_id',
+  'GET /quality',
+  'GET /quality/trend',
+  'GET /cost',
+  'GET /cost/trend',
+  'GET /security',
+  'GET /security/heatmap',
+  'GET /audit',
+  'GET /audit/report',
+  'GET /team',
+  'GET /team/expertise',
+  'GET /risk',
+  'POST /sync',
+  'GET /webhooks',
+  'POST /webhooks',
+  'GET /webhooks/events',
+  'GET /webhooks/:webhook_id',
+  'PATCH /webhooks/:webhook_id',
+  'DELETE /webhooks/:webhook_id',
+  'POST /webhooks/:webhook_id/rotate-secret',
+  'POST /webhooks/:webhook_id/test',
+  'GET /webhooks/:webhook_id/deliveries',
+  'GET /webhooks/:webhook_id/deliveries/:delivery_id',
+  'POST /webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
+  'POST /webhooks/:webhook_id/recover',
+]
+/** Below /v1, and the same for every organization. */
+export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
+/** What routes that change something are sent; those left out take no body. */
+export const BODIES: Record<string, object> = {
+  'PATCH /webhooks/:webhook_id': { enabled: false },
+  'POST /webhooks/:webhook_id/rotate-secret': { grace_period_seconds: 0 },
+  'POST /webhooks/:webhook_id/test': {},
+  'POST /webhooks/:webhook_id/recover': { since: '2020-01-01T00:00:00Z' },
+}
+export const BADGES = ['quality', 'security', 'cost'].flatMap((kind) => [kind, `${kind}.json`])
+export const BADGE_PARAMETERS = ['style', 'label', 'days', 'project', 'token']
+/** Read nothing of any organization. */
+export const PUBLIC_ROUTES = [
+  '/health',
+  '/live',
+  '/docs',
+  '/docs/',
+  '/docs/json',
+  '/docs/explorer.js',
+  '/docs/explorer.css',
+  '/docs/swagger-ui-bundle.js',
+  '/docs/swagger-ui.css',
+]
+export const ROUTES = [
+  ...['/v1', '/api/v1'].flatMap((base) => V1_ROUTES.map((route) => route.replace(' ', ` ${base}`))),
+  ...BADGES.map((badge) => `GET /api/badge/:org_slug/${badge}`),
+  ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
+]
+
+export interface Route {
+  method: string
+  path: string
+  parameters: string[]
+}
+
+/** Every route of the app, with the parameters of its path and its query. */
+export function routesOf(app: App): Route[] {
+  return app.routes.map(({ method, path, hooks }) => {
+    const { query } = hooks as { query?: { properties: object } }
+    const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    return { method, path, parameters: [...inPath, ...Object.keys(query?.properties ?? {})] }
+  })
+}
+
+const ownId = (parameter: string, names: Names): string => {
+  if (parameter === 'webhook_id') return names.hook
+  return parameter === 'delivery_id' ? names.delivery : names.session
+}
+
+/** `route` with a value for one parameter; what else its path needs is of `names`. */
+export function pathOf(route: Route, parameter: string | undefined, value: string, names: Names): string {
+  const path = route.path.replace(/:(\w+)/g, (_all, name) =>
+    name === parameter ? value : ownId(name, names),
+  )
+  return parameter === undefined || route.path.includes(`:${parameter}`)
+    ? path
+    : `${path}?${parameter}=${value}`
+}
+
+/** The route as it is asked for by an organization with these names: plainly, and with each value of each parameter. */
+export function pathsOf(route: Route, names: Names, keyId: string): string[] {
+  const withValues = route.parameters.flatMap((parameter) => {
+    const values = PARAMETERS[parameter] ?? []
+    const given = typeof values === 'function' ? values(names, keyId) : values
+    return given.map((value) => pathOf(route, parameter, value, names))
+  })
+  return [pathOf(route, undefined, '', names), ...withValues]
+}

@@ -1,0 +1,123 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { connect, type Sql } from '../../src/db/client.ts'
+import { parseKey } from '../../src/keys/form.ts'
+
+// The second run of the API's tests (`bun run test:rls`, docs/isolation.md). Every table with an organization's data has
+// row level security, and what a request asks of the database goes through connections that know only the request's
+// organization. A statement that forgets its `org_id` then has another answer than in the first run, or none at all.
+// What a test itself asks (`database.sql`) stays with the owner of the tables, who sees everything.
+
+/**
+ * `hide`: rows of other organizations are not there. `refuse`: a statement fails that comes upon one. undefined: the
+ * ordinary run.
+ */
+export const rlsMode = readMode(process.env.TEST_RLS)
+
+/** Known to all: keys are looked up before it is known whose they are, badges by slug. */
+const SHARED_TABLES = ['organizations', 'api_keys']
+/** Pools kept open for a database; the one not used for longest is closed. */
+const MAX_POOLS = 8
+/** The organization of a request that has none. */
+const NOBODY = ''
+
+const caller = new AsyncLocalStorage<string>()
+const owners = new Map<string, Sql>()
+const orgOfKey = new Map<string, string>()
+
+function readMode(text: string | undefined): 'hide' | 'refuse' | undefined {
+  if (text === undefined || text === '' || text === 'hide' || text === 'refuse') return text || undefined
+  throw new Error('TEST_RLS must be hide or refuse')
+}
+
+/** Runs `work` as a request of the organization does: what it asks of a scoped pool sees this organization alone. */
+export function asOrganization<Result>(orgId: string, work: () => Result): Result {
+  return rlsMode === undefined ? work() : caller.run(orgId, work)
+}
+
+/** Turns row level security on, for `role`, which is made. `sql` is of a superuser, to the migrated template. */
+export async function secureRows(sql: Sql, role: string, mode: 'hide' | 'refuse'): Promise<void> {
+  await sql`create role ${sql(role)} nologin nosuperuser nobypassrls`
+  await sql`grant select, insert, update, delete on all tables in schema public to ${sql(role)}`
+  await sql`
+    create function refuse_row(org text) returns boolean language plpgsql cost 1000000 as $$
+    begin
+      raise exception 'a row of % was come upon by %', org, current_setting('app.org_id');
+    end $$`
+  const tables = await sql<{ name: string }[]>`
+    select c.relname as name
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'org_id'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+      and c.relname <> all(${SHARED_TABLES})`
+  for (const { name } of tables) {
+    const table = sql(name)
+    await sql`alter table ${table} enable row level security`
+    await sql`alter table ${table} force row level security`
+    const seen = mode === 'hide' ? sql`false` : sql`refuse_row(org_id)`
+    await sql`
+      create policy own_rows on ${table}
+      using (case when org_id = current_setting('app.org_id') then true else ${seen} end)
+      with check (org_id = current_setting('app.org_id'))`
+  }
+}
+
+/**
+ * `owner` outside of requests; within one, a pool of at most `max` connections that are of `role` and have the request's
+ * organization as `app.org_id`. `end` closes all of them.
+ */
+export function scopedPool(owner: Sql, url: string, role: string, max: number): Sql {
+  const pools = new Map<string, Sql>()
+  // a further pool of a test may end before the database does
+  if (!owners.has(owner.options.database)) owners.set(owner.options.database, owner)
+
+  const current = (): Sql => {
+    const orgId = caller.getStore()
+    if (orgId === undefined) return owner
+    const pool = pools.get(orgId) ?? openPool(url, role, orgId, max)
+    // Deleted and set again: the map's order is that of use.
+    pools.delete(orgId)
+    pools.set(orgId, pool)
+    const [oldest] = pools
+    if (pools.size > MAX_POOLS && oldest !== undefined) {
+      pools.delete(oldest[0])
+      void oldest[1].end()
+    }
+    return pool
+  }
+  const end: Sql['end'] = async (options) => {
+    if (owners.get(owner.options.database) === owner) owners.delete(owner.options.database)
+    await Promise.all([owner, ...pools.values()].map((pool) => pool.end(options)))
+  }
+  return new Proxy(owner, {
+    apply: (_target, self, args) => Reflect.apply(current(), self, args),
+    get: (_target, name) => (name === 'end' ? end : Reflect.get(current(), name)),
+  })
+}
+
+/** The driver takes what it does not know in a URL's query for the connection's settings. */
+function openPool(text: string, role: string, orgId: string, max: number): Sql {
+  const url = new URL(text)
+  url.searchParams.set('role', role)
+  url.searchParams.set('app.org_id', orgId)
+  return connect({ url: url.href }, { max, applicationName: 'test-rls' })
+}
+
+/** The organization that `request` to an app on `sql` is of: that of its key, or of the badge it asks for. */
+export async function callerOf(sql: Sql, request: Request): Promise<string> {
+  const owner = owners.get(sql.options.database)
+  if (owner === undefined) return NOBODY
+  const slug = /^\/api\/badge\/([^/]+)\//.exec(new URL(request.url).pathname)?.[1]
+  if (slug !== undefined) {
+    const [row] = await owner<{ org_id: string }[]>`
+      select o.org_id from organizations o where o.slug = ${slug}`
+    return row?.org_id ?? NOBODY
+  }
+  const [, text = ''] = /^bearer (.+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
+  const id = parseKey(text)?.id
+  if (id === undefined) return NOBODY
+  const known = orgOfKey.get(id)
+  if (known !== undefined) return known
+  const [row] = await owner<{ org_id: string }[]>`select k.org_id from api_keys k where k.id = ${id}`
+  if (row !== undefined) orgOfKey.set(id, row.org_id)
+  return row?.org_id ?? NOBODY
+}

@@ -1,0 +1,95 @@
+import type { App } from '../../src/app.ts'
+import type { Config } from '../../src/config.ts'
+import { client, type Tenant, tenant, testApp } from './api.ts'
+import type { TestDatabase } from './postgres.ts'
+
+// Webhooks through the API, with receivers on this machine.
+
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+
+/** Settings by which receivers on this machine may be sent to. */
+export const LOCAL: Partial<Config> = {
+  webhookAllowHttp: true,
+  webhookAllowCidrs: ['127.0.0.0/8'],
+  rateLimits: PLENTY,
+}
+
+/** An app whose webhooks may be on this machine. */
+export const localApp = (db: TestDatabase, over: Parameters<typeof testApp>[1] = {}): App =>
+  testApp(db.sql, { ...over, config: { ...LOCAL, ...over.config } })
+
+interface AnyBody {
+  [field: string]: unknown
+  id: string
+  secret: string
+  error: string
+  code: string
+  details: { field: string; message: string }[]
+  data: { [field: string]: unknown; id: string; name: string }[]
+  pagination: { page: number; per_page: number; total: number }
+}
+
+export interface Answer {
+  status: number
+  text: string
+  body: AnyBody
+  headers: Headers
+}
+
+/** Asks `app` by `key`; a body is sent as JSON. */
+export function asker(app: App, key: string) {
+  const ask = client(app, key)
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const sent = typeof body === 'string' ? body : JSON.stringify(body)
+    const init =
+      body === undefined ? {} : { body: sent, headers: { 'content-type': 'application/json', ...headers } }
+    const answer = await ask(path, { method, ...init })
+    const text = await answer.text()
+    return { status: answer.status, text, body: JSON.parse(text || '{}'), headers: answer.headers }
+  }
+}
+export type Ask = ReturnType<typeof asker>
+
+/** An organization that may have webhooks. */
+export const hooked = (db: TestDatabase): Promise<Tenant> =>
+  tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+
+/** Adds an endpoint; its answer. */
+export async function addHook(ask: Ask, url = 'https://hooks.example.com/in', over: object = {}) {
+  const { status, body, text } = await ask('POST', '/v1/webhooks', { url, events: '*', ...over })
+  if (status !== 201) throw new Error(text)
+  return body
+}
+
+export interface Received {
+  headers: Record<string, string>
+  body: string
+}
+
+/** A receiver on this machine that answers as `answer` says, and what came to it. */
+export function receiver(
+  answer: (received: Received) => Response | Promise<Response> = () => new Response('ok'),
+) {
+  const got: Received[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const received = { headers: Object.fromEntries(request.headers), body: await request.text() }
+      got.push(received)
+      return await answer(received)
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}/in`, got, stop: () => server.stop(true) }
+}
+
+/** The actions of the organization's audit log, newest first, with their details. */
+export async function auditOf(ask: Ask, action = 'webhook.*') {
+  const { body } = await ask('GET', `/v1/audit?action=${action}&per_page=100`)
+  return body.data.map(({ action, details }) => ({ action, details }))
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import type { SyncRecord } from '../../src/records/records.ts'
+import { loadPricer } from '../../src/scoring/prices.ts'
+import { createBatches, type Skipped } from '../../src/sync/batches.ts'
+
+const MIB = 1024 * 1024
+
+/** Sends sessions whose JSON has about so many MiB, of signs of three bytes each; the ids of each batch, and what was skipped. */
+async function sendSizes(...sizes: number[]) {
+  const sent: string[][] = []
+  const skipped: Skipped[] = []
+  const batches = createBatches({
+    send: async (records) => {
+      sent.push(records.map((record) => (record.type === 'session' ? record.id : record.type)))
+      return { created: records.length, updated: 0, unchanged: 0 }
+    },
+    pricer: () => loadPricer(),
+    onSkipped: (one) => skipped.push(one),
+  })
+  for (const [index, size] of sizes.entries()) {
+    const record: SyncRecord = {
+      type: 'session',
+      id: `sess_${index}`,
+      project_name: 'p',
+      created_at: '2026-01-01T00:00:00Z',
+      summary: '\u20ac'.repeat((size * MIB) / 3),
+    }
+    await batches.add({ record, path: 'a', line: index + 1 }, JSON.stringify(record))
+  }
+  await batches.flush()
+  return { sent, skipped }
+}
+
+test('a batch has at most 16 MiB, counted as the server does: in bytes', async () => {
+  expect((await sendSizes(7, 7, 7)).sent).toEqual([['sess_0', 'sess_1'], ['sess_2']])
+  expect((await sendSizes(20, 1)).sent).toEqual([['sess_0'], ['sess_1']])
+})
+
+test('a record that no server would take is named, the others are sent', async () => {
+  const { sent, skipped } = await sendSizes(1, 32, 1)
+  expect(sent).toEqual([['sess_0', 'sess_2']])
+  expect(skipped).toEqual([{ path: 'a', line: 2, reason: expect.stringContaining('33554431 bytes') }])
+})

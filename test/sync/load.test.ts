@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Sql } from '../../src/db/client.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// One organization's writers wait for each other; nobody else waits for them.
+
+const WRITERS = 2
+
+let database: TestDatabase
+let writes: Sql
+let blocked: Tenant
+let other: Tenant
+
+beforeAll(async () => {
+  database = await testDatabase()
+  writes = database.pool(WRITERS)
+  blocked = await tenant(database.sql)
+  other = await tenant(database.sql)
+})
+afterAll(async () => {
+  await writes.end()
+  await database.drop()
+})
+
+const post = (ask: ReturnType<typeof client>, id: string) =>
+  ask('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      records: [{ type: 'session', id: `sess_${id}`, project_name: 'p', created_at: '2026-01-01T00:00:00Z' }],
+    }),
+  })
+
+test('while one organization is locked, others read and write, and its own writers go on afterwards', async () => {
+  const app = testApp(database.sql, { writes })
+  const asBlocked = client(app, blocked.key)
+  const asOther = client(app, other.key)
+  const release = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holder = database.sql.begin(async (tx) => {
+    await tx`select 1 from org_locks l where l.org_id = ${blocked.orgId} for update`
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  const waiting = Array.from({ length: 12 }, (_, index) => post(asBlocked, `blocked${index}`))
+  expect((await post(asOther, 'free')).status).toBe(200)
+  expect((await asOther('/v1/sessions')).status).toBe(200)
+  expect((await asBlocked('/v1/sessions')).status).toBe(200)
+  expect((await client(app)('/health')).status).toBe(200)
+  release.resolve()
+  await holder
+  const statuses = (await Promise.all(waiting)).map((response) => response.status)
+  expect(statuses).toEqual(statuses.map(() => 200))
+})
+
+test('a client that piles up writes is told to wait', async () => {
+  const app = testApp(database.sql, { writes })
+  const ask = client(app, blocked.key)
+  const answers = await Promise.all(Array.from({ length: 130 }, (_, index) => post(ask, `pile${index}`)))
+  const refused = answers.filter((response) => response.status === 503)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(refused.every((response) => response.headers.get('retry-after') !== null)).toBe(true)
+  expect(answers.filter((response) => response.status === 200).length).toBe(answers.length - refused.length)
+})
+
+test('more than 10,000 records is 413, as lines too', async () => {
+  const ask = client(testApp(database.sql, { writes }), other.key)
+  const lines = '{"type":"budget","month":"2026-01","limit":1}\n'.repeat(10_001)
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const answer = await ask('/v1/sync', { method: 'POST', headers, body: lines })
+  expect(answer.status).toBe(413)
+  expect(await answer.json()).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'records' }] })
+})

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'bun:test'
+import { createServer, type TLSSocket } from 'node:tls'
+import { createEgress } from '../../src/webhooks/http/egress.ts'
+import { createAnswerParser } from '../../src/webhooks/http/response-parser.ts'
+import { createSender } from '../../src/webhooks/http/sender.ts'
+import { type Answer, authority, certificate, receive, receiveTls } from '../support/raw-receiver.ts'
+
+// Which connections serve a second request, and how an answer is read that comes in pieces.
+
+const LOOPBACK = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
+
+function sender(options: { ca?: string; timeoutMs?: number } = {}) {
+  const made = createSender({
+    egress: LOOPBACK,
+    resolve: async () => ['127.0.0.1'],
+    timeoutMs: 20_000,
+    ...options,
+  })
+  return {
+    to: (url: string, body = '{}') => made.send({ url, headers: {}, body }),
+    close: made.close,
+    [Symbol.dispose]: made.close,
+  }
+}
+
+const answer =
+  (text: string): Answer =>
+  (socket) =>
+    socket.write(text)
+
+describe('a connection', () => {
+  const after = (line: string) => OK.replace('\r\n', `\r\n${line}\r\n`)
+  test.each([
+    ['as it is', OK, 1],
+    [
+      'in chunks, with a trailer',
+      after('Transfer-Encoding: chunked').replace(/Content.*/s, '\r\n2;a=b\r\nok\r\n0\r\nC: d\r\n\r\n'),
+      1,
+    ],
+    ['after an interim one', `HTTP/1.1 103 Early\r\n\r\n${OK}`, 1],
+    ['with many headers', after('A: b\r\n'.repeat(99).trimEnd()), 1],
+    ['that has long enough', after('Keep-Alive: timeout=10, max=9'), 1],
+    ['that closes soon', after('keep-alive: timeout=1'), 2],
+    ['that closes soon, after many headers', after(`${'A: b\r\n'.repeat(99)}Keep-Alive: timeout=0`), 2],
+    ['that closes', after('Connection: close'), 2],
+    ['of HTTP/1.0', OK.replace('1.1', '1.0'), 2],
+    ['followed by another', `${OK}${OK}`, 2],
+    ['followed by half a one', `${OK}HTTP/1.1 5`, 2],
+    ['followed by other bytes', `${OK}ok`, 2],
+  ] satisfies [string, string, number][])('after an answer %s', async (_what, text, connections) => {
+    await using receiver = await receive(answer(text))
+    using own = sender()
+    const url = `http://receiver.example:${receiver.port}/`
+    for (const _ of [1, 2]) expect(await own.to(url)).toMatchObject({ ok: true, responseBody: 'ok' })
+    expect([receiver.requests.length, receiver.connections]).toEqual([2, connections])
+  })
+
+  test('on which bytes came unasked is closed at once', async () => {
+    const closed = Promise.withResolvers<void>()
+    await using receiver = await receive((socket) => {
+      socket.on('close', () => closed.resolve())
+      socket.write(OK, () => setTimeout(() => socket.write('HTTP/1.1 500 X\r\n\r\n'), 50))
+    })
+    using own = sender()
+    const url = `http://receiver.example:${receiver.port}/`
+    await own.to(url)
+    await closed.promise
+    expect(await own.to(url)).toMatchObject({ ok: true })
+    expect(receiver.connections).toBe(2)
+  })
+
+  test('is of one name, with TLS too', async () => {
+    await using receiver = await receiveTls('valid', answer(OK))
+    using own = sender({ ca: await authority() })
+    const to = (name: string) => own.to(`https://${name}:${receiver.port}/`)
+    expect(await to('receiver.example')).toMatchObject({ ok: true })
+    expect((await to('other.example')).error).toBe('tls: the certificate is for another name')
+    expect(await to('receiver.example')).toMatchObject({ ok: true })
+    expect(receiver.requests.length).toBe(2)
+  })
+
+  test('of at most 256 that wait', async () => {
+    const answers: (() => void)[] = []
+    const all = Promise.withResolvers<void>()
+    let open = 0
+    await using receiver = await receive((socket, number) => {
+      open += 1
+      socket.on('close', () => {
+        open -= 1
+        if (open === 256) all.resolve()
+      })
+      answers.push(() => socket.write(OK))
+      if (number === 300) for (const write of answers) write()
+    })
+    using own = sender()
+    const url = `http://receiver.example:${receiver.port}/`
+    await Promise.all(Array.from({ length: 300 }, () => own.to(url)))
+    await all.promise
+    expect(receiver.connections).toBe(300)
+  })
+
+  test('in use is closed with its sender', async () => {
+    const asked = Promise.withResolvers<void>()
+    await using receiver = await receive(() => asked.resolve())
+    const own = sender()
+    const url = `http://receiver.example:${receiver.port}/`
+    const result = own.to(url)
+    await asked.promise
+    own.close()
+    expect(await result).toMatchObject({
+      ok: false,
+      error: 'connect: the connection was reset before an answer',
+    })
+    expect(await own.to(url)).toMatchObject({ ok: false })
+    await receiver.untilEmpty()
+    expect(receiver.connections).toBe(1)
+  })
+})
+
+test('a name is told in the handshake, an address is not', async () => {
+  const told: (string | false | null)[] = []
+  const server = createServer(await certificate('valid'), (socket: TLSSocket) => {
+    told.push(socket.servername ?? null)
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.end(OK))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  using own = sender({ ca: await authority() })
+  for (const host of ['receiver.example', '127.0.0.1'])
+    expect(await own.to(`https://${host}:${port}/`)).toMatchObject({ ok: true })
+  expect(told[0]).toBe('receiver.example')
+  expect(told[1] || null).toBe(null)
+  server.close()
+})
+
+describe('an answer', () => {
+  function read(text: string, size: number) {
+    const heard: string[] = []
+    const parser = createAnswerParser({
+      status: (status) => heard.push(`${status}`),
+      body: (chunk) => heard.push(chunk.toString()),
+    })
+    parser.begin()
+    const errors: unknown[] = []
+    for (let from = 0; from < text.length; from += size)
+      errors.push(parser.read(Buffer.from(text.slice(from, from + size))))
+    const state = { heard: heard.join(' '), isComplete: parser.isComplete(), isKept: parser.isKept() }
+    parser.free()
+    return { ...state, error: errors.find((error) => error !== null) }
+  }
+
+  test('reads the same in one piece and byte by byte', () => {
+    const text = `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nA: b\r\n\r\n${OK}`
+    const whole = { isComplete: true, isKept: true, error: undefined }
+    expect(read(text, text.length)).toEqual({ ...whole, heard: '100 103 200 ok' })
+    expect(read(text, 1)).toEqual({ ...whole, heard: '100 103 200 o k' })
+  })
+
+  test('has headers of less than 16 KiB, in one piece and in many', () => {
+    const large = (bytes: number) => `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(bytes)}\r\nContent-Length: 0\r\n\r\n`
+    for (const size of [100, 100_000]) {
+      expect(read(large(16_300), size)).toMatchObject({ isComplete: true, error: undefined })
+      expect(read(large(16_384), size)).toMatchObject({
+        isComplete: false,
+        error: { code: 'HPE_HEADER_OVERFLOW' },
+      })
+    }
+  })
+})
