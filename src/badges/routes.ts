@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import { dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
-import { isDatabaseAway } from '../db/connection-errors.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
 import { type Headers, setLimitHeaders } from '../http/admission.ts'
 import { queryReader } from '../http/query-reader.ts'
@@ -147,7 +147,7 @@ function createFinder({ sql, now }: BadgeDeps) {
         findBadge(sql, { slug, kind, tokenHash, today: dateOf(now()), days, project }),
       )
     } catch (error) {
-      const last = isDatabaseAway(error) ? memory.recall(key, STALE_IF_ERROR_S * 1000) : undefined
+      const last = isConnectionError(error) ? memory.recall(key, STALE_IF_ERROR_S * 1000) : undefined
       if (last === undefined) throw error
       return last
     }

@@ -18,7 +18,7 @@ interface Migration {
   text: string
 }
 
-/** In order of number, without gaps; what has been released is never edited. */
+/** In order of number, without gaps. A released migration is never edited. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'organizations', text: organizations },
   { number: 2, name: 'sessions', text: sessions },
@@ -32,14 +32,14 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: 'webhook_queue', text: webhookQueue },
 ]
 
-/** Any constant: one lock for "somebody is migrating this database". */
+/** Held while a database is migrated; any constant that nothing else uses. */
 const ADVISORY_LOCK = 7_262_111_961
 
 const checksumOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
 /**
- * Brings the database to this build's schema: each missing migration in a transaction of its own, one instance at a time.
- * Returns the names of those it applied. Throws OperatorError when the database is newer than this build or a
+ * Brings the database to this build's schema: each missing migration in a transaction of its own, one instance at a
+ * time. Returns the names of those it applied. Throws OperatorError when the database is newer than this build or a
  * migration that was applied differs from this build's.
  */
 export async function migrate(sql: Sql, log: Log): Promise<string[]> {

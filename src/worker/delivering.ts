@@ -1,5 +1,5 @@
 import type { Sql } from '../db/client.ts'
-import type { RenewablePool } from '../db/reconnecting-pool.ts'
+import type { ReconnectingPool } from '../db/reconnecting-pool.ts'
 import type { Log } from '../log.ts'
 import { makeAttempt } from '../webhooks/attempt.ts'
 import { createEgress } from '../webhooks/http/egress.ts'
@@ -15,7 +15,7 @@ import type { WorkerSettings } from './messages.ts'
 // The loop's parts put together: on the database, on the network, with the settings.
 
 export interface DeliveringDeps {
-  pool: RenewablePool
+  pool: ReconnectingPool
   /** Opens a client that only listens. */
   openListener: () => Sql
   settings: WorkerSettings
@@ -45,12 +45,12 @@ export function startDelivering({
   const box = openingOnce(createSecretBox(secretKey))
   const attemptDeps = { box, sender, prefix: settings.webhookHeaderPrefix }
   const loop = startLoop({
-    findDueOrganizations: () => pool.ask(findDueOrganizations),
-    claim: (orgId, limits, marks) => pool.ask((sql) => claim(sql, orgId, limits, marks)),
+    findDueOrganizations: () => pool.run(findDueOrganizations),
+    claim: (orgId, limits, marks) => pool.run((sql) => claim(sql, orgId, limits, marks)),
     attempt: (orgId, delivery) => makeAttempt(attemptDeps, orgId, delivery),
     settle: (orgId, outcomes) =>
-      pool.ask((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
-    release: (orgId, attempts, delayMs) => pool.ask((sql) => release(sql, orgId, attempts, delayMs)),
+      pool.run((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
+    release: (orgId, attempts, delayMs) => pool.run((sql) => release(sql, orgId, attempts, delayMs)),
     concurrency: settings.webhookConcurrency,
     endpointConcurrency: settings.webhookEndpointConcurrency,
     leaseMs: leaseMsOf(settings.webhookTimeoutMs),
@@ -58,7 +58,7 @@ export function startDelivering({
   })
   const listener = listen({
     open: openListener,
-    notify: (channel, payload) => pool.ask(async (sql) => void (await sql.notify(channel, payload))),
+    notify: (channel, payload) => pool.run(async (sql) => void (await sql.notify(channel, payload))),
     channel: CHANNEL,
     onNotify: loop.wake,
     log,

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../db/connection-errors.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import type { Log } from '../log.ts'
 import { inParts, type Outcome } from '../webhooks/outbox/settle.ts'
 
@@ -84,7 +84,7 @@ async function write(deps: Writing, orgId: string, batch: readonly Outcome[]): P
     } catch (error) {
       const fields = { org_id: orgId, deliveries: batch.length, error: messageOf(error) }
       // two statements in each other's way: PostgreSQL has ended this one
-      if (isDatabaseAway(error) || isDeadlock(error)) {
+      if (isConnectionError(error) || isDeadlock(error)) {
         log.warn('results of deliveries could not be written; trying again', fields)
         await Bun.sleep(backoffMs)
       } else if (batch.length > 1) {

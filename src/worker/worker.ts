@@ -1,5 +1,9 @@
 import { connect } from '../db/client.ts'
-import { createRenewable, createSilenceWatch, type RenewablePool } from '../db/reconnecting-pool.ts'
+import {
+  createConnectionMonitor,
+  createReconnectingPool,
+  type ReconnectingPool,
+} from '../db/reconnecting-pool.ts'
 import { createLog, type Log } from '../log.ts'
 import { type Delivering, startDelivering } from './delivering.ts'
 import { keepHouse } from './housekeeping.ts'
@@ -20,7 +24,7 @@ const END_TIMEOUT_S = 5
 
 interface Running {
   delivering: Delivering
-  pools: RenewablePool[]
+  pools: ReconnectingPool[]
   timers: ReturnType<typeof setInterval>[]
   /** The housekeeping of now; a drain waits for it. */
   chores: Promise<void> | undefined
@@ -39,8 +43,8 @@ const say = (message: FromWorker) => self.postMessage(message)
 function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): Running {
   const log = createLog(settings.logLevel, settings.logFormat)
   const applicationName = 'cloud-analytics worker'
-  const pool = createRenewable(target, { max: CONNECTIONS, applicationName })
-  const house = createRenewable(target, { max: 1, applicationName })
+  const pool = createReconnectingPool(target, { max: CONNECTIONS, applicationName })
+  const house = createReconnectingPool(target, { max: 1, applicationName })
   const pools = [pool, house]
   const delivering = startDelivering({
     pool,
@@ -60,8 +64,8 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   return state
 }
 
-function startBeating(pools: readonly RenewablePool[], log: Log): ReturnType<typeof setInterval> {
-  const look = createSilenceWatch(pools, log)
+function startBeating(pools: readonly ReconnectingPool[], log: Log): ReturnType<typeof setInterval> {
+  const look = createConnectionMonitor(pools, log)
   let database = true
   const beat = () => {
     say({ type: 'beat', database })

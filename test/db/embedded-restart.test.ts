@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type Sql } from '../../src/db/client.ts'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { silent as log } from '../support/postgres.ts'
 
 const BACK_WITHIN_MS = 5_000

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../src/db/client.ts'
-import { attachEmbedded, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { endingOf } from '../../src/db/embedded/postmaster.ts'
+import { attachEmbedded, type Embedded, startEmbedded } from '../../src/db/embedded/embedded-server.ts'
+import { describeExit } from '../../src/db/embedded/postmaster.ts'
 import { silent as log } from '../support/postgres.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -206,10 +206,10 @@ describe('what the operator is told', () => {
 test('the end of PostgreSQL is put down to a full disk only where it was that', () => {
   const full = 'PANIC:  could not write to file "pg_wal/xlogtemp.42": No space left on device'
   const ready = 'LOG:  database system is ready to accept connections'
-  expect(endingOf(1, [ready, full])).toBe('exit code 1: no space left on its disk, free some first')
-  expect(endingOf(1, [full])).toContain('no space left')
+  expect(describeExit(1, [ready, full])).toBe('exit code 1: no space left on its disk, free some first')
+  expect(describeExit(1, [full])).toContain('no space left')
   // it went on afterwards, or one statement alone found no space
-  expect(endingOf(137, [full, ready])).toBe('exit code 137')
-  expect(endingOf(137, [ready, full.replace('PANIC', 'ERROR')])).toBe('exit code 137')
-  expect(endingOf(0, [])).toBe('exit code 0')
+  expect(describeExit(137, [full, ready])).toBe('exit code 137')
+  expect(describeExit(137, [ready, full.replace('PANIC', 'ERROR')])).toBe('exit code 137')
+  expect(describeExit(0, [])).toBe('exit code 0')
 })

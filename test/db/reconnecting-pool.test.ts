@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ISql } from '../../src/db/client.ts'
-import { createRenewable, createSilenceWatch } from '../../src/db/reconnecting-pool.ts'
+import { createConnectionMonitor, createReconnectingPool } from '../../src/db/reconnecting-pool.ts'
 import { createLog } from '../../src/log.ts'
 import { eventually, runJson, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 test('what a silent pool was asked fails, and the next question has an answer', async () => {
   const proxy = await silentProxy(database.url)
-  const pool = createRenewable({ url: proxy.url }, { max: 1, applicationName: 'test' }, 200)
+  const pool = createReconnectingPool({ url: proxy.url }, { max: 1, applicationName: 'test' }, 200)
   const one = () => pool.sql<{ one: number }[]>`select 1 as one`
   expect([...(await one())]).toEqual([{ one: 1 }])
   proxy.forget()
@@ -29,7 +29,7 @@ test('what a silent pool was asked fails, and the next question has an answer', 
     () => 'answered',
     () => 'failed',
   )
-  await expect(pool.ask((sql) => sql`select 1`)).rejects.toThrow('no answer in 200 ms')
+  await expect(pool.run((sql) => sql`select 1`)).rejects.toThrow('no answer in 200 ms')
   expect(await asked).toBe('failed')
   expect([...(await one())]).toEqual([{ one: 1 }])
   await pool.end(1)
@@ -39,8 +39,8 @@ test('what a silent pool was asked fails, and the next question has an answer', 
 test('a pool whose connections are all at work is not taken for a silent one', async () => {
   const proxy = await silentProxy(database.url)
   const lines: string[] = []
-  const pool = createRenewable({ url: proxy.url }, { max: 2, applicationName: 'test' })
-  const look = createSilenceWatch(
+  const pool = createReconnectingPool({ url: proxy.url }, { max: 2, applicationName: 'test' })
+  const look = createConnectionMonitor(
     [pool],
     createLog('warn', 'json', (line) => lines.push(line)),
   )

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/db/client.ts'
-import { createRenewable } from '../../src/db/reconnecting-pool.ts'
+import { createReconnectingPool } from '../../src/db/reconnecting-pool.ts'
 import { createLog } from '../../src/log.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { secretContext } from '../../src/webhooks/attempt.ts'
@@ -42,7 +42,7 @@ afterAll(() => database.drop())
 function deliver(over: Partial<WorkerSettings> = {}) {
   const lines: string[] = []
   const options = { max: 6, applicationName: 'test-deliver' }
-  const pool = createRenewable(database.target, options)
+  const pool = createReconnectingPool(database.target, options)
   const open = () => connect(database.target, options)
   const settings = {
     ...workerSettingsOf(loadConfig({})),

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { remembered } from '../../memoize.ts'
+import { memoize } from '../../memoize.ts'
 
 // How secrets are kept: AES-256-GCM, each bound to where it stands, so that a row's secret is none in another row.
 // Form: version (1 byte), initialization vector (12), ciphertext, tag (16).
@@ -48,7 +48,7 @@ export function createSecretBox(key: Uint8Array): SecretBox {
 
 /** `open` of this box, which keeps the last texts it has opened: each delivery to an endpoint needs the same one. */
 export function openingOnce(box: Pick<SecretBox, 'open'>): Pick<SecretBox, 'open'> {
-  const opened = remembered((key) => {
+  const opened = memoize((key) => {
     const end = key.lastIndexOf(' ')
     return box.open(Buffer.from(key.slice(end + 1), 'base64'), key.slice(0, end))
   })

@@ -7,8 +7,8 @@ import { type Assets, findAssets } from './assets.ts'
 import { acquireInstanceLock, type InstanceLock, type Role, readHolder } from './instance-lock.ts'
 import { pageOutExecutable } from './page-out.ts'
 import { cannotSwitchUser, readPidFile, SOCKET_NAME, startPostmaster } from './postmaster.ts'
-import { chooseUser, giveTo, reaches, type User } from './run-as.ts'
-import { endOrphan, isPostgresOf } from './stale-postmaster.ts'
+import { isPostmasterOf, stopStalePostmaster } from './stale-postmaster.ts'
+import { changeOwner, chooseSystemUser, makeReachable, type SystemUser } from './system-user.ts'
 import {
   programFolder,
   removeLeftovers,
@@ -18,7 +18,7 @@ import {
 } from './unpack.ts'
 
 export interface EmbeddedOptions {
-  /** Folder for everything; made when missing. Only one process uses it at a time. */
+  /** Created when missing. Only one process uses it at a time. */
   dataDir: string
   log: Log
   /** `serve` unless given. */
@@ -27,31 +27,31 @@ export interface EmbeddedOptions {
   durable?: boolean
 }
 
-/** A PostgreSQL of our own, listening on a unix socket only. */
+/** The embedded PostgreSQL, which listens on a unix socket only. */
 export interface Embedded {
   target: ConnectTarget
   pid: number
-  /** How it ended, asked or not: `exit code 1`, and why where that is known. */
+  /** Resolves when it ends, also without `stop`: `exit code 1`, and the reason where it is known. */
   exited: Promise<string>
-  /** Stops it and lets go of the data directory; may be called twice. */
+  /** Stops it and releases the data directory; may be called twice. */
   stop(): Promise<void>
 }
 
 const USER = 'postgres'
 const DATABASE = 'postgres'
-/** sun_path holds 108 bytes with its end. */
+/** The kernel's sun_path has 108 bytes, one of them for the terminating NUL. */
 const MAX_SOCKET_PATH = 107
 const SHARED_HOME = '/var/cache/cloud-analytics'
 const FALLBACK_SOCKET_PREFIX = '/tmp/cloud-analytics-'
 
-/** Starts PostgreSQL on `dataDir`. Throws OperatorError with what to do: in use, not writable, disk full, and so on. */
+/** Starts PostgreSQL on `dataDir`. Throws OperatorError when that is in use, not writable, on a full disk and so on. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const embedded = await tryStartEmbedded(options)
   if (embedded === undefined) throw inUse(options.dataDir)
   return embedded
 }
 
-/** As `startEmbedded`, but undefined when another process holds `dataDir`. */
+/** As `startEmbedded`, but undefined when another process uses `dataDir`. */
 export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedded | undefined> {
   const { role = 'serve', log } = options
   const assets = findAssets()
@@ -62,7 +62,7 @@ export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedd
     const lock = acquireInstanceLock(dataDir)
     if (lock === undefined) return undefined
     try {
-      return await startHolding(lock, assets, { durable: true, ...options, role, log, dataDir })
+      return await startLocked(lock, assets, { durable: true, ...options, role, log, dataDir })
     } catch (error) {
       lock.release()
       throw error
@@ -72,52 +72,52 @@ export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedd
   }
 }
 
-/** The error for a data directory that another process holds. */
+/** The error for a data directory that another process uses. */
 export function inUse(dataDir: string): OperatorError {
   const pid = readHolder(dataDir)?.pid ?? 'unknown'
   return new OperatorError(`${dataDir} is in use by another running instance (pid ${pid})`)
 }
 
-/** The PostgreSQL that another process runs on `dataDir`; undefined when none is ready there. */
+/** The PostgreSQL that another process runs on `dataDir`; undefined when none is ready. */
 export function attachEmbedded(dataDir: string): ConnectTarget | undefined {
   const holder = readHolder(dataDir)
   if (holder?.socketDir === undefined) return undefined
   const cluster = clusterFolder(realpathSync(dataDir), findAssets())
   const state = readPidFile(cluster)
-  if (state?.ready !== true || !isPostgresOf(state.pid, cluster)) return undefined
+  if (state?.ready !== true || !isPostmasterOf(state.pid, cluster)) return undefined
   return { socketDir: holder.socketDir, user: USER, database: DATABASE }
 }
 
-async function startHolding(
+async function startLocked(
   lock: InstanceLock,
   assets: Assets,
   options: Required<EmbeddedOptions>,
 ): Promise<Embedded> {
   const { dataDir, log, role, durable } = options
-  const former = readHolder(dataDir)
+  const previous = readHolder(dataDir)
   lock.announce({ pid: process.pid, role })
   removeLeftovers(dataDir)
-  if (former?.socketDir?.startsWith(FALLBACK_SOCKET_PREFIX))
-    rmSync(former.socketDir, { recursive: true, force: true })
+  if (previous?.socketDir?.startsWith(FALLBACK_SOCKET_PREFIX))
+    rmSync(previous.socketDir, { recursive: true, force: true })
   const cluster = clusterFolder(dataDir, assets)
   refuseOtherMajor(dataDir, cluster, assets)
-  const user = chooseUser(cluster)
-  const reachable = user === undefined || reaches(dataDir, user)
-  await endOrphan(cluster, log)
-  const give = (folder: string) => user !== undefined && giveOrExplain(folder, user)
+  const user = chooseSystemUser(cluster)
+  const reachable = user === undefined || makeReachable(dataDir, user)
+  await stopStalePostmaster(cluster, log)
+  const own = (folder: string) => user !== undefined && changeOwnerOrExplain(folder, user)
   const program = programFolder(assets, reachable ? dataDir : sharedHome(dataDir))
   const missing: Promise<void>[] = []
   if (!existsSync(program)) missing.push(unpackProgram(assets, program, { durable }))
-  if (existsSync(cluster)) give(cluster)
-  else missing.push(unpackCluster(assets, cluster, { durable }, give))
+  if (existsSync(cluster)) own(cluster)
+  else missing.push(unpackCluster(assets, cluster, { durable }, own))
   await Promise.all(missing)
-  // The unpacked archives would stay in memory for long: 190 MB against 25 (measured).
+  // without this the unpacked archives stay in the heap: 190 MB instead of 25
   if (missing.length > 0) {
     Bun.gc(true)
     pageOutExecutable()
   }
   const socketDir = makeSocketFolder(dataDir, reachable)
-  give(socketDir)
+  own(socketDir)
   const postmaster = await startPostmaster({ program, cluster, socketDir, user, reachable, durable, log })
   if (reachable) removeOtherPrograms(dataDir, program)
   lock.announce({ pid: process.pid, role, socketDir })
@@ -135,17 +135,19 @@ async function startHolding(
   }
 }
 
-/** Root in a container without the capability, or with a single uid, may not give files away. */
-function giveOrExplain(folder: string, user: User): void {
+/** In a container without that capability, or with a single uid, root cannot change the owner of files. */
+function changeOwnerOrExplain(folder: string, user: SystemUser): void {
   try {
-    giveTo(folder, user)
+    changeOwner(folder, user)
   } catch (error) {
     if (/^(EPERM|EINVAL)$/.test(codeOf(error) ?? '')) throw cannotSwitchUser(user)
     throw error
   }
 }
 
-/** Where the program goes when PostgreSQL's user cannot reach the data directory: its loader insists on real paths. */
+/**
+ * Where the program is unpacked when PostgreSQL's user cannot reach the data directory: its loader needs a real path.
+ */
 function sharedHome(dataDir: string): string {
   try {
     mkdirSync(SHARED_HOME, { recursive: true, mode: 0o755 })
@@ -160,7 +162,7 @@ function sharedHome(dataDir: string): string {
 
 const clusterFolder = (dataDir: string, assets: Assets) => join(dataDir, `data-${assets.manifest.major}`)
 
-/** The program can neither read nor convert the files of another major version. */
+/** PostgreSQL can neither read nor convert the files of another major version. */
 function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets): void {
   if (existsSync(cluster)) return
   const other = readdirSync(dataDir).flatMap((name) => /^data-(\d+)$/.exec(name)?.[1] ?? [])[0]
