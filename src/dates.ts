@@ -4,6 +4,8 @@
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
+const END_OF_INSTANTS_MS = Date.UTC(10_000, 0, 1)
 export const DAY_MS = 86_400_000
 
 /** True for a real day of the years 1 to 9999 in the form YYYY-MM-DD. */
@@ -16,45 +18,41 @@ export function isDate(text: string): boolean {
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1970 to 9999. */
 export function isTimestamp(text: string): boolean {
-  return isInstant(text) && new Date(text.replace(' ', 'T').toUpperCase()).getTime() >= 0
+  return instantOf(text) >= 0
 }
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1 to 9999. */
 export function isInstant(text: string): boolean {
-  const match = TIMESTAMP.exec(text)
-  if (match?.[1] === undefined || !isDate(match[1])) return false
-  const time = new Date(text.replace(' ', 'T').toUpperCase()).getTime()
-  return time >= Date.parse('0001-01-01T00:00:00Z') && time < Date.UTC(10_000, 0, 1)
+  return instantOf(text) >= FIRST_INSTANT_MS
 }
+
+/** Milliseconds since 1970; NaN for a text that is no timestamp or lies after the year 9999. */
+function instantOf(text: string): number {
+  const [, date = ''] = TIMESTAMP.exec(text) ?? []
+  const ms = isDate(date) ? millisOf(text) : Number.NaN
+  return ms < END_OF_INSTANTS_MS ? ms : Number.NaN
+}
+
+const millisOf = (timestamp: string): number => Date.parse(timestamp.replace(' ', 'T').toUpperCase())
 
 /**
  * An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass
  * `isTimestamp`.
  */
 export function normalizeTimestamp(text: string): string {
-  return new Date(text.replace(' ', 'T').toUpperCase()).toISOString()
+  return new Date(millisOf(text)).toISOString()
 }
 
-const PARTS = /^(\d{4})-(\d\d)-(\d\d).(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+const FRACTION = /\.(\d+)/
 
 /**
  * An RFC 3339 timestamp as microseconds since 1970; further digits are cut. The text must pass `isTimestamp`. `Date`
- * computes the whole seconds only: it has no microseconds.
+ * gives the whole seconds only: it has no microseconds.
  */
 export function microsOf(text: string): bigint {
-  const [, year, month, day, hour, minute, second, fraction = '', sign = '+', hours = 0, minutes = 0] =
-    PARTS.exec(text) ?? []
-  const local = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-  )
-  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
-  const seconds = BigInt(sign === '-' ? local + offsetMs : local - offsetMs)
-  return seconds * 1_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
+  const fraction = FRACTION.exec(text)?.[1] ?? ''
+  const seconds = Math.floor(millisOf(text) / 1_000)
+  return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
 }
 
 /** The last instant of the four-digit years, in microseconds since 1970. */
