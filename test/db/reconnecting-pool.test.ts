@@ -18,13 +18,13 @@ afterAll(async () => {
   scratch.remove()
 })
 
-test('what a silent pool was asked fails, and the next question has an answer', async () => {
+test('statements over half-open connections fail, and the next statement succeeds', async () => {
   const proxy = await silentProxy(database.url)
   const pool = createReconnectingPool({ url: proxy.url }, { max: 1, applicationName: 'test' }, 200)
   const one = () => pool.sql<{ one: number }[]>`select 1 as one`
   expect([...(await one())]).toEqual([{ one: 1 }])
   proxy.forget()
-  // a query is sent when somebody waits for it
+  // a query is sent when it is awaited
   const asked = one().then(
     () => 'answered',
     () => 'failed',
@@ -36,7 +36,7 @@ test('what a silent pool was asked fails, and the next question has an answer', 
   proxy.close()
 })
 
-test('a pool whose connections are all at work is not taken for a silent one', async () => {
+test('a pool whose connections are all busy does not reconnect', async () => {
   const proxy = await silentProxy(database.url)
   const lines: string[] = []
   const pool = createReconnectingPool({ url: proxy.url }, { max: 2, applicationName: 'test' })
@@ -53,7 +53,7 @@ test('a pool whose connections are all at work is not taken for a silent one', a
   expect((await sleeping).map(([row]) => row?.state)).toEqual(['slept', 'slept'])
   expect(lines).toEqual([])
   expect(await look()).toBe(true)
-  // the server has done its work by then, and the answer is lost
+  // the statements end in the server, and their results are lost
   const lost = Promise.allSettled(sleepTwice())
   await Bun.sleep(200)
   proxy.forget()
@@ -68,7 +68,7 @@ test('a pool whose connections are all at work is not taken for a silent one', a
   proxy.close()
 }, 40_000)
 
-test('the API answers again when its connections to the database were forgotten', async () => {
+test('the API responds again after its connections to the database became half open', async () => {
   const proxy = await silentProxy(database.url)
   const env = { ...SETTINGS, DATA_DIR: scratch.path }
   const instance = await startInstance(FROM_SOURCE, { ...env, DATABASE_URL: proxy.url })

@@ -104,12 +104,12 @@ async function startLocked(
   const user = chooseSystemUser(cluster)
   const reachable = user === undefined || makeReachable(dataDir, user)
   await stopStalePostmaster(cluster, log)
-  const own = (folder: string) => user !== undefined && changeOwnerOrExplain(folder, user)
+  const setOwner = (folder: string) => user !== undefined && changeOwnerOrExplain(folder, user)
   const program = programFolder(assets, reachable ? dataDir : sharedHome(dataDir))
   const missing: Promise<void>[] = []
   if (!existsSync(program)) missing.push(unpackProgram(assets, program, { durable }))
-  if (existsSync(cluster)) own(cluster)
-  else missing.push(unpackCluster(assets, cluster, { durable }, own))
+  if (existsSync(cluster)) setOwner(cluster)
+  else missing.push(unpackCluster(assets, cluster, { durable }, setOwner))
   await Promise.all(missing)
   // without this the unpacked archives stay in the heap: 190 MB instead of 25
   if (missing.length > 0) {
@@ -117,7 +117,7 @@ async function startLocked(
     pageOutExecutable()
   }
   const socketDir = makeSocketFolder(dataDir, reachable)
-  own(socketDir)
+  setOwner(socketDir)
   const postmaster = await startPostmaster({ program, cluster, socketDir, user, reachable, durable, log })
   if (reachable) removeOtherPrograms(dataDir, program)
   lock.announce({ pid: process.pid, role, socketDir })

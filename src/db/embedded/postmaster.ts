@@ -68,7 +68,7 @@ export interface Postmaster {
   stop(): Promise<void>
 }
 
-/** Starts the server and waits until it takes connections. Throws OperatorError when it does not come up. */
+/** Starts the server and waits until it takes connections. Throws OperatorError when it does not start. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const deadline = performance.now() + STILL_IN_USE_LIMIT_MS
   for (;;) {
@@ -105,14 +105,8 @@ function spawnPostgres(options: PostmasterOptions): Child {
   const assignments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // The kernel follows this link without permission for the folders above; `cwd` is entered before the user changes.
   const directory = reachable ? cluster : '/proc/self/cwd'
-  const command = [
-    join(program, 'bin/postgres'),
-    '-D',
-    directory,
-    '-c',
-    clusterSetting(cluster),
-    ...assignments,
-  ]
+  const postgres = join(program, 'bin/postgres')
+  const command = [postgres, '-D', directory, '-c', clusterSetting(cluster), ...assignments]
   const child = Bun.spawn({
     ...execCommand({ command, parent: process.pid, ...(user === undefined ? {} : { user }) }),
     cwd: cluster,
@@ -166,18 +160,11 @@ async function becomesReady(child: Child, { cluster, log }: PostmasterOptions): 
 }
 
 async function stopPostmaster(child: Child, log: Log): Promise<void> {
-  // SIGINT is PostgreSQL's fast shutdown, SIGQUIT leaves recovery to the next start.
+  // SIGINT: fast shutdown; SIGQUIT: immediate shutdown, the next start recovers
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (child.exitCode() !== null) return
     child.kill(signal)
-    if (
-      await withTimeout(
-        child.exited.then(() => true),
-        STOP_LIMIT_MS,
-        false,
-      )
-    )
-      return
+    if ((await withTimeout(child.exited, STOP_LIMIT_MS, undefined)) !== undefined) return
     log.warn('PostgreSQL does not stop', { signal, pid: child.pid })
   }
 }
