@@ -1,8 +1,9 @@
--- Risk scores of pull requests. Ids are compared byte by byte, so that every server orders those of one instant alike.
+-- Risk scores of pull requests.
 create table pr_risks (
   org_id text not null,
   repo text not null,
   pr_number integer not null,
+  -- compared byte by byte, so that every server orders scores of one instant alike
   id text collate "C" not null,
   pr_title text not null,
   files_changed integer not null,
@@ -20,9 +21,9 @@ create table pr_risks (
       else 'critical'
     end
   ) stored,
-  -- json, not jsonb: given back as written
+  -- json, not jsonb: returned as written
   contributions json not null,
-  -- SHA-256 of the record that the parts were computed from; null: they were given
+  -- SHA-256 of the record that the parts were computed from; null: the record contained the parts
   input_hash bytea,
   primary key (org_id, repo, pr_number),
   unique (org_id, id)
@@ -32,8 +33,8 @@ create index pr_risks_by_repo on pr_risks (org_id, repo, created_at, id);
 create index pr_risks_by_rating on pr_risks (org_id, rating, created_at, id);
 create index pr_risks_by_repo_rating on pr_risks (org_id, repo, rating, created_at, id);
 
--- Scores counted by UTC day; '' stands for every repository or every rating, so that each counts in four rows. A list's
--- total, and the day a page begins on, are read from one row a day.
+-- Scores per UTC day; '' stands for all repositories or all ratings, so that each score is counted in four rows. A
+-- list's total, and the day that a page begins on, are read from one row per day.
 create table risk_rollups (
   org_id text not null,
   repo text not null,
@@ -42,6 +43,3 @@ create table risk_rollups (
   prs bigint not null,
   primary key (org_id, repo, rating, bucket)
 ) with (fillfactor = 70);
-
--- The history that a score is computed from: a project's latest commits by people with at most 30 files (MAX_CHANGE_SET).
-create index commits_for_risk on commits (org_id, project, committed_at, sha) where files <= 30 and not bot;

@@ -1,9 +1,9 @@
--- What the security heatmap is read from; written in the transaction that changes sessions, like session_rollups.
--- A file is keyed by the first 16 bytes of its name's SHA-256: a name may be longer than an index entry can be.
--- Only findings with a file are here; all of a session's findings are in its detail.
+-- What the security heatmap is read from, written in the transaction that changes sessions. A file's key is the first
+-- 16 bytes of its name's SHA-256, since a name may be longer than an index entry can be. Only findings with a file
+-- are here; all findings of a session are in its detail.
 
--- One row per session, file and fingerprint, with the gravest severity: what a session counts for, to be taken
--- back when it changes, and where a first or last time is looked up. Bounded by the findings of the sessions.
+-- One row per session, file and fingerprint, with the highest severity. Read to subtract a session's counts when it
+-- changes, and to find a file's first and last time. Bounded by the findings of the sessions.
 create table findings (
   org_id text not null,
   session_id text not null,
@@ -17,9 +17,9 @@ create table findings (
 );
 create index findings_by_file on findings (org_id, project, file_key, created_at);
 
--- In how many sessions a fingerprint was found in a file, by the severity it had there: of all time (bucket
--- 1970-01-01), by month and by day. Bounded by the code base and its months, not by sessions: a range of dates reads
--- whole months by month and only its ends by day.
+-- Sessions per file and fingerprint, by the severity it had there: of all time (bucket 1970-01-01), by month and by
+-- day, so that a range of dates reads whole months by month and only its ends by day. Bounded by the code base and
+-- its months, not by sessions.
 create table finding_rollups (
   org_id text not null,
   grain text not null check (grain in ('all', 'month', 'day')),
@@ -35,7 +35,7 @@ create table finding_rollups (
 ) with (fillfactor = 80);
 create index finding_rollups_by_bucket on finding_rollups (org_id, grain, bucket, project);
 
--- The sessions with a finding in a file, and the times of the first and the last, by month and by day.
+-- Sessions with a finding in a file, and the times of the first and the last, by month and by day.
 create table file_rollups (
   org_id text not null,
   grain text not null check (grain in ('month', 'day')),
@@ -49,13 +49,13 @@ create table file_rollups (
 ) with (fillfactor = 80);
 create index file_rollups_by_bucket on file_rollups (org_id, grain, bucket, project);
 
--- The heatmap of all time, a row per file: bounded by the code base. Its order is that of the indexes; names are
--- ordered by their first 300 characters, which fit an index entry, then by key.
+-- The heatmap of all time, one row per file: bounded by the code base.
 create table file_risks (
   org_id text not null,
   project text not null,
   file_key bytea not null,
   file text not null,
+  -- distinct findings
   critical integer not null,
   high integer not null,
   medium integer not null,
@@ -68,13 +68,14 @@ create table file_risks (
   last_seen_at timestamptz not null,
   primary key (org_id, project, file_key)
 ) with (fillfactor = 80);
+-- The heatmap's order. Names are ordered by their first 300 characters, which fit an index entry, then by key.
 create index file_risks_by_risk
   on file_risks (org_id, risk_score desc, left(file, 300) collate "C", project collate "C", file_key);
 create index file_risks_by_project_risk
   on file_risks (org_id, project, risk_score desc, left(file, 300) collate "C", file_key);
 
--- Files by risk score, of each project and of all (''): at most 101 rows a project, from which every total, mean and
--- page's beginning is read.
+-- Files per risk score, of each project and of all (''): at most 101 rows a project, from which totals, means and the
+-- start of a page are read.
 create table risk_levels (
   org_id text not null,
   project text not null,
