@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type FieldProblem, validationError } from '../errors.ts'
 import { ADDRESS_REFUSED, type Egress, hostOf } from './http/egress.ts'
-import { type Resolve, vetName } from './http/resolve.ts'
+import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
 import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
 
@@ -93,16 +93,16 @@ function readDescription(given: unknown): Read<string | null> {
 }
 
 /**
- * Throws VALIDATION_ERROR when the URL's host is a name of a refused address. One that is not known within half a second
- * passes: it may come to be, and is looked up again at every attempt.
+ * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be resolved within half a
+ * second is accepted: it may be created later, and is looked up again at each attempt.
  */
 export async function checkHost(url: string, egress: Egress, resolve: Resolve): Promise<void> {
   const checked = egress.checkUrl(url)
   if ('problem' in checked) return
   const host = hostOf(checked.url)
-  // an address has been judged already
+  // checkUrl has checked an address
   if (isIP(host) !== 0) return
-  const vetted = await vetName(egress, resolve, host, LOOKUP_MS)
-  if ('problem' in vetted && vetted.problem === 'refused')
+  const found = await lookUp(egress, resolve, host, LOOKUP_MS)
+  if ('problem' in found && found.problem === 'refused')
     throw validationError({ field: 'url', message: ADDRESS_REFUSED })
 }
