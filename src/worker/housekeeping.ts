@@ -3,8 +3,9 @@ import type { Sql } from '../db/client.ts'
 import { deleteStaleRateWindows } from '../http/rate-windows.ts'
 import type { Log } from '../log.ts'
 import { deleteOldIdempotencyKeys } from '../webhooks/idempotency-queries.ts'
-import { cancelOrphans } from '../webhooks/outbox/orphans.ts'
-import { deleteOldDeliveries, failAbandoned } from '../webhooks/outbox/retention.ts'
+import { cancelOfDeletedEndpoints } from '../webhooks/outbox/cancel-of-deleted.ts'
+import { deleteOldDeliveries } from '../webhooks/outbox/delete-old.ts'
+import { failAbandoned } from '../webhooks/outbox/fail-abandoned.ts'
 import type { WorkerSettings } from './messages.ts'
 
 const DAY_MS = 86_400_000
@@ -12,13 +13,13 @@ const DAY_MS = 86_400_000
 type Settings = Pick<WorkerSettings, 'retentionDeliveriesDays' | 'retentionAuditDays'>
 
 /** One round of deleting and ending what has served its time. Never rejects: what fails is tried again by the next round. */
-export async function keepHouse(sql: Sql, settings: Settings, log: Log): Promise<void> {
+export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): Promise<void> {
   const { retentionDeliveriesDays, retentionAuditDays } = settings
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
   const chores: Record<string, () => Promise<number>> = {
     rate_windows: () => deleteStaleRateWindows(sql),
     abandoned: () => failAbandoned(sql),
-    orphans: () => cancelOrphans(sql),
+    orphans: () => cancelOfDeletedEndpoints(sql),
     idempotency_keys: () => deleteOldIdempotencyKeys(sql),
     deliveries: () => deleteOldDeliveries(sql, daysAgo(retentionDeliveriesDays)),
   }

@@ -1,8 +1,8 @@
 import { connect } from '../db/client.ts'
 import { createRenewable, createSilenceWatch, type RenewablePool } from '../db/reconnecting-pool.ts'
 import { createLog, type Log } from '../log.ts'
-import { type Delivering, startDelivering } from './delivering.ts'
-import { keepHouse } from './housekeeping.ts'
+import { type Deliveries, startDeliveries } from './deliveries.ts'
+import { runHousekeeping } from './housekeeping.ts'
 import { BEAT_MS, type FromWorker, type ToWorker } from './messages.ts'
 import { SETTLE_CONNECTIONS } from './result-batcher.ts'
 
@@ -19,7 +19,7 @@ const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
 
 interface Running {
-  delivering: Delivering
+  delivering: Deliveries
   pools: RenewablePool[]
   timers: ReturnType<typeof setInterval>[]
   /** The housekeeping of now; a drain waits for it. */
@@ -42,7 +42,7 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   const pool = createRenewable(target, { max: CONNECTIONS, applicationName })
   const house = createRenewable(target, { max: 1, applicationName })
   const pools = [pool, house]
-  const delivering = startDelivering({
+  const delivering = startDeliveries({
     pool,
     openListener: () => connect(target, { max: 1, applicationName }),
     settings,
@@ -51,7 +51,7 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   })
   const state: Running = { delivering, pools, timers: [], chores: undefined }
   const housekeep = () => {
-    state.chores ??= keepHouse(house.sql, settings, log).finally(() => {
+    state.chores ??= runHousekeeping(house.sql, settings, log).finally(() => {
       state.chores = undefined
     })
   }

@@ -1,9 +1,9 @@
 import type { Fragment, ISql } from '../../db/client.ts'
-import { countsMoved } from './queue.ts'
+import { updateCounts } from './counts.ts'
 
 /**
- * Cancels deliveries that wait for the endpoint, those in flight left out; how many. At most `limit` of first attempts, of
- * later ones, and of those whose sender died: each is read by an index of its own, however many wait.
+ * Cancels deliveries of the endpoint that are not in flight. Returns how many: at most `limit` each of first attempts, of later
+ * ones, and of those whose lease has ended, each read by an index of its own.
  */
 export async function cancelWaiting(
   sql: ISql,
@@ -20,7 +20,7 @@ export async function cancelWaiting(
         and q.endpoint_id = ${endpointId}
         and ${isKind}
       limit ${limit}
-      -- one that is being settled or claimed is in flight
+      -- a locked one is being claimed or settled
       for update skip locked
     ) w`
   const [row] = await sql<{ cancelled: number }[]>`
@@ -47,7 +47,7 @@ export async function cancelWaiting(
         d.id, d.endpoint_id, d.created_at, d.event, d.status,
         case when w.failures > 0 then 'pending_retry' else 'pending' end as was
     ),
-    counts as (${countsMoved(sql, orgId)})
+    counts as (${updateCounts(sql, orgId)})
     select count(*)::integer as cancelled
     from changed x`
   return row?.cancelled ?? 0

@@ -1,7 +1,8 @@
 import type { ISql } from '../../db/client.ts'
 import { type IdPrefix, newOrderedId } from '../../ids.ts'
 import { bodyOf, EVENT_NAMES, type EventData, type EventName } from './catalogue.ts'
-import { CHANNEL, countsMoved } from './queue.ts'
+import { updateCounts } from './counts.ts'
+import { CHANNEL } from './notify.ts'
 
 /** Something that happened: the name of an event and its data. */
 export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName]
@@ -114,7 +115,7 @@ async function store(
       select ${orgId}, x.id, x.endpoint_id, x.event_id, 'scheduled', 0, 0, 0, false, x.created_at
       from changed x
     ),
-    counts as (${countsMoved(tx, orgId)})
+    counts as (${updateCounts(tx, orgId)})
     select pg_notify(${CHANNEL}, ${orgId})`
 }
 

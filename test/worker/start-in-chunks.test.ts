@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { remembered } from '../../src/memoize.ts'
 import { createSecretBox, openingOnce } from '../../src/webhooks/signing/secret-box.ts'
-import { spread } from '../../src/worker/spread.ts'
+import { startInChunks } from '../../src/worker/start-in-chunks.ts'
 
 // What a delivery does not pay for again, and what it does not keep waiting.
 
@@ -9,7 +9,7 @@ const numbers = (count: number, first = 0) => Array.from({ length: count }, (_, 
 
 test('starts what it is given in its order, and lets others work in between', async () => {
   const seen: (number | string)[] = []
-  const start = spread<number>((number) => {
+  const start = startInChunks<number>((number) => {
     seen.push(number)
     // given while others wait, and after the last one
     if (number === 3 || number === 99) start([number * 100])

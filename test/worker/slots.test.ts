@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Claimed } from '../../src/webhooks/outbox/queue.ts'
+import type { Claimed } from '../../src/webhooks/outbox/claim.ts'
 import { startLoop } from '../../src/worker/loop.ts'
 import { eventually } from '../support/cli.ts'
 import { silent as log } from '../support/postgres.ts'
