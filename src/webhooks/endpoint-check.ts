@@ -5,7 +5,7 @@ import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
 import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
 
-/** An endpoint as it is to be stored. */
+/** The checked fields of a new endpoint. */
 export interface NewEndpoint {
   url: string
   events: string[]
@@ -13,14 +13,14 @@ export interface NewEndpoint {
   description: string | null
 }
 
-/** What is to change of one. */
+/** The checked fields of a change. */
 export type EndpointChange = Partial<NewEndpoint>
 
 const ALL = '*'
-/** Of the unknown names that are quoted back. */
+/** Unknown names quoted in a message. */
 const MAX_QUOTED = 5
 const MAX_QUOTED_LENGTH = 60
-/** A name is looked up to warn of a mistake early; what counts is the look-up at every attempt. */
+/** This look-up only reports mistakes early: each attempt looks the name up again. */
 const LOOKUP_MS = 500
 
 type Read<Value> = { value: Value } | { problem: string }
@@ -52,14 +52,14 @@ export function checkChange(body: EndpointChangeBody, egress: Egress): EndpointC
   return change
 }
 
-/** Kept as it was given: whoever compares it with their own finds it unchanged. */
+/** Stored as given, not normalized, so that clients can compare it with theirs. */
 function readUrl(given: unknown, egress: Egress): Read<string> {
   if (typeof given !== 'string') return { problem: 'must be a text' }
   const checked = egress.checkUrl(given)
   return 'problem' in checked ? checked : { value: given }
 }
 
-/** Without repetitions; `*` among others stands for them all. */
+/** Without repetitions; `*` among others replaces them. */
 function readEvents(given: unknown): Read<string[]> {
   if (given === ALL) return { value: [ALL] }
   const known = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
@@ -87,7 +87,7 @@ function quoted(unknown: readonly unknown[]): string {
 function readDescription(given: unknown): Read<string | null> {
   if (given === null) return { value: null }
   if (typeof given !== 'string') return { problem: 'must be a text or null' }
-  // UTF-16 units are at most twice as many: no need to count a MiB of them
+  // a code point has at most two UTF-16 units: long texts are not counted
   const tooLong = given.length > 2 * MAX_DESCRIPTION_LENGTH || [...given].length > MAX_DESCRIPTION_LENGTH
   return tooLong ? { problem: `must have at most ${MAX_DESCRIPTION_LENGTH} characters` } : { value: given }
 }

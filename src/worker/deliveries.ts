@@ -11,7 +11,7 @@ import { leaseMsOf } from '../webhooks/outbox/lease.ts'
 import { CHANNEL } from '../webhooks/outbox/notify.ts'
 import { release } from '../webhooks/outbox/release.ts'
 import { settle } from '../webhooks/outbox/settle.ts'
-import { createSecretBox, openingOnce } from '../webhooks/signing/secret-box.ts'
+import { createSecretBox, memoizedOpen } from '../webhooks/signing/secret-box.ts'
 import { startListener } from './listener.ts'
 import { startLoop } from './loop.ts'
 import type { WorkerSettings } from './messages.ts'
@@ -46,7 +46,7 @@ export function startDeliveries({
     ownAddresses: ownAddresses(),
   })
   const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: settings.webhookTimeoutMs })
-  const box = openingOnce(createSecretBox(secretKey))
+  const box = memoizedOpen(createSecretBox(secretKey))
   const attemptDeps = { box, sender, prefix: settings.webhookHeaderPrefix }
   const loop = startLoop({
     findDueOrganizations: () => pool.ask(findDueOrganizations),

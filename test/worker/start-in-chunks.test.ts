@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { remembered } from '../../src/memoize.ts'
-import { createSecretBox, openingOnce } from '../../src/webhooks/signing/secret-box.ts'
+import { createSecretBox, memoizedOpen } from '../../src/webhooks/signing/secret-box.ts'
 import { startInChunks } from '../../src/worker/start-in-chunks.ts'
 
 // What a delivery does not pay for again, and what it does not keep waiting.
@@ -47,7 +47,7 @@ test('asks once for each key, not again for what was thrown, and forgets the old
 
 test('a secret that was opened once is opened at no other place', () => {
   const box = createSecretBox(new Uint8Array(32).fill(1))
-  const opening = openingOnce(box)
+  const opening = memoizedOpen(box)
   const sealed = box.seal('whsec_hush', 'org_1/hook_1')
   expect(opening.open(sealed, 'org_1/hook_1')).toBe('whsec_hush')
   expect(opening.open(sealed, 'org_1/hook_1')).toBe('whsec_hush')

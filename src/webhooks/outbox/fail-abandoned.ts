@@ -1,5 +1,5 @@
 import type { ISql, Sql } from '../../db/client.ts'
-import { updateCounts } from './counts.ts'
+import { endUndelivered } from './end-undelivered.ts'
 import { MAX_LOST } from './lease.ts'
 
 /** Endpoints in one call; the next call continues. */
@@ -37,7 +37,7 @@ export async function failAbandoned(sql: Sql): Promise<number> {
 
 async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string): Promise<number> {
   const rows = await sql<{ id: string }[]>`
-    with held as materialized (
+    with ended as materialized (
       select q.delivery_id as id, q.attempts, q.failures, q.claimed_at
       from webhook_queue q
       where q.org_id = ${orgId}
@@ -49,31 +49,15 @@ async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string): Pr
       limit ${BATCH}
       for update skip locked
     ),
-    unqueued as (
-      delete from webhook_queue q
-      using held h
-      where q.org_id = ${orgId}
-        and q.delivery_id = h.id
-    ),
-    changed as (
-      update webhook_deliveries d
-      set status = 'failed', undelivered = true, attempts = h.attempts, completed_at = clock_timestamp()
-      from held h
-      where d.org_id = ${orgId}
-        and d.id = h.id
-      returning
-        d.id, d.endpoint_id, d.created_at, d.event, d.status,
-        case when h.failures > 0 then 'pending_retry' else 'pending' end as was
-    ),
     attempts as (
       insert into webhook_attempts (org_id, delivery_id, number, started_at, error)
       select
         ${orgId}, h.id, h.attempts, h.claimed_at,
         'the sender ended before it was known how the attempt ended; it may have arrived'
-      from held h
+      from ended h
       on conflict do nothing
     ),
-    counts as (${updateCounts(sql, orgId)})
+    ${endUndelivered(sql, orgId, 'failed')}
     select x.id
     from changed x`
   return rows.length
