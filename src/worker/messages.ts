@@ -30,10 +30,10 @@ export type ToWorker =
   | { type: 'drain' }
 
 /** From the worker: a heartbeat every second, with the result of its last check of the database. */
-export type FromWorker = { type: 'beat'; database: boolean } | { type: 'drained' }
+export type FromWorker = { type: 'heartbeat'; database: boolean } | { type: 'drained' }
 
 /** Between two heartbeats. */
-export const BEAT_MS = 1_000
+export const HEARTBEAT_MS = 1_000
 
 /** The part of the settings that goes to the worker. */
 export const workerSettingsOf = (config: WorkerSettings): WorkerSettings => ({

@@ -1,6 +1,6 @@
 import type { ConnectTarget } from '../db/client.ts'
 import type { Log } from '../log.ts'
-import { BEAT_MS, type FromWorker, type ToWorker, type WorkerSettings } from './messages.ts'
+import { type FromWorker, HEARTBEAT_MS, type ToWorker, type WorkerSettings } from './messages.ts'
 
 /** The worker, through restarts of its thread. */
 export interface SupervisedWorker {
@@ -22,9 +22,9 @@ export interface SupervisorOptions {
 }
 
 /** Checks without a heartbeat after which the thread counts as hung. Not a time, which passes while a machine is suspended. */
-const MISSED_BEATS = 10
+const MISSED_HEARTBEATS = 10
 /** Heartbeats after which the backoff starts again. */
-const STEADY_BEATS = 60
+const STEADY_HEARTBEATS = 60
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
 const DRAIN_TIMEOUT_MS = 20_000
@@ -36,7 +36,7 @@ interface Thread {
   over: PromiseWithResolvers<void>
   /** Checks since its last heartbeat. */
   missed: number
-  beats: number
+  heartbeats: number
   databaseOk: boolean
 }
 
@@ -45,7 +45,7 @@ interface Thread {
  * consecutive failure doubles the wait. The server continues meanwhile.
  */
 export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
-  const { log, tickMs = BEAT_MS } = options
+  const { log, tickMs = HEARTBEAT_MS } = options
   let thread: Thread | undefined
   let failures = 0
   let respawn: ReturnType<typeof setTimeout> | undefined
@@ -64,12 +64,12 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
   }
   const check = () => {
     if (thread === undefined || stopped !== undefined) return
-    if (thread.beats >= STEADY_BEATS) failures = 0
+    if (thread.heartbeats >= STEADY_HEARTBEATS) failures = 0
     thread.missed += 1
-    if (thread.missed < MISSED_BEATS) return
+    if (thread.missed < MISSED_HEARTBEATS) return
     // a hung thread may never emit `close`; if it does, `onEnd` ignores it
     thread.worker.terminate()
-    onEnd(thread, `no beat for ${MISSED_BEATS} s`)
+    onEnd(thread, `no beat for ${MISSED_HEARTBEATS} s`)
   }
   const ticker = setInterval(check, tickMs)
   const finish = async () => {
@@ -83,7 +83,7 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
       if (thread === undefined) return 'restarting'
       if (!thread.databaseOk) return 'database unreachable'
       // the first thread counts as running while it starts, a restarted one after its first heartbeat
-      return thread.beats > 0 || failures === 0 ? 'ok' : 'restarting'
+      return thread.heartbeats > 0 || failures === 0 ? 'ok' : 'restarting'
     },
     stop() {
       stopped ??= finish()
@@ -95,12 +95,12 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
 function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason: string) => void): Thread {
   const { spawn, target, settings, secretKey } = options
   const worker = spawn()
-  const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, beats: 0, databaseOk: true }
+  const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, heartbeats: 0, databaseOk: true }
   let reason: string | undefined
   worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
     if (data.type === 'drained') return thread.over.resolve()
     thread.missed = 0
-    thread.beats += 1
+    thread.heartbeats += 1
     thread.databaseOk = data.database
   })
   // Without this listener the error is lost; `close` follows.

@@ -3,7 +3,7 @@ import { createRenewable, createSilenceWatch, type RenewablePool } from '../db/r
 import { createLog, type Log } from '../log.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'
 import { runHousekeeping } from './housekeeping.ts'
-import { BEAT_MS, type FromWorker, type ToWorker } from './messages.ts'
+import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.ts'
 import { SETTLE_CONNECTIONS } from './result-batcher.ts'
 
 /*
@@ -34,14 +34,14 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   else void drain()
 }
 
-const say = (message: FromWorker) => self.postMessage(message)
+const send = (message: FromWorker) => self.postMessage(message)
 
 function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): Running {
   const log = createLog(settings.logLevel, settings.logFormat)
   const applicationName = 'cloud-analytics worker'
   const pool = createRenewable(target, { max: CONNECTIONS, applicationName })
-  const house = createRenewable(target, { max: 1, applicationName })
-  const pools = [pool, house]
+  const housekeepingPool = createRenewable(target, { max: 1, applicationName })
+  const pools = [pool, housekeepingPool]
   const deliveries = startDeliveries({
     pool,
     openListener: () => connect(target, { max: 1, applicationName }),
@@ -51,7 +51,7 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   })
   const state: Running = { deliveries, pools, timers: [], housekeeping: undefined }
   const housekeep = () => {
-    state.housekeeping ??= runHousekeeping(house.sql, settings, log).finally(() => {
+    state.housekeeping ??= runHousekeeping(housekeepingPool.sql, settings, log).finally(() => {
       state.housekeeping = undefined
     })
   }
@@ -61,16 +61,16 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
 }
 
 function startHeartbeat(pools: readonly RenewablePool[], log: Log): ReturnType<typeof setInterval> {
-  const look = createSilenceWatch(pools, log)
+  const checkDatabase = createSilenceWatch(pools, log)
   let database = true
-  const beat = () => {
-    say({ type: 'beat', database })
-    void look().then((isThere) => {
-      database = isThere
+  const sendHeartbeat = () => {
+    send({ type: 'heartbeat', database })
+    void checkDatabase().then((isReachable) => {
+      database = isReachable
     })
   }
-  beat()
-  return setInterval(beat, BEAT_MS)
+  sendHeartbeat()
+  return setInterval(sendHeartbeat, HEARTBEAT_MS)
 }
 
 async function drain(): Promise<void> {
@@ -83,5 +83,5 @@ async function drain(): Promise<void> {
     clearInterval(heartbeat)
     await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
   }
-  say({ type: 'drained' })
+  send({ type: 'drained' })
 }

@@ -1,78 +1,38 @@
 import { expect, test } from 'bun:test'
-import type { Claimed } from '../../src/webhooks/outbox/claim.ts'
-import { startLoop } from '../../src/worker/loop.ts'
-import { eventually } from '../support/cli.ts'
-import { silent as log } from '../support/postgres.ts'
-import { LIMITS, result } from '../support/webhook-rows.ts'
+import { createSlots } from '../../src/worker/slots.ts'
 
-const delivery = (id: string): Claimed => ({
-  id,
-  endpoint_id: 'hook_1',
-  event_id: 'evt_1',
-  event: 'session.completed',
-  attempt: 1,
-  is_first: true,
-  url: 'http://127.0.0.1:9/',
-  secret: new Uint8Array(1),
-  previous_secret: null,
-  due_at: null,
-  body: '{}',
-})
-
-/** A loop of `concurrency` slots; `hanging` organizations have more than any, and their attempts end with `release`. */
-function loopBeside(hanging: readonly string[], concurrency: number) {
-  const over = Promise.withResolvers<void>()
-  const taken = new Map<string, number>()
-  let waiting = 1
-  const loop = startLoop({
-    findDueOrganizations: async () => [],
-    async claim(orgId, { limit }) {
-      const count = hanging.includes(orgId) ? limit : Math.min(limit, waiting)
-      if (!hanging.includes(orgId)) waiting -= count
-      taken.set(orgId, (taken.get(orgId) ?? 0) + count)
-      return Array.from({ length: count }, (_, at) => delivery(`dlv_${orgId}_${at}`))
-    },
-    async attempt(orgId) {
-      if (hanging.includes(orgId)) await over.promise
-      return result({ ok: true })
-    },
-    settle: async (_orgId, outcomes) => outcomes.map(({ deliveryId }) => deliveryId),
-    release: async () => {},
-    concurrency,
-    endpointConcurrency: LIMITS.endpointLimit,
-    leaseMs: LIMITS.leaseMs,
-    log,
-  })
-  const end = async () => {
-    const drained = loop.drain()
-    over.resolve()
-    await drained
-  }
-  return { loop, taken, end }
+/** Takes all slots that the organization may have, for first attempts; how many. */
+function takeShare(slots: ReturnType<typeof createSlots>, orgId: string): number {
+  const share = slots.shareOf(orgId)
+  for (let taken = 0; taken < share; taken += 1) slots.take(orgId, true)
+  return share
 }
 
-test('three organizations that hang leave a slot to a fourth', async () => {
-  const { loop, taken, end } = loopBeside(['a', 'b', 'c'], 64)
-  for (const orgId of ['a', 'b', 'c']) loop.wake(orgId)
-  await eventually(
-    async () => taken.size,
-    (size) => size === 3,
-  )
-  loop.wake('healthy')
-  await eventually(
-    async () => taken.get('healthy'),
-    (count) => count === 1,
-  )
-  expect(Object.fromEntries(taken)).toEqual({ a: 43, b: 14, c: 5, healthy: 1 })
-  await end()
+test('three organizations that take all they may leave slots to a fourth', () => {
+  const slots = createSlots(64)
+  expect(['a', 'b', 'c'].map((orgId) => takeShare(slots, orgId))).toEqual([43, 14, 5])
+  expect(['a', 'b', 'c', 'd'].map(slots.shareOf)).toEqual([0, 0, 0, 2])
+  slots.release('a', true)
+  expect(slots.shareOf('c')).toBe(1)
 })
 
 test('an organization takes the only slot', async () => {
-  const { loop, taken, end } = loopBeside(['a'], 1)
-  loop.wake('a')
-  await eventually(
-    async () => taken.get('a'),
-    (count) => count === 1,
-  )
-  await end()
+  const slots = createSlots(1)
+  expect(takeShare(slots, 'a')).toBe(1)
+  expect([slots.isFull(), slots.shareOf('a'), slots.shareOf('b')]).toEqual([true, 0, 0])
+  const empty = slots.empty()
+  slots.release('a', true)
+  await empty
+  expect([slots.isFull(), slots.shareOf('b')]).toEqual([false, 1])
+})
+
+test('retries leave a quarter of the slots to first attempts', () => {
+  const slots = createSlots(64)
+  for (let taken = 0; taken < 48; taken += 1) slots.take(`org_${taken}`, false)
+  expect(slots.shareOfRetries()).toBe(0)
+  expect(slots.shareOf('a')).toBe(11)
+  slots.take('a', true)
+  expect(slots.shareOfRetries()).toBe(0)
+  slots.release('org_0', false)
+  expect(slots.shareOfRetries()).toBe(1)
 })

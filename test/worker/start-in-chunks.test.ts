@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { remembered } from '../../src/memoize.ts'
+import { memoize } from '../../src/memoize.ts'
 import { createSecretBox, memoizedOpen } from '../../src/webhooks/signing/secret-box.ts'
 import { startInChunks } from '../../src/worker/start-in-chunks.ts'
 
@@ -29,7 +29,7 @@ test('starts what it is given in its order, and lets others work in between', as
 
 test('asks once for each key, not again for what was thrown, and forgets the oldest', () => {
   const asked: string[] = []
-  const ask = remembered((key) => {
+  const ask = memoize((key) => {
     asked.push(key)
     if (key === 'bad' && asked.length < 3) throw new Error('bad')
     return key.length

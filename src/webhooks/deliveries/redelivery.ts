@@ -13,7 +13,7 @@ import { countUndelivered, redeliverOne, redeliverSpan, type Span } from '../out
 import { settle } from '../outbox/settle.ts'
 import { getEndpoint, noEndpoint } from '../queries.ts'
 import { getDelivery } from './history-queries.ts'
-import type { Delivery, RecoverAnswer, RecoverBody, TestAnswer } from './model.ts'
+import type { Delivery, RecoverBody, RecoverResponse, TestResponse } from './model.ts'
 
 // Deliveries on request: tests and redeliveries, each with an entry in the audit log.
 
@@ -39,7 +39,7 @@ export async function testEndpoint(
   actor: Actor,
   id: string,
   event: EventName | undefined,
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   const at = deps.now()
   const eventId = newOrderedId('evt', at)
   const deliveryId = newOrderedId('dlv', at)
@@ -120,7 +120,7 @@ export async function recover(
   actor: Actor,
   endpointId: string,
   body: RecoverBody,
-): Promise<RecoverAnswer> {
+): Promise<RecoverResponse> {
   const span = spanOf(body, deps.now())
   if (body.dry_run === true) {
     await getEndpoint(deps.writes, orgId, endpointId)

@@ -11,10 +11,10 @@ import {
   DeliveryDetail,
   DeliveryListQuery,
   DeliveryPage,
-  RecoverAnswer,
   RecoverBody,
-  TestAnswer,
+  RecoverResponse,
   TestBody,
+  TestResponse,
 } from './model.ts'
 import { type RedeliveryDeps, recover, redeliver, testEndpoint } from './redelivery.ts'
 
@@ -56,7 +56,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         ...guard('webhooks'),
         ...optionalJsonBody('webhooks'),
         body: TestBody,
-        response: { 200: TestAnswer, ...errorResponses },
+        response: { 200: TestResponse, ...errorResponses },
         detail: {
           summary: 'Send a test event now',
           description:
@@ -119,7 +119,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         ...guard('webhooks'),
         ...jsonBody('webhooks'),
         body: RecoverBody,
-        response: { 202: RecoverAnswer, ...errorResponses },
+        response: { 202: RecoverResponse, ...errorResponses },
         detail: {
           summary: 'Send all failed deliveries of a time again',
           description:

@@ -1,4 +1,4 @@
-import { remembered } from '../../memoize.ts'
+import { memoize } from '../../memoize.ts'
 import type { AttemptResult } from './attempt-result.ts'
 import { createConnectionPool } from './connection-pool.ts'
 import { type ExchangeResult, exchange } from './exchange.ts'
@@ -23,7 +23,7 @@ export function createSender(options: SenderOptions): Sender {
   const { egress } = options
   const pool = createConnectionPool(options.ca)
   // the rules do not change while the program runs
-  const checkUrl = remembered(egress.checkUrl)
+  const checkUrl = memoize(egress.checkUrl)
   const attempt = async (outgoing: OutgoingRequest): Promise<ExchangeResult> => {
     const checked = checkUrl(outgoing.url)
     if ('problem' in checked) return failed(refused(checked.problem))

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { remembered } from '../../memoize.ts'
+import { memoize } from '../../memoize.ts'
 
 // Secrets are stored encrypted with AES-256-GCM and bound to their row, so that they cannot be decrypted in another row.
 // Form: version (1 byte), initialization vector (12), ciphertext, tag (16).
@@ -48,7 +48,7 @@ export function createSecretBox(key: Uint8Array): SecretBox {
 
 /** Memoizes `open`: each delivery to an endpoint needs the same secret. */
 export function memoizedOpen(box: Pick<SecretBox, 'open'>): Pick<SecretBox, 'open'> {
-  const opened = remembered((key) => {
+  const opened = memoize((key) => {
     const end = key.lastIndexOf(' ')
     return box.open(Buffer.from(key.slice(end + 1), 'base64'), key.slice(0, end))
   })
