@@ -19,8 +19,8 @@ import { createTurns } from './sync/organization-queue.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { teamRoutes } from './team/routes.ts'
 import { sentEvents } from './webhooks/catalogue-page.ts'
+import { createTestLimit } from './webhooks/deliveries/concurrent-tests.ts'
 import { deliveryRoutes } from './webhooks/deliveries/routes.ts'
-import { createTestGate } from './webhooks/deliveries/test-limit.ts'
 import { createEgress } from './webhooks/http/egress.ts'
 import { ownAddresses, resolveByDns } from './webhooks/http/resolve.ts'
 import { createSender } from './webhooks/http/sender.ts'
@@ -74,7 +74,7 @@ export function createApp(deps: AppDeps) {
     now,
     timeoutMs: config.webhookTimeoutMs,
     retryDelaysS: config.webhookRetryDelaysS,
-    testGate: createTestGate(),
+    limitTests: createTestLimit(),
   }
 
   const v1 = () =>

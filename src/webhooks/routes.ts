@@ -5,10 +5,16 @@ import { jsonBody, optionalJsonBody } from '../http/body.ts'
 import { errorResponses, guard } from '../http/query.ts'
 import { catalogue } from './catalogue-page.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
+import {
+  createEndpoint,
+  deleteEndpoint,
+  type EndpointDeps,
+  rotateSecret,
+  updateEndpoint,
+} from './endpoints.ts'
 import type { Egress } from './http/egress.ts'
 import type { Resolve } from './http/resolve.ts'
-import { answeredBefore, onceOf } from './idempotency.ts'
-import { changeEndpoint, createEndpoint, type ManageDeps, removeEndpoint, rotateSecret } from './manage.ts'
+import { findStoredResponse, idempotencyOf } from './idempotency.ts'
 import {
   Catalogue,
   CreatedEndpoint,
@@ -22,16 +28,16 @@ import {
 } from './model.ts'
 import { getEndpoint, listEndpoints } from './queries.ts'
 
-/** What the routes of webhooks need beside what all do. */
-export interface WebhookDeps extends ManageDeps {
+/** What only the routes of webhooks need. */
+export interface WebhookDeps extends EndpointDeps {
   egress: Egress
   resolve: Resolve
-  /** Does `work` when the organization's earlier changes in this process are done. */
+  /** Runs `work` after the organization's earlier changes in this process. */
   inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
 }
 
 const tags = ['Webhooks']
-const OnceHeader = Type.Object({
+const IdempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       description:
@@ -60,14 +66,14 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .post(
       '/webhooks',
       async ({ body, request, set, access: { orgId, actor } }) => {
-        const once = onceOf(request.headers.get('idempotency-key'), body)
+        const idempotency = idempotencyOf(request.headers.get('idempotency-key'), body)
         const wanted = checkNew(body, egress)
-        const before = await answeredBefore(deps.sql, box, orgId, once)
-        if (before === undefined) await checkHost(wanted.url, egress, resolve)
+        const stored = await findStoredResponse(deps.sql, box, orgId, idempotency)
+        if (stored === undefined) await checkHost(wanted.url, egress, resolve)
         const created =
-          before === undefined
-            ? await inTurn(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, once))
-            : (JSON.parse(before) as CreatedEndpoint)
+          stored === undefined
+            ? await inTurn(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, idempotency))
+            : (JSON.parse(stored) as CreatedEndpoint)
         set.status = 201
         set.headers.location = `${prefix}${new URL(request.url).pathname}/${created.id}`
         return created
@@ -75,7 +81,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       {
         ...guard('webhooks'),
         ...jsonBody('webhooks'),
-        headers: OnceHeader,
+        headers: IdempotencyHeader,
         body: NewEndpointBody,
         response: { 201: CreatedEndpoint, ...errorResponses },
         detail: { summary: 'Add a webhook endpoint', tags },
@@ -98,7 +104,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
           const { url } = await getEndpoint(deps.sql, orgId, params.webhook_id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
         }
-        return await inTurn(orgId, () => changeEndpoint(webhooks, orgId, actor, params.webhook_id, change))
+        return await inTurn(orgId, () => updateEndpoint(webhooks, orgId, actor, params.webhook_id, change))
       },
       {
         ...guard('webhooks'),
@@ -115,7 +121,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .delete(
       '/webhooks/:webhook_id',
       async ({ params, set, access: { orgId, actor } }) => {
-        await inTurn(orgId, () => removeEndpoint(webhooks, orgId, actor, params.webhook_id))
+        await inTurn(orgId, () => deleteEndpoint(webhooks, orgId, actor, params.webhook_id))
         set.status = 204
       },
       {

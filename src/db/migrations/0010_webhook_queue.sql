@@ -304,3 +304,124 @@ begin
   from changed x;
 end
 $$;
+
+-- Settles attempts that failed: a delivery is due again after the delay of p_delays_s that follows its earlier failures,
+-- or failed where there is none, where p_refused says that a retry would not help, and where it has one attempt only.
+-- Returns the ids of those that were still the caller's. Plans as in settle_webhook_successes.
+create function settle_webhook_failures(
+  p_org text,
+  p_ids text[],
+  p_numbers integer[],
+  p_refused boolean[],
+  p_started_at timestamptz[],
+  p_durations_ms integer[],
+  p_status_codes integer[],
+  p_errors text[],
+  p_bodies text[],
+  p_delays_s integer[]
+) returns table (id text)
+language plpgsql
+set enable_seqscan = off
+set enable_nestloop = off
+set enable_mergejoin = off
+set jit = off
+as $$
+begin
+  return query
+  with given as materialized (
+    select g.*
+    from unnest(
+      p_ids, p_numbers, p_refused, p_started_at, p_durations_ms, p_status_codes, p_errors, p_bodies
+    ) as g (id, number, refused, started_at, duration_ms, status_code, error, response_body)
+  ),
+  finished as (
+    delete from webhook_queue q
+    using given g
+    where q.org_id = p_org
+      and q.delivery_id = any(p_ids)
+      and q.delivery_id = g.id
+      and q.attempts = g.number
+      and q.leased::integer = 1
+      and (g.refused or q.mode <> 'scheduled' or q.failures >= cardinality(p_delays_s))
+    returning g.*, q.endpoint_id, q.failures as earlier_failures, 'failed' as status
+  ),
+  delayed as (
+    update webhook_queue q
+    set
+      leased = false,
+      failures = q.failures + 1,
+      due_at = clock_timestamp() + p_delays_s[q.failures + 1] * interval '1 second'
+    from given g
+    where q.org_id = p_org
+      and q.delivery_id = any(p_ids)
+      and q.delivery_id = g.id
+      and q.attempts = g.number
+      and q.leased::integer = 1
+      and not (g.refused or q.mode <> 'scheduled' or q.failures >= cardinality(p_delays_s))
+    returning g.*, q.endpoint_id, q.failures - 1 as earlier_failures, 'pending_retry' as status
+  ),
+  settled as materialized (
+    table finished
+    union all
+    table delayed
+  ),
+  changed as (
+    update webhook_deliveries d
+    set
+      status = s.status,
+      undelivered = s.status = 'failed',
+      attempts = s.number,
+      last_status_code = s.status_code,
+      completed_at = case when s.status = 'failed' then clock_timestamp() end
+    from settled s
+    where d.org_id = p_org
+      and d.id = any(p_ids)
+      and d.id = s.id
+    returning
+      d.id, d.endpoint_id, (d.created_at at time zone 'UTC')::date as day, d.event, d.status,
+      case when s.earlier_failures > 0 then 'pending_retry' else 'pending' end as was
+  ),
+  attempts as (
+    insert into webhook_attempts (
+      org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
+    )
+    select p_org, s.id, s.number, s.started_at, s.duration_ms, s.status_code, s.error, s.response_body
+    from settled s
+  ),
+  counts as (
+    insert into webhook_delivery_counts as c (org_id, endpoint_id, day, event, status, deliveries)
+    select p_org, m.endpoint_id, m.day, m.event, m.status, sum(m.by)
+    from (
+      select x.endpoint_id, x.day, x.event, x.was as status, -1 as by
+      from changed x
+      where x.was <> x.status
+      union all
+      select x.endpoint_id, x.day, x.event, x.status, 1
+      from changed x
+      where x.was <> x.status
+    ) m
+    group by m.endpoint_id, m.day, m.event, m.status
+    -- two that count the same rows take them in the same order
+    order by m.endpoint_id, m.day, m.event, m.status
+    on conflict on constraint webhook_delivery_counts_pkey do update set
+      deliveries = c.deliveries + excluded.deliveries
+  ),
+  health as (
+    insert into webhook_health as h (
+      org_id, endpoint_id, consecutive_failures, last_failure_at, last_status_code
+    )
+    select
+      p_org, s.endpoint_id, count(*), clock_timestamp(),
+      (array_agg(s.status_code order by s.started_at desc))[1]
+    from settled s
+    group by s.endpoint_id
+    order by s.endpoint_id
+    on conflict on constraint webhook_health_pkey do update set
+      consecutive_failures = h.consecutive_failures + excluded.consecutive_failures,
+      last_failure_at = excluded.last_failure_at,
+      last_status_code = excluded.last_status_code
+  )
+  select x.id
+  from changed x;
+end
+$$;

@@ -1,14 +1,14 @@
 import { ApiError } from '../../errors.ts'
 
-/** Of one endpoint in this process. */
+/** In flight for one endpoint in this process. */
 const MAX_TESTS = 4
 const RETRY_AFTER_S = 1
 
-/** Does `work` unless MAX_TESTS tests of the endpoint are in flight: then it throws RATE_LIMITED. */
-export type TestGate = <Result>(endpointId: string, work: () => Promise<Result>) => Promise<Result>
+/** Runs `work`. Throws RATE_LIMITED when MAX_TESTS tests of the endpoint are in flight. */
+export type TestLimit = <Result>(endpointId: string, work: () => Promise<Result>) => Promise<Result>
 
-/** The gate of one instance. Tests send from the thread that answers requests, and do not pass the worker's queue. */
-export function createTestGate(): TestGate {
+/** Tests are sent by the main thread, so that the limits of the worker do not hold for them. */
+export function createTestLimit(): TestLimit {
   const inFlight = new Map<string, number>()
   return async (endpointId, work) => {
     const count = inFlight.get(endpointId) ?? 0

@@ -6,36 +6,36 @@ import { validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { secretContext } from './attempt.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
-import { answeredBefore, type Once, rememberAnswer } from './idempotency.ts'
+import { findStoredResponse, type Idempotency, storeResponse } from './idempotency.ts'
 import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
 import {
   countEndpoints,
-  deleteEndpoint,
+  deleteEndpointRow,
   getEndpoint,
-  insertEndpoint,
+  insertEndpointRow,
   noEndpoint,
   replaceSecret,
   type StoredSecret,
-  updateEndpoint,
+  updateEndpointRow,
 } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { holdSecretKey } from './signing/secret-key-queries.ts'
 
-// Changes of endpoints: each one transaction behind the organization's lock, with its entry in the audit log.
+// Changes of endpoints: each is one transaction under the organization's lock, with an entry in the audit log.
 
 const SECRET_BYTES = 32
 const HINT_LENGTH = 4
 
-export interface ManageDeps {
+export interface EndpointDeps {
   /** For transactions. */
   writes: Sql
   box: SecretBox
-  /** Of an organization. */
+  /** Limit of an organization. */
   maxEndpoints: number
 }
 
-/** Does `work` in a transaction that nobody else changes the organization's data in. */
-export const changing = <Result>(
+/** Runs `work` in a transaction under the organization's lock. */
+export const inOrganizationTransaction = <Result>(
   writes: Sql,
   orgId: string,
   work: (tx: ISql) => Promise<Result>,
@@ -53,18 +53,18 @@ function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string
 }
 
 /**
- * Adds an endpoint. The same request again, by `once`, adds nothing and has the first answer. Throws VALIDATION_ERROR at
- * the limit, and for a key that came with another body.
+ * Adds an endpoint. A repeated request, by its idempotency key, adds nothing and has the first response. Throws
+ * VALIDATION_ERROR at the limit, and for a key that came with another body.
  */
 export async function createEndpoint(
-  { writes, box, maxEndpoints }: ManageDeps,
+  { writes, box, maxEndpoints }: EndpointDeps,
   orgId: string,
   actor: Actor,
   wanted: NewEndpoint,
-  once: Once | undefined,
+  idempotency: Idempotency | undefined,
 ): Promise<CreatedEndpoint> {
-  return await changing(writes, orgId, async (tx) => {
-    const before = await answeredBefore(tx, box, orgId, once)
+  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+    const before = await findStoredResponse(tx, box, orgId, idempotency)
     if (before !== undefined) return JSON.parse(before) as CreatedEndpoint
     if ((await countEndpoints(tx, orgId)) >= maxEndpoints) {
       const message = `an organization has at most ${maxEndpoints} webhook endpoints; delete one first`
@@ -73,24 +73,24 @@ export async function createEndpoint(
     await holdSecretKey(tx, box.digest)
     const id = newId('hook')
     const { secret, stored } = makeSecret(box, orgId, id)
-    await insertEndpoint(tx, orgId, id, wanted, stored)
+    await insertEndpointRow(tx, orgId, id, wanted, stored)
     const details = { ids: [id], url: wanted.url, events: wanted.events, enabled: wanted.enabled }
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.created', details }])
     const created = { ...(await getEndpoint(tx, orgId, id)), secret }
-    await rememberAnswer(tx, box, orgId, once, JSON.stringify(created))
+    await storeResponse(tx, box, orgId, idempotency, JSON.stringify(created))
     return created
   })
 }
 
-/** Changes what differs; nothing when nothing does. Throws NOT_FOUND. */
-export async function changeEndpoint(
-  { writes }: ManageDeps,
+/** Updates the fields that differ, if any. Throws NOT_FOUND. */
+export async function updateEndpoint(
+  { writes }: EndpointDeps,
   orgId: string,
   actor: Actor,
   id: string,
   change: EndpointChange,
 ): Promise<Endpoint> {
-  return await changing(writes, orgId, async (tx) => {
+  return await inOrganizationTransaction(writes, orgId, async (tx) => {
     const before = await getEndpoint(tx, orgId, id)
     const differing = Object.fromEntries(
       Object.entries(change).filter(
@@ -98,36 +98,36 @@ export async function changeEndpoint(
       ),
     ) satisfies EndpointChange
     if (Object.keys(differing).length === 0) return before
-    await updateEndpoint(tx, orgId, id, differing)
+    await updateEndpointRow(tx, orgId, id, differing)
     const details = { ids: [id], url: before.url, changed: differing }
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.updated', details }])
     return await getEndpoint(tx, orgId, id)
   })
 }
 
-/** Removes an endpoint and cancels what waits for it. Throws NOT_FOUND. */
-export async function removeEndpoint(
-  { writes }: ManageDeps,
+/** Deletes an endpoint and cancels its waiting deliveries. Throws NOT_FOUND. */
+export async function deleteEndpoint(
+  { writes }: EndpointDeps,
   orgId: string,
   actor: Actor,
   id: string,
 ): Promise<void> {
-  await changing(writes, orgId, async (tx) => {
+  await inOrganizationTransaction(writes, orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
-    if (!(await deleteEndpoint(tx, orgId, id))) throw noEndpoint()
+    if (!(await deleteEndpointRow(tx, orgId, id))) throw noEndpoint()
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.deleted', details: { ids: [id], url } }])
   })
 }
 
-/** Gives the endpoint a new secret; the one before goes on for `graceS` seconds. Throws NOT_FOUND. */
+/** Replaces the secret; the previous one is valid for `graceS` more seconds. Throws NOT_FOUND. */
 export async function rotateSecret(
-  { writes, box }: ManageDeps,
+  { writes, box }: EndpointDeps,
   orgId: string,
   actor: Actor,
   id: string,
   graceS: number,
 ): Promise<RotatedSecret> {
-  return await changing(writes, orgId, async (tx) => {
+  return await inOrganizationTransaction(writes, orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     await holdSecretKey(tx, box.digest)
     const { secret, stored } = makeSecret(box, orgId, id)

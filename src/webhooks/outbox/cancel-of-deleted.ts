@@ -1,17 +1,16 @@
 import type { Sql } from '../../db/client.ts'
+import { inBatches } from './batches.ts'
 import { cancelWaiting } from './cancel.ts'
 
-/** Organizations looked at in one round; the next round goes on. */
-const MAX_ORGANIZATIONS = 1_000
-
-/** Deliveries cancelled by one statement. */
-const CANCEL_BATCH = 5_000
+/** Endpoints in one call; the next call continues. */
+const MAX_ENDPOINTS = 1_000
+const BATCH = 5_000
 
 /**
- * Cancels what waits for endpoints that are gone: more than was cancelled with them, and what was in flight then and
- * failed. Deletes what such an attempt has written of the endpoint's health. How many were cancelled.
+ * Cancels deliveries of deleted endpoints that still wait: more than were cancelled with the endpoint, or in flight then and
+ * failed since. Deletes the health that such an attempt has written. Returns how many were cancelled.
  */
-export async function cancelOrphans(sql: Sql): Promise<number> {
+export async function cancelOfDeletedEndpoints(sql: Sql): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
     select distinct c.org_id, c.endpoint_id
     from webhook_delivery_counts c
@@ -23,20 +22,16 @@ export async function cancelOrphans(sql: Sql): Promise<number> {
         where e.org_id = c.org_id
           and e.id = c.endpoint_id
       )
-    limit ${MAX_ORGANIZATIONS}`
+    limit ${MAX_ENDPOINTS}`
   let cancelled = 0
   for (const { org_id, endpoint_id } of endpoints) {
-    let batch: number
-    do {
-      batch = await cancelWaiting(sql, org_id, endpoint_id, CANCEL_BATCH)
-      cancelled += batch
-    } while (batch >= CANCEL_BATCH)
+    cancelled += await inBatches(BATCH, () => cancelWaiting(sql, org_id, endpoint_id, BATCH))
   }
-  await deleteOrphanedHealth(sql)
+  await deleteHealthOfDeleted(sql)
   return cancelled
 }
 
-async function deleteOrphanedHealth(sql: Sql): Promise<void> {
+async function deleteHealthOfDeleted(sql: Sql): Promise<void> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
     select h.org_id, h.endpoint_id
     from webhook_health h
@@ -46,7 +41,7 @@ async function deleteOrphanedHealth(sql: Sql): Promise<void> {
       where e.org_id = h.org_id
         and e.id = h.endpoint_id
     )
-    limit ${MAX_ORGANIZATIONS}`
+    limit ${MAX_ENDPOINTS}`
   for (const { org_id, endpoint_id } of endpoints) {
     await sql`
       delete from webhook_health h

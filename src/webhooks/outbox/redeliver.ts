@@ -1,93 +1,27 @@
 import type { ISql } from '../../db/client.ts'
-import type { Attemptable } from '../attempt.ts'
-import { countsMoved } from '../outbox/queue.ts'
-import { noEndpoint } from '../queries.ts'
-import type { DeliveryStatus } from './model.ts'
+import { updateCounts } from './counts.ts'
 
-// Deliveries that somebody asks for: tests, and what is sent again.
-
-/** A test to be stored. */
-export interface NewTest {
-  deliveryId: string
-  eventId: string
-  event: string
-  body: string
-  at: Date
-  /** After which the attempt is taken for lost. */
-  leaseMs: number
-}
-
-/**
- * Stores the event and the delivery of a test, its one attempt begun: the caller makes it, and settles it. Throws
- * NOT_FOUND.
- */
-export async function insertTest(
-  tx: ISql,
-  orgId: string,
-  endpointId: string,
-  { deliveryId, eventId, event, body, at, leaseMs }: NewTest,
-): Promise<Attemptable> {
-  const [endpoint] = await tx<Pick<Attemptable, 'url' | 'secret' | 'previous_secret'>[]>`
-    select
-      e.url,
-      e.secret,
-      case when e.previous_secret_expires_at > clock_timestamp() then e.previous_secret end as previous_secret
-    from webhook_endpoints e
-    where e.org_id = ${orgId}
-      and e.id = ${endpointId}`
-  if (endpoint === undefined) throw noEndpoint()
-  await tx`
-    with event as (
-      insert into webhook_events (org_id, id, event, created_at, body)
-      values (${orgId}, ${eventId}, ${event}, ${at}, ${body})
-    ),
-    queued as (
-      insert into webhook_queue (
-        org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, claimed_at, due_at
-      )
-      values (
-        ${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, 'test', 1, 0, 0, true,
-        clock_timestamp(), clock_timestamp() + ${leaseMs} * interval '1 millisecond'
-      )
-    ),
-    changed as (
-      insert into webhook_deliveries (org_id, id, endpoint_id, event_id, event, status, attempts, created_at)
-      values (${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, ${event}, 'pending', 0, ${at})
-      returning endpoint_id, created_at, event, null::text as was, status
-    )
-    ${countsMoved(tx, orgId)}`
-  return {
-    ...endpoint,
-    id: deliveryId,
-    endpoint_id: endpointId,
-    event_id: eventId,
-    event,
-    attempt: 1,
-    body,
-  }
-}
-
-/** Deliveries of one day and event that went from one state to another. */
+/** Deliveries of one day and event whose status has changed. */
 interface Moved {
   day: string
   event: string
-  was: DeliveryStatus
-  status: DeliveryStatus
+  was: string
+  status: string
   deliveries: number
 }
 
 /** A finished delivery as it was found. */
 interface Found {
   id: string
-  was: DeliveryStatus
+  was: string
 }
 
 /**
- * Gives finished deliveries one attempt more, due now; those that have changed since they were found are left as they are.
- * The attempt by which one had succeeded gets its row now. Counts are for the caller to move. One statement for each
- * status, and no join: of 20,000 rows joined with their ids PostgreSQL may compare each with each.
+ * Queues finished deliveries for one more attempt, due now, unless they have changed since they were found. The attempt that
+ * succeeded gets a row of its own. The caller updates the counts. One statement for each status, and no join: PostgreSQL may
+ * compare each of 20,000 rows with each of their ids.
  */
-async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
+async function requeue(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
   const moved: Moved[] = []
   for (const [was, rows] of Map.groupBy(found, (row) => row.was)) {
     const ids = rows.map(({ id }) => id)
@@ -128,8 +62,8 @@ async function sendAgain(tx: ISql, orgId: string, found: readonly Found[]): Prom
   return moved
 }
 
-/** Moves the counts of the endpoint; how many deliveries that were. */
-async function moveCounts(
+/** Updates the counts of the endpoint. Returns how many deliveries have moved. */
+async function updateCountsOf(
   tx: ISql,
   orgId: string,
   endpointId: string,
@@ -149,15 +83,20 @@ async function moveCounts(
       ) as m (day, event, was, status, deliveries)
       cross join generate_series(1, m.deliveries)
     )
-    ${countsMoved(tx, orgId)}`
+    ${updateCounts(tx, orgId)}`
   return moved.reduce((sum, { deliveries }) => sum + deliveries, 0)
 }
 
 /**
- * Makes a delivery due now, unless an attempt of it is in flight: a finished one has one attempt more, a waiting one keeps
- * its place in the schedule. Whether anything was changed.
+ * Makes a delivery due now, unless it is in flight: a finished one for one more attempt, a waiting one with its retries.
+ * Returns whether anything was changed.
  */
-export async function resend(tx: ISql, orgId: string, endpointId: string, id: string): Promise<boolean> {
+export async function redeliverOne(
+  tx: ISql,
+  orgId: string,
+  endpointId: string,
+  id: string,
+): Promise<boolean> {
   const { count } = await tx`
     update webhook_queue q
     set due_at = clock_timestamp()
@@ -172,7 +111,7 @@ export async function resend(tx: ISql, orgId: string, endpointId: string, id: st
     where d.org_id = ${orgId}
       and d.id = ${id}
       and d.endpoint_id = ${endpointId}`
-  return (await moveCounts(tx, orgId, endpointId, await sendAgain(tx, orgId, found))) > 0
+  return (await updateCountsOf(tx, orgId, endpointId, await requeue(tx, orgId, found))) > 0
 }
 
 /** Deliveries made in [since, until), null being now; times as RFC 3339 in UTC. */
@@ -189,14 +128,14 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
     and d.created_at >= ${since}
     and d.created_at < coalesce(${until}::timestamptz, now())`
 
-/** Deliveries in one statement: some 60 microseconds each, far from what a statement may take. */
+/** Deliveries in one statement, some 60 µs each: 1.2 s of the 25 s that a statement may take. */
 const BATCH = 20_000
 
 /**
- * Makes all that were given up or cancelled due now; how many. Their counts are moved last and by one statement: whoever
- * settles deliveries of this endpoint takes the same rows, and is to wait for an instant only.
+ * Makes all failed and cancelled deliveries of the span due now. Returns how many. The counts are updated last, by one
+ * statement: settlements of this endpoint wait for the same rows.
  */
-export async function resendUndelivered(
+export async function redeliverSpan(
   tx: ISql,
   orgId: string,
   endpointId: string,
@@ -212,13 +151,13 @@ export async function resendUndelivered(
       order by d.created_at, d.id
       limit ${BATCH}`
     const last = found.at(-1)
-    if (last === undefined) return await moveCounts(tx, orgId, endpointId, moved)
-    moved.push(...(await sendAgain(tx, orgId, found)))
+    if (last === undefined) return await updateCountsOf(tx, orgId, endpointId, moved)
+    moved.push(...(await requeue(tx, orgId, found)))
     after = { at: last.at, id: last.id }
   }
 }
 
-/** How many that would be. */
+/** How many `redeliverSpan` would change. */
 export async function countUndelivered(
   sql: ISql,
   orgId: string,

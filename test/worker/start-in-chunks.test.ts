@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { memoize } from '../../src/memoize.ts'
-import { createSecretBox, openingOnce } from '../../src/webhooks/signing/secret-box.ts'
-import { spread } from '../../src/worker/spread.ts'
+import { createSecretBox, memoizedOpen } from '../../src/webhooks/signing/secret-box.ts'
+import { startInChunks } from '../../src/worker/start-in-chunks.ts'
 
 // What a delivery does not pay for again, and what it does not keep waiting.
 
@@ -9,7 +9,7 @@ const numbers = (count: number, first = 0) => Array.from({ length: count }, (_, 
 
 test('starts what it is given in its order, and lets others work in between', async () => {
   const seen: (number | string)[] = []
-  const start = spread<number>((number) => {
+  const start = startInChunks<number>((number) => {
     seen.push(number)
     // given while others wait, and after the last one
     if (number === 3 || number === 99) start([number * 100])
@@ -47,7 +47,7 @@ test('asks once for each key, not again for what was thrown, and forgets the old
 
 test('a secret that was opened once is opened at no other place', () => {
   const box = createSecretBox(new Uint8Array(32).fill(1))
-  const opening = openingOnce(box)
+  const opening = memoizedOpen(box)
   const sealed = box.seal('whsec_hush', 'org_1/hook_1')
   expect(opening.open(sealed, 'org_1/hook_1')).toBe('whsec_hush')
   expect(opening.open(sealed, 'org_1/hook_1')).toBe('whsec_hush')

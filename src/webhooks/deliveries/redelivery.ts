@@ -4,40 +4,42 @@ import type { Sql } from '../../db/client.ts'
 import { validationError } from '../../errors.ts'
 import { newOrderedId } from '../../ids.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
-import { changing } from '../manage.ts'
+import { inOrganizationTransaction } from '../endpoints.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
-import { leaseMsOf } from '../outbox/queue.ts'
+import { insertTest } from '../outbox/insert-test.ts'
+import { leaseMsOf } from '../outbox/lease.ts'
+import { wakeWorker } from '../outbox/notify.ts'
+import { countUndelivered, redeliverOne, redeliverSpan, type Span } from '../outbox/redeliver.ts'
 import { settle } from '../outbox/settle.ts'
-import { getEndpoint, wakeWorker } from '../queries.ts'
+import { getEndpoint, noEndpoint } from '../queries.ts'
 import { getDelivery } from './history-queries.ts'
-import type { Delivery, RecoverAnswer, RecoverBody, TestAnswer } from './model.ts'
-import { countUndelivered, insertTest, resend, resendUndelivered, type Span } from './queries.ts'
+import type { Delivery, RecoverBody, RecoverResponse, TestResponse } from './model.ts'
 
-// Deliveries that somebody asks for, each with its entry in the audit log.
+// Deliveries on request: tests and redeliveries, each with an entry in the audit log.
 
 const MESSAGE = 'This is a test event. Your endpoint receives webhooks.'
 
-export interface ResendDeps extends AttemptDeps {
+export interface RedeliveryDeps extends AttemptDeps {
   /** For transactions. */
   writes: Sql
   now: () => Date
-  /** Of an attempt. */
+  /** Time of an attempt. */
   timeoutMs: number
   retryDelaysS: readonly number[]
   inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
 }
 
 /**
- * Sends the test event, or the example of another, to the endpoint, once, and waits for how that ends; also when it is
- * disabled. Goes on when the client leaves: the delivery stays in the history. Throws NOT_FOUND.
+ * Sends the test event, or the example of another event, to the endpoint in one attempt and waits for its result, also when
+ * the endpoint is disabled. Continues when the client disconnects: the delivery is in the history. Throws NOT_FOUND.
  */
 export async function testEndpoint(
-  deps: ResendDeps,
+  deps: RedeliveryDeps,
   orgId: string,
   actor: Actor,
   id: string,
   event: EventName | undefined,
-): Promise<TestAnswer> {
+): Promise<TestResponse> {
   const at = deps.now()
   const eventId = newOrderedId('evt', at)
   const deliveryId = newOrderedId('dlv', at)
@@ -47,9 +49,10 @@ export async function testEndpoint(
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
       : bodyOf(eventId, event, at, EVENTS[event].example)
   const delivery = await deps.inTurn(orgId, () =>
-    changing(deps.writes, orgId, async (tx) => {
+    inOrganizationTransaction(deps.writes, orgId, async (tx) => {
       const leaseMs = leaseMsOf(deps.timeoutMs)
       const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
+      if (made === undefined) throw noEndpoint()
       const details = { ids: [id, deliveryId], event: name }
       await recordEntries(tx, orgId, actor, [{ action: 'webhook.tested', details }])
       return made
@@ -74,20 +77,20 @@ export async function testEndpoint(
 }
 
 /**
- * Sends a delivery again, now: a finished one once, a waiting one without losing its retries; one in flight is left as
- * it is. Throws NOT_FOUND.
+ * Makes a delivery due now: a finished one for one more attempt, a waiting one with its retries. One in flight is not
+ * changed. Throws NOT_FOUND.
  */
 export async function redeliver(
-  { writes, inTurn }: Pick<ResendDeps, 'writes' | 'inTurn'>,
+  { writes, inTurn }: Pick<RedeliveryDeps, 'writes' | 'inTurn'>,
   orgId: string,
   actor: Actor,
   endpointId: string,
   id: string,
 ): Promise<Delivery> {
   return await inTurn(orgId, () =>
-    changing(writes, orgId, async (tx) => {
+    inOrganizationTransaction(writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
-      if (await resend(tx, orgId, endpointId, id)) {
+      if (await redeliverOne(tx, orgId, endpointId, id)) {
         const details = { ids: [endpointId, id] }
         await recordEntries(tx, orgId, actor, [{ action: 'webhook.redelivered', details }])
         await wakeWorker(tx, orgId)
@@ -97,10 +100,10 @@ export async function redeliver(
   )
 }
 
-/** A time of a request, which knows microseconds as the database does, in UTC. */
+/** A time of a request in UTC, with the microseconds of the database. */
 const instant = (text: string): string => timestampOf(microsOf(text))
 
-/** The span of a request. Throws VALIDATION_ERROR when it ends before it begins. */
+/** Throws VALIDATION_ERROR when the span ends before it begins. */
 function spanOf({ since, until }: RecoverBody, now: Date): Span {
   const span = { since: instant(since), until: typeof until === 'string' ? instant(until) : null }
   if (span.since > (span.until ?? now.toISOString())) {
@@ -110,23 +113,23 @@ function spanOf({ since, until }: RecoverBody, now: Date): Span {
   return span
 }
 
-/** Sends all deliveries of a span again that were given up or cancelled. Throws NOT_FOUND and VALIDATION_ERROR. */
+/** Makes all failed and cancelled deliveries of a span due now. Throws NOT_FOUND and VALIDATION_ERROR. */
 export async function recover(
-  deps: ResendDeps,
+  deps: RedeliveryDeps,
   orgId: string,
   actor: Actor,
   endpointId: string,
   body: RecoverBody,
-): Promise<RecoverAnswer> {
+): Promise<RecoverResponse> {
   const span = spanOf(body, deps.now())
   if (body.dry_run === true) {
     await getEndpoint(deps.writes, orgId, endpointId)
     return { count: await countUndelivered(deps.writes, orgId, endpointId, span) }
   }
   return await deps.inTurn(orgId, () =>
-    changing(deps.writes, orgId, async (tx) => {
+    inOrganizationTransaction(deps.writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
-      const count = await resendUndelivered(tx, orgId, endpointId, span)
+      const count = await redeliverSpan(tx, orgId, endpointId, span)
       if (count > 0) {
         const details = { ids: [endpointId], since: span.since, until: span.until, count }
         await recordEntries(tx, orgId, actor, [{ action: 'webhook.recovered', details }])

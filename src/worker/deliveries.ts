@@ -5,58 +5,62 @@ import { makeAttempt } from '../webhooks/attempt.ts'
 import { createEgress } from '../webhooks/http/egress.ts'
 import { ownAddresses, resolveByDns } from '../webhooks/http/resolve.ts'
 import { createSender } from '../webhooks/http/sender.ts'
-import { CHANNEL, claim, findDueOrganizations, leaseMsOf, release } from '../webhooks/outbox/queue.ts'
+import { claim } from '../webhooks/outbox/claim.ts'
+import { findDueOrganizations } from '../webhooks/outbox/find-due.ts'
+import { leaseMsOf } from '../webhooks/outbox/lease.ts'
+import { CHANNEL } from '../webhooks/outbox/notify.ts'
+import { release } from '../webhooks/outbox/release.ts'
 import { settle } from '../webhooks/outbox/settle.ts'
-import { createSecretBox, openingOnce } from '../webhooks/signing/secret-box.ts'
-import { listen } from './listen.ts'
+import { createSecretBox, memoizedOpen } from '../webhooks/signing/secret-box.ts'
+import { startListener } from './listener.ts'
 import { startLoop } from './loop.ts'
 import type { WorkerSettings } from './messages.ts'
 
-// The loop's parts put together: on the database, on the network, with the settings.
+// The delivery loop on the database and the network, with the settings.
 
-export interface DeliveringDeps {
+export interface DeliveriesDeps {
   pool: ReconnectingPool
-  /** Opens a client that only listens. */
+  /** Opens a client for LISTEN alone. */
   openListener: () => Sql
   settings: WorkerSettings
   secretKey: Uint8Array
   log: Log
 }
 
-export interface Delivering {
+export interface Deliveries {
   /** Claims nothing more; resolves when all attempts in flight are settled. */
   drain(): Promise<void>
 }
 
-/** Delivers what is due until `drain`. */
-export function startDelivering({
+/** Delivers until `drain`. */
+export function startDeliveries({
   pool,
   openListener,
   settings,
   secretKey,
   log,
-}: DeliveringDeps): Delivering {
+}: DeliveriesDeps): Deliveries {
   const egress = createEgress({
     allowCidrs: settings.webhookAllowCidrs,
     allowHttp: settings.webhookAllowHttp,
     ownAddresses: ownAddresses(),
   })
   const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: settings.webhookTimeoutMs })
-  const box = openingOnce(createSecretBox(secretKey))
+  const box = memoizedOpen(createSecretBox(secretKey))
   const attemptDeps = { box, sender, prefix: settings.webhookHeaderPrefix }
   const loop = startLoop({
     findDueOrganizations: () => pool.run(findDueOrganizations),
-    claim: (orgId, limits, marks) => pool.run((sql) => claim(sql, orgId, limits, marks)),
+    claim: (orgId, limits, cursors) => pool.run((sql) => claim(sql, orgId, limits, cursors)),
     attempt: (orgId, delivery) => makeAttempt(attemptDeps, orgId, delivery),
     settle: (orgId, outcomes) =>
       pool.run((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
-    release: (orgId, attempts, delayMs) => pool.run((sql) => release(sql, orgId, attempts, delayMs)),
+    release: (orgId, outcome, delayMs) => pool.run((sql) => release(sql, orgId, outcome, delayMs)),
     concurrency: settings.webhookConcurrency,
     endpointConcurrency: settings.webhookEndpointConcurrency,
     leaseMs: leaseMsOf(settings.webhookTimeoutMs),
     log,
   })
-  const listener = listen({
+  const listener = startListener({
     open: openListener,
     notify: (channel, payload) => pool.run(async (sql) => void (await sql.notify(channel, payload))),
     channel: CHANNEL,
