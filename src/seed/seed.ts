@@ -1,12 +1,13 @@
-import { rebuildAuditRollups } from '../audit/check.ts'
+import { AUDIT_TABLES } from '../audit/check.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
+import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import type { SessionRecord } from '../records/session.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { rebuildFindings } from '../security/check.ts'
-import { rebuildRollups } from '../sessions/check.ts'
+import { FINDING_TABLES } from '../security/check.ts'
+import { SESSION_TABLES } from '../sessions/check.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { activityOf } from '../sessions/write.ts'
 import { type Activity, moveActivity } from '../team/rollup.ts'
@@ -70,8 +71,7 @@ export async function seedSessions(
       onProgress(done)
     }
     await moveSeeded()
-    await rebuildRollups(tx, orgId)
-    await rebuildFindings(tx, orgId)
+    await rebuildTables(tx, orgId, [...SESSION_TABLES, ...FINDING_TABLES])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   })
@@ -121,7 +121,7 @@ export async function seedAudit(
       for (let start = 0; start < plan.audit; start += AUDIT_BATCH) {
         await insertSeedEntries(tx, orgId, plan, { start, end: Math.min(plan.audit, start + AUDIT_BATCH) })
       }
-      await rebuildAuditRollups(tx, orgId)
+      await rebuildTables(tx, orgId, AUDIT_TABLES)
     })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '23505') {
