@@ -1,4 +1,5 @@
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import type { CommittedChange } from './history.ts'
 import type { OpenFindings } from './sensitive-paths.ts'
 
@@ -100,11 +101,7 @@ export async function countSingleOwned(
 ): Promise<Map<number, number>> {
   const rows = await tx<{ change: number; single_owned: string }[]>`
     select n.change, count(*) as single_owned
-    from unnest(
-      ${touched.map(({ change }) => change)}::integer[],
-      ${touched.map(({ file }) => file)}::text[],
-      ${touched.map(({ before }) => before)}::timestamptz[]
-    ) as n (change, file, before)
+    from ${unnest(tx, touched, { change: 'integer', file: 'text', before: 'timestamptz' })}
     where (
       select count(distinct l.author_email)
       from (
@@ -133,12 +130,8 @@ export async function findingsIn(
   const rows = await tx<({ change: number } & Record<keyof OpenFindings, string>)[]>`
     select
       n.change, sum(r.critical) as critical, sum(r.high) as high, sum(r.medium) as medium, sum(r.low) as low
-    from unnest(
-      ${named.map(({ change }) => change)}::integer[],
-      ${named.map(({ fileKey }) => fileKey)}::text[]
-    ) as n (change, file_key)
-    join file_risks r
-      on r.org_id = ${orgId} and r.project = ${project} and r.file_key = decode(n.file_key, 'hex')
+    from ${unnest(tx, named, { change: 'integer', file_key: ['bytea', ({ fileKey }) => fileKey] })}
+    join file_risks r on r.org_id = ${orgId} and r.project = ${project} and r.file_key = n.file_key
     group by n.change`
   return new Map(
     rows.map(({ change, critical, high, medium, low }) => [

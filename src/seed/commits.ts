@@ -1,4 +1,4 @@
-import { analyzeGrown } from '../commits/statistics.ts'
+import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
 import { addDays } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
@@ -91,7 +91,7 @@ export async function seedCommits(
       await lockOrganization(tx, orgId)
       await writeCommits(tx, orgId, records)
     })
-    await analyzeGrown(sql)
+    await analyzeGrownTables(sql)
     done += records.length
     onProgress(done)
   }

@@ -10,7 +10,7 @@ import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { activityOf } from '../sessions/write.ts'
-import { type Activity, moveActivity } from '../team/rollup.ts'
+import { type Activity, updateActivity } from '../team/rollup.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import {
   copySessions,
@@ -54,7 +54,7 @@ export async function seedSessions(
     let done = 0
     let activity: Activity[] = []
     const moveSeeded = async () => {
-      await moveActivity(tx, orgId, [], activity)
+      await updateActivity(tx, orgId, [], activity)
       activity = []
     }
     const records = generateSessions(plan)

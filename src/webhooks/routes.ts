@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody, optionalJsonBody } from '../http/body.ts'
 import { errorResponses, guard } from '../http/query.ts'
+import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
 import type { Egress } from './http/egress.ts'
@@ -27,7 +28,7 @@ export interface WebhookDeps extends ManageDeps {
   egress: Egress
   resolve: Resolve
   /** Does `work` when the organization's earlier changes in this process are done. */
-  inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
+  enqueueWrite: EnqueueWrite
 }
 
 const tags = ['Webhooks']
@@ -42,7 +43,7 @@ const OnceHeader = Type.Object({
 })
 
 export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
-  const { egress, resolve, box, inTurn } = webhooks
+  const { egress, resolve, box, enqueueWrite } = webhooks
   const { publicUrl } = deps.config
   const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
   return new Elysia()
@@ -66,7 +67,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         if (before === undefined) await checkHost(wanted.url, egress, resolve)
         const created =
           before === undefined
-            ? await inTurn(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, once))
+            ? await enqueueWrite(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, once))
             : (JSON.parse(before) as CreatedEndpoint)
         set.status = 201
         set.headers.location = `${prefix}${new URL(request.url).pathname}/${created.id}`
@@ -98,7 +99,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
           const { url } = await getEndpoint(deps.sql, orgId, params.webhook_id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
         }
-        return await inTurn(orgId, () => changeEndpoint(webhooks, orgId, actor, params.webhook_id, change))
+        return await enqueueWrite(orgId, () =>
+          changeEndpoint(webhooks, orgId, actor, params.webhook_id, change),
+        )
       },
       {
         ...guard('webhooks'),
@@ -115,7 +118,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .delete(
       '/webhooks/:webhook_id',
       async ({ params, set, access: { orgId, actor } }) => {
-        await inTurn(orgId, () => removeEndpoint(webhooks, orgId, actor, params.webhook_id))
+        await enqueueWrite(orgId, () => removeEndpoint(webhooks, orgId, actor, params.webhook_id))
         set.status = 204
       },
       {
@@ -131,7 +134,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .post(
       '/webhooks/:webhook_id/rotate-secret',
       ({ params, body, access: { orgId, actor } }) =>
-        inTurn(orgId, () => rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body))),
+        enqueueWrite(orgId, () =>
+          rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body)),
+        ),
       {
         ...guard('webhooks'),
         ...optionalJsonBody('webhooks'),

@@ -4,7 +4,7 @@ import type { App } from '../../src/app.ts'
 import { AUDIT_TABLES } from '../../src/audit/check.ts'
 import { readCursor } from '../../src/audit/cursor.ts'
 import type { AuditEntry, AuditReport } from '../../src/audit/model.ts'
-import { placeTimes } from '../../src/audit/place-times.ts'
+import { assignUniqueTimes } from '../../src/audit/unique-times.ts'
 import { microsOf, timestampOf } from '../../src/dates.ts'
 import { findDifferences } from '../../src/db/derived-tables.ts'
 import { createKey } from '../../src/keys/queries.ts'
@@ -236,7 +236,7 @@ describe('cursors', () => {
     const time = fc.bigInt({ min: 0n, max: 40n })
     fc.assert(
       fc.property(fc.array(time), fc.uniqueArray(time), (wanted, taken) => {
-        const placed = placeTimes(wanted, new Set(taken))
+        const placed = assignUniqueTimes(wanted, new Set(taken))
         expect(new Set([...placed, ...taken]).size).toBe(placed.length + taken.length)
         expect(placed.every((at, index) => at >= (wanted[index] ?? 0n))).toBe(true)
       }),

@@ -1,5 +1,6 @@
-import { microsOf, timestampOf } from '../../dates.ts'
+import { microsOf, TIME_PATTERN_US, timestampOf } from '../../dates.ts'
 import type { ISql } from '../../db/client.ts'
+import { unnest } from '../../db/rows.ts'
 import { newId } from '../../ids.ts'
 
 // How entries get into the log and out of it; whoever changes the organization's data calls `recordEntries` in the
@@ -34,8 +35,6 @@ export interface LogRow {
   /** The time it came with, where that is not `at`. */
   givenAt: bigint | null
 }
-
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 /**
  * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of the log. The
@@ -75,7 +74,7 @@ async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
           limit 1
         )
       ) at time zone 'UTC',
-      ${TIME_US}
+      ${TIME_PATTERN_US}
     ) as at`
   if (row === undefined) throw new Error('the database gave no time')
   return microsOf(row.at)
@@ -102,7 +101,6 @@ export async function insertRows(
   { imported }: { imported: boolean },
 ): Promise<void> {
   if (rows.length === 0) return
-  const givenAt = rows.map((row) => (row.givenAt === null ? null : timestampOf(row.givenAt)))
   await tx`
     with e as (
       insert into audit_log (
@@ -111,15 +109,15 @@ export async function insertRows(
       select
         ${orgId}, n.created_at, n.id, n.action, n.user_id, n.details::json, n.ip_address, n.given_at,
         ${imported ? tx`clock_timestamp()` : tx`null`}
-      from unnest(
-        ${rows.map((row) => timestampOf(row.at))}::timestamptz[],
-        ${rows.map((row) => row.id)}::text[],
-        ${rows.map((row) => row.action)}::text[],
-        ${rows.map((row) => row.userId)}::text[],
-        ${rows.map((row) => row.details)}::text[],
-        ${rows.map((row) => row.ipAddress)}::text[],
-        ${givenAt}::timestamptz[]
-      ) as n (created_at, id, action, user_id, details, ip_address, given_at)
+      from ${unnest(tx, rows, {
+        created_at: ['timestamptz', ({ at }) => timestampOf(at)],
+        id: 'text',
+        action: 'text',
+        user_id: ['text', ({ userId }) => userId],
+        details: 'text',
+        ip_address: ['text', ({ ipAddress }) => ipAddress],
+        given_at: ['timestamptz', ({ givenAt }) => (givenAt === null ? null : timestampOf(givenAt))],
+      })}
       returning created_at, user_id, action
     )
     insert into audit_rollups as r (org_id, grain, user_id, action, bucket, entries)
@@ -164,17 +162,12 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
   if (empty.length === 0) return
   await tx`
     delete from audit_rollups r
-    using unnest(
-      ${empty.map((row) => row.grain)}::text[],
-      ${empty.map((row) => row.user_id)}::text[],
-      ${empty.map((row) => row.action)}::text[],
-      ${empty.map((row) => row.bucket)}::date[]
-    ) as z (grain, user_id, action, bucket)
+    using ${unnest(tx, empty, { grain: 'text', user_id: 'text', action: 'text', bucket: 'date' })}
     where r.org_id = ${orgId}
-      and r.grain = z.grain
-      and r.user_id = z.user_id
-      and r.action = z.action
-      and r.bucket = z.bucket`
+      and r.grain = n.grain
+      and r.user_id = n.user_id
+      and r.action = n.action
+      and r.bucket = n.bucket`
 }
 
 /** Deletes at most `limit` of the oldest entries before `before`; how many there were. */

@@ -3,6 +3,7 @@ import { microsOf, timestampOf } from '../../dates.ts'
 import type { Sql } from '../../db/client.ts'
 import { validationError } from '../../errors.ts'
 import { newOrderedId } from '../../ids.ts'
+import type { EnqueueWrite } from '../../organizations/queue.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import { changing } from '../manage.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
@@ -24,7 +25,7 @@ export interface ResendDeps extends AttemptDeps {
   /** Of an attempt. */
   timeoutMs: number
   retryDelaysS: readonly number[]
-  inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
+  enqueueWrite: EnqueueWrite
 }
 
 /**
@@ -46,7 +47,7 @@ export async function testEndpoint(
     event === undefined
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
       : bodyOf(eventId, event, at, EVENTS[event].example)
-  const delivery = await deps.inTurn(orgId, () =>
+  const delivery = await deps.enqueueWrite(orgId, () =>
     changing(deps.writes, orgId, async (tx) => {
       const leaseMs = leaseMsOf(deps.timeoutMs)
       const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
@@ -78,13 +79,13 @@ export async function testEndpoint(
  * it is. Throws NOT_FOUND.
  */
 export async function redeliver(
-  { writes, inTurn }: Pick<ResendDeps, 'writes' | 'inTurn'>,
+  { writes, enqueueWrite }: Pick<ResendDeps, 'writes' | 'enqueueWrite'>,
   orgId: string,
   actor: Actor,
   endpointId: string,
   id: string,
 ): Promise<Delivery> {
-  return await inTurn(orgId, () =>
+  return await enqueueWrite(orgId, () =>
     changing(writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
       if (await resend(tx, orgId, endpointId, id)) {
@@ -123,7 +124,7 @@ export async function recover(
     await getEndpoint(deps.writes, orgId, endpointId)
     return { count: await countUndelivered(deps.writes, orgId, endpointId, span) }
   }
-  return await deps.inTurn(orgId, () =>
+  return await deps.enqueueWrite(orgId, () =>
     changing(deps.writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
       const count = await resendUndelivered(tx, orgId, endpointId, span)
