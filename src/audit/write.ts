@@ -82,7 +82,7 @@ const contentOf = (record: AuditRecord) => ({
   ipAddress: record.ip_address || null,
 })
 
-/** A record without an id gets one from what it says, and from how many like it came before it in the batch. */
+/** The id of a record without one: derived from its content and from the number of equal records before it in the batch. */
 function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, number>): string {
   const { at, action, userId, details, ipAddress } = content
   const parts = [timestampOf(at), action, userId, details, ipAddress ?? '']

@@ -6,15 +6,15 @@ import type { Budget } from './model.ts'
 const ALERT_THRESHOLD_PERCENT = 80
 
 /** A day's cost in micro-dollars. */
-export interface DayCost {
+interface DayCost {
   date: string
   cost: bigint
 }
 
 /**
- * How the month of `now` stands against its limit. `days` are the month's days with sessions, ascending; `since` is the
- * month of the budget record in force. Projections go on at the month's mean per day so far, today counted whole: the
- * same answer all day. The limit is exceeded by more than itself, not by reaching it.
+ * The month of `now` compared with its limit. `days` are the month's days with sessions, ascending; `since` is the
+ * month of the budget record in force. Projections use the month's mean per day so far, with today counted as a whole
+ * day, so that they do not change during a day. A cost equal to the limit does not exceed it.
  */
 export function budgetStatus(since: string, limit: bigint, days: readonly DayCost[], now: Date): Budget {
   const today = dateOf(now)

@@ -34,7 +34,7 @@ const GIB = 2 ** 30
 const MIN_FREE_BYTES = GIB / 10
 const LOW_FREE_BYTES = GIB
 
-/** What an error says, for a check's message. */
+/** The message of an error. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Runs a check; what it throws is a failure. */

@@ -35,7 +35,7 @@ export const SecurityRecord = Type.Object(
 export type SecurityRecord = Static<typeof SecurityRecord>
 
 /** A severity that is reported at once, by a `security.alert` event. */
-export type AlertSeverity = Extract<Severity, 'critical' | 'high'>
+type AlertSeverity = Extract<Severity, 'critical' | 'high'>
 
 /** True for a severity that is reported at once. */
 export const isAlert = (severity: Severity): severity is AlertSeverity =>

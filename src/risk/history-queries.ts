@@ -5,7 +5,7 @@ import type { OpenFindings } from './sensitive-paths.ts'
 
 /** Commits that a score looks back on, at most: the latest. */
 export const MAX_COMMITS = 2_000
-/** Latest changes of a file that its owners are told from. */
+/** Latest changes of a file that its owners are found by. */
 const MAX_OWN_CHANGES = 200
 
 interface ChangeRow {
@@ -18,7 +18,8 @@ interface ChangeRow {
 
 /**
  * The project's latest MAX_COMMITS commits in the range, in order of time, without those of bots and those of more than 30
- * files: read from an index, so that it costs the same whatever the history's length.
+ * files, which do not show which files belong together. Read from an index with that condition, so that the cost does not
+ * depend on the length of the history.
  */
 export async function commitsIn(
   tx: ISql,
@@ -92,7 +93,7 @@ export interface Touched {
   before: string
 }
 
-/** How many files of each change one person changed before, or nobody, as their latest 200 changes tell. */
+/** How many files of each change had at most one author before, among their latest 200 changes. */
 export async function countSingleOwned(
   tx: ISql,
   orgId: string,
@@ -120,7 +121,7 @@ export async function countSingleOwned(
   return new Map(rows.map((row) => [row.change, Number(row.single_owned)]))
 }
 
-/** Open findings in the files of each change, each finding once a file; `keys` are those of names that the files have or had. */
+/** Open findings in the files of each change, each finding once a file; `named` are all names that the files have or had. */
 export async function findingsIn(
   tx: ISql,
   orgId: string,

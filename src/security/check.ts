@@ -4,8 +4,8 @@ import type { DerivedTable } from '../db/derived-tables.ts'
 // What the heatmap is read from, computed from the sessions' details.
 
 /**
- * Scans all of the organization's details, and looks up by its whole key the session of each that has a finding: where
- * statistics know nothing of an organization yet, a plain join reads all of its details for every session.
+ * Scans all of the organization's details, and looks up the session of each that has a finding by its whole key: before
+ * statistics cover the organization, a plain join reads all of its details for every session.
  */
 const findingsFromDetails = (sql: ISql, orgId: string) => sql`
   select
@@ -20,7 +20,7 @@ const findingsFromDetails = (sql: ISql, orgId: string) => sql`
     select i.session_id, i.detail->'security_metadata'->'findings' as findings
     from session_details i
     where i.org_id = ${orgId}
-      -- most have no finding: to look for the name of a field takes a tenth of taking the JSON apart
+      -- most have no finding: searching for the name of a field takes a tenth of the time of parsing the JSON
       and strpos(i.detail::text, '"fingerprint"') > 0
     offset 0
   ) d
@@ -70,10 +70,10 @@ const bucketOf = (sql: ISql) => sql`
 const risksFromFindings = (sql: ISql, orgId: string) => sql`
   select
     g.project, g.file_key, min(g.file) as file,
-    (count(distinct g.fingerprint) filter (where g.gravest = 1))::integer as critical,
-    (count(distinct g.fingerprint) filter (where g.gravest = 2))::integer as high,
-    (count(distinct g.fingerprint) filter (where g.gravest = 3))::integer as medium,
-    (count(distinct g.fingerprint) filter (where g.gravest = 4))::integer as low,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 1))::integer as critical,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 2))::integer as high,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 3))::integer as medium,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 4))::integer as low,
     count(distinct g.session_id) as sessions,
     min(g.created_at) as first_seen_at,
     max(g.created_at) as last_seen_at
@@ -81,7 +81,7 @@ const risksFromFindings = (sql: ISql, orgId: string) => sql`
     select
       f.*,
       min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
-        over (partition by f.project, f.file_key, f.fingerprint) as gravest
+        over (partition by f.project, f.file_key, f.fingerprint) as severity_rank
     from findings f
     where f.org_id = ${orgId}
   ) g

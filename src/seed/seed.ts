@@ -23,11 +23,11 @@ import {
 /** Sessions held in memory at a time; one COPY each. */
 const BATCH = 5_000
 /** Some 5 ms of work: PostgreSQL takes as long for what its socket holds. */
-const SESSIONS_A_PAUSE = 100
+const SESSIONS_PER_PAUSE = 100
 /** Counted into the team's activity at a time: the versions of a row that one transaction leaves slow its next change. */
 const ACTIVITY_BATCH = 100_000
 
-export interface SeedDeps {
+interface SeedDeps {
   sql: Sql
   /** For the audit log. */
   actor?: Actor
@@ -36,7 +36,7 @@ export interface SeedDeps {
 }
 
 /**
- * Makes the sessions of `plan` for the organization in one transaction: all or none. `onProgress` hears how many are in.
+ * Makes the sessions of `plan` for the organization in one transaction: all or none. `onProgress` gets how many are written.
  * Throws OperatorError when sessions of the same seed are there.
  */
 export async function seedSessions(
@@ -53,7 +53,7 @@ export async function seedSessions(
     if (first !== undefined) await refuseSecondTime(tx, orgId, first.id)
     let done = 0
     let activity: Activity[] = []
-    const moveSeeded = async () => {
+    const countActivity = async () => {
       await updateActivity(tx, orgId, [], activity)
       activity = []
     }
@@ -65,12 +65,12 @@ export async function seedSessions(
         copySessions(tx, orgId, batch, scoredAt),
       ])
       activity.push(...batch.map(activityOf))
-      if (activity.length >= ACTIVITY_BATCH) await moveSeeded()
+      if (activity.length >= ACTIVITY_BATCH) await countActivity()
       done += batch.length
       batch = next
       onProgress(done)
     }
-    await moveSeeded()
+    await countActivity()
     await rebuildTables(tx, orgId, [...SESSION_TABLES, ...FINDING_TABLES])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
@@ -91,7 +91,7 @@ async function nextBatch(records: Iterator<SessionRecord>, prepare: Prepare): Pr
     const { value, done } = records.next()
     if (done === true) break
     batch.push(prepare(value))
-    if (batch.length % SESSIONS_A_PAUSE === 0) await Bun.sleep(0)
+    if (batch.length % SESSIONS_PER_PAUSE === 0) await Bun.sleep(0)
   }
   return batch
 }

@@ -6,7 +6,7 @@ import { isAlert } from '../records/finding.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Counted, updateRollups } from './rollup.ts'
 
-/** A session that was written, and what was known of it before. */
+/** A session that was written, and what was stored of it before. */
 export interface WrittenSession {
   session: PreparedSession
   before: { quality: bigint; alerts: ReadonlySet<string> } | undefined
@@ -15,14 +15,14 @@ export interface WrittenSession {
 export interface SessionsWritten extends WriteResult {
   /** Those that are new or have changed. */
   changed: readonly WrittenSession[]
-  /** What the changed sessions counted for in the team's activity, as they were stored. */
+  /** What the team's activity counted of the changed sessions, as they were stored. */
   activityBefore: readonly SessionActivity[]
 }
 
-/** What of a session the team's activity counts. */
-export interface SessionActivity {
+/** What the team's activity counts of a session. */
+interface SessionActivity {
   createdAt: string | Date
-  /** The member's id, else the address; null for nobody's. */
+  /** The member's id, else the address; null where the session has no user. */
   userKey: string | null
   project: string
   files: readonly string[]
@@ -156,7 +156,7 @@ const storedActivity = ({ created_at, user_key, project, files }: StoredSession)
   files,
 })
 
-/** What a session that is written counts for in the team's activity. */
+/** What the team's activity counts of a session that is written. */
 export const activityOf = ({
   createdAt,
   userId,

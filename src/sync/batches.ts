@@ -5,7 +5,7 @@ import type { Pricer } from '../scoring/prices.ts'
 import { prepareSession } from '../sessions/prepare.ts'
 import { MAX_RECORDS } from './validate.ts'
 
-/** A record that was not taken: where it came from, and why. */
+/** A record that was left out: its file and line, and why. */
 export interface Skipped {
   path: string
   /** From 1. */
@@ -13,8 +13,8 @@ export interface Skipped {
   reason: string
 }
 
-/** A record and where it stands. */
-export interface PlacedRecord {
+/** A record with its file and line. */
+interface PlacedRecord {
   record: SyncRecord
   path: string
   line: number
@@ -23,7 +23,7 @@ export interface PlacedRecord {
 /** What sends a batch: into the local database or to a server. All or nothing; VALIDATION_ERROR names `records[<index>]`. */
 export type SendBatch = (records: readonly SyncRecord[]) => Promise<RecordCounts>
 
-export interface BatchOptions {
+interface BatchOptions {
   send: SendBatch
   pricer: () => Promise<Pricer>
   onSkipped: (skipped: Skipped) => void

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody } from '../http/body.ts'
@@ -9,12 +9,12 @@ import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
 
 /** Packed and unpacked. */
-export const MAX_SYNC_BYTES = 32 * 1024 * 1024
+const MAX_SYNC_BYTES = 32 * 1024 * 1024
 
-export const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
+const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
 
 /** Unknown: each record is checked by the schema that its `type` names, with its index in what is wrong. */
-export const SyncRequest = Type.Object(
+const SyncRequest = Type.Object(
   {
     records: Type.Array(Type.Unknown({ oneOf: SYNC_RECORDS }), {
       description: 'Each of one of the kinds that `type` names; at most 10,000',
@@ -48,7 +48,7 @@ export const SyncRequest = Type.Object(
   },
 )
 
-export const SyncAnswer = Type.Object(
+const SyncResponse = Type.Object(
   {
     received: Type.Integer(),
     created: Type.Integer({ description: 'not known before' }),
@@ -57,7 +57,6 @@ export const SyncAnswer = Type.Object(
   },
   { additionalProperties: false },
 )
-export type SyncAnswer = Static<typeof SyncAnswer>
 
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: EnqueueWrite) =>
   new Elysia()
@@ -72,7 +71,7 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: Enqueu
         ...guard('write'),
         ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),
         body: SyncRequest,
-        response: { 200: SyncAnswer, ...errorResponses },
+        response: { 200: SyncResponse, ...errorResponses },
         detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },
     )

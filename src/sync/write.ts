@@ -29,7 +29,7 @@ export interface SyncDeps {
   pricer: () => Promise<Pricer>
 }
 
-export interface SyncResult extends RecordCounts {
+interface SyncResult extends RecordCounts {
   received: number
 }
 

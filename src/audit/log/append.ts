@@ -3,7 +3,7 @@ import type { ISql } from '../../db/client.ts'
 import { unnest } from '../../db/rows.ts'
 import { newId } from '../../ids.ts'
 
-// How entries get into the log and out of it; whoever changes the organization's data calls `recordEntries` in the
+// Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
 // same transaction. Every function here needs the organization's lock.
 
 /** Who changed something: `key_<id>` of an API key, `cli:<name>` of somebody at the command line. */
@@ -13,7 +13,7 @@ export interface Actor {
   ipAddress: string | null
 }
 
-/** The program itself, where nobody asked for what it does. */
+/** The program itself, for changes that no key and no person made. */
 export const SYSTEM: Actor = { userId: 'system', ipAddress: null }
 
 /** What was done: `details` carry the ids of what was changed. */
@@ -38,7 +38,7 @@ export interface LogRow {
 
 /**
  * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of the log. The
- * clock is the database's. Entries imported from more than a day ahead do not pull it along.
+ * clock is the database's. Imported entries of more than a day ahead are not counted as earlier ones.
  */
 export async function recordEntries(
   tx: ISql,
@@ -93,7 +93,7 @@ const countsOf = (tx: ISql) => tx`
       ('all', '', '', date '1970-01-01')
   ) as c (grain, user_id, action, bucket)`
 
-/** Inserts rows whose ids and times are free, and counts them. `imported` ones are marked with when they came in. */
+/** Inserts rows with unused ids and times, and counts them. `imported` ones get the time of the import. */
 export async function insertRows(
   tx: ISql,
   orgId: string,
@@ -129,7 +129,7 @@ export async function insertRows(
       entries = r.entries + excluded.entries`
 }
 
-/** Deletes the entries with these ids, and counts them no more. */
+/** Deletes the entries with these ids, and subtracts them from the counts. */
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const empty = await tx<{ grain: string; user_id: string; action: string; bucket: string }[]>`
@@ -139,7 +139,7 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
         and l.id = any(${[...ids]}::text[])
       returning l.created_at, l.user_id, l.action
     ),
-    gone as (
+    deleted as (
       select c.grain, c.user_id, c.action, c.bucket, count(*) as entries
       from e
       ${countsOf(tx)}
@@ -147,13 +147,13 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
     ),
     less as (
       update audit_rollups r
-      set entries = r.entries - g.entries
-      from gone g
+      set entries = r.entries - d.entries
+      from deleted d
       where r.org_id = ${orgId}
-        and r.grain = g.grain
-        and r.user_id = g.user_id
-        and r.action = g.action
-        and r.bucket = g.bucket
+        and r.grain = d.grain
+        and r.user_id = d.user_id
+        and r.action = d.action
+        and r.bucket = d.bucket
       returning r.grain, r.user_id, r.action, r.bucket, r.entries
     )
     select s.grain, s.user_id, s.action, s.bucket
