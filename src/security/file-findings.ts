@@ -1,6 +1,6 @@
 import { dateOf, monthOf } from '../dates.ts'
 import { fileKeyOf } from '../ids.ts'
-import type { Severity } from '../records/finding.ts'
+import { SEVERITY_RANK, type Severity } from '../records/finding.ts'
 
 /** A finding as the heatmap counts it: one for each session, file and fingerprint, with its highest severity. */
 export interface FileFinding {
@@ -14,8 +14,6 @@ export interface FileFinding {
   fingerprint: string
   severity: Severity
 }
-
-const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
 
 /** What the heatmap reads of a session. */
 export interface SessionWithFindings {
@@ -37,7 +35,7 @@ export function fileFindingsOf(sessions: readonly SessionWithFindings[]): FileFi
       if (file === null || file === '') continue
       const key = JSON.stringify([file, fingerprint])
       const known = mostSevere.get(key)
-      if (known === undefined || RANK[severity] < RANK[known.severity]) {
+      if (known === undefined || SEVERITY_RANK[severity] < SEVERITY_RANK[known.severity]) {
         const fileKey = known?.fileKey ?? fileKeyOf(file)
         mostSevere.set(key, { sessionId: id, project, createdAt, file, fileKey, fingerprint, severity })
       }

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody } from '../http/body.ts'
@@ -48,7 +48,7 @@ const SyncRequest = Type.Object(
   },
 )
 
-const SyncResponse = Type.Object(
+export const SyncAnswer = Type.Object(
   {
     received: Type.Integer(),
     created: Type.Integer({ description: 'not known before' }),
@@ -57,6 +57,7 @@ const SyncResponse = Type.Object(
   },
   { additionalProperties: false },
 )
+export type SyncAnswer = Static<typeof SyncAnswer>
 
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: EnqueueWrite) =>
   new Elysia()
@@ -71,7 +72,7 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: Enqueu
         ...guard('write'),
         ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),
         body: SyncRequest,
-        response: { 200: SyncResponse, ...errorResponses },
+        response: { 200: SyncAnswer, ...errorResponses },
         detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },
     )
