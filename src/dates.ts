@@ -134,5 +134,6 @@ export type Granularity = (typeof GRANULARITIES)[number]
 
 /** For PostgreSQL's `to_char` of a timestamp at UTC: the format of timestamps in the API, with milliseconds. */
 export const TIME_PATTERN = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+
 /** The same with microseconds. */
-export const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+export const TIME_PATTERN_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'

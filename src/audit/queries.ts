@@ -1,7 +1,6 @@
+import { TIME_PATTERN_US } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
 import type { AuditEntry, AuditListQuery } from './model.ts'
-
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 interface ListRow extends Omit<AuditEntry, 'id'> {
   total: string
@@ -96,7 +95,7 @@ export async function listEntries(
     )
     select
       t.total, p.id, p.action, p.user_id, p.details, p.ip_address,
-      to_char(p.created_at at time zone 'UTC', ${TIME_US}) as created_at
+      to_char(p.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as created_at
     from (select coalesce(sum(d.entries), 0) as total from days d) t
     left join (
       select p.*

@@ -1,11 +1,9 @@
-import { dateOf } from '../dates.ts'
+import { dateOf, TIME_PATTERN, TIME_PATTERN_US } from '../dates.ts'
 import type { Fragment, ISql, Sql } from '../db/client.ts'
 import type { AuditEntry, AuditReport, ReportAbout, ReportSummary } from './model.ts'
 
 /** Entries in one answer. */
 const MAX_ENTRIES = 10_000
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-const TIME_MS = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
 /** `at` null: from the newest entry on, or from the oldest (after). */
 interface Start {
@@ -39,9 +37,9 @@ interface MadeReport {
 async function findNewest(tx: ISql, orgId: string): Promise<MadeReport | undefined> {
   const [row] = await tx<MadeReport[]>`
     select r.id, r.period_from::text as from, r.period_to::text as to, r.summary,
-      to_char(r.generated_at at time zone 'UTC', ${TIME_MS}) as generated_at,
-      to_char(r.through at time zone 'UTC', ${TIME_US}) as through,
-      to_char(r.snapshot_at at time zone 'UTC', ${TIME_US}) as snapshot_at
+      to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN}) as generated_at,
+      to_char(r.through at time zone 'UTC', ${TIME_PATTERN_US}) as through,
+      to_char(r.snapshot_at at time zone 'UTC', ${TIME_PATTERN_US}) as snapshot_at
     from reports r
     where r.org_id = ${orgId}
     order by r.generated_at desc, r.id desc
@@ -95,7 +93,7 @@ async function readEntries(
 ): Promise<Pick<AuditReport, 'data' | 'truncated' | 'next_cursor'>> {
   const rows = await tx<AuditEntry[]>`
     select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address,
-      to_char(l.created_at at time zone 'UTC', ${TIME_US}) as created_at
+      to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as created_at
     from audit_log l
     where l.org_id = ${orgId}
       ${within}
@@ -128,7 +126,7 @@ async function readCounts(tx: ISql, orgId: string): Promise<CountRow[]> {
       and r.action = ''
     union all
     (
-      select 'newest', to_char(l.created_at at time zone 'UTC', ${TIME_MS}), 1
+      select 'newest', to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN}), 1
       from audit_log l
       where l.org_id = ${orgId}
       order by l.created_at desc
@@ -156,7 +154,7 @@ function summaryOf(rows: readonly CountRow[]): ReportSummary {
 export async function findReport(sql: ISql, orgId: string, id: string): Promise<ReportAbout | undefined> {
   const [row] = await sql<ReportAbout[]>`
     select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
-      to_char(r.generated_at at time zone 'UTC', ${TIME_MS}) as generated_at,
+      to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN}) as generated_at,
       (r.summary->>'total')::float8 as total
     from reports r
     where r.org_id = ${orgId}

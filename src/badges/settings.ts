@@ -26,12 +26,12 @@ export interface BadgeChange {
   public?: boolean | undefined
   /** null: no token any more. */
   tokenHash?: Uint8Array | null
-  /** The looks as they will be, from those there are. */
+  /** Returns the new look for the present one. */
   look: (known: BadgeLook) => BadgeLook
 }
 
 /** The options of `org update` that are about badges, as the command line has them. */
-export type BadgeOptions = Record<string, string | undefined>
+type BadgeOptions = Record<string, string | undefined>
 
 const refuse = (message: string) => new OperatorError(message, 2)
 

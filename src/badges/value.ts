@@ -2,7 +2,7 @@ import { addMonths, daysBetween, monthOf } from '../dates.ts'
 import { roundedQuotient } from '../decimals.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 
-// What a badge says, from sums: pure.
+// The value of a badge, computed from sums. Pure.
 
 const GREY = 'grey'
 const LIGHT_GREY = 'lightgrey'
@@ -24,7 +24,7 @@ export interface Limit {
 /** The badge of an organization that is unknown or does not show its badges. */
 export const unknownBadge = (kind: BadgeKind): Badge => ({ label: kind, message: 'unknown', color: GREY })
 
-/** The badge of a value from 0 to 100, in the organization's looks; undefined: there is nothing to say. */
+/** The badge of a value from 0 to 100, in the organization's looks; undefined: there is none. */
 export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeLook): Badge {
   const label = look.labels?.[kind] ?? kind
   if (value === undefined) return { label, message: 'n/a', color: LIGHT_GREY }

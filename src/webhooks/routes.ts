@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { access, type RouteDeps } from '../http/access.ts'
 import { jsonBody, optionalJsonBody } from '../http/body.ts'
 import { errorResponses, guard } from '../http/query.ts'
+import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
 import {
@@ -33,7 +34,7 @@ export interface WebhookDeps extends EndpointDeps {
   egress: Egress
   resolve: Resolve
   /** Runs `work` after the organization's earlier changes in this process. */
-  inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
+  enqueueWrite: EnqueueWrite
 }
 
 const tags = ['Webhooks']
@@ -48,7 +49,7 @@ const IdempotencyHeader = Type.Object({
 })
 
 export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
-  const { egress, resolve, box, inTurn } = webhooks
+  const { egress, resolve, box, enqueueWrite } = webhooks
   const { publicUrl } = deps.config
   const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
   return new Elysia()
@@ -72,7 +73,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         if (stored === undefined) await checkHost(wanted.url, egress, resolve)
         const created =
           stored === undefined
-            ? await inTurn(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, idempotency))
+            ? await enqueueWrite(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, idempotency))
             : (JSON.parse(stored) as CreatedEndpoint)
         set.status = 201
         set.headers.location = `${prefix}${new URL(request.url).pathname}/${created.id}`
@@ -104,7 +105,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
           const { url } = await getEndpoint(deps.sql, orgId, params.webhook_id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
         }
-        return await inTurn(orgId, () => updateEndpoint(webhooks, orgId, actor, params.webhook_id, change))
+        return await enqueueWrite(orgId, () =>
+          updateEndpoint(webhooks, orgId, actor, params.webhook_id, change),
+        )
       },
       {
         ...guard('webhooks'),
@@ -121,7 +124,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .delete(
       '/webhooks/:webhook_id',
       async ({ params, set, access: { orgId, actor } }) => {
-        await inTurn(orgId, () => deleteEndpoint(webhooks, orgId, actor, params.webhook_id))
+        await enqueueWrite(orgId, () => deleteEndpoint(webhooks, orgId, actor, params.webhook_id))
         set.status = 204
       },
       {
@@ -137,7 +140,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .post(
       '/webhooks/:webhook_id/rotate-secret',
       ({ params, body, access: { orgId, actor } }) =>
-        inTurn(orgId, () => rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body))),
+        enqueueWrite(orgId, () =>
+          rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body)),
+        ),
       {
         ...guard('webhooks'),
         ...optionalJsonBody('webhooks'),

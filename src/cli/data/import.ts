@@ -23,7 +23,7 @@ export async function importRecords(context: Context, path: string, org: string)
     skipped += 1
     if (skipped <= MAX_NAMED) tell(`line ${line}: ${reason}`)
   }
-  const tally = await withDatabase(context, async (sql) => {
+  const counts = await withDatabase(context, async (sql) => {
     const { id } = await getOrganization(sql, org)
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
@@ -43,10 +43,10 @@ export async function importRecords(context: Context, path: string, org: string)
     } finally {
       progress.stop()
     }
-    return batches.tally
+    return batches.counts
   })
   if (skipped > MAX_NAMED) tell(`and ${skipped - MAX_NAMED} more`)
-  const { created, updated, unchanged } = tally
+  const { created, updated, unchanged } = counts
   const text = `${received} records: ${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
   await answer(context.json, { received, created, updated, unchanged, skipped }, text)
 }

@@ -1,7 +1,7 @@
 import { ApiError, OperatorError } from '../../errors.ts'
 import { parseKey } from '../../keys/form.ts'
+import type { RecordCounts } from '../../records/changes.ts'
 import type { SyncRecord } from '../../records/records.ts'
-import type { Tally } from '../../records/tally.ts'
 import type { SendBatch } from '../../sync/batches.ts'
 import { tell } from '../command/output.ts'
 import { hashOf, openSentState, type SentState } from './sent-state.ts'
@@ -58,7 +58,7 @@ interface Connection {
 async function sendNew(
   { url, key, state, sendAll }: Connection,
   records: readonly SyncRecord[],
-): Promise<Tally> {
+): Promise<RecordCounts> {
   const entries = records.map((record, index) => {
     const text = JSON.stringify(record)
     return { index, text, id: idOf(record), hash: hashOf(text) }
@@ -88,7 +88,7 @@ function renumber(error: unknown, indexOf: (sent: number) => number | undefined)
   return new ApiError(error.code, error.message, { details })
 }
 
-async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Tally> {
+async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<RecordCounts> {
   let failures = 0
   let waits = 0
   for (;;) {
@@ -100,7 +100,7 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
       await Bun.sleep(seconds * 1_000)
       continue
     }
-    if (response instanceof Response && response.status < 500) return await tallyOf(response)
+    if (response instanceof Response && response.status < 500) return await countsOf(response)
     const delayMs = RETRY_DELAYS_MS[failures]
     const reason =
       response instanceof Response ? `answered ${response.status}` : `does not answer (${response.message})`
@@ -138,7 +138,7 @@ interface Answer {
   details?: { field: string; message: string }[]
 }
 
-async function tallyOf(response: Response): Promise<Tally> {
+async function countsOf(response: Response): Promise<RecordCounts> {
   const answer = (await response.json().catch(() => ({}))) as Answer
   if (response.ok && typeof answer.created === 'number') {
     return { created: answer.created, updated: answer.updated ?? 0, unchanged: answer.unchanged ?? 0 }

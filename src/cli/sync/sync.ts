@@ -154,10 +154,10 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
     else skip(summary, { path, line: null, reason: `${problem.field} ${problem.message}` })
   }
   await batches.flush()
-  summary.created = batches.tally.created
-  summary.updated = batches.tally.updated
+  summary.created = batches.counts.created
+  summary.updated = batches.counts.updated
   // with those that were known before they were read
-  summary.unchanged += batches.tally.unchanged
+  summary.unchanged += batches.counts.unchanged
 }
 
 /** Prints the records instead of sending them: NDJSON, or with --json one document. */

@@ -73,7 +73,10 @@ export async function sendAgain(context: Context, deliveryId: string): Promise<v
   const delivery = await withDatabase(context, async (sql) => {
     const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
     // behind the organization's lock in the database; no other change in this process to wait for
-    const deps = { writes: sql, inTurn: <Result>(_orgId: string, work: () => Promise<Result>) => work() }
+    const deps = {
+      writes: sql,
+      enqueueWrite: <Result>(_orgId: string, work: () => Promise<Result>) => work(),
+    }
     return await redeliver(deps, orgId, commandLineActor(), endpointId, deliveryId)
   })
   await answer(context.json, delivery, `delivery ${delivery.id} (${delivery.event}): ${stateOf(delivery)}`)

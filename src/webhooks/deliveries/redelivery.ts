@@ -3,6 +3,7 @@ import { microsOf, timestampOf } from '../../dates.ts'
 import type { Sql } from '../../db/client.ts'
 import { validationError } from '../../errors.ts'
 import { newOrderedId } from '../../ids.ts'
+import type { EnqueueWrite } from '../../organizations/queue.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import { inOrganizationTransaction } from '../endpoints.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
@@ -26,7 +27,7 @@ export interface RedeliveryDeps extends AttemptDeps {
   /** Time of an attempt. */
   timeoutMs: number
   retryDelaysS: readonly number[]
-  inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
+  enqueueWrite: EnqueueWrite
 }
 
 /**
@@ -48,7 +49,7 @@ export async function testEndpoint(
     event === undefined
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
       : bodyOf(eventId, event, at, EVENTS[event].example)
-  const delivery = await deps.inTurn(orgId, () =>
+  const delivery = await deps.enqueueWrite(orgId, () =>
     inOrganizationTransaction(deps.writes, orgId, async (tx) => {
       const leaseMs = leaseMsOf(deps.timeoutMs)
       const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
@@ -81,13 +82,13 @@ export async function testEndpoint(
  * changed. Throws NOT_FOUND.
  */
 export async function redeliver(
-  { writes, inTurn }: Pick<RedeliveryDeps, 'writes' | 'inTurn'>,
+  { writes, enqueueWrite }: Pick<RedeliveryDeps, 'writes' | 'enqueueWrite'>,
   orgId: string,
   actor: Actor,
   endpointId: string,
   id: string,
 ): Promise<Delivery> {
-  return await inTurn(orgId, () =>
+  return await enqueueWrite(orgId, () =>
     inOrganizationTransaction(writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
       if (await redeliverOne(tx, orgId, endpointId, id)) {
@@ -126,7 +127,7 @@ export async function recover(
     await getEndpoint(deps.writes, orgId, endpointId)
     return { count: await countUndelivered(deps.writes, orgId, endpointId, span) }
   }
-  return await deps.inTurn(orgId, () =>
+  return await deps.enqueueWrite(orgId, () =>
     inOrganizationTransaction(deps.writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
       const count = await redeliverSpan(tx, orgId, endpointId, span)
