@@ -27,7 +27,7 @@ const optionNameOf = (name: SettingName): string =>
 export function contextOf(command: Command, surroundings: Surroundings): Context {
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
-  for (const name of SETTINGS) {
+  for (const { name } of SETTINGS) {
     const value = options[optionNameOf(name)]
     if (typeof value === 'string') flags[name] = value
   }
