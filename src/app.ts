@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission } from './http/admission.ts'
-import { createBodyGate } from './http/body-semaphore.ts'
+import { createBodySemaphore } from './http/body-semaphore.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
@@ -52,8 +52,8 @@ export type App = ReturnType<typeof createApp>
 export function createApp(deps: AppDeps) {
   const { sql, writes, config, log, now, worker, pricer, secrets } = deps
   const admission = createAdmission(deps)
-  const bodies = createBodyGate()
-  const routeDeps = { sql, config, log, now, admission, bodies }
+  const bodies = createBodySemaphore()
+  const routeDeps = { sql, config, log, now, bodies }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
   const inTurn = createTurns()

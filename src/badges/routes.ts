@@ -5,9 +5,9 @@ import { dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { isDatabaseAway } from '../db/connection-errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
-import { type Headers, setLimitHeaders } from '../http/admission.ts'
-import { queryReader } from '../http/query-reader.ts'
-import { etagOf, matchesEtag } from '../http/response.ts'
+import { setLimitHeaders } from '../http/admission.ts'
+import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
+import { etagOf, matchesEtag, type ResponseHeaders } from '../http/response.ts'
 import { createBadgeMemory } from './memory.ts'
 import {
   BADGE_KINDS,
@@ -82,7 +82,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
     const peer = server?.requestIP(request)?.address
     const forwarded = request.headers.get('x-forwarded-for')
     const decision = limiter.take(clientAddress(peer, forwarded, deps.config.trustProxy))
-    setLimitHeaders(set.headers as Headers, decision)
+    setLimitHeaders(set.headers as ResponseHeaders, decision)
     Object.assign(set.headers, EMBED_HEADERS)
     return { admitted: decision.admitted }
   })
@@ -105,7 +105,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
           return text
         },
         {
-          query: BadgeQuery,
+          query: uncheckedQuery(BadgeQuery),
           transform: (context) => {
             context.query = read(context.request.url)
           },

@@ -1,9 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { jsonBody } from '../http/body.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
 import { namingLines } from '../http/json.ts'
-import { errorResponses, guard } from '../http/query.ts'
+import { errorResponses } from '../http/query.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import type { InTurn } from './organization-queue.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
@@ -67,9 +66,7 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, inTurn: InTurn) =>
       ({ body, access: { orgId, actor } }) =>
         namingLines(body, () => inTurn(orgId, () => writeRecords(sync, orgId, body.records, actor))),
       {
-        ...guard('write'),
-        ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),
-        body: SyncRequest,
+        ...guard('write', { body: SyncRequest, maxBytes: MAX_SYNC_BYTES, ndjson: true }),
         response: { 200: SyncAnswer, ...errorResponses },
         detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },

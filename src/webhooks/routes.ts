@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { jsonBody, optionalJsonBody } from '../http/body.ts'
-import { errorResponses, guard } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses } from '../http/query.ts'
 import { catalogue } from './catalogue-page.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
 import type { Egress } from './http/egress.ts'
@@ -73,10 +72,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         return created
       },
       {
-        ...guard('webhooks'),
-        ...jsonBody('webhooks'),
+        ...guard('webhooks', { body: NewEndpointBody }),
         headers: OnceHeader,
-        body: NewEndpointBody,
+
         response: { 201: CreatedEndpoint, ...errorResponses },
         detail: { summary: 'Add a webhook endpoint', tags },
       },
@@ -101,9 +99,8 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         return await inTurn(orgId, () => changeEndpoint(webhooks, orgId, actor, params.webhook_id, change))
       },
       {
-        ...guard('webhooks'),
-        ...jsonBody('webhooks'),
-        body: EndpointChangeBody,
+        ...guard('webhooks', { body: EndpointChangeBody }),
+
         response: { 200: Endpoint, ...errorResponses },
         detail: {
           summary: 'Change a webhook endpoint',
@@ -133,9 +130,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       ({ params, body, access: { orgId, actor } }) =>
         inTurn(orgId, () => rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body))),
       {
-        ...guard('webhooks'),
-        ...optionalJsonBody('webhooks'),
-        body: RotateBody,
+        ...guard('webhooks', { body: RotateBody, optional: true }),
         response: { 200: RotatedSecret, ...errorResponses },
         detail: {
           summary: 'Replace the signing secret',

@@ -1,7 +1,7 @@
 import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
 import { VERSION } from '../../version.ts'
-import { type BodyOptions, bodyOptionsOf } from '../body.ts'
-import { scopeOf } from '../query.ts'
+import { guardOf } from '../access.ts'
+import type { BodyOptions } from '../body.ts'
 import {
   completedParameter,
   errorComponents,
@@ -137,12 +137,10 @@ const functionsOf = (hook: unknown): object[] =>
 
 function completed(operation: Operation, components: Components): Schema {
   const { method, path, hooks, base, limited } = operation
-  const scope = functionsOf(hooks.transform)
-    .map(scopeOf)
+  const guard = functionsOf(hooks.transform)
+    .map(guardOf)
     .find((known) => known !== undefined)
-  const body = functionsOf(hooks.parse)
-    .map(bodyOptionsOf)
-    .find((known) => known !== undefined)
+  const { scope, body } = guard ?? {}
   const given = Array.isArray(base.parameters) ? base.parameters : []
   const shared = [
     ...(method === 'GET' && limited ? ['IfNoneMatch'] : []),
