@@ -1,4 +1,4 @@
-import { tell } from './output.ts'
+import { printMessage } from './output.ts'
 
 /** How far a long command is; stands on standard error. */
 export interface Progress {
@@ -38,7 +38,7 @@ function startLines(label: string, total: number | null): Progress {
       if (performance.now() - last < LINE_EVERY_MS) return
       last = performance.now()
       const share = total === null || total === 0 ? '' : ` ${Math.floor((100 * done) / total)} %`
-      tell(`${label}:${share} ${note}`.trimEnd())
+      printMessage(`${label}:${share} ${note}`.trimEnd())
     },
     stop() {},
   }

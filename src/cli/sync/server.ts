@@ -3,7 +3,7 @@ import { parseKey } from '../../keys/form.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import type { Tally } from '../../records/tally.ts'
 import type { SendBatch } from '../../sync/batches.ts'
-import { tell } from '../command/output.ts'
+import { printMessage } from '../command/output.ts'
 import { hashOf, openSentState, type SentState } from './sent-state.ts'
 
 export interface ServerOptions {
@@ -19,7 +19,7 @@ export interface Server {
   knownCommits: (project: string, shas: readonly string[]) => Promise<Set<string>>
 }
 
-/** After a connection error or an answer of 5xx: five tries in all, over eight seconds: longer than a server takes to restart. */
+/** After a connection error or a 5xx response: five attempts within eight seconds, longer than a server takes to restart. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 /** A limit's window is a minute. */
 const MAX_LIMIT_WAITS = 10
@@ -75,7 +75,7 @@ async function sendNew(
   }
 }
 
-/** The server counts the records it was sent; those that were left out shift them. */
+/** The server names records by their position in what was sent; this names them by their position in the batch. */
 function renumber(error: unknown, indexOf: (sent: number) => number | undefined): unknown {
   if (!(error instanceof ApiError)) return error
   const details = (error.options.details ?? []).map(({ field, message }) => ({
@@ -96,7 +96,7 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
     if (response instanceof Response && response.status === 429 && waits < MAX_LIMIT_WAITS) {
       waits += 1
       const seconds = Math.min(MAX_WAIT_S, Math.max(1, Number(response.headers.get('retry-after')) || 1))
-      tell(`the server's rate limit is reached: waiting ${seconds} s`)
+      printMessage(`the server's rate limit is reached: waiting ${seconds} s`)
       await Bun.sleep(seconds * 1_000)
       continue
     }
@@ -107,7 +107,7 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
     if (delayMs === undefined)
       throw new OperatorError(`${url} ${reason}; what was sent so far is kept, run it again later`)
     failures += 1
-    tell(`${url} ${reason}: trying again in ${delayMs / 1_000} s`)
+    printMessage(`${url} ${reason}: trying again in ${delayMs / 1_000} s`)
     await Bun.sleep(delayMs)
   }
 }
@@ -130,7 +130,7 @@ async function tryPost(url: string, key: string, body: Uint8Array<ArrayBuffer>):
   }
 }
 
-interface Answer {
+interface SyncResponse {
   error?: string
   created?: number
   updated?: number
@@ -139,15 +139,15 @@ interface Answer {
 }
 
 async function tallyOf(response: Response): Promise<Tally> {
-  const answer = (await response.json().catch(() => ({}))) as Answer
-  if (response.ok && typeof answer.created === 'number') {
-    return { created: answer.created, updated: answer.updated ?? 0, unchanged: answer.unchanged ?? 0 }
+  const body = (await response.json().catch(() => ({}))) as SyncResponse
+  if (response.ok && typeof body.created === 'number') {
+    return { created: body.created, updated: body.updated ?? 0, unchanged: body.unchanged ?? 0 }
   }
   const message =
-    answer.error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
-  if (response.status === 400 && answer.details !== undefined) {
+    body.error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
+  if (response.status === 400 && body.details !== undefined) {
     throw new ApiError('VALIDATION_ERROR', `the server refuses the records: ${message}`, {
-      details: answer.details,
+      details: body.details,
     })
   }
   throw new OperatorError(`the server refuses: ${message}`)
