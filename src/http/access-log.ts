@@ -5,7 +5,7 @@ const FLUSH_MS = 100
 const MAX_HELD = 512
 const MAX_PATH_LENGTH = 200
 
-export interface LoggedRequest {
+interface LoggedRequest {
   method: string
   /** Without the query string, which may hold personal data. */
   path: string
@@ -15,7 +15,7 @@ export interface LoggedRequest {
   access: Access | undefined
 }
 
-export interface AccessLog {
+interface AccessLog {
   record(request: LoggedRequest): void
   /** Writes the lines that are still held; to be called when the server has stopped. */
   flush(): void

@@ -20,13 +20,13 @@ const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
 const UNAUTHORIZED = 'Missing or invalid API key'
 
-/** Who asks: the organization of the key and what the key may do. */
+/** The organization of the request's key, and what the key may do. */
 export interface Access {
   orgId: string
   keyId: string
   plan: Plan
   scopes: readonly Scope[]
-  /** Who the audit log names. The address is not looked up for GET and HEAD, which change nothing. */
+  /** For the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor
 }
 
@@ -120,7 +120,7 @@ export function createAdmission({ sql, config, log, now, windowClock, keyClock }
   }
 }
 
-/** Who asks. Throws UNAUTHORIZED, RATE_LIMITED, or what the database threw. */
+/** The access of a request. Throws UNAUTHORIZED, RATE_LIMITED, or what the database threw. */
 export function accessOf(admitted: Admitted | undefined): Access {
   if (admitted === undefined) throw new Error('a route that needs a key lies outside /v1')
   const { access, limit, failure } = admitted

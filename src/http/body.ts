@@ -105,11 +105,18 @@ async function unpackWithin(
   }
 }
 
-/** By DecompressionStream: Bun 1.4.5's `zstdDecompress` takes a body that is cut off for a whole one. */
-async function unpackZstd(bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array | undefined> {
+/** By DecompressionStream: Bun 1.4.5's `zstdDecompress` accepts a truncated body as a complete one. */
+const unpackZstd = (bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array | undefined> =>
+  readAtMost(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('zstd')), maxBytes)
+
+/** All bytes of a stream; undefined when there are more than `maxBytes`: then no more than that were kept. */
+export async function readAtMost(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of new Blob([bytes]).stream().pipeThrough(new DecompressionStream('zstd'))) {
+  for await (const chunk of stream) {
     size += chunk.byteLength
     if (size > maxBytes) return undefined
     chunks.push(chunk)

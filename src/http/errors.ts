@@ -51,7 +51,7 @@ export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
       return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
     }
     if (!/^22...$/.test(codeOf(error) ?? '')) return undefined
-    // Data exceptions: our checks should have named the parameter.
+    // A data exception: our checks should have named the parameter.
     log.error('a bad value reached the database', { error, request_id: requestId, path })
     return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
   }

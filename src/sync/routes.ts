@@ -47,7 +47,7 @@ export const SyncRequest = Type.Object(
   },
 )
 
-export const SyncAnswer = Type.Object(
+export const SyncResponse = Type.Object(
   {
     received: Type.Integer(),
     created: Type.Integer({ description: 'not known before' }),
@@ -56,7 +56,7 @@ export const SyncAnswer = Type.Object(
   },
   { additionalProperties: false },
 )
-export type SyncAnswer = Static<typeof SyncAnswer>
+export type SyncResponse = Static<typeof SyncResponse>
 
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, inTurn: InTurn) =>
   new Elysia()
@@ -67,7 +67,7 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, inTurn: InTurn) =>
         namingLines(body, () => inTurn(orgId, () => writeRecords(sync, orgId, body.records, actor))),
       {
         ...guard('write', { body: SyncRequest, maxBytes: MAX_SYNC_BYTES, ndjson: true }),
-        response: { 200: SyncAnswer, ...errorResponses },
+        response: { 200: SyncResponse, ...errorResponses },
         detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },
     )

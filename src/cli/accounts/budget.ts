@@ -29,8 +29,7 @@ async function set(
   const { checkUsage, writeRecord } = await import('./record.ts')
   if (!/^\d+(\.\d+)?$/.test(limit))
     throw new OperatorError('limit must be an amount of US dollars, as 2500 or 99.50', 2)
-  if (!/^\d{4}-\d{2}$/.test(month) || !isDate(`${month}-01`))
-    throw new OperatorError('month must be a month, as 2026-11', 2)
+  if (!isDate(`${month}-01`)) throw new OperatorError('month must be a month, as 2026-11', 2)
   const record = { type: 'budget', month, limit: Number(limit) }
   checkUsage(record)
   await withOrganization(context, org, (sql, orgId) => writeRecord(context, sql, orgId, record))

@@ -1,7 +1,7 @@
 import { printMessage } from './output.ts'
 
 /** How far a long command is; stands on standard error. */
-export interface Progress {
+interface Progress {
   /** Sets how much is done, and what is said beside it. */
   set(done: number, note?: string): void
   stop(): void

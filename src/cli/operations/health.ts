@@ -6,7 +6,7 @@ import { printResult } from '../command/output.ts'
 const TIMEOUT_MS = 5_000
 
 /** The body of a response of /health, whatever its status. */
-export type HealthReport = { status?: string; version?: string; database?: string; worker?: string }
+type HealthReport = { status?: string; version?: string; database?: string; worker?: string }
 
 /** Requests /health of the server at `url`; undefined without a response. */
 export async function fetchHealth(url: string): Promise<{ ok: boolean; report: HealthReport } | undefined> {

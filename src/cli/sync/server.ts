@@ -1,4 +1,5 @@
 import { ApiError, OperatorError } from '../../errors.ts'
+import { renumberRecords } from '../../http/json.ts'
 import { parseKey } from '../../keys/form.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import type { Tally } from '../../records/tally.ts'
@@ -6,7 +7,7 @@ import type { SendBatch } from '../../sync/batches.ts'
 import { printMessage } from '../command/output.ts'
 import { hashOf, openSentState, type SentState } from './sent-state.ts'
 
-export interface ServerOptions {
+interface ServerOptions {
   server: string
   key: string
   /** Sends also what was sent before. */
@@ -71,21 +72,11 @@ async function sendNew(
     state.keep(fresh)
     return { created, updated, unchanged: unchanged + records.length - fresh.length }
   } catch (error) {
-    throw renumber(error, (sent) => fresh[sent]?.index)
+    if (!(error instanceof ApiError)) throw error
+    // The server counts the records it was sent; the caller also those that were left out.
+    const details = renumberRecords(error.options.details ?? [], (sent) => fresh[sent]?.index)
+    throw new ApiError(error.code, error.message, { details })
   }
-}
-
-/** The server names records by their position in what was sent; this names them by their position in the batch. */
-function renumber(error: unknown, indexOf: (sent: number) => number | undefined): unknown {
-  if (!(error instanceof ApiError)) return error
-  const details = (error.options.details ?? []).map(({ field, message }) => ({
-    field: field.replace(/^records\[(\d+)\]/, (whole, sent: string) => {
-      const index = indexOf(Number(sent))
-      return index === undefined ? whole : `records[${index}]`
-    }),
-    message,
-  }))
-  return new ApiError(error.code, error.message, { details })
 }
 
 async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Tally> {

@@ -4,7 +4,7 @@ import { untilSignal } from '../command/signals.ts'
 import { startReceiver } from './receiver.ts'
 import { receivedText } from './text.ts'
 
-export interface ListenOptions {
+interface ListenOptions {
   port: number
   secret: string | null
   status: number

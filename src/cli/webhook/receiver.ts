@@ -1,5 +1,5 @@
 import { codeOf, OperatorError } from '../../errors.ts'
-import { readAtMost } from './limited-body.ts'
+import { readAtMost } from '../../http/body.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 
 const HOST = '127.0.0.1'
@@ -20,7 +20,7 @@ export interface Received extends Verification {
   body: unknown
 }
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   /** 0: any free port. */
   port: number
   /** Called for every delivery; null: nothing can be verified. */

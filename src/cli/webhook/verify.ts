@@ -1,12 +1,12 @@
 import { OperatorError } from '../../errors.ts'
+import { readAtMost } from '../../http/body.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { readAtMost } from './limited-body.ts'
 import { MAX_BODY_BYTES } from './receiver.ts'
 import { ageWarning } from './verification.ts'
 
-export interface VerifyOptions {
+interface VerifyOptions {
   secret: string | null
   /** `sha256=<hex>` or `v1,<base64>`; several are separated by spaces, and one of them has to be valid. */
   signature: string
