@@ -93,17 +93,20 @@ export function guard<const Taken extends Input>(
 ): GuardHooks & Pick<Taken, keyof Taken & ('query' | 'body')>
 export function guard(scope: Scope, { query, body, ...options }: Input = {}) {
   const readQuery = query === undefined ? undefined : queryReader(query)
-  // One parameter and no destructuring: Elysia is to see `query` and `body` being replaced, not a copy.
-  const check = (context: GuardContext): void => {
+  // `context` is neither destructured, since Elysia takes `query` and `body` from it, nor given to a function: then
+  // Elysia would parse headers, cookies and query of each request, for whatever that function may read.
+  const checkOnly = (context: GuardContext): void => {
     checkScope(context.access, scope)
     replaceNul(context.params)
     if (readQuery !== undefined) context.query = readQuery(context.request.url)
   }
   const checkAndRead = async (context: GuardContext): Promise<void> => {
-    check(context)
+    checkScope(context.access, scope)
+    replaceNul(context.params)
+    if (readQuery !== undefined) context.query = readQuery(context.request.url)
     context.body = await readBody(context.request, options, context.bodies)
   }
-  const transform = body === undefined ? check : checkAndRead
+  const transform = body === undefined ? checkOnly : checkAndRead
   guards.set(transform, { scope, body: body === undefined ? undefined : options })
   return {
     transform,

@@ -61,7 +61,8 @@ export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
   // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
   const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
     .decorate({ startedAt: 0, admitted: undefined } as Arrival)
-    // One parameter: `startedAt` and `admitted` are set on the context, from which the later hooks take them.
+    // Sets `startedAt` and `admitted` on the context, from which the later hooks take them. The context is given to no
+    // function: then Elysia would parse headers, cookies and query of each request.
     .onRequest(async (context) => {
       const { request, set } = context
       const { headers } = set
@@ -75,7 +76,7 @@ export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
           setLimitHeaders(headers, admission.peek(request, peer))
           setPreflightHeaders(headers)
           set.status = 204
-          record(request, context, 204, set)
+          record(request, { startedAt: context.startedAt, admitted: undefined }, 204, set)
           return ''
         }
         const admitted = await admission.admit(request, peer)
