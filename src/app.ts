@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission } from './http/admission.ts'
-import { createBodyGate } from './http/body-semaphore.ts'
+import { createBodySemaphore } from './http/body-semaphore.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
@@ -35,7 +35,7 @@ export interface AppDeps {
   config: Config
   log: Log
   now: () => Date
-  /** How the webhook worker is: `ok`, or what is wrong. */
+  /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
   pricer: () => Promise<Pricer>
   /** Encrypts the signing secrets of webhooks. */
@@ -48,12 +48,12 @@ export interface AppDeps {
 
 export type App = ReturnType<typeof createApp>
 
-/** The whole API. It never listens: see http/listen.ts; `handle(request)` answers without a socket. */
+/** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
 export function createApp(deps: AppDeps) {
   const { sql, writes, config, log, now, worker, pricer, secrets } = deps
   const admission = createAdmission(deps)
-  const bodies = createBodyGate()
-  const routeDeps = { sql, config, log, now, admission, bodies }
+  const bodies = createBodySemaphore()
+  const routeDeps = { sql, config, log, now, bodies }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
   const enqueueWrite = createOrganizationQueues()
@@ -97,6 +97,6 @@ export function createApp(deps: AppDeps) {
     .use(badgeRoutes({ sql, config, now }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
-  // The routes' types are for nobody: a client speaks HTTP.
+  // Without the routes' types: clients speak HTTP.
   return Object.assign(app, { flushAccessLog })
 }

@@ -3,7 +3,8 @@
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
-export type LogFormat = 'json' | 'pretty'
+export const LOG_FORMATS = ['pretty', 'json'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
 export type LogFields = Record<string, unknown>
 
 export interface Log {

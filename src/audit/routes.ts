@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { errorResponses, guard, page } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses, page } from '../http/query.ts'
 import { readCursor } from './cursor.ts'
 import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { listEntries } from './queries.ts'
@@ -16,7 +16,7 @@ export const auditRoutes = (deps: RouteDeps) =>
         return page(rows, query, total)
       },
       {
-        ...guard('audit:read', AuditListQuery),
+        ...guard('audit:read', { query: AuditListQuery }),
         response: { 200: AuditPage, ...errorResponses },
         detail: { summary: 'List the audit log, newest first', tags: ['Audit'] },
       },
@@ -31,7 +31,7 @@ export const auditRoutes = (deps: RouteDeps) =>
           deps.now(),
         ),
       {
-        ...guard('audit:read', AuditReportQuery),
+        ...guard('audit:read', { query: AuditReportQuery }),
         response: { 200: AuditReport, ...errorResponses },
         detail: { summary: 'The audit log as a report, page by page', tags: ['Audit'] },
       },

@@ -5,9 +5,9 @@ import { dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
-import { type Headers, setLimitHeaders } from '../http/admission.ts'
-import { queryReader } from '../http/query-reader.ts'
-import { etagOf, matchesEtag } from '../http/response.ts'
+import { setLimitHeaders } from '../http/admission.ts'
+import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
+import { etagOf, matchesEtag, type ResponseHeaders } from '../http/response.ts'
 import { createBadgeCache } from './badge-cache.ts'
 import {
   BADGE_KINDS,
@@ -25,10 +25,10 @@ import { unknownBadge } from './value.ts'
 
 /** Requests a minute of an address, for badges alone. */
 const BADGES_A_MINUTE = 600
-/** How long anyone on the way may go on showing a badge, and we ourselves, while its source fails. */
+/** How long caches, and we ourselves, may show a badge while its source fails. */
 const STALE_IF_ERROR_S = 86_400
 const CACHE_CONTROL = `public, max-age=${CACHE_S}, s-maxage=${CACHE_S}, stale-if-error=${STALE_IF_ERROR_S}`
-/** What has another form is no organization's slug. */
+/** The form of an organization's slug. */
 const SLUG = /^[a-z0-9-]{1,63}$/
 
 /** Safe to open by itself, and to be shown by any page. */
@@ -82,7 +82,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
     const peer = server?.requestIP(request)?.address
     const forwarded = request.headers.get('x-forwarded-for')
     const decision = limiter.take(clientAddress(peer, forwarded, deps.config.trustProxy))
-    setLimitHeaders(set.headers as Headers, decision)
+    setLimitHeaders(set.headers as ResponseHeaders, decision)
     Object.assign(set.headers, EMBED_HEADERS)
     return { admitted: decision.admitted }
   })
@@ -92,7 +92,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
         `/api/badge/:org_slug/${kind}${format.suffix}`,
         async ({ params, query, request, set, admitted }) => {
           const badge = await find(params.org_slug, kind, query, admitted)
-          // Beyond the limit it may be a badge that there is: nobody on the way is to keep this one.
+          // Beyond the limit `unknown` may stand for an existing badge: no cache may keep it.
           set.headers['cache-control'] = badge !== undefined || admitted ? CACHE_CONTROL : 'no-store'
           const text = format.show(badge ?? unknownBadge(kind), query)
           const etag = etagOf(text)
@@ -105,7 +105,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
           return text
         },
         {
-          query: BadgeQuery,
+          query: uncheckedQuery(BadgeQuery),
           transform: (context) => {
             context.query = read(context.request.url)
           },
@@ -117,7 +117,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
   return routes
 }
 
-/** For the API's document alone: Elysia would hold the text of an answer to the schema of what it says. */
+/** For the API's document alone: with `response` Elysia would check the text of a response by the schema of its content. */
 const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => ({
   summary: `${kind[0]?.toUpperCase()}${kind.slice(1)} badge${suffix === '' ? '' : ', as shields.io reads it'}`,
   description: `${MEANING[kind]} ${SHOWN_TO}`,
@@ -127,7 +127,7 @@ const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => (
   },
 })
 
-/** Finds a badge: from the database, or the last one found where the caller asks too often or the database is away. */
+/** Finds a badge: in the database, or the last one found for clients beyond the limit or while the database is unreachable. */
 function createFinder({ sql, now }: BadgeDeps) {
   const cache = createBadgeCache(() => performance.now())
   return async (slug: string, kind: BadgeKind, query: BadgeQuery, admitted: boolean) => {

@@ -2,9 +2,13 @@ import { Command, CommanderError } from 'commander'
 import { OperatorError } from '../errors.ts'
 import { redact } from '../log.ts'
 import { VERSION } from '../version.ts'
-import { addAccounts } from './accounts/commands.ts'
-import type { Surroundings } from './command/context.ts'
-import { tell, tellError } from './command/output.ts'
+import { addBudget } from './accounts/budget.ts'
+import { addKey } from './accounts/key.ts'
+import { addMember } from './accounts/member.ts'
+import { addOrg } from './accounts/org.ts'
+import { addReport } from './accounts/report.ts'
+import { actionsOf, type ProcessContext } from './command/context.ts'
+import { printError, printMessage } from './command/output.ts'
 import { isCommon, settingOptions } from './command/settings.ts'
 import { addData } from './data/commands.ts'
 import { addOperations } from './operations/commands.ts'
@@ -22,30 +26,30 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
 
 /**
- * Runs the command line to its end and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Errors are said on
- * standard error in one line; a stack only at LOG_LEVEL=debug.
+ * Runs the command line to its end and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Errors are
+ * printed on standard error in one line; a stack only at LOG_LEVEL=debug.
  */
-export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const program = buildProgram(surroundings)
+export async function runCommandLine(args: readonly string[], started: ProcessContext): Promise<number> {
+  const program = buildProgram(started)
   try {
     await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    // commander has said what is wrong, or shown the help that was asked for
+    // commander has printed what is wrong, or the help that was asked for
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (error instanceof OperatorError) {
-      tellError(error.message)
+      printError(error.message)
       return error.exitCode
     }
-    tellError(error instanceof Error ? error.message || error.name : String(error))
-    const level = program.opts<{ logLevel?: string }>().logLevel ?? surroundings.env.LOG_LEVEL
-    if (level === 'debug') tell(error instanceof Error ? redact(error.stack ?? '') : '')
+    printError(error instanceof Error ? error.message || error.name : String(error))
+    const level = program.opts<{ logLevel?: string }>().logLevel ?? started.env.LOG_LEVEL
+    if (level === 'debug') printMessage(error instanceof Error ? redact(error.stack ?? '') : '')
     return 1
   }
 }
 
 /** Every command with its options; what a command does is loaded when it runs. */
-function buildProgram(surroundings: Surroundings): Command {
+function buildProgram(started: ProcessContext): Command {
   const program = new Command('cloud-analytics')
   const common = (command: Command) => (command === program ? [] : program.options.filter(isCommon))
   program
@@ -57,10 +61,15 @@ function buildProgram(surroundings: Surroundings): Command {
     .addHelpText('after', EXAMPLES)
     .exitOverride()
   for (const option of settingOptions()) program.addOption(option)
-  addServers(program, surroundings)
-  addAccounts(program, surroundings)
-  addData(program, surroundings)
-  addWebhooks(program, surroundings)
-  addOperations(program, surroundings)
+  const action = actionsOf(started)
+  addServers(program, started)
+  addOrg(program, action)
+  addKey(program, action)
+  addMember(program, action)
+  addBudget(program, action)
+  addReport(program, action)
+  addData(program, action)
+  addWebhooks(program, action, started)
+  addOperations(program, action)
   return program
 }

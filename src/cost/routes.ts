@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { errorResponses, guard } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses } from '../http/query.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
@@ -8,12 +8,12 @@ export const costRoutes = (deps: RouteDeps) =>
   new Elysia()
     .use(access(deps))
     .get('/cost', ({ query, access: { orgId } }) => getCost(deps.sql, orgId, query, deps.now()), {
-      ...guard('cost:read', CostQuery),
+      ...guard('cost:read', { query: CostQuery }),
       response: { 200: CostSummary, ...errorResponses },
       detail: { summary: 'Cost summary', tags: ['Cost'] },
     })
     .get('/cost/trend', ({ query, access: { orgId } }) => getCostTrend(deps.sql, orgId, query), {
-      ...guard('cost:read', CostTrendQuery),
+      ...guard('cost:read', { query: CostTrendQuery }),
       response: { 200: CostTrend, ...errorResponses },
       detail: { summary: 'Cost over time', tags: ['Cost'] },
     })

@@ -5,10 +5,9 @@ const FLUSH_MS = 100
 const MAX_HELD = 512
 const MAX_PATH_LENGTH = 200
 
-/** One answered request. */
-export interface AnsweredRequest {
+interface LoggedRequest {
   method: string
-  /** Without the query string, which may hold what is nobody's business. */
+  /** Without the query string, which may hold personal data. */
   path: string
   status: number
   ms: number
@@ -16,15 +15,15 @@ export interface AnsweredRequest {
   access: Access | undefined
 }
 
-export interface AccessLog {
-  record(answered: AnsweredRequest): void
-  /** Writes what is held; to be called when the server has stopped. */
+interface AccessLog {
+  record(request: LoggedRequest): void
+  /** Writes the lines that are still held; to be called when the server has stopped. */
   flush(): void
 }
 
-/** Holds a line per request and writes them together, off the path of the answer. */
+/** Holds a line per request and writes them together, outside the requests. */
 export function createAccessLog(log: Log): AccessLog {
-  let held: AnsweredRequest[] = []
+  let held: LoggedRequest[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
     clearTimeout(timer)
@@ -44,8 +43,8 @@ export function createAccessLog(log: Log): AccessLog {
   }
   return {
     flush,
-    record(answered) {
-      held.push(answered)
+    record(request) {
+      held.push(request)
       if (held.length >= MAX_HELD) return flush()
       if (timer !== undefined) return
       timer = setTimeout(flush, FLUSH_MS)

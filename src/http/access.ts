@@ -1,9 +1,17 @@
+import type { TObject, TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
+import { ApiError } from '../errors.ts'
+import { grants, type Scope } from '../keys/model.ts'
 import type { Log } from '../log.ts'
-import type { Admission } from './admission.ts'
-import type { BodyGate } from './body-semaphore.ts'
+import { type Access, type Admitted, accessOf } from './admission.ts'
+import { type BodyOptions, readBody } from './body.ts'
+import type { BodySemaphore } from './body-semaphore.ts'
+import { queryReader, uncheckedQuery } from './query-reader.ts'
+
+// The checks of a route behind a key, in this order: key and limit (`access`), then scope, path, query and body
+// (`guard`). The body is checked by Elysia, with the route's schema.
 
 /** What every feature's routes are made from. */
 export interface RouteDeps {
@@ -11,16 +19,98 @@ export interface RouteDeps {
   config: Config
   log: Log
   now: () => Date
-  admission: Admission
-  bodies: BodyGate
+  bodies: BodySemaphore
 }
 
-/**
- * The plugin of every route that needs a key: handlers get `access`; without a valid key they answer UNAUTHORIZED,
- * beyond the limit RATE_LIMITED, before the query is looked at.
- */
-export const access = (deps: RouteDeps) =>
+/** The plugin of every route that needs a key: handlers get `access`. Throws UNAUTHORIZED or RATE_LIMITED. */
+export const access = ({ bodies }: Pick<RouteDeps, 'bodies'>) =>
   new Elysia()
-    .decorate('admission', deps.admission)
-    .decorate('bodies', deps.bodies)
-    .derive({ as: 'scoped' }, ({ request, admission }) => ({ access: admission.accessOf(request) }))
+    .decorate('admitted', undefined as Admitted | undefined)
+    .decorate('bodies', bodies)
+    .derive({ as: 'scoped' }, ({ admitted }) => ({ access: accessOf(admitted) }))
+
+/** Throws FORBIDDEN, naming what is missing, unless the key has `scope` and the plan includes it. */
+function checkScope(access: Access, scope: Scope): void {
+  if (!grants(access.scopes, scope)) {
+    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${scope}`)
+  }
+  if (scope === 'webhooks' && access.plan === 'cloud_pro') {
+    throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
+  }
+}
+
+/** NUL, which PostgreSQL cannot compare with, becomes what broken UTF-8 is already: no id has it, so nothing is found. */
+function replaceNul(params: Record<string, string>): void {
+  for (const name in params) {
+    const value = params[name]
+    if (value?.includes('\0')) params[name] = value.replaceAll('\0', '\uFFFD')
+  }
+}
+
+/** What a route takes. `query` and `body` are schemas; the rest is how the body is read. */
+interface Input extends Partial<BodyOptions> {
+  query?: TObject
+  body?: TSchema
+}
+
+/** What the API's document says of a guarded route besides its schemas. */
+interface Guard {
+  scope: Scope
+  /** Undefined for a route without a body. */
+  body: BodyOptions | undefined
+}
+
+const guards = new WeakMap<object, Guard>()
+
+/** What `guard` was called with, by the `transform` it made; undefined for any other function. */
+export const guardOf = (transform: object): Guard | undefined => guards.get(transform)
+
+interface GuardContext {
+  access: Access
+  bodies: BodySemaphore
+  request: Request
+  params: Record<string, string>
+  query: unknown
+  body: unknown
+}
+
+interface GuardHooks {
+  transform: (context: GuardContext) => void | Promise<void>
+}
+
+/** Elysia checks a body only where something has parsed it; `guard` reads it after the scope is checked. */
+const leaveUnread = () => null
+
+/**
+ * Route options of every route behind `access`: the key must have `scope` (FORBIDDEN); then the query string is read by
+ * the schema `query`, strictly and with its defaults, and the body as JSON, which Elysia then checks by the schema `body`
+ * (VALIDATION_ERROR). Neither is read before.
+ */
+export function guard(scope: Scope): GuardHooks
+export function guard<const Taken extends Input>(
+  scope: Scope,
+  input: Taken,
+): GuardHooks & Pick<Taken, keyof Taken & ('query' | 'body')>
+export function guard(scope: Scope, { query, body, ...options }: Input = {}) {
+  const readQuery = query === undefined ? undefined : queryReader(query)
+  // `context` is neither destructured, since Elysia takes `query` and `body` from it, nor given to a function: then
+  // Elysia would parse headers, cookies and query of each request, for whatever that function may read.
+  const checkOnly = (context: GuardContext): void => {
+    checkScope(context.access, scope)
+    replaceNul(context.params)
+    if (readQuery !== undefined) context.query = readQuery(context.request.url)
+  }
+  const checkAndRead = async (context: GuardContext): Promise<void> => {
+    checkScope(context.access, scope)
+    replaceNul(context.params)
+    if (readQuery !== undefined) context.query = readQuery(context.request.url)
+    context.body = await readBody(context.request, options, context.bodies)
+  }
+  const transform = body === undefined ? checkOnly : checkAndRead
+  guards.set(transform, { scope, body: body === undefined ? undefined : options })
+  return {
+    transform,
+    ...(query && { query: uncheckedQuery(query) }),
+    ...(body && { body, parse: leaveUnread }),
+  }
+}

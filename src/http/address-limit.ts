@@ -5,14 +5,14 @@ import type { Decision } from './rate-limit.ts'
 
 /** Requests a minute of an address without a key. */
 const LIMIT = 60
-/** Addresses remembered; the one not heard of for longest is forgotten first. */
+/** Addresses in memory; the least recently used is dropped first. */
 const MAX_ADDRESSES = 50_000
 const MINUTE_MS = 60_000
 const MAX_FORWARDED_LENGTH = 4_096
 const UNKNOWN = 'unknown'
 
 /** A limiter of clients by their address. */
-export interface AddressLimiter {
+interface AddressLimiter {
   /** Counts one request of the address. */
   take(address: string): Decision
   /** What the next request would find, without counting. */
@@ -70,7 +70,7 @@ function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
 
 /**
  * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the entry of
- * X-Forwarded-For that the outermost trusted proxy wrote, and what clients wrote left of it is not believed.
+ * X-Forwarded-For that the outermost trusted proxy wrote; entries left of it come from clients and are ignored.
  */
 function addressOf(peer: string | undefined, forwarded: string | null, hops: number) {
   const connection = peer === undefined ? undefined : parseAddress(peer)

@@ -10,37 +10,44 @@ import { clientAddress, createAddressLimiter, exactAddress } from './address-lim
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
 import { leaseRequests } from './rate-windows.ts'
+import type { ResponseHeaders } from './response.ts'
 
-// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so that a
-// 404 carries the limit's headers too. What came of it is thrown later, by `accessOf`, where a route needs the key.
+// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so that a 404
+// carries the limit's headers too. A route that needs the key takes it by `accessOf`, which throws what is wrong.
 
 const BEARER = /^bearer ([!-~]+)$/i
 const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
 const UNAUTHORIZED = 'Missing or invalid API key'
 
-/** Who asks: the organization of the key and what the key may do. */
+/** The organization of the request's key, and what the key may do. */
 export interface Access {
   orgId: string
   keyId: string
   plan: Plan
   scopes: readonly Scope[]
-  /** Who the audit log names. The address is not looked up for GET and HEAD, which change nothing. */
+  /** For the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor
 }
 
-/** The headers that an answer will have. */
-export type Headers = Record<string, string | number>
+/** What is known of a request before it is routed. */
+export interface Admitted {
+  /** Undefined without a valid key. */
+  access: Access | undefined
+  /** For the headers: of the organization, or without a valid key of the client's address. */
+  limit: Decision
+  /** Why the key or the limit could not be looked up. */
+  failure?: unknown
+}
+
+/** The address of the connection. */
+type Peer = () => string | undefined
 
 export interface Admission {
-  /** Counts the request and puts the limit's headers into `headers`; never rejects. */
-  admit(request: Request, headers: Headers, peer: () => string | undefined): void | Promise<void>
-  /** Puts the limit's headers into `headers` without counting: for preflights. */
-  show(request: Request, headers: Headers, peer: () => string | undefined): void
-  /** Who asks. Throws UNAUTHORIZED, RATE_LIMITED, or what the database threw. The request must have been admitted. */
-  accessOf(request: Request): Access
-  /** The same, undefined instead of an error: for logs. */
-  knownAccessOf(request: Request): Access | undefined
+  /** Looks the key up and counts the request; never throws. */
+  admit(request: Request, peer: Peer): Admitted | Promise<Admitted>
+  /** The limit of the client's address without counting: for preflights. */
+  peek(request: Request, peer: Peer): Decision
 }
 
 interface AdmissionDeps {
@@ -54,13 +61,10 @@ interface AdmissionDeps {
   keyClock?: (() => number) | undefined
 }
 
-type Outcome = { access: Access } | { refusal: unknown; access?: Access }
-
 const elapsedMs = () => performance.now()
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
 export function createAdmission({ sql, config, log, now, windowClock, keyClock }: AdmissionDeps): Admission {
-  const outcomes = new WeakMap<Request, Outcome>()
   const addresses = createAddressLimiter(now)
   const findKey = createKeyCache({ find: (ids) => findKeys(sql, ids), clock: keyClock ?? elapsedMs })
   const limiter = createLimiter({
@@ -69,69 +73,61 @@ export function createAdmission({ sql, config, log, now, windowClock, keyClock }
   })
   const touch = createTouch((keyId) => touchKey(sql, keyId), log)
 
-  const addressOf = (request: Request, peer: () => string | undefined) =>
-    clientAddress(peer(), request.headers.get('x-forwarded-for'), config.trustProxy)
-
-  const callerOf = (request: Request, peer: () => string | undefined) =>
+  const forwardedOf = (request: Request) => request.headers.get('x-forwarded-for')
+  const addressOf = (request: Request, peer: Peer) =>
+    clientAddress(peer(), forwardedOf(request), config.trustProxy)
+  const exactAddressOf = (request: Request, peer: Peer) =>
     request.method === 'GET' || request.method === 'HEAD'
       ? null
-      : exactAddress(peer(), request.headers.get('x-forwarded-for'), config.trustProxy)
+      : exactAddress(peer(), forwardedOf(request), config.trustProxy)
 
-  const refuseCaller = (request: Request, headers: Headers, peer: () => string | undefined) => {
-    const decision = addresses.take(addressOf(request, peer))
-    setLimitHeaders(headers, decision)
-    outcomes.set(request, { refusal: decision.admitted ? unauthorized() : rateLimited(decision) })
-  }
-
-  const decide = (request: Request, headers: Headers, access: Access, decision: Decision) => {
-    setLimitHeaders(headers, decision)
-    outcomes.set(request, decision.admitted ? { access } : { refusal: rateLimited(decision), access })
-  }
-
-  const count = (request: Request, headers: Headers, access: Access): void | Promise<void> => {
-    const limit = config.rateLimits[access.plan]
+  const count = (access: Access): Admitted | Promise<Admitted> => {
+    const perMinute = config.rateLimits[access.plan]
     touch(access.keyId)
-    const decision = limiter.take(access.orgId, limit)
-    if (!(decision instanceof Promise)) return decide(request, headers, access, decision)
-    return decision.then(
-      (late) => decide(request, headers, access, late),
-      (error) => {
-        setLimitHeaders(headers, limiter.peek(access.orgId, limit) ?? unknownWindow(limit, now()))
-        outcomes.set(request, { refusal: error, access })
-      },
+    const limit = limiter.take(access.orgId, perMinute)
+    if (!(limit instanceof Promise)) return { access, limit }
+    return limit.then(
+      (leased) => ({ access, limit: leased }),
+      (failure: unknown) => ({
+        access,
+        limit: limiter.peek(access.orgId, perMinute) ?? unknownWindow(perMinute, now()),
+        failure,
+      }),
     )
   }
 
   return {
-    admit(request, headers, peer) {
+    admit(request, peer) {
+      const withoutKey = (): Admitted => ({
+        access: undefined,
+        limit: addresses.take(addressOf(request, peer)),
+      })
       const key = presentedKey(request)
-      if (key === undefined) return refuseCaller(request, headers, peer)
+      if (key === undefined) return withoutKey()
+      const countIfValid = (found: FoundKey | undefined) =>
+        found !== undefined && sameHash(found.hash, key.hash)
+          ? count(accessBy(found, exactAddressOf(request, peer)))
+          : withoutKey()
       const found = findKey(key.id)
-      if (!(found instanceof Promise)) {
-        const access = accessBy(key, found, () => callerOf(request, peer))
-        return access === undefined ? refuseCaller(request, headers, peer) : count(request, headers, access)
-      }
-      return found.then(
-        (late) => {
-          const access = accessBy(key, late, () => callerOf(request, peer))
-          return access === undefined ? refuseCaller(request, headers, peer) : count(request, headers, access)
-        },
-        (error) => {
-          setLimitHeaders(headers, addresses.peek(addressOf(request, peer)))
-          outcomes.set(request, { refusal: error })
-        },
-      )
+      if (!(found instanceof Promise)) return countIfValid(found)
+      return found.then(countIfValid, (failure: unknown) => ({
+        access: undefined,
+        limit: addresses.peek(addressOf(request, peer)),
+        failure,
+      }))
     },
-    show: (request, headers, peer) => setLimitHeaders(headers, addresses.peek(addressOf(request, peer))),
-    accessOf(request) {
-      const outcome = outcomes.get(request)
-      if (outcome === undefined)
-        throw new Error('a route behind `access` lies outside /v1: nobody admitted the request')
-      if ('refusal' in outcome) throw outcome.refusal
-      return outcome.access
-    },
-    knownAccessOf: (request) => outcomes.get(request)?.access,
+    peek: (request, peer) => addresses.peek(addressOf(request, peer)),
   }
+}
+
+/** The access of a request. Throws UNAUTHORIZED, RATE_LIMITED, or what the database threw. */
+export function accessOf(admitted: Admitted | undefined): Access {
+  if (admitted === undefined) throw new Error('a route that needs a key lies outside /v1')
+  const { access, limit, failure } = admitted
+  if (failure !== undefined) throw failure
+  if (!limit.admitted) throw rateLimited(limit)
+  if (access === undefined) throw new ApiError('UNAUTHORIZED', UNAUTHORIZED)
+  return access
 }
 
 /** The key of the Authorization header. Two headers arrive joined by a comma, which no key's form has. */
@@ -141,14 +137,8 @@ function presentedKey(request: Request): ParsedKey | undefined {
   return text === undefined ? undefined : parseKey(text)
 }
 
-function accessBy(
-  key: ParsedKey,
-  found: FoundKey | undefined,
-  ipAddress: () => string | null,
-): Access | undefined {
-  if (found === undefined || !sameHash(found.hash, key.hash)) return undefined
-  const { orgId, id, plan, scopes } = found
-  return { orgId, keyId: id, plan, scopes, actor: { userId: `key_${id}`, ipAddress: ipAddress() } }
+function accessBy({ orgId, id, plan, scopes }: FoundKey, ipAddress: string | null): Access {
+  return { orgId, keyId: id, plan, scopes, actor: { userId: `key_${id}`, ipAddress } }
 }
 
 /** Notes a key's use in the background, at most once a minute. */
@@ -165,20 +155,18 @@ function createTouch(write: (keyId: string) => Promise<void>, log: Log): (keyId:
   }
 }
 
-/** Says in X-RateLimit-* what the limiter decided. */
-export function setLimitHeaders(headers: Headers, decision: Decision): void {
+/** Sets X-RateLimit-*. */
+export function setLimitHeaders(headers: ResponseHeaders, decision: Decision): void {
   headers['x-ratelimit-limit'] = String(decision.limit)
   headers['x-ratelimit-remaining'] = String(decision.remaining)
   headers['x-ratelimit-reset'] = String(decision.resetS)
 }
 
-/** The database is away and knows the window: the headers say what holds without it. */
+/** The database knows the window and cannot be reached: what holds without it. */
 function unknownWindow(limit: number, now: Date): Decision {
   const resetS = (Math.floor(now.getTime() / 60_000) + 1) * 60
   return { admitted: false, limit, remaining: 0, resetS, retryAfterS: 1 }
 }
-
-const unauthorized = () => new ApiError('UNAUTHORIZED', UNAUTHORIZED)
 
 const rateLimited = (decision: Decision) =>
   new ApiError('RATE_LIMITED', `More than ${decision.limit} requests in this minute`, {

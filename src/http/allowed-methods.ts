@@ -4,7 +4,7 @@ interface Route {
 }
 
 /** A function that names the methods of a path's routes, sorted; empty for an unknown path. */
-export function createAllow(routes: readonly Route[]): (path: string) => string[] {
+export function createAllowedMethods(routes: readonly Route[]): (path: string) => string[] {
   const patterns = Map.groupBy(routes, (route) => route.path)
   const compiled = [...patterns].map(([path, group]) => ({
     pattern: patternOf(path),

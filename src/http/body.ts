@@ -1,13 +1,10 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { ApiError, codeOf, type FieldProblem, validationError } from '../errors.ts'
-import type { Scope } from '../keys/model.ts'
-import type { Admission } from './admission.ts'
-import { type BodyGate, SMALL_BODY_BYTES } from './body-semaphore.ts'
+import { type BodySemaphore, SMALL_BODY_BYTES } from './body-semaphore.ts'
 import { parseJson, parseLines } from './json.ts'
-import { assertAllowed } from './query.ts'
 
-/** Unpacked and packed, of every route but sync. */
+/** Unpacked and packed, unless a route says otherwise. */
 const MAX_BODY_BYTES = 1024 * 1024
 
 const JSON_TYPE = 'application/json'
@@ -19,7 +16,8 @@ const unpackGzip = promisify(gunzip)
 type Encoding = 'gzip' | 'zstd'
 
 export interface BodyOptions {
-  maxBytes: number
+  /** Of the body, packed and unpacked. */
+  maxBytes?: number
   /** Takes application/x-ndjson too, as `{ records: [...] }`. */
   ndjson?: boolean
   /** No body at all stands for `{}`. */
@@ -41,7 +39,7 @@ function mediaTypeOf(request: Request, accepted: readonly string[]): string {
   throw bodyError(`Content-Type must be ${accepted.join(' or ')}, in UTF-8`, 415)
 }
 
-/** How the body is packed; throws 415 when it is by something we do not know. */
+/** How the body is packed; throws 415 for an unknown encoding. */
 function encodingOf(request: Request): Encoding | undefined {
   const encoding = (request.headers.get('content-encoding') ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity') return undefined
@@ -107,11 +105,18 @@ async function unpackWithin(
   }
 }
 
-/** By DecompressionStream: Bun 1.4.5's `zstdDecompress` takes a body that is cut off for a whole one. */
-async function unpackZstd(bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array | undefined> {
+/** By DecompressionStream: Bun 1.4.5's `zstdDecompress` accepts a truncated body as a complete one. */
+const unpackZstd = (bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array | undefined> =>
+  readAtMost(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('zstd')), maxBytes)
+
+/** All bytes of a stream; undefined when there are more than `maxBytes`: then no more than that were kept. */
+export async function readAtMost(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of new Blob([bytes]).stream().pipeThrough(new DecompressionStream('zstd'))) {
+  for await (const chunk of stream) {
     size += chunk.byteLength
     if (size > maxBytes) return undefined
     chunks.push(chunk)
@@ -120,14 +125,16 @@ async function unpackZstd(bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Pro
 }
 
 /**
- * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark.
+ * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark; NDJSON as
+ * `{ records: [...] }`. A large one waits for `bodies`.
  * Throws VALIDATION_ERROR: 413 beyond `maxBytes` packed or unpacked, 415 for another type or encoding, else 400.
  */
 export async function readBody(
   request: Request,
-  { maxBytes, ndjson = false, optional = false }: BodyOptions,
-  beforeLarge: BeforeLarge = async () => {},
+  { maxBytes = MAX_BODY_BYTES, ndjson = false, optional = false }: BodyOptions,
+  bodies: Pick<BodySemaphore, 'acquire'>,
 ): Promise<unknown> {
+  const beforeLarge = () => bodies.acquire(request)
   if (optional && request.body === null) return {}
   const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
   const encoding = encodingOf(request)
@@ -148,32 +155,3 @@ export async function readBody(
     throw bodyError('must be an object')
   return value
 }
-
-const optionsOf = new WeakMap<object, BodyOptions>()
-
-/** The options of a `parse` made by `jsonBody`, for the API's document; undefined for anything else. */
-export const bodyOptionsOf = (parse: object): BodyOptions | undefined => optionsOf.get(parse)
-
-/** What the hook below gets from Elysia; `admission` and `bodies` are there on routes behind `access`. */
-interface ParseContext {
-  request: Request
-  admission: Admission
-  bodies: BodyGate
-}
-
-/**
- * Route options that read the body instead of Elysia: 401, 429 and 403 come before a byte is read. Spread it beside
- * `guard(scope)`. The handler's `body` is the parsed JSON, and `{ records: [...] }` where NDJSON was sent.
- */
-export function jsonBody(scope: Scope, options: BodyOptions = { maxBytes: MAX_BODY_BYTES }) {
-  const parse = async ({ request, admission, bodies }: ParseContext): Promise<unknown> => {
-    assertAllowed(admission.accessOf(request), scope)
-    return await readBody(request, options, () => bodies.enter(request))
-  }
-  optionsOf.set(parse, options)
-  return { parse: [parse] }
-}
-
-/** The same where the body may be left out: `{}` then. */
-export const optionalJsonBody = (scope: Scope) =>
-  jsonBody(scope, { maxBytes: MAX_BODY_BYTES, optional: true })

@@ -1,20 +1,20 @@
 import type { TSchema } from '@sinclair/typebox'
-import { NotFoundError, ParseError, ValidationError } from 'elysia'
+import { NotFoundError, ValidationError } from 'elysia'
 import { isConnectionError } from '../db/connection-errors.ts'
 import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ErrorBody } from './query.ts'
-import type { AnswerSet } from './response.ts'
+import type { ResponseSet } from './response.ts'
 
 const MAX_PROBLEMS = 20
-const AWAY_RETRY_S = 2
-/** A database that is away is logged once in this time, not once a request. */
-const AWAY_LOG_MS = 1_000
+const UNREACHABLE_RETRY_S = 2
+/** That the database cannot be reached is logged once in this time, not once a request. */
+const UNREACHABLE_LOG_MS = 1_000
 
 interface ErrorDeps {
   log: Log
-  /** The methods of a path's routes. */
-  allow: (path: string) => string[]
+  /** The methods of a path's routes; empty for an unknown path. */
+  allowedMethods: (path: string) => string[]
 }
 
 interface FailedRequest {
@@ -25,25 +25,25 @@ interface FailedRequest {
 }
 
 /** A function that turns any error into its body, with status and headers put into `set`: the only such place. */
-export function createErrorAnswer({ log, allow }: ErrorDeps) {
-  let awayLoggedAt = -Infinity
-  const internal = (error: unknown, { request, path, requestId }: FailedRequest): ApiError => {
+export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
+  let unreachableLoggedAt = -Infinity
+  const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
     const fields = { error, request_id: requestId, method: request.method, path }
     if (!isConnectionError(error)) {
       log.error('a request failed', fields)
       return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
     }
-    if (performance.now() - awayLoggedAt > AWAY_LOG_MS) {
-      awayLoggedAt = performance.now()
+    if (performance.now() - unreachableLoggedAt > UNREACHABLE_LOG_MS) {
+      unreachableLoggedAt = performance.now()
       log.warn('the database is away', fields)
     }
-    const options = { status: 503, headers: { 'retry-after': String(AWAY_RETRY_S) } }
+    const options = { status: 503, headers: { 'retry-after': String(UNREACHABLE_RETRY_S) } }
     return new ApiError('INTERNAL_ERROR', 'The database is away or busy; try again', options)
   }
   const known = (failed: FailedRequest): ApiError | undefined => {
     const { error, request, path, requestId } = failed
     if (error instanceof ApiError) return error
-    if (error instanceof NotFoundError) return notFound(allow(path), request.method)
+    if (error instanceof NotFoundError) return notFound(allowedMethods(path), request.method)
     if (error instanceof ValidationError) return invalid(error, log, requestId)
     if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
     if (error instanceof SyntaxError) return new ApiError('VALIDATION_ERROR', 'body: is not valid JSON')
@@ -51,26 +51,20 @@ export function createErrorAnswer({ log, allow }: ErrorDeps) {
       return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
     }
     if (!/^22...$/.test(codeOf(error) ?? '')) return undefined
-    // Data exceptions: our checks should have named the parameter.
+    // A data exception: our checks should have named the parameter.
     log.error('a bad value reached the database', { error, request_id: requestId, path })
     return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
   }
-  return (failed: FailedRequest, set: AnswerSet): ErrorBody => {
-    const cause = causeOf(failed.error)
-    const answer = known({ ...failed, error: cause }) ?? internal(cause, failed)
-    const { details, headers } = answer.options
-    set.status = answer.status
-    if (answer.status === 401) set.headers['www-authenticate'] = 'Bearer'
+  return (failed: FailedRequest, set: ResponseSet): ErrorBody => {
+    const error = known(failed) ?? internal(failed)
+    const { details, headers } = error.options
+    set.status = error.status
+    if (error.status === 401) set.headers['www-authenticate'] = 'Bearer'
     Object.assign(set.headers, headers)
     set.headers['cache-control'] = 'no-store'
-    const body: ErrorBody = { error: answer.message, code: answer.code, request_id: failed.requestId }
+    const body: ErrorBody = { error: error.message, code: error.code, request_id: failed.requestId }
     return details === undefined ? body : { ...body, details }
   }
-}
-
-/** What a parse hook threw arrives inside a ParseError. */
-function causeOf(error: unknown): unknown {
-  return error instanceof ParseError && error.cause instanceof Error ? error.cause : error
 }
 
 function notFound(allowed: string[], method: string): ApiError {

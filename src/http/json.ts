@@ -82,11 +82,21 @@ export async function withLineNumbers<Result>(body: object, work: () => Promise<
     const lines = linesOfBody.get(body)
     if (lines === undefined || !(error instanceof ApiError) || error.options.details === undefined)
       throw error
-    const details = error.options.details.map(({ field, message }) => ({
-      field: field.replace(/^records\[(\d+)\]/, (_match, position) => `records[${lines[position]}]`),
-      message,
-    }))
+    const details = renumberRecords(error.options.details, (position) => lines[position])
     const message = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
     throw new ApiError(error.code, message, { ...error.options, details })
   }
 }
+
+/** The problems with each `records[<position>]` named by the number that `numberOf` gives it; undefined leaves the name. */
+export const renumberRecords = (
+  problems: readonly FieldProblem[],
+  numberOf: (position: number) => number | undefined,
+): FieldProblem[] =>
+  problems.map(({ field, message }) => ({
+    field: field.replace(/^records\[(\d+)\]/, (name, position: string) => {
+      const number = numberOf(Number(position))
+      return number === undefined ? name : `records[${number}]`
+    }),
+    message,
+  }))

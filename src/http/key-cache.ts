@@ -1,18 +1,18 @@
 import type { FoundKey } from '../keys/queries.ts'
 
-// Keys are asked for again before they are a second old, so that a revoked or expired one is refused by every
-// instance within a second. One query at a time looks up all the ids that came meanwhile: however many unknown keys
-// are tried, the database sees one statement after the other.
+// A key is looked up again before its entry is a second old, so that every instance refuses a revoked or expired key
+// within a second. One query at a time looks up all ids that are waiting: however many unknown keys are tried, the
+// database gets one statement after the other.
 
 /** Counted from before the query was sent. */
 const MAX_AGE_MS = 800
-/** From this age on a key in use is asked for again while it still serves. */
+/** From this age on a key in use is looked up again in the background. */
 const REFRESH_AGE_MS = 500
 const MAX_KEYS = 20_000
 const MAX_BATCH = 500
 
 /** Looks keys up; undefined: there is no such key, or it is revoked or expired. */
-export type FindKey = (id: string) => FoundKey | undefined | Promise<FoundKey | undefined>
+type FindKey = (id: string) => FoundKey | undefined | Promise<FoundKey | undefined>
 
 interface Entry {
   found: FoundKey | undefined
@@ -29,14 +29,14 @@ interface KeyCacheDeps {
 /** A cache in front of `find`. The returned function rejects when `find` does and nothing fresh is known. */
 export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
   const entries = new Map<string, Entry>()
-  const asked = new Map<string, PromiseWithResolvers<Entry>>()
+  const pending = new Map<string, PromiseWithResolvers<Entry>>()
   let queue: string[] = []
   let running = false
 
   const store = (id: string, found: FoundKey | undefined, askedAt: number): Entry => {
     const expiresInMs = found?.expiresInMs ?? null
     const entry = { found, askedAt, expiresAt: expiresInMs === null ? Infinity : askedAt + expiresInMs }
-    // Deleted and set again: the map's order is that of asking, the oldest goes first.
+    // Deleted and set again, so that the map's order is that of the lookups: the oldest is dropped first.
     entries.delete(id)
     if (entries.size >= MAX_KEYS) entries.delete(entries.keys().next().value ?? id)
     entries.set(id, entry)
@@ -47,11 +47,11 @@ export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
     const askedAt = clock()
     try {
       const found = new Map((await find(ids)).map((key) => [key.id, key]))
-      for (const id of ids) asked.get(id)?.resolve(store(id, found.get(id), askedAt))
+      for (const id of ids) pending.get(id)?.resolve(store(id, found.get(id), askedAt))
     } catch (error) {
-      for (const id of ids) asked.get(id)?.reject(error)
+      for (const id of ids) pending.get(id)?.reject(error)
     }
-    for (const id of ids) asked.delete(id)
+    for (const id of ids) pending.delete(id)
   }
 
   const runBatches = async (): Promise<void> => {
@@ -64,14 +64,14 @@ export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
     running = false
   }
 
-  const ask = (id: string): Promise<Entry> => {
-    const pending = asked.get(id)
-    if (pending !== undefined) return pending.promise
-    const answer = Promise.withResolvers<Entry>()
-    asked.set(id, answer)
+  const lookUp = (id: string): Promise<Entry> => {
+    const known = pending.get(id)
+    if (known !== undefined) return known.promise
+    const lookup = Promise.withResolvers<Entry>()
+    pending.set(id, lookup)
     queue.push(id)
     if (!running) void runBatches()
-    return answer.promise
+    return lookup.promise
   }
 
   const valid = (entry: Entry) => (clock() < entry.expiresAt ? entry.found : undefined)
@@ -79,10 +79,10 @@ export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
   return (id) => {
     const entry = entries.get(id)
     const age = entry === undefined ? Infinity : clock() - entry.askedAt
-    if (entry === undefined || age >= MAX_AGE_MS) return ask(id).then(valid)
+    if (entry === undefined || age >= MAX_AGE_MS) return lookUp(id).then(valid)
     if (age >= REFRESH_AGE_MS && entry.found !== undefined) {
-      // Who needs the key after MAX_AGE_MS asks again and gets the error, so it may be dropped here.
-      ask(id).catch(() => {})
+      // Dropped here: a request after MAX_AGE_MS looks the key up again and gets the error.
+      lookUp(id).catch(() => {})
     }
     return valid(entry)
   }

@@ -2,12 +2,12 @@ import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { createAccessLog } from './access-log.ts'
-import type { Admission } from './admission.ts'
-import { createAllow } from './allowed-methods.ts'
-import type { BodyGate } from './body-semaphore.ts'
-import { createErrorAnswer } from './errors.ts'
+import { type Admission, type Admitted, setLimitHeaders } from './admission.ts'
+import { createAllowedMethods } from './allowed-methods.ts'
+import type { BodySemaphore } from './body-semaphore.ts'
+import { createErrorResponse } from './errors.ts'
 import { requestIdOf } from './request-id.ts'
-import { type AnswerSet, answerText, setCorsHeaders, setPreflightHeaders } from './response.ts'
+import { type ResponseSet, responseText, setCorsHeaders, setPreflightHeaders } from './response.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
@@ -20,56 +20,68 @@ function pathOf(url: string): string {
   return url.slice(start, end === -1 ? undefined : end)
 }
 
+/** What is kept of a request from its arrival to its response, in Elysia's context. */
+type Arrival = {
+  startedAt: number
+  /** Undefined outside /v1. */
+  admitted: Admitted | undefined
+}
+
 interface LifecycleDeps {
   log: Log
   admission: Admission
-  bodies: Pick<BodyGate, 'leave'>
+  bodies: Pick<BodySemaphore, 'release'>
 }
 
 /**
- * What every request goes through, around its route: id, limit and CORS headers, errors, the answer's text, and a line
+ * What every request goes through, around its route: id, limit and CORS headers, errors, the response's text, and a line
  * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
 export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
-  const startedAt = new WeakMap<Request, number>()
-  let allow: ((path: string) => string[]) | undefined
-  const errorBody = createErrorAnswer({
+  let allowedMethods: ((path: string) => string[]) | undefined
+  const errorResponse = createErrorResponse({
     log,
-    allow: (path) => {
-      allow ??= createAllow(app.routes)
-      return allow(path)
+    allowedMethods: (path) => {
+      allowedMethods ??= createAllowedMethods(app.routes)
+      return allowedMethods(path)
     },
   })
-  const record = (request: Request, status: AnswerSet['status'], headers: AnswerSet['headers']) => {
+  const record = (request: Request, { startedAt, admitted }: Arrival, status: number, set: ResponseSet) => {
     accessLog.record({
       method: request.method,
       path: pathOf(request.url),
-      status: Number(status ?? 200),
-      ms: performance.now() - (startedAt.get(request) ?? performance.now()),
-      requestId: String(headers['x-request-id']),
-      access: admission.knownAccessOf(request),
+      status,
+      ms: performance.now() - startedAt,
+      requestId: String(set.headers['x-request-id']),
+      access: admitted?.access,
     })
   }
 
   // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
   const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
-    .onRequest(async ({ request, set, server }) => {
-      startedAt.set(request, performance.now())
+    .decorate({ startedAt: 0, admitted: undefined } as Arrival)
+    // Sets `startedAt` and `admitted` on the context, from which the later hooks take them. The context is given to no
+    // function: then Elysia would parse headers, cookies and query of each request.
+    .onRequest(async (context) => {
+      const { request, set } = context
       const { headers } = set
+      context.startedAt = performance.now()
       headers['x-request-id'] = requestIdOf(request)
       headers['x-content-type-options'] = 'nosniff'
       if (VERSIONED.test(pathOf(request.url))) {
         setCorsHeaders(headers)
-        const peer = () => server?.requestIP(request)?.address
+        const peer = () => app.server?.requestIP(request)?.address
         if (request.method === 'OPTIONS' && request.headers.has('origin')) {
-          admission.show(request, headers, peer)
+          setLimitHeaders(headers, admission.peek(request, peer))
           setPreflightHeaders(headers)
           set.status = 204
-          record(request, 204, headers)
+          record(request, { startedAt: context.startedAt, admitted: undefined }, 204, set)
           return ''
         }
-        await admission.admit(request, headers, peer)
+        const admitted = await admission.admit(request, peer)
+        context.admitted = admitted
+        setLimitHeaders(headers, admitted.limit)
       }
       if (request.url.length - request.url.indexOf('/', HOST_START) > MAX_URL_LENGTH) {
         throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {
@@ -80,17 +92,19 @@ export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
     })
     .onError(({ error, request, set }) => {
       const requestId = String(set.headers['x-request-id'])
-      return errorBody({ error, request, path: pathOf(request.url), requestId }, set)
+      return errorResponse({ error, request, path: pathOf(request.url), requestId }, set)
     })
-    .mapResponse(({ responseValue, set, request }) => {
-      bodies.leave(request)
-      // Files and ready answers keep what they are; Elysia adds the headers in `set`.
+    .mapResponse(({ responseValue, set, request, startedAt, admitted }) => {
+      bodies.release(request)
+      const arrival = { startedAt, admitted }
+      // Files and complete responses keep what they are; Elysia adds the headers in `set`.
       if (responseValue instanceof Response || responseValue instanceof Blob) {
-        record(request, responseValue instanceof Response ? responseValue.status : set.status, set.headers)
+        const status = responseValue instanceof Response ? responseValue.status : set.status
+        record(request, arrival, Number(status ?? 200), set)
         return undefined
       }
-      const text = answerText(responseValue, set, request, VERSIONED.test(pathOf(request.url)))
-      record(request, set.status, set.headers)
+      const text = responseText(responseValue, set, request, admitted !== undefined)
+      record(request, arrival, Number(set.status ?? 200), set)
       // Typed for a Response, which Elysia would copy with all its headers; text it makes one of with `set`.
       return text as unknown as Response
     })

@@ -6,8 +6,8 @@ import type { Log } from '../log.ts'
 const IDLE_TIMEOUT_S = 30
 /** Requests under way when the server stops have this long. */
 const DRAIN_MS = 20_000
-/** Bun answers beyond it with an empty 413 of its own. Ours come first, in JSON (http/body.ts); nothing is read before. */
-const OUT_OF_REACH_BYTES = 2 ** 50
+/** Beyond it Bun sends an empty 413. The limits of http/body.ts are lower and send JSON; no body is read before them. */
+const UNREACHABLE_BYTES = 2 ** 50
 
 export interface RunningServer {
   port: number
@@ -28,18 +28,18 @@ type Servable = Pick<AnyElysia, 'fetch' | 'server'> & { flushAccessLog?: (() => 
 
 /** Serves `app` at `place`. Throws OperatorError when the address is taken or not ours. */
 export function listen(app: Servable, place: Place, log: Log): RunningServer {
-  const answer = app.fetch
+  const { fetch } = app
   const server = open(place, () =>
     Bun.serve({
       hostname: place.host,
       port: place.port,
       reusePort: false,
       idleTimeout: IDLE_TIMEOUT_S,
-      maxRequestBodySize: OUT_OF_REACH_BYTES,
+      maxRequestBodySize: UNREACHABLE_BYTES,
       development: false,
-      fetch: (request) => answer(request.url.startsWith('/') ? withHost(request) : request),
+      fetch: (request) => fetch(request.url.startsWith('/') ? withHost(request) : request),
       error(error) {
-        // Only what Elysia itself failed at comes here.
+        // Only errors of Elysia itself reach this.
         log.error('a request failed outside its route', { error })
         return Response.json(
           { error: 'Something went wrong on our side', code: 'INTERNAL_ERROR', request_id: 'unknown' },
@@ -48,7 +48,7 @@ export function listen(app: Servable, place: Place, log: Log): RunningServer {
       },
     }),
   )
-  // Routes ask it for the client's address.
+  // For the client's address.
   app.server = server
   const port = server.port ?? place.port
   return {

@@ -2,8 +2,8 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { isDate } from '../dates.ts'
 import { type FieldProblem, validationError } from '../errors.ts'
 
-// Query strings are read here, from the raw text, and not by Elysia, which takes the last of two equal names,
-// 1e3, 0x10 and +1 for integers, and keeps bad percent-encoding as it is.
+// Query strings are read here, from the raw text, and not by Elysia, which takes the last of two equal names, accepts
+// 1e3, 0x10 and +1 as integers, and keeps bad percent-encoding.
 
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
@@ -42,7 +42,7 @@ function readerOf(field: string, schema: ParameterSchema): Read {
     return (text) => (isDate(text) ? text : problem)
   }
   if (schema.type !== 'string')
-    throw new TypeError(`query parameter ${field}: the guard cannot read this schema`)
+    throw new TypeError(`query parameter ${field}: the reader does not know this schema`)
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema
   const pattern = schema.pattern === undefined ? null : new RegExp(schema.pattern)
   const tooLong = wrong(`must have ${minLength} to ${maxLength} characters`)
@@ -64,13 +64,19 @@ function decode(text: string): string | undefined {
 
 function readParameter(field: string, read: Read, raw: string): string | number | FieldProblem {
   const text = decode(raw)
-  // Bun hands on raw bytes that are no UTF-8 as U+FFFD.
+  // Bun replaces raw bytes that are no UTF-8 by U+FFFD.
   if (text === undefined || text.includes('\uFFFD') || !text.isWellFormed()) {
     return { field, message: 'is not valid percent-encoded UTF-8' }
   }
   if (text.includes('\0')) return { field, message: 'must not contain the NUL character' }
   return read(text)
 }
+
+/** `schema` for the types of a route and for the API's document: Elysia does not check the query by it again. */
+export const uncheckedQuery = <Schema extends TObject>(schema: Schema): Schema => ({
+  ...schema,
+  noValidate: true,
+})
 
 /**
  * A function that reads a URL's query string as `schema` says (integer, number, enum, date and string parameters):

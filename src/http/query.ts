@@ -3,19 +3,14 @@ import {
   type Static,
   type StringOptions,
   type TInteger,
-  type TObject,
   type TSchema,
   type TUnsafe,
   Type,
   TypeRegistry,
 } from '@sinclair/typebox'
-import { ApiError, type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
-import { grants, type Scope } from '../keys/model.ts'
-import type { Access } from './admission.ts'
-import { queryReader } from './query-reader.ts'
+import { type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
 
-// What a feature's model and routes say about their parameters and answers. Models are read by queries.ts,
-// so nothing here may import Elysia.
+// Schemas that the features' models and routes share. Models are read by queries.ts, so nothing here may import Elysia.
 
 const MAX_PAGE = 1_000_000_000
 const MAX_PER_PAGE = 100
@@ -24,7 +19,7 @@ const ONE_OF = 'OneOf'
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>(ONE_OF, (schema, value) => schema.enum.includes(value))
 
-/** Optional on the wire and in the API's document, always there for the handler: the guard fills in the default. */
+/** Optional on the wire and in the API's document, always there for the handler: the query reader fills in the default. */
 const defaulted = <Schema extends TSchema>(schema: Schema): Schema =>
   Type.Optional(schema) as unknown as Schema
 
@@ -80,62 +75,9 @@ export function oneOfOr<const Values extends readonly string[]>(
   return defaulted(oneOf(values, { default: fallback, description, examples: [fallback] }))
 }
 
-/** Throws FORBIDDEN, naming what is missing, unless the key has `scope` and the plan includes what it stands for. */
-export function assertAllowed(access: Access, scope: Scope): void {
-  if (!grants(access.scopes, scope)) {
-    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${scope}`)
-  }
-  if (scope === 'webhooks' && access.plan === 'cloud_pro') {
-    throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
-  }
-}
-
-interface GuardContext {
-  access: Access
-  request: Request
-  params: Record<string, string>
-  query: unknown
-}
-
-type Transform = (context: GuardContext) => void
-
-const scopes = new WeakMap<object, Scope>()
-
-/** The scope that a `transform` made by `guard` asks for, for the API's document; undefined for anything else. */
-export const scopeOf = (transform: object): Scope | undefined => scopes.get(transform)
-
-/** NUL, which PostgreSQL cannot compare with, becomes what broken UTF-8 is already: no id has it, so nothing is found. */
-function replaceNul(params: Record<string, string>): void {
-  for (const name in params) {
-    const value = params[name]
-    if (value?.includes('\0')) params[name] = value.replaceAll('\0', '\uFFFD')
-  }
-}
-
-/**
- * Route options of every route behind `access`: the key must have `scope` (FORBIDDEN), then the query string is read
- * by `schema` (VALIDATION_ERROR), strictly and with its defaults, before the handler sees `query`.
- */
-export function guard(scope: Scope): { transform: Transform }
-export function guard<Schema extends TObject>(
-  scope: Scope,
-  schema: Schema,
-): { query: Schema; transform: Transform }
-export function guard(scope: Scope, schema?: TObject): { query?: TObject; transform: Transform } {
-  const read = schema === undefined ? undefined : queryReader(schema)
-  // One parameter and no destructuring: Elysia is to see `query` being replaced, not a copy.
-  const transform = (context: GuardContext): void => {
-    assertAllowed(context.access, scope)
-    replaceNul(context.params)
-    if (read !== undefined) context.query = read(context.request.url)
-  }
-  scopes.set(transform, scope)
-  return schema === undefined ? { transform } : { query: schema, transform }
-}
-
 const CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[]
 
-/** The body of every answer that is not 2xx or 304. */
+/** The body of every response that is not 2xx or 304. */
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: 'What is wrong, for people', examples: ['page: must be at least 1'] }),

@@ -22,7 +22,7 @@ export interface Decision {
   retryAfterS: number
 }
 
-export interface Limiter {
+interface Limiter {
   /** Counts one request of the organization, whose plan allows `limit` a minute. Rejects when the database does. */
   take(orgId: string, limit: number): Decision | Promise<Decision>
   /** What is known without the database and without counting; undefined when nothing is. */

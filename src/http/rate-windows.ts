@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 
-/** What a lease found: `used` requests of `minute` (Unix minutes) before it, at `nowMs` (Unix) of the clock asked. */
+/** What a lease found: `used` requests of `minute` (Unix minutes) before it, at `nowMs` (Unix) by the clock used. */
 export interface LeasedWindow {
   minute: number
   usedBefore: number
@@ -40,7 +40,7 @@ export async function leaseRequests(
 const MAX_ORGANIZATIONS = 1_000
 
 /**
- * Deletes the request counts of organizations that asked nothing for an hour, and returns how many. One statement an
+ * Deletes the request counts of organizations without a request in the last hour, and returns how many. One statement an
  * organization: none writes to two, so that it also holds where the tables are spread over servers.
  */
 export async function deleteStaleRateWindows(sql: Sql): Promise<number> {

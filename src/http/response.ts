@@ -1,35 +1,35 @@
-import type { Headers } from './admission.ts'
+// What a handler returns, unless it is a Response, becomes text here: the JSON is made once, hashed for its ETag, and
+// given to Elysia with status and headers in `set`.
 
-// Every answer that is not already a Response ends here: its JSON text is made once, hashed for its ETag, and
-// handed to Elysia as text, with everything else in `set`.
+export type ResponseHeaders = Record<string, string | number>
 
-/** What the answer will have besides its text; Elysia's `set`, as far as it is used here. */
-export interface AnswerSet {
-  headers: Headers
+/** Elysia's `set`, as far as it is used here. */
+export interface ResponseSet {
+  headers: ResponseHeaders
   status?: number | string
 }
 
-/** Headers of every answer below /v1: any page may read them, none with a browser's own credentials. */
-export function setCorsHeaders(headers: Headers): void {
+/** Headers of every response below /v1: any page may read it, none with a browser's own credentials. */
+export function setCorsHeaders(headers: ResponseHeaders): void {
   headers['access-control-allow-origin'] = '*'
   headers['access-control-expose-headers'] =
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id, Retry-After, Location'
 }
 
-/** Further headers of a preflight's answer. */
-export function setPreflightHeaders(headers: Headers): void {
+/** Further headers of the response to a preflight. */
+export function setPreflightHeaders(headers: ResponseHeaders): void {
   headers['access-control-allow-methods'] = 'GET, HEAD, POST, PATCH, DELETE'
   headers['access-control-allow-headers'] =
     'Authorization, Content-Type, Content-Encoding, If-None-Match, Idempotency-Key, X-Request-Id'
   headers['access-control-max-age'] = '86400'
 }
 
-/** The ETag of an answer with this text. */
+/** The ETag of a response with this text. */
 export function etagOf(text: string): string {
   return `"${Bun.hash.xxHash3(text).toString(36)}-${text.length.toString(36)}"`
 }
 
-/** Whether an If-None-Match header says that the caller has the answer with this ETag. */
+/** Whether an If-None-Match header names this ETag. */
 export function matchesEtag(header: string, etag: string): boolean {
   return header.split(',').some((part) => {
     const candidate = part.trim()
@@ -38,10 +38,10 @@ export function matchesEtag(header: string, etag: string): boolean {
 }
 
 /**
- * The text of an answer with the value `value`, headers and status put into `set`: JSON unless the handler named a
- * content type for a text of its own. A GET or HEAD below /v1 gets an ETag, and 304 with no text when it matches.
+ * The body of a response with the value `value`, headers and status put into `set`: JSON, unless the handler returned
+ * a text and set its content type. A GET or HEAD below /v1 gets an ETag, and 304 with no text when it matches.
  */
-export function answerText(value: unknown, set: AnswerSet, request: Request, versioned: boolean): string {
+export function responseText(value: unknown, set: ResponseSet, request: Request, versioned: boolean): string {
   if (set.status === 204 || value === undefined) return ''
   const { headers } = set
   let text: string

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { errorResponses, guard, page } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses, page } from '../http/query.ts'
 import { RiskListQuery, RiskPage } from './model.ts'
 import { listRisks } from './queries.ts'
 
@@ -12,7 +12,7 @@ export const riskRoutes = (deps: RouteDeps) =>
       return page(rows, query, total)
     },
     {
-      ...guard('risk:read', RiskListQuery),
+      ...guard('risk:read', { query: RiskListQuery }),
       response: { 200: RiskPage, ...errorResponses },
       detail: { summary: 'List risk scores of pull requests, newest first', tags: ['Risk'] },
     },

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { errorResponses, guard } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses } from '../http/query.ts'
 import { getHeatmap } from './heatmap-queries.ts'
 import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'
@@ -9,12 +9,12 @@ export const securityRoutes = (deps: RouteDeps) =>
   new Elysia()
     .use(access(deps))
     .get('/security', ({ query, access: { orgId } }) => getSecurity(deps.sql, orgId, query), {
-      ...guard('security:read', SecurityQuery),
+      ...guard('security:read', { query: SecurityQuery }),
       response: { 200: SecurityOverview, ...errorResponses },
       detail: { summary: 'Security overview', tags: ['Security'] },
     })
     .get('/security/heatmap', ({ query, access: { orgId } }) => getHeatmap(deps.sql, orgId, query), {
-      ...guard('security:read', HeatmapQuery),
+      ...guard('security:read', { query: HeatmapQuery }),
       response: { 200: Heatmap, ...errorResponses },
       detail: { summary: 'Risk by file', tags: ['Security'] },
     })

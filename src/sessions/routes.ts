@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { errorResponses, guard, page } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses, page } from '../http/query.ts'
 import { SessionDetail, SessionListQuery, SessionPage } from './model.ts'
 import { getSession, listSessions } from './queries.ts'
 
@@ -14,7 +14,7 @@ export const sessionRoutes = (deps: RouteDeps) =>
         return page(rows, query, total)
       },
       {
-        ...guard('sessions:read', SessionListQuery),
+        ...guard('sessions:read', { query: SessionListQuery }),
         response: { 200: SessionPage, ...errorResponses },
         detail: { summary: 'List sessions', tags: ['Sessions'] },
       },

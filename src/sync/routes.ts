@@ -1,9 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { jsonBody } from '../http/body.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
 import { withLineNumbers } from '../http/json.ts'
-import { errorResponses, guard } from '../http/query.ts'
+import { errorResponses } from '../http/query.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
@@ -48,7 +47,7 @@ const SyncRequest = Type.Object(
   },
 )
 
-export const SyncAnswer = Type.Object(
+export const SyncResponse = Type.Object(
   {
     received: Type.Integer(),
     created: Type.Integer({ description: 'not known before' }),
@@ -57,7 +56,7 @@ export const SyncAnswer = Type.Object(
   },
   { additionalProperties: false },
 )
-export type SyncAnswer = Static<typeof SyncAnswer>
+export type SyncResponse = Static<typeof SyncResponse>
 
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: EnqueueWrite) =>
   new Elysia()
@@ -69,10 +68,8 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: Enqueu
           enqueueWrite(orgId, () => writeRecords(sync, orgId, body.records, actor)),
         ),
       {
-        ...guard('write'),
-        ...jsonBody('write', { maxBytes: MAX_SYNC_BYTES, ndjson: true }),
-        body: SyncRequest,
-        response: { 200: SyncAnswer, ...errorResponses },
+        ...guard('write', { body: SyncRequest, maxBytes: MAX_SYNC_BYTES, ndjson: true }),
+        response: { 200: SyncResponse, ...errorResponses },
         detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },
     )

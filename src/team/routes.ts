@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { errorResponses, guard } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses } from '../http/query.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { Expertise, TeamOverview } from './model.ts'
 import { getTeam } from './queries.ts'

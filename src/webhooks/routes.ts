@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../http/access.ts'
-import { jsonBody, optionalJsonBody } from '../http/body.ts'
-import { errorResponses, guard } from '../http/query.ts'
+import { access, guard, type RouteDeps } from '../http/access.ts'
+import { errorResponses } from '../http/query.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
@@ -80,10 +79,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         return created
       },
       {
-        ...guard('webhooks'),
-        ...jsonBody('webhooks'),
+        ...guard('webhooks', { body: NewEndpointBody }),
         headers: IdempotencyHeader,
-        body: NewEndpointBody,
+
         response: { 201: CreatedEndpoint, ...errorResponses },
         detail: { summary: 'Add a webhook endpoint', tags },
       },
@@ -110,9 +108,8 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         )
       },
       {
-        ...guard('webhooks'),
-        ...jsonBody('webhooks'),
-        body: EndpointChangeBody,
+        ...guard('webhooks', { body: EndpointChangeBody }),
+
         response: { 200: Endpoint, ...errorResponses },
         detail: {
           summary: 'Change a webhook endpoint',
@@ -144,9 +141,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
           rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body)),
         ),
       {
-        ...guard('webhooks'),
-        ...optionalJsonBody('webhooks'),
-        body: RotateBody,
+        ...guard('webhooks', { body: RotateBody, optional: true }),
         response: { 200: RotatedSecret, ...errorResponses },
         detail: {
           summary: 'Replace the signing secret',

@@ -157,5 +157,8 @@ test('more connections than the embedded database takes need a DATABASE_URL', ()
 })
 
 test('every setting is read', () => {
-  expect(SETTINGS.filter((name) => !(name in WRONG))).toEqual(['DATA_DIR', 'MODEL_PRICES'])
+  expect(SETTINGS.map(({ name }) => name).filter((name) => !(name in WRONG))).toEqual([
+    'DATA_DIR',
+    'MODEL_PRICES',
+  ])
 })

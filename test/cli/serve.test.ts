@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { firstSteps } from '../../src/cli/serve/first-steps.ts'
+import { gettingStarted } from '../../src/cli/serve/getting-started.ts'
 import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/db/client.ts'
 import { readHolder } from '../../src/db/embedded/instance-lock.ts'
@@ -266,7 +266,7 @@ test.skipIf(Bun.which('curl') === null)(
 
 test('the first steps never show the DATABASE_URL, and say that it is needed', () => {
   const databaseUrl = 'postgres://u:hunter2@db/x'
-  const told = firstSteps({ config: loadConfig({}, { DATABASE_URL: databaseUrl }), env: {} }, 'http://a')
+  const told = gettingStarted({ config: loadConfig({}, { DATABASE_URL: databaseUrl }), env: {} }, 'http://a')
   expect(told).toContain('in a terminal where the same DATABASE_URL is set')
   expect(told).not.toMatch(/hunter2|--data-dir/)
 })

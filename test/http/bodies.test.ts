@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../../src/http/body.ts'
-import { createBodyGate } from '../../src/http/body-semaphore.ts'
+import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -71,7 +71,9 @@ describe('what is taken', () => {
       body: text,
       headers: { 'content-type': 'application/json' },
     })
-    expect(JSON.stringify(await readBody(request, { maxBytes: MIB }))).toBe(JSON.stringify(JSON.parse(text)))
+    expect(JSON.stringify(await readBody(request, { maxBytes: MIB }, { acquire: async () => {} }))).toBe(
+      JSON.stringify(JSON.parse(text)),
+    )
     expect('x' in {}).toBe(false)
   })
 })
@@ -166,43 +168,46 @@ describe('many large bodies at once', () => {
     new Request('http://localhost', signal === undefined ? {} : { signal })
 
   test('a few are in memory, a few wait in order, others are told to come back', async () => {
-    const gate = createBodyGate({ atOnce: 2, waiting: 2, waitMs: 60_000, holdMs: 60_000 })
+    const semaphore = createBodySemaphore({ atOnce: 2, waiting: 2, waitMs: 60_000, holdMs: 60_000 })
     const [a, b, c, d] = [request(), request(), request(), request()]
-    await Promise.all([gate.enter(a), gate.enter(b), gate.enter(a)])
+    await Promise.all([semaphore.acquire(a), semaphore.acquire(b), semaphore.acquire(a)])
     const entered: string[] = []
-    const waiting = [gate.enter(c).then(() => entered.push('c')), gate.enter(d).then(() => entered.push('d'))]
-    await expect(gate.enter(request())).rejects.toMatchObject({
+    const waiting = [
+      semaphore.acquire(c).then(() => entered.push('c')),
+      semaphore.acquire(d).then(() => entered.push('d')),
+    ]
+    await expect(semaphore.acquire(request())).rejects.toMatchObject({
       status: 503,
       options: { headers: { 'retry-after': '5' } },
     })
-    gate.leave(request())
+    semaphore.release(request())
     expect(entered).toEqual([])
-    gate.leave(a)
-    gate.leave(a)
+    semaphore.release(a)
+    semaphore.release(a)
     await waiting[0]
     expect(entered).toEqual(['c'])
-    gate.leave(c)
+    semaphore.release(c)
     await waiting[1]
     expect(entered).toEqual(['c', 'd'])
   })
 
   test('who goes away or waits too long makes room', async () => {
-    const gate = createBodyGate({ atOnce: 1, waiting: 1, waitMs: 20, holdMs: 60_000 })
+    const semaphore = createBodySemaphore({ atOnce: 1, waiting: 1, waitMs: 20, holdMs: 60_000 })
     const first = request()
-    await gate.enter(first)
+    await semaphore.acquire(first)
     const gone = new AbortController()
-    const left = gate.enter(request(gone.signal))
+    const left = semaphore.acquire(request(gone.signal))
     gone.abort()
     await expect(left).rejects.toMatchObject({ status: 503 })
-    await expect(gate.enter(request())).rejects.toMatchObject({ status: 503 })
-    gate.leave(first)
-    await gate.enter(request())
+    await expect(semaphore.acquire(request())).rejects.toMatchObject({ status: 503 })
+    semaphore.release(first)
+    await semaphore.acquire(request())
   })
 
   test('a place that nobody gives back is free again', async () => {
-    const gate = createBodyGate({ atOnce: 1, waiting: 1, waitMs: 60_000, holdMs: 20 })
-    await gate.enter(request())
-    await gate.enter(request())
+    const semaphore = createBodySemaphore({ atOnce: 1, waiting: 1, waitMs: 60_000, holdMs: 20 })
+    await semaphore.acquire(request())
+    await semaphore.acquire(request())
   })
 
   test('large ones wait, small ones pass, and every answer gives its place back', async () => {

@@ -46,7 +46,7 @@ describe('errors', () => {
       log: silent,
       now: () => new Date(),
     })
-    const { app } = lifecycle({ log, admission, bodies: { leave: () => {} } })
+    const { app } = lifecycle({ log, admission, bodies: { release: () => {} } })
     app
       .get('/v1/fails', () => {
         throw error

@@ -12,6 +12,12 @@ afterAll(() => db.drop())
 
 const asker = async (options = {}) => client(testApp(db.sql), (await tenant(db.sql, options)).key)
 
+test('no route has Elysia parse cookies, which it does when a hook gives the context to a function', () => {
+  const composed = testApp(db.sql).routes.map((route) => [route.path, route.compile().toString()] as const)
+  expect(composed.length).toBeGreaterThan(40)
+  expect(composed.filter(([, code]) => code.includes('parseCookie(')).map(([path]) => path)).toEqual([])
+})
+
 describe('a good answer', () => {
   test('is JSON with an ETag, never cached by others, and the same under both prefixes', async () => {
     const ask = await asker()

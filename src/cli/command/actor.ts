@@ -8,8 +8,8 @@ export function commandLineActor(): Actor {
 }
 
 /**
- * The name that the system gives the process's user. Bun's `userInfo` repeats the variable USER, which anybody may set:
- * it is asked only where the system's own list has no such user. A container may run as a number that has no name.
+ * The system's name of the process's user. Bun 1.4.5's `userInfo` returns the variable USER, which the caller may set to
+ * any name: it is the fallback for users that are not in /etc/passwd. A container's uid may have no name at all.
  */
 function userName(): string {
   const uid = String(process.getuid?.() ?? '')

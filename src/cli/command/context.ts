@@ -4,16 +4,17 @@ import type { Sql } from '../../db/client.ts'
 import { createLog, type Log } from '../../log.ts'
 
 /** What the program is started with. */
-export interface Surroundings {
+export interface ProcessContext {
   env: Record<string, string | undefined>
   /** Starts the worker thread; only main.ts knows from where. */
   spawnWorker: () => Worker
 }
 
-/** What every command gets: its settings, where to log, and whether to answer in JSON. */
-export interface Context extends Surroundings {
+/** What every command gets. */
+export interface Context extends ProcessContext {
   config: Config
   log: Log
+  /** Whether the result is printed as JSON. */
   json: boolean
 }
 
@@ -24,23 +25,33 @@ const optionNameOf = (name: SettingName): string =>
     .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase())
 
 /** The context of a command from its flags and the environment. Throws OperatorError listing every wrong setting. */
-export function contextOf(command: Command, surroundings: Surroundings): Context {
+export function contextOf(command: Command, started: ProcessContext): Context {
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
-  for (const name of SETTINGS) {
+  for (const { name } of SETTINGS) {
     const value = options[optionNameOf(name)]
     if (typeof value === 'string') flags[name] = value
   }
-  const config = loadConfig(surroundings.env, flags)
+  const config = loadConfig(started.env, flags)
   return {
-    ...surroundings,
+    ...started,
     config,
     log: createLog(config.logLevel, config.logFormat),
     json: options.json === true,
   }
 }
 
-/** Runs `use` on the migrated database of the settings: that of a running `serve`, or one started for the while. */
+/** Makes actions of commands: each gets its context, its options and its arguments. */
+export const actionsOf =
+  (started: ProcessContext) =>
+  <Options>(run: (context: Context, options: Options, args: [string, ...string[]]) => Promise<void>) =>
+    async function (this: Command): Promise<void> {
+      const [first = '', ...others] = this.args
+      await run(contextOf(this, started), this.opts<Options & object>(), [first, ...others])
+    }
+export type Actions = ReturnType<typeof actionsOf>
+
+/** Runs `use` on the migrated database of the settings: that of a running `serve`, or one that is started for it. */
 export async function withDatabase<Result>(
   { config, log }: Pick<Context, 'config' | 'log'>,
   use: (sql: Sql) => Promise<Result>,
@@ -54,4 +65,14 @@ export async function withDatabase<Result>(
   } finally {
     await database.close()
   }
+}
+
+/** The same with the id of the organization that --org names. */
+export async function withOrganization<Result>(
+  context: Pick<Context, 'config' | 'log'>,
+  slug: string,
+  use: (sql: Sql, orgId: string) => Promise<Result>,
+): Promise<Result> {
+  const { getOrganization } = await import('../../organizations/queries.ts')
+  return await withDatabase(context, async (sql) => use(sql, (await getOrganization(sql, slug)).id))
 }

@@ -2,20 +2,20 @@ import { redact } from '../../log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
 
-/** A command's one answer on standard output: `value` as JSON with --json, else `text`. */
-export async function answer(json: boolean, value: unknown, text: string): Promise<void> {
+/** Prints a command's one result on standard output: `value` as JSON with --json, else `text`. */
+export async function printResult(json: boolean, value: unknown, text: string): Promise<void> {
   await Bun.write(Bun.stdout, `${json ? JSON.stringify(value) : text}\n`)
 }
 
-/** A line for the person at the terminal, on standard error: standard output belongs to answers. */
-export function tell(text: string): void {
+/** Prints a line for the user on standard error: standard output is for results. */
+export function printMessage(text: string): void {
   // a progress bar may stand in this line of the terminal; it is drawn again below
   process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${text}\n`)
 }
 
-/** The error as one line without a stack, and without a secret that a driver may have put into it. */
-export function tellError(message: string): void {
-  tell(`error: ${redact(message)}`)
+/** Prints an error as one line without a stack, and without a secret that a driver may have put into it. */
+export function printError(message: string): void {
+  printMessage(`error: ${redact(message)}`)
 }
 
 /** Rows as columns that line up; `none` when there are no rows. */

@@ -1,7 +1,7 @@
-import { tell } from './output.ts'
+import { printMessage } from './output.ts'
 
 /** How far a long command is; stands on standard error. */
-export interface Progress {
+interface Progress {
   /** Sets how much is done, and what is said beside it. */
   set(done: number, note?: string): void
   stop(): void
@@ -38,7 +38,7 @@ function startLines(label: string, total: number | null): Progress {
       if (performance.now() - last < LINE_EVERY_MS) return
       last = performance.now()
       const share = total === null || total === 0 ? '' : ` ${Math.floor((100 * done) / total)} %`
-      tell(`${label}:${share} ${note}`.trimEnd())
+      printMessage(`${label}:${share} ${note}`.trimEnd())
     },
     stop() {},
   }

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/client.ts'
 import { loadPricer, type Pricer } from '../../scoring/prices.ts'
 import type { SyncDeps } from '../../sync/write.ts'
 
-/** The pricer of the settings, loaded when it is first asked for. */
+/** The pricer of the settings, loaded at the first call. */
 export function pricerOf({ modelPrices }: Pick<Config, 'modelPrices'>): () => Promise<Pricer> {
   let loaded: Promise<Pricer> | undefined
   return () => {

@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
-import { contextOf, type Surroundings } from '../command/context.ts'
+import type { Actions } from '../command/context.ts'
 import { integer } from '../command/option-parsers.ts'
+import type { SyncOptions } from '../sync/sync.ts'
+import type { SeedOptions } from './seed.ts'
 
 const MAX_SEED_SESSIONS = 10_000_000
 
 /** `sync`, `import`, `export` and `seed`. */
-export function addData(program: Command, surroundings: Surroundings): void {
-  addSync(program, surroundings)
+export function addData(program: Command, action: Actions): void {
+  addSync(program, action)
   program
     .command('import <file>')
     .description('take in NDJSON records, as export writes them; - reads standard input')
@@ -15,19 +17,23 @@ export function addData(program: Command, surroundings: Surroundings): void {
       'after',
       '\nWhat is packed by gzip or zstd is unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
     )
-    .action(async function (this: Command) {
-      const { importRecords } = await import('./import.ts')
-      await importRecords(contextOf(this, surroundings), this.args[0] ?? '', this.opts<{ org: string }>().org)
-    })
+    .action(
+      action(async (context, { org }: { org: string }, [path]) => {
+        const { importRecords } = await import('./import.ts')
+        await importRecords(context, path, org)
+      }),
+    )
   program
     .command('export')
     .description('write every record as NDJSON to standard output, in the form that import takes')
     .requiredOption('--org <slug>', 'slug of the organization')
     .addHelpText('after', '\nExample:\n  cloud-analytics export --org acme > acme.ndjson')
-    .action(async function (this: Command) {
-      const { exportRecords } = await import('./export.ts')
-      await exportRecords(contextOf(this, surroundings), this.opts<{ org: string }>().org)
-    })
+    .action(
+      action(async (context, { org }: { org: string }) => {
+        const { exportRecords } = await import('./export.ts')
+        await exportRecords(context, org)
+      }),
+    )
   program
     .command('seed')
     .description('make sample sessions for benchmarks; the same seed makes the same')
@@ -40,23 +46,15 @@ export function addData(program: Command, surroundings: Surroundings): void {
     .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
     .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
     .addHelpText('after', '\nExample:\n  cloud-analytics seed --org acme --sessions 100000')
-    .action(async function (this: Command) {
-      const { seed } = await import('./seed.ts')
-      const options = this.opts<{
-        org: string
-        sessions: number
-        audit: number
-        commits: number
-        risk: number
-        projects: number
-        days: number
-        seed: number
-      }>()
-      await seed(contextOf(this, surroundings), options)
-    })
+    .action(
+      action(async (context, options: SeedOptions) => {
+        const { seed } = await import('./seed.ts')
+        await seed(context, options)
+      }),
+    )
 }
 
-function addSync(program: Command, surroundings: Surroundings): void {
+function addSync(program: Command, action: Actions): void {
   program
     .command('sync <path...>')
     .description('read what coding agents left on disk and send it to the local database or to a server')
@@ -80,8 +78,10 @@ Examples:
   cloud-analytics sync ~/.claude/projects --server https://analytics.example.com --key "$KEY"
   cloud-analytics sync log.jsonl --dry-run`,
     )
-    .action(async function (this: Command) {
-      const { sync } = await import('../sync/sync.ts')
-      await sync(contextOf(this, surroundings), this.args, this.opts())
-    })
+    .action(
+      action(async (context, options: SyncOptions, paths) => {
+        const { sync } = await import('../sync/sync.ts')
+        await sync(context, paths, options)
+      }),
+    )
 }

@@ -1,13 +1,11 @@
-import { getOrganization } from '../../organizations/queries.ts'
 import { countStored, exportLines } from '../../sync/export.ts'
-import { type Context, withDatabase } from '../command/context.ts'
+import { type Context, withOrganization } from '../command/context.ts'
 import { outputStream } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 
 /** `export`: the organization's records on standard output; --json changes nothing, they are JSON already. */
 export async function exportRecords(context: Context, org: string): Promise<void> {
-  await withDatabase(context, async (sql) => {
-    const { id } = await getOrganization(sql, org)
+  await withOrganization(context, org, async (sql, id) => {
     const output = outputStream()
     const total = await countStored(sql, id)
     const progress = await startProgress('exporting', total)

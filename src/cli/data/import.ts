@@ -1,12 +1,11 @@
 import { type Line, MAX_LINE_BYTES } from '../../lines.ts'
-import { getOrganization } from '../../organizations/queries.ts'
 import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import { type Batches, createBatches, type Skipped } from '../../sync/batches.ts'
 import { writeRecords } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Context, withDatabase } from '../command/context.ts'
-import { answer, tell } from '../command/output.ts'
+import { type Context, withOrganization } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
 import { readUnpackedLines, sizeOf } from './unpacked-lines.ts'
@@ -21,10 +20,9 @@ export async function importRecords(context: Context, path: string, org: string)
   let skipped = 0
   const onSkipped = ({ line, reason }: Skipped) => {
     skipped += 1
-    if (skipped <= MAX_NAMED) tell(`line ${line}: ${reason}`)
+    if (skipped <= MAX_NAMED) printMessage(`line ${line}: ${reason}`)
   }
-  const counts = await withDatabase(context, async (sql) => {
-    const { id } = await getOrganization(sql, org)
+  const counts = await withOrganization(context, org, async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
       send: (records) => writeRecords(deps, id, records, commandLineActor()),
@@ -45,10 +43,10 @@ export async function importRecords(context: Context, path: string, org: string)
     }
     return batches.counts
   })
-  if (skipped > MAX_NAMED) tell(`and ${skipped - MAX_NAMED} more`)
+  if (skipped > MAX_NAMED) printMessage(`and ${skipped - MAX_NAMED} more`)
   const { created, updated, unchanged } = counts
   const text = `${received} records: ${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
-  await answer(context.json, { received, created, updated, unchanged, skipped }, text)
+  await printResult(context.json, { received, created, updated, unchanged, skipped }, text)
 }
 
 async function addLine(

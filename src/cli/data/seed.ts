@@ -1,10 +1,9 @@
-import { getOrganization } from '../../organizations/queries.ts'
 import { seedCommits } from '../../seed/commits.ts'
 import { seedRisks } from '../../seed/risks.ts'
 import { seedAudit, seedSessions } from '../../seed/seed.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Context, withDatabase } from '../command/context.ts'
-import { answer } from '../command/output.ts'
+import { type Context, withOrganization } from '../command/context.ts'
+import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 
@@ -22,8 +21,7 @@ export interface SeedOptions {
 /** `seed` */
 export async function seed(context: Context, { org, ...wanted }: SeedOptions): Promise<void> {
   const startedMs = performance.now()
-  await withDatabase(context, async (sql) => {
-    const { id } = await getOrganization(sql, org)
+  await withOrganization(context, org, async (sql, id) => {
     const progress = await startProgress('seeding', wanted.sessions)
     try {
       const plan = { ...wanted, today: new Date().toISOString().slice(0, 10) }
@@ -47,5 +45,5 @@ export async function seed(context: Context, { org, ...wanted }: SeedOptions): P
     }
   })
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10
-  await answer(context.json, { org, ...wanted, seconds }, `${wanted.sessions} sessions in ${seconds} s`)
+  await printResult(context.json, { org, ...wanted, seconds }, `${wanted.sessions} sessions in ${seconds} s`)
 }

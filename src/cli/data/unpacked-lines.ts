@@ -19,7 +19,7 @@ export function sizeOf(path: string): number | null {
 
 /**
  * The lines of a file, or of standard input for `-`, unpacked when they are packed by gzip or zstd. Streams; `onBytes`
- * hears of what was read, packed as it comes. Throws OperatorError when the file cannot be read or is damaged.
+ * gets the number of bytes read, before unpacking. Throws OperatorError when the file cannot be read or is damaged.
  */
 export async function* readUnpackedLines(
   path: string,
@@ -45,7 +45,7 @@ async function* counted(
   }
 }
 
-/** Told by the first bytes as they come: standard input cannot be read twice. */
+/** The form is detected by the first bytes: standard input cannot be read twice. */
 async function unpacked(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
   let head = Buffer.alloc(0)
   while (head.length < ZSTD.length) {

@@ -12,10 +12,10 @@ import {
 import { OperatorError } from '../../errors.ts'
 import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
-import { answer } from '../command/output.ts'
-import { askHealth } from './health.ts'
+import { printResult } from '../command/output.ts'
+import { fetchHealth } from './health.ts'
 
-/** `doctor`: every check, also where others fail. Throws OperatorError when any failed. */
+/** `doctor`: runs every check, also after one failed. Throws OperatorError when any failed. */
 export async function doctor(context: Context, rebuild: boolean): Promise<void> {
   const { config, json } = context
   const checks = [
@@ -23,17 +23,17 @@ export async function doctor(context: Context, rebuild: boolean): Promise<void> 
     ...(await databaseChecks(context, rebuild)),
     await checkWorker(context),
   ]
-  // elsewhere the database's disk is not ours to see
+  // the disk of another server's database cannot be checked
   if (config.databaseUrl === null) checks.push(await checkDisk(config.dataDir))
   const failed = checks.filter(({ status }) => status === 'fail')
   const lines = checks.map(
     ({ name, status, message }) => `${status.padEnd(4)}  ${name.padEnd(10)}  ${message}`,
   )
-  await answer(json, { ok: failed.length === 0, checks }, lines.join('\n'))
+  await printResult(json, { ok: failed.length === 0, checks }, lines.join('\n'))
   if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
 }
 
-/** All are checked before any command runs; here, what holds. */
+/** Settings are checked before any command runs: what they say of the database and prices. */
 function checkSettings({ config }: Context): Check {
   const own =
     config.modelPrices === null ? '' : `, own prices of ${Object.keys(config.modelPrices).length} models`
@@ -62,9 +62,9 @@ async function databaseChecks({ config, log }: Context, rebuild: boolean): Promi
 const checkWorker = ({ config }: Context): Promise<Check> =>
   check('worker', async () => {
     const url = localUrl(config)
-    const answered = await askHealth(url)
-    if (answered === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }
-    const { worker } = answered.report
+    const found = await fetchHealth(url)
+    if (found === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }
+    const { worker } = found.report
     if (worker === undefined) return { status: 'warn', message: `what answers on ${url} is not this program` }
     return { status: worker === 'ok' ? 'ok' : 'fail', message: `${worker} (${url})` }
   })

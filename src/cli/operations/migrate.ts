@@ -1,14 +1,14 @@
 import { openDatabase } from '../../database.ts'
 import { migrate } from '../../db/migrate.ts'
 import type { Context } from '../command/context.ts'
-import { answer } from '../command/output.ts'
+import { printResult } from '../command/output.ts'
 
 /** `migrate`: names the migrations that were missing. */
 export async function migrateDatabase({ config, log, json }: Context): Promise<void> {
   const database = await openDatabase(config, 'command', log)
   try {
     const applied = await migrate(database.sql, log)
-    await answer(
+    await printResult(
       json,
       { applied },
       applied.length === 0 ? 'the schema is current' : `applied ${applied.join(', ')}`,

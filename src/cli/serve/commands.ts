@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { OperatorError } from '../../errors.ts'
-import { contextOf, type Surroundings } from '../command/context.ts'
+import { contextOf, type ProcessContext } from '../command/context.ts'
 
 /** `serve` and `demo`. */
-export function addServers(program: Command, surroundings: Surroundings): void {
+export function addServers(program: Command, started: ProcessContext): void {
   program
     .command('serve', { isDefault: true })
     .description('start the API and the worker (what happens without a command)')
@@ -19,7 +19,7 @@ export function addServers(program: Command, surroundings: Surroundings): void {
         throw new OperatorError(`unknown command ${JSON.stringify(unknown)} (--help lists the commands)`, 2)
       }
       const { serve } = await import('./serve.ts')
-      await serve(contextOf(this, surroundings))
+      await serve(contextOf(this, started))
     })
   program
     .command('demo')
@@ -30,6 +30,6 @@ export function addServers(program: Command, surroundings: Surroundings): void {
     )
     .action(async function (this: Command) {
       const { demo } = await import('./demo.ts')
-      await demo(contextOf(this, surroundings))
+      await demo(contextOf(this, started))
     })
 }

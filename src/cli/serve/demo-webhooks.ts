@@ -4,7 +4,7 @@ import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
-import { tell } from '../command/output.ts'
+import { printMessage } from '../command/output.ts'
 import { type Receiver, startReceiver } from '../webhook/receiver.ts'
 import { receivedLine } from '../webhook/text.ts'
 
@@ -14,7 +14,7 @@ export interface DemoWebhooks extends Pick<Receiver, 'stop'> {
   register(sql: Sql, orgId: string): Promise<string>
 }
 
-/** Starts a receiver that tells of each delivery, in a line, whether its signature is right. */
+/** Starts a receiver that prints a line for each delivery: whether its signature is valid. */
 export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebhooks {
   let secret: string | null = null
   const receiver = startReceiver({
@@ -22,7 +22,7 @@ export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebh
     secret: () => secret,
     status: 200,
     prefix: config.webhookHeaderPrefix,
-    onReceived: (received) => tell(`webhook received: ${receivedLine(received)}`),
+    onReceived: (received) => printMessage(`webhook received: ${receivedLine(received)}`),
   })
   return {
     stop: receiver.stop,

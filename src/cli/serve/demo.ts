@@ -16,7 +16,7 @@ import { seedSessions } from '../../seed/seed.ts'
 import { writeRecords } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
-import { answer, tell } from '../command/output.ts'
+import { printMessage, printResult } from '../command/output.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { type DemoWebhooks, startDemoWebhooks } from './demo-webhooks.ts'
 import { serveUntilSignal } from './server.ts'
@@ -34,7 +34,7 @@ interface Filled {
   key: string
   /** Id of the endpoint that delivers to the demo's own receiver. */
   endpoint: string
-  /** Joins when the server answers: the first webhook to be seen. */
+  /** Adds a member once the server listens, which sends the first webhook. */
   welcome: () => Promise<void>
 }
 
@@ -73,7 +73,7 @@ export async function demo(context: Context): Promise<void> {
     await serveUntilSignal(scratch, open, async ({ url }) => {
       if (filled === undefined) return
       const { key, endpoint, welcome } = filled
-      await answer(context.json, { url, key, org: ORG }, greeting(url, key, endpoint))
+      await printResult(context.json, { url, key, org: ORG }, greeting(url, key, endpoint))
       await welcome()
     })
   } finally {
@@ -95,7 +95,7 @@ async function openScratch(dataDir: string, max: number, log: Log): Promise<Open
 }
 
 async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise<Filled> {
-  tell('making six months of sample data…')
+  printMessage('making six months of sample data…')
   await migrate(sql, context.log)
   const now = new Date()
   const actor = commandLineActor()
@@ -115,7 +115,7 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
   return {
     key,
-    // after all the above, of which nothing is to be delivered
+    // last, so that nothing of the above is delivered
     endpoint: await webhooks.register(sql, id),
     async welcome() {
       await writeRecords(deps, id, members.slice(-1), actor)

@@ -4,14 +4,14 @@ import type { Log } from '../../log.ts'
 import { listOrganizations } from '../../organizations/queries.ts'
 import { VERSION } from '../../version.ts'
 import type { Context } from '../command/context.ts'
-import { answer } from '../command/output.ts'
-import { firstSteps } from './first-steps.ts'
+import { printResult } from '../command/output.ts'
+import { gettingStarted } from './getting-started.ts'
 import { serveUntilSignal } from './server.ts'
 
 /** `serve`: the API and the worker, until a signal. */
 export async function serve(context: Context): Promise<void> {
   const { config, log, json } = context
-  tellHoles(config, log)
+  warnOfRelaxedSettings(config, log)
   await serveUntilSignal(
     context,
     () => openDatabase(config, 'serve', log),
@@ -20,15 +20,15 @@ export async function serve(context: Context): Promise<void> {
       const lines = [
         `Cloud Analytics ${VERSION} answers on ${url}`,
         `API explorer: ${url}/docs`,
-        ...(organizations.length === 0 ? [firstSteps(context, url)] : []),
+        ...(organizations.length === 0 ? [gettingStarted(context, url)] : []),
       ]
-      await answer(json, { url, pid: process.pid }, lines.join('\n'))
+      await printResult(json, { url, pid: process.pid }, lines.join('\n'))
     },
   )
 }
 
-/** The holes in the wall around webhooks are said aloud: whoever reads the log should know of them. */
-function tellHoles({ webhookAllowHttp, webhookAllowCidrs }: Config, log: Log): void {
+/** Warns about relaxed SSRF settings. */
+function warnOfRelaxedSettings({ webhookAllowHttp, webhookAllowCidrs }: Config, log: Log): void {
   if (webhookAllowHttp) log.warn('WEBHOOK_ALLOW_HTTP: webhooks may be sent without TLS')
   if (webhookAllowCidrs.length === 0) return
   const networks = webhookAllowCidrs.join(', ')

@@ -12,13 +12,13 @@ import { untilSignal } from '../command/signals.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 
 const SETTLE_MS = 500
-/** Between two looks whether the database has fallen silent. */
+/** Between two checks whether the database still responds. */
 const WATCH_MS = 1_000
 
 /** Transactions at a time, of all organizations; one organization's follow each other. */
 const WRITERS = 4
 
-/** A server that answers. */
+/** A server that listens. */
 export interface RunningServer {
   /** Where it listens, the real port in it. */
   url: string
@@ -31,7 +31,7 @@ export interface RunningServer {
 
 const loadApp = () => Promise.all([import('../../app.ts'), import('../../http/listen.ts')])
 
-/** Elysia takes longest to load: it does so while PostgreSQL starts, and not before, since loading holds the thread. */
+/** Loads Elysia, the slowest module, while PostgreSQL starts; not before, since loading blocks the thread. */
 async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
   const opening = open()
   // by then PostgreSQL is spawned, unless it has to be unpacked first
@@ -108,20 +108,20 @@ export async function startServer(
   }
 }
 
-/** Rejects when our own PostgreSQL ends and nobody asked it to. */
+/** Rejects when the embedded PostgreSQL ends while the server is not stopping. */
 async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boolean): Promise<never> {
   const how = await (embedded?.exited ?? new Promise<never>(() => {}))
   if (isStopping()) return await new Promise<never>(() => {})
   throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
 }
 
-/** Serves until a signal, or until the server fails, which throws. `announce` is called when it answers. */
+/** Serves until a signal, or until the server fails, which throws. `announce` is called when it listens. */
 export async function serveUntilSignal(
   context: Context,
   open: () => Promise<OpenDatabase>,
   announce: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
-  // from the beginning: a signal during the start must find PostgreSQL's owner willing to stop it
+  // from the beginning: a signal during the start must also stop PostgreSQL
   const signal = untilSignal()
   const server = await startServer(context, open)
   try {

@@ -1,12 +1,13 @@
 import { ApiError, OperatorError } from '../../errors.ts'
+import { renumberRecords } from '../../http/json.ts'
 import { parseKey } from '../../keys/form.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import type { SendBatch } from '../../sync/batches.ts'
-import { tell } from '../command/output.ts'
+import { printMessage } from '../command/output.ts'
 import { hashOf, openSentState, type SentState } from './sent-state.ts'
 
-export interface ServerOptions {
+interface ServerOptions {
   server: string
   key: string
   /** Sends also what was sent before. */
@@ -19,7 +20,7 @@ export interface Server {
   knownCommits: (project: string, shas: readonly string[]) => Promise<Set<string>>
 }
 
-/** After a connection error or an answer of 5xx: five tries in all, over eight seconds: longer than a server takes to restart. */
+/** After a connection error or a 5xx response: five attempts within eight seconds, longer than a server takes to restart. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 /** A limit's window is a minute. */
 const MAX_LIMIT_WAITS = 10
@@ -71,21 +72,11 @@ async function sendNew(
     state.keep(fresh)
     return { created, updated, unchanged: unchanged + records.length - fresh.length }
   } catch (error) {
-    throw renumber(error, (sent) => fresh[sent]?.index)
+    if (!(error instanceof ApiError)) throw error
+    // The server counts the records it was sent; the caller also those that were left out.
+    const details = renumberRecords(error.options.details ?? [], (sent) => fresh[sent]?.index)
+    throw new ApiError(error.code, error.message, { details })
   }
-}
-
-/** The server counts the records it was sent; those that were left out shift them. */
-function renumber(error: unknown, indexOf: (sent: number) => number | undefined): unknown {
-  if (!(error instanceof ApiError)) return error
-  const details = (error.options.details ?? []).map(({ field, message }) => ({
-    field: field.replace(/^records\[(\d+)\]/, (whole, sent: string) => {
-      const index = indexOf(Number(sent))
-      return index === undefined ? whole : `records[${index}]`
-    }),
-    message,
-  }))
-  return new ApiError(error.code, error.message, { details })
 }
 
 async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<RecordCounts> {
@@ -96,7 +87,7 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
     if (response instanceof Response && response.status === 429 && waits < MAX_LIMIT_WAITS) {
       waits += 1
       const seconds = Math.min(MAX_WAIT_S, Math.max(1, Number(response.headers.get('retry-after')) || 1))
-      tell(`the server's rate limit is reached: waiting ${seconds} s`)
+      printMessage(`the server's rate limit is reached: waiting ${seconds} s`)
       await Bun.sleep(seconds * 1_000)
       continue
     }
@@ -107,7 +98,7 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
     if (delayMs === undefined)
       throw new OperatorError(`${url} ${reason}; what was sent so far is kept, run it again later`)
     failures += 1
-    tell(`${url} ${reason}: trying again in ${delayMs / 1_000} s`)
+    printMessage(`${url} ${reason}: trying again in ${delayMs / 1_000} s`)
     await Bun.sleep(delayMs)
   }
 }
@@ -130,7 +121,7 @@ async function tryPost(url: string, key: string, body: Uint8Array<ArrayBuffer>):
   }
 }
 
-interface Answer {
+interface SyncResponse {
   error?: string
   created?: number
   updated?: number
@@ -139,15 +130,15 @@ interface Answer {
 }
 
 async function countsOf(response: Response): Promise<RecordCounts> {
-  const answer = (await response.json().catch(() => ({}))) as Answer
-  if (response.ok && typeof answer.created === 'number') {
-    return { created: answer.created, updated: answer.updated ?? 0, unchanged: answer.unchanged ?? 0 }
+  const body = (await response.json().catch(() => ({}))) as SyncResponse
+  if (response.ok && typeof body.created === 'number') {
+    return { created: body.created, updated: body.updated ?? 0, unchanged: body.unchanged ?? 0 }
   }
   const message =
-    answer.error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
-  if (response.status === 400 && answer.details !== undefined) {
+    body.error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
+  if (response.status === 400 && body.details !== undefined) {
     throw new ApiError('VALIDATION_ERROR', `the server refuses the records: ${message}`, {
-      details: answer.details,
+      details: body.details,
     })
   }
   throw new OperatorError(`the server refuses: ${message}`)

@@ -4,14 +4,13 @@ import { isRepository, readCommits } from '../../agents/git/git.ts'
 import { readSessions } from '../../agents/sessions.ts'
 import { findKnownCommits } from '../../commits/queries.ts'
 import { OperatorError } from '../../errors.ts'
-import { getOrganization } from '../../organizations/queries.ts'
 import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import { type Batches, createBatches, type SendBatch } from '../../sync/batches.ts'
 import { writeRecords } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Context, withDatabase } from '../command/context.ts'
-import { answer, outputStream, tell } from '../command/output.ts'
+import { type Context, withOrganization } from '../command/context.ts'
+import { outputStream, printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { connectServer } from './server.ts'
@@ -44,8 +43,7 @@ export async function sync(context: Context, paths: readonly string[], options: 
     })
     await readAndSend({ ...run, known: remote.knownCommits }, remote.send)
   } else {
-    await withDatabase(context, async (sql) => {
-      const { id } = await getOrganization(sql, options.org ?? '')
+    await withOrganization(context, options.org ?? '', async (sql, id) => {
       const deps = syncDepsOf(context, sql)
       const known: KnownCommits = (project, shas) => findKnownCommits(sql, id, project, shas)
       await readAndSend(options.all === true ? run : { ...run, known }, (records) =>
@@ -53,7 +51,7 @@ export async function sync(context: Context, paths: readonly string[], options: 
       )
     })
   }
-  await answer(context.json, run.summary, summaryText(run.summary))
+  await printResult(context.json, run.summary, summaryText(run.summary))
 }
 
 function checkUsage({ server, key, org, dryRun, project, user }: SyncOptions): void {
@@ -140,7 +138,7 @@ function skip(summary: Summary, skipped: Summary['skipped'][number]): void {
   summary.skipped.push(skipped)
   if (summary.skipped.length > MAX_NAMED) return
   const { path, line, reason } = skipped
-  tell(`skipped ${path}${line === null ? '' : `:${line}`}: ${reason}`)
+  printMessage(`skipped ${path}${line === null ? '' : `:${line}`}: ${reason}`)
 }
 
 async function readAndSend(run: Run, send: SendBatch): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { type Context, contextOf, type Surroundings } from '../command/context.ts'
+import { type Actions, type Context, contextOf, type ProcessContext } from '../command/context.ts'
 import { integer } from '../command/option-parsers.ts'
+import type { HistoryOptions } from './history.ts'
 
 const LISTEN_PORT = 9876
 const MIN_STATUS = 200
@@ -12,24 +13,26 @@ const MAX_SHOWN_DELIVERIES = 1_000
 const secretOf = ({ env }: Context, given: string | undefined): string | null =>
   given || env.WEBHOOK_SECRET || null
 
-/** `webhook`: registered endpoints and their deliveries, and what the author of a receiver needs. */
-export function addWebhooks(program: Command, surroundings: Surroundings): void {
+/** `webhook`: registered endpoints and their deliveries, and tools for the author of a receiver. */
+export function addWebhooks(program: Command, action: Actions, started: ProcessContext): void {
   const webhook = program.command('webhook').description('webhook endpoints, their deliveries, and receivers')
-  addHistory(webhook, surroundings)
-  addVerify(webhook, surroundings)
-  addListen(webhook, surroundings)
+  addHistory(webhook, action)
+  addVerify(webhook, action)
+  addListen(webhook, started)
 }
 
-function addHistory(webhook: Command, surroundings: Surroundings): void {
+function addHistory(webhook: Command, action: Actions): void {
   webhook
     .command('list')
     .description('list the endpoints of an organization; their secrets are never shown')
     .requiredOption('--org <slug>', 'slug of the organization')
     .addHelpText('after', '\nExample:\n  cloud-analytics webhook list --org acme')
-    .action(async function (this: Command) {
-      const { showEndpoints } = await import('./history.ts')
-      await showEndpoints(contextOf(this, surroundings), this.opts<{ org: string }>().org)
-    })
+    .action(
+      action(async (context, { org }: { org: string }) => {
+        const { showEndpoints } = await import('./history.ts')
+        await showEndpoints(context, org)
+      }),
+    )
   webhook
     .command('deliveries <id>')
     .description('list the latest deliveries of an endpoint (hook_…), also of one that was deleted')
@@ -37,22 +40,25 @@ function addHistory(webhook: Command, surroundings: Surroundings): void {
     .option('--event <event>', 'only of this event, as session.completed')
     .option('--limit <n>', 'how many', integer(1, MAX_SHOWN_DELIVERIES), SHOWN_DELIVERIES)
     .addHelpText('after', '\nExample:\n  cloud-analytics webhook deliveries hook_8s2m --status failed')
-    .action(async function (this: Command) {
-      const { showDeliveries } = await import('./history.ts')
-      const options = this.opts<{ status?: string; event?: string; limit: number }>()
-      await showDeliveries(contextOf(this, surroundings), this.args[0] ?? '', options)
-    })
+    .action(
+      action(async (context, options: HistoryOptions, [id]) => {
+        const { showDeliveries } = await import('./history.ts')
+        await showDeliveries(context, id, options)
+      }),
+    )
   webhook
     .command('redeliver <id>')
     .description('send a delivery (dlv_…) again, now; a running server does it')
     .addHelpText('after', '\nExample:\n  cloud-analytics webhook redeliver dlv_0k3w')
-    .action(async function (this: Command) {
-      const { sendAgain } = await import('./history.ts')
-      await sendAgain(contextOf(this, surroundings), this.args[0] ?? '')
-    })
+    .action(
+      action(async (context, _options, [id]) => {
+        const { redeliverNow } = await import('./history.ts')
+        await redeliverNow(context, id)
+      }),
+    )
 }
 
-function addVerify(webhook: Command, surroundings: Surroundings): void {
+function addVerify(webhook: Command, action: Actions): void {
   webhook
     .command('verify')
     .description('check the signature of a body on standard input: exit code 0 valid, 1 not')
@@ -69,15 +75,17 @@ Example:
   printf '%s' 'Hello, World!' | cloud-analytics webhook verify --secret "It's a Secret to Everybody" \\
     --signature sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17`,
     )
-    .action(async function (this: Command) {
-      const { verifyWebhook } = await import('./verify.ts')
-      const context = contextOf(this, surroundings)
-      const options = this.opts<{ secret?: string; signature: string; id?: string; timestamp?: string }>()
-      await verifyWebhook(context, { ...options, secret: secretOf(context, options.secret) })
-    })
+    .action(
+      action(
+        async (context, options: { secret?: string; signature: string; id?: string; timestamp?: string }) => {
+          const { verifyWebhook } = await import('./verify.ts')
+          await verifyWebhook(context, { ...options, secret: secretOf(context, options.secret) })
+        },
+      ),
+    )
 }
 
-function addListen(webhook: Command, surroundings: Surroundings): void {
+function addListen(webhook: Command, started: ProcessContext): void {
   webhook
     .command('listen')
     .description('receive webhooks on 127.0.0.1, verify them and show them')
@@ -95,7 +103,7 @@ Example:
     )
     .action(async function (this: Command) {
       const { listenForWebhooks } = await import('./listen.ts')
-      const context = contextOf(this, surroundings)
+      const context = contextOf(this, started)
       // the program's own --port takes it; PORT is that of the server
       const { port, secret, status } = this.optsWithGlobals<{
         port?: string

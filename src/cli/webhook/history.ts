@@ -1,14 +1,13 @@
 import { Value } from '@sinclair/typebox/value'
 import { OperatorError } from '../../errors.ts'
-import { getOrganization } from '../../organizations/queries.ts'
 import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
 import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
 import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
 import { redeliver } from '../../webhooks/deliveries/redelivery.ts'
 import { listEndpoints } from '../../webhooks/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Context, withDatabase } from '../command/context.ts'
-import { answer, table } from '../command/output.ts'
+import { type Context, withDatabase, withOrganization } from '../command/context.ts'
+import { printResult, table } from '../command/output.ts'
 import { printable } from './text.ts'
 
 const ENDPOINT_COLUMNS = ['id', 'url', 'events', 'enabled', 'failures', 'last_status'] as const
@@ -24,9 +23,7 @@ const DELIVERY_COLUMNS = [
 
 /** `webhook list` */
 export async function showEndpoints(context: Context, slug: string): Promise<void> {
-  const endpoints = await withDatabase(context, async (sql) =>
-    listEndpoints(sql, (await getOrganization(sql, slug)).id),
-  )
+  const endpoints = await withOrganization(context, slug, listEndpoints)
   const rows = endpoints.map(({ id, url, events, enabled, health }) => ({
     id,
     url: printable(url),
@@ -35,7 +32,7 @@ export async function showEndpoints(context: Context, slug: string): Promise<voi
     failures: health.consecutive_failures,
     last_status: health.last_status_code,
   }))
-  await answer(context.json, endpoints, table(rows, ENDPOINT_COLUMNS, 'no webhook endpoints'))
+  await printResult(context.json, endpoints, table(rows, ENDPOINT_COLUMNS, 'no webhook endpoints'))
 }
 
 export interface HistoryOptions {
@@ -55,7 +52,7 @@ export async function showDeliveries(
     const orgId = await getEndpointOwner(sql, endpointId)
     return (await listDeliveries(sql, orgId, endpointId, query)).rows
   })
-  await answer(context.json, deliveries, table(deliveries, DELIVERY_COLUMNS, 'no deliveries'))
+  await printResult(context.json, deliveries, table(deliveries, DELIVERY_COLUMNS, 'no deliveries'))
 }
 
 /** The first page's query. Throws OperatorError naming the values there are. */
@@ -69,7 +66,7 @@ function filterOf(status: string | undefined, event: string | undefined): Delive
 }
 
 /** `webhook redeliver` */
-export async function sendAgain(context: Context, deliveryId: string): Promise<void> {
+export async function redeliverNow(context: Context, deliveryId: string): Promise<void> {
   const delivery = await withDatabase(context, async (sql) => {
     const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
     // behind the organization's lock in the database; no other change in this process to wait for
@@ -79,7 +76,11 @@ export async function sendAgain(context: Context, deliveryId: string): Promise<v
     }
     return await redeliver(deps, orgId, commandLineActor(), endpointId, deliveryId)
   })
-  await answer(context.json, delivery, `delivery ${delivery.id} (${delivery.event}): ${stateOf(delivery)}`)
+  await printResult(
+    context.json,
+    delivery,
+    `delivery ${delivery.id} (${delivery.event}): ${stateOf(delivery)}`,
+  )
 }
 
 function stateOf({ status, next_attempt_at }: Delivery): string {

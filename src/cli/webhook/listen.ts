@@ -1,10 +1,10 @@
 import type { Context } from '../command/context.ts'
-import { answer, tell } from '../command/output.ts'
+import { printMessage, printResult } from '../command/output.ts'
 import { untilSignal } from '../command/signals.ts'
 import { startReceiver } from './receiver.ts'
 import { receivedText } from './text.ts'
 
-export interface ListenOptions {
+interface ListenOptions {
   port: number
   secret: string | null
   status: number
@@ -21,10 +21,10 @@ export async function listenForWebhooks(
     secret: () => secret,
     status,
     prefix: config.webhookHeaderPrefix,
-    onReceived: (received) => tell(json ? JSON.stringify(received) : receivedText(received)),
+    onReceived: (received) => printMessage(json ? JSON.stringify(received) : receivedText(received)),
   })
   try {
-    await answer(json, { url: receiver.url, pid: process.pid }, greeting(receiver.url, secret !== null))
+    await printResult(json, { url: receiver.url, pid: process.pid }, greeting(receiver.url, secret !== null))
     await signal
   } finally {
     await receiver.stop()

@@ -1,31 +1,31 @@
 import { codeOf, OperatorError } from '../../errors.ts'
-import { readAtMost } from './limited-body.ts'
-import { type Judgement, judge } from './verification.ts'
+import { readAtMost } from '../../http/body.ts'
+import { type Verification, verifyDelivery } from './verification.ts'
 
 const HOST = '127.0.0.1'
 /** Of a delivery's body: four times what the server sends at most. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
 /** A delivery as it came in. */
-export interface Received extends Judgement {
+export interface Received extends Verification {
   /** UTC, milliseconds. */
   received_at: string
   /** As the headers name them; null: there is no such header. */
   event: string | null
   delivery_id: string | null
   attempt: number | null
-  /** What it was answered with. */
+  /** Of the response. */
   status: number
   /** Parsed where it is JSON, else the text. */
   body: unknown
 }
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   /** 0: any free port. */
   port: number
-  /** Asked at every delivery; null: nothing can be verified. */
+  /** Called for every delivery; null: nothing can be verified. */
   secret: () => string | null
-  /** What valid and unverified deliveries are answered with. */
+  /** Of the response to valid and unverified deliveries. */
   status: number
   /** WEBHOOK_HEADER_PREFIX */
   prefix: string
@@ -39,8 +39,8 @@ export interface Receiver {
 }
 
 /**
- * Takes deliveries on 127.0.0.1, on any path. An invalid signature is answered with 400, for the sender to see it. Throws
- * OperatorError when the port is taken.
+ * Takes deliveries on 127.0.0.1, on any path. An invalid signature gets the response 400, for the sender to see it.
+ * Throws OperatorError when the port is taken.
  */
 export function startReceiver(options: ReceiverOptions): Receiver {
   const { port } = options
@@ -52,7 +52,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
       reusePort: false,
       development: false,
       fetch: (request) => receive(request, options),
-      // a sender that went away in the middle of the body; nobody is left to read the answer
+      // the sender closed the connection within the body; nobody reads the response
       error: () => new Response(null, { status: 400 }),
     })
   } catch (error) {
@@ -74,24 +74,24 @@ async function receive(
   const body = await readAtMost(request.body ?? [], MAX_BODY_BYTES)
   const { headers } = request
   const now = new Date()
-  const judgement: Judgement =
+  const verification: Verification =
     body === undefined
       ? { signature: 'unverified', warning: `the body is larger than ${MAX_BODY_BYTES} bytes` }
-      : judge(secret(), prefix, headers, body, now)
-  const status = body === undefined ? 413 : judgement.signature === 'invalid' ? 400 : wanted
+      : verifyDelivery(secret(), prefix, headers, body, now)
+  const status = body === undefined ? 413 : verification.signature === 'invalid' ? 400 : wanted
   onReceived({
     received_at: now.toISOString(),
     event: headers.get(`${prefix}-Event`),
     delivery_id: headers.get(`${prefix}-Delivery`),
     attempt: integerOf(headers.get(`${prefix}-Attempt`)),
-    signature: judgement.signature,
-    warning: judgement.warning,
+    signature: verification.signature,
+    warning: verification.warning,
     status,
     body: body === undefined ? null : contentOf(body),
   })
-  // these three have no body
+  // responses with these have no body
   if ([204, 205, 304].includes(status)) return new Response(null, { status })
-  return new Response(`signature ${judgement.signature}\n`, { status })
+  return new Response(`signature ${verification.signature}\n`, { status })
 }
 
 const integerOf = (header: string | null): number | null =>

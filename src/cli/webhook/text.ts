@@ -1,13 +1,13 @@
 import { cut } from '../../text.ts'
 import type { Received } from './receiver.ts'
 
-// Deliveries as people read them. What is shown came over the network.
+// Deliveries as text for a terminal. They came over the network and are not trusted.
 
 const MAX_LINES = 40
 const MAX_LINE_LENGTH = 160
 const MAX_NAME_LENGTH = 100
 
-/** Without what would move the cursor, change colors or turn the direction of writing. */
+/** Without characters that move the cursor, change colors or reverse the direction of writing. */
 export const printable = (text: string): string =>
   text.replace(/[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu, '\uFFFD')
 
@@ -16,7 +16,7 @@ const shortened = (text: string, length: number): string =>
 
 const nameOf = (header: string | null): string => printable(shortened(header ?? '-', MAX_NAME_LENGTH))
 
-/** One line: time, event, delivery, attempt, what became of it. */
+/** One line: time, event, delivery, attempt, signature, status of the response. */
 export function receivedLine(received: Received): string {
   const { received_at, event, delivery_id, attempt, signature, warning, status } = received
   const parts = [

@@ -1,38 +1,38 @@
 import { OperatorError } from '../../errors.ts'
+import { readAtMost } from '../../http/body.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 import type { Context } from '../command/context.ts'
-import { answer, tell } from '../command/output.ts'
-import { readAtMost } from './limited-body.ts'
+import { printMessage, printResult } from '../command/output.ts'
 import { MAX_BODY_BYTES } from './receiver.ts'
 import { ageWarning } from './verification.ts'
 
-export interface VerifyOptions {
+interface VerifyOptions {
   secret: string | null
-  /** `sha256=<hex>` or `v1,<base64>`; several are separated by spaces, and one of them has to be right. */
+  /** `sha256=<hex>` or `v1,<base64>`; several are separated by spaces, and one of them has to be valid. */
   signature: string
-  /** Headers `webhook-id` and `webhook-timestamp`: what the second form signs too. */
+  /** Headers `webhook-id` and `webhook-timestamp`, which the second form signs too. */
   id?: string
   timestamp?: string
 }
 
 /** `webhook verify`: whether the signature is that of standard input's bytes. Throws OperatorError when it is not. */
 export async function verifyWebhook({ json }: Pick<Context, 'json'>, options: VerifyOptions): Promise<void> {
-  const isRight = checkerOf(options)
-  if (process.stdin.isTTY) tell('the body, as it was sent (Ctrl-D ends it):')
+  const isValid = checkerOf(options)
+  if (process.stdin.isTTY) printMessage('the body, as it was sent (Ctrl-D ends it):')
   const body = await readAtMost(Bun.stdin.stream(), MAX_BODY_BYTES)
   if (body === undefined) throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
-  const valid = isRight(body)
+  const valid = isValid(body)
   const warning = options.timestamp === undefined ? null : ageWarning(options.timestamp, new Date())
-  if (valid && warning !== null) tell(`warning: ${warning}`)
-  if (valid) return await answer(json, { valid }, 'valid')
-  if (json) await answer(json, { valid }, '')
-  throw new OperatorError(`the signature is not valid${hintOf(body, isRight)}`)
+  if (valid && warning !== null) printMessage(`warning: ${warning}`)
+  if (valid) return await printResult(json, { valid }, 'valid')
+  if (json) await printResult(json, { valid }, '')
+  throw new OperatorError(`the signature is not valid${hintOf(body, isValid)}`)
 }
 
-type IsRight = (body: Uint8Array) => boolean
+type IsValid = (body: Uint8Array) => boolean
 
 /** Throws OperatorError (wrong usage) when something is missing or no signature has a form that is known. */
-function checkerOf({ secret, signature, id, timestamp }: VerifyOptions): IsRight {
+function checkerOf({ secret, signature, id, timestamp }: VerifyOptions): IsValid {
   if (secret === null) throw new OperatorError('give the secret by --secret or WEBHOOK_SECRET', 2)
   const given = signature.split(' ').filter((part) => part !== '')
   const plain = given.filter((part) => part.startsWith('sha256='))
@@ -52,8 +52,8 @@ function checkerOf({ secret, signature, id, timestamp }: VerifyOptions): IsRight
 
 const NEWLINE = 0x0a
 
-/** The commonest mistake: `echo` ends what it prints with a line break that was never sent. */
-function hintOf(body: Buffer, isRight: IsRight): string {
+/** The most common mistake: `echo` adds a line break that was never sent. */
+function hintOf(body: Buffer, isValid: IsValid): string {
   const endsInNewline = body.at(-1) === NEWLINE
-  return endsInNewline && isRight(body.subarray(0, -1)) ? ', but it is without the line break at the end' : ''
+  return endsInNewline && isValid(body.subarray(0, -1)) ? ', but it is without the line break at the end' : ''
 }

@@ -1,7 +1,7 @@
 import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
 import { VERSION } from '../../version.ts'
-import { type BodyOptions, bodyOptionsOf } from '../body.ts'
-import { scopeOf } from '../query.ts'
+import { guardOf } from '../access.ts'
+import type { BodyOptions } from '../body.ts'
 import {
   completedParameter,
   errorComponents,
@@ -16,7 +16,7 @@ import { type SentEvent, webhooksOf } from './webhooks.ts'
 
 // The API's document, made of the routes: what the swagger plugin says of each, completed by what it leaves out.
 
-/** A route of the app, as far as the document tells of it. */
+/** A route of the app, as far as the document needs it. */
 export interface Route {
   method: string
   path: string
@@ -31,7 +31,7 @@ export interface Sent {
   headerPrefix: string
 }
 
-/** What is known of an operation before its answers are written down. */
+/** What is known of an operation before its responses are described. */
 interface Operation {
   method: string
   path: string
@@ -137,12 +137,10 @@ const functionsOf = (hook: unknown): object[] =>
 
 function completed(operation: Operation, components: Components): Schema {
   const { method, path, hooks, base, limited } = operation
-  const scope = functionsOf(hooks.transform)
-    .map(scopeOf)
+  const guard = functionsOf(hooks.transform)
+    .map(guardOf)
     .find((known) => known !== undefined)
-  const body = functionsOf(hooks.parse)
-    .map(bodyOptionsOf)
-    .find((known) => known !== undefined)
+  const { scope, body } = guard ?? {}
   const given = Array.isArray(base.parameters) ? base.parameters : []
   const shared = [
     ...(method === 'GET' && limited ? ['IfNoneMatch'] : []),
@@ -164,7 +162,7 @@ function completed(operation: Operation, components: Components): Schema {
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
     responses: {
       ...errorsOf(operation, body !== undefined),
-      ...goodAnswers(operation, components),
+      ...successResponses(operation, components),
     },
   }
 }
@@ -206,17 +204,17 @@ function bodyOf({ path, hooks }: Operation, options: BodyOptions, components: Co
   return { required, content }
 }
 
-/** The answers that a route declares itself, by `response` or, where they are no JSON, by `detail.responses`. */
-function goodAnswers(operation: Operation, components: Components): Record<string, Schema> {
+/** The responses that a route declares itself, by `response` or, where they are not JSON, by `detail.responses`. */
+function successResponses(operation: Operation, components: Components): Record<string, Schema> {
   const { method, path, hooks, base, limited } = operation
   const declared = hooks.response as Record<string, Schema> | undefined
   const readable = method === 'GET' && limited
-  const answers: Record<string, Schema> = {}
+  const responses: Record<string, Schema> = {}
   const add = (status: string, description: unknown, content?: Schema) => {
     const more =
       status === '201' ? (['Location'] as const) : readable ? (['ETag', 'Cache-Control'] as const) : []
     const meaning = typeof description === 'string' ? description : MEANING_OF_STATUS[status]
-    answers[status] = {
+    responses[status] = {
       description: meaning ?? 'OK',
       headers: headersOf(limited, more),
       ...(content && { content }),
@@ -243,5 +241,5 @@ function goodAnswers(operation: Operation, components: Components): Record<strin
     }
   }
   if (readable) add('304', 'What the ETag in If-None-Match names is still the answer')
-  return answers
+  return responses
 }

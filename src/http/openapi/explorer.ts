@@ -6,7 +6,7 @@ import { etagOf, matchesEtag } from '../response.ts'
 import type { Route } from './document.ts'
 import type { SentEvent } from './webhooks.ts'
 
-// The explorer: Swagger UI, from this program alone. Nothing of it is read or made before somebody asks for it.
+// The explorer: Swagger UI, with no file from elsewhere. Its files and the document are made at the first request.
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -56,7 +56,7 @@ const PAGE_POLICY = [
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const
 
 interface DocsDeps {
-  /** All routes of the app, asked for when the document is. */
+  /** All routes of the app; called when the document is made. */
   routes: () => readonly Route[]
   /** What is sent to webhook endpoints. */
   events: () => readonly SentEvent[]
@@ -75,7 +75,7 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
   }
   const hidden = { detail: { hide: true } }
   return new Elysia()
-    .get('/docs', ({ request }) => textAnswer(request, PAGE, 'text/html; charset=utf-8'), {
+    .get('/docs', ({ request }) => textResponse(request, PAGE, 'text/html; charset=utf-8'), {
       detail: describe('The API explorer', 'text/html', Type.String()),
     })
     .get('/docs/', () => new Response(null, { status: 308, headers: { location: '../docs' } }), hidden)
@@ -83,7 +83,7 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
       '/docs/json',
       async ({ request }) => {
         document ??= makeDocument()
-        return textAnswer(request, await document, 'application/json')
+        return textResponse(request, await document, 'application/json')
       },
       {
         detail: describe(
@@ -93,14 +93,14 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
         ),
       },
     )
-    .get('/docs/explorer.js', ({ request }) => textAnswer(request, SCRIPT, TYPES.js), hidden)
-    .get('/docs/explorer.css', ({ request }) => textAnswer(request, STYLE, TYPES.css), hidden)
+    .get('/docs/explorer.js', ({ request }) => textResponse(request, SCRIPT, TYPES.js), hidden)
+    .get('/docs/explorer.css', ({ request }) => textResponse(request, STYLE, TYPES.css), hidden)
     .get(
       '/docs/swagger-ui-bundle.js',
-      ({ request }) => packedAnswer(request, 'swagger-ui-bundle.js', 'js'),
+      ({ request }) => packedResponse(request, 'swagger-ui-bundle.js', 'js'),
       hidden,
     )
-    .get('/docs/swagger-ui.css', ({ request }) => packedAnswer(request, 'swagger-ui.css', 'css'), hidden)
+    .get('/docs/swagger-ui.css', ({ request }) => packedResponse(request, 'swagger-ui.css', 'css'), hidden)
 }
 
 const describe = (summary: string, type: string, schema: object) => ({
@@ -109,22 +109,22 @@ const describe = (summary: string, type: string, schema: object) => ({
   responses: { 200: { description: summary, content: { [type]: { schema } } } },
 })
 
-function textAnswer(request: Request, text: string, type: string): Response {
-  return answer(request, text, etagOf(text), { 'content-type': type })
+function textResponse(request: Request, text: string, type: string): Response {
+  return respond(request, text, etagOf(text), { 'content-type': type })
 }
 
-/** A packed file, as it is for who takes gzip. */
-async function packedAnswer(request: Request, name: string, type: keyof typeof TYPES): Promise<Response> {
+/** A packed file, sent as it is to clients that accept gzip. */
+async function packedResponse(request: Request, name: string, type: keyof typeof TYPES): Promise<Response> {
   const packed = await Bun.file(packedPath(name)).bytes()
   const headers = { 'content-type': TYPES[type], vary: 'accept-encoding' }
   const etag = `"${Bun.hash.xxHash3(packed).toString(36)}"`
   if (/\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')) {
-    return answer(request, packed, etag, { ...headers, 'content-encoding': 'gzip' })
+    return respond(request, packed, etag, { ...headers, 'content-encoding': 'gzip' })
   }
-  return answer(request, Bun.gunzipSync(packed), etag, headers)
+  return respond(request, Bun.gunzipSync(packed), etag, headers)
 }
 
-function answer(
+function respond(
   request: Request,
   body: string | Uint8Array<ArrayBuffer>,
   etag: string,

@@ -7,7 +7,7 @@ const header = (description: string, schema: Schema, example: unknown) => ({ des
 const integer = { type: 'integer', minimum: 0 }
 const string = { type: 'string' }
 
-/** Every header that an answer may have, by the name it is referred to. */
+/** Every header that a response may have, by the name of its component. */
 export const HEADERS = {
   'X-Request-Id': header('Names this request in the logs', string, 'k3v9x0a1b2c3-7'),
   'X-RateLimit-Limit': header('Requests allowed in a minute', integer, 500),
@@ -24,7 +24,7 @@ type HeaderName = keyof typeof HEADERS
 
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
 
-/** References to the headers of an answer: those all have, those of the limit where there is one, and `more`. */
+/** References to the headers of a response: those of every response, those of the limit where there is one, and `more`. */
 export function headersOf(limited: boolean, more: readonly HeaderName[] = []) {
   const names: HeaderName[] = ['X-Request-Id', ...(limited ? LIMIT_HEADERS : []), ...more]
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
@@ -41,7 +41,7 @@ interface ErrorKind {
 }
 
 /** The errors by status. */
-export const ERRORS: Record<number, ErrorKind> = {
+const ERRORS: Record<number, ErrorKind> = {
   400: {
     name: 'BadRequest',
     code: 'VALIDATION_ERROR',
@@ -118,7 +118,7 @@ export const ERRORS: Record<number, ErrorKind> = {
   },
 }
 
-/** The error answers as components: with the limit's headers, and, named `Service…`, without. */
+/** The error responses as components: with the limit's headers, and, named `Service…`, without. */
 export function errorComponents(components: Components): Record<string, unknown> {
   const schema = components.named('Error', ErrorBody)
   const made: Record<string, unknown> = {}
@@ -135,7 +135,7 @@ export function errorComponents(components: Components): Record<string, unknown>
   return made
 }
 
-/** References to the error answers with these statuses. */
+/** References to the error responses with these statuses. */
 export function errorReferences(statuses: readonly number[], limited: boolean) {
   return Object.fromEntries(
     statuses.map((status) => {
@@ -190,7 +190,7 @@ export function completedParameter(parameter: Schema, components: Components): S
     required: required === true,
     description: description ?? known?.description ?? `The ${String(name).replaceAll('_', ' ')}`,
   }
-  // The explorer fills an `example` in, which must not filter where nobody asked to.
+  // The explorer would send an `example` of an optional parameter, which filters the result.
   if (required !== true && !('default' in made)) {
     return { ...shared, schema: { ...made, ...(Array.isArray(examples) && { examples }) } }
   }

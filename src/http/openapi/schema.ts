@@ -102,7 +102,7 @@ export function createComponents(): Components {
     return simplified(made)
   }
 
-  /** Alternatives that are told apart by their `type`. */
+  /** Alternatives that are distinguished by their `type`. */
   const records = (alternatives: unknown[]): Schema => {
     const mapping: Record<string, unknown> = {}
     const oneOf = alternatives.map((alternative) => {
@@ -130,7 +130,7 @@ function simplified(schema: Schema): Schema {
   const known = FORMATS[String(format)]
   if (known !== undefined) return { ...rest, format: known }
   if (format === 'month') return { ...rest, pattern: MONTH, examples: rest.examples ?? ['2026-01'] }
-  // A format of our own says nothing to anybody else.
+  // Other programs do not know our own formats.
   if (format !== undefined) return rest
   if (!Array.isArray(anyOf) || !anyOf.every(isSchema)) return schema
   if (anyOf.every((part) => 'const' in part)) {

@@ -2,7 +2,7 @@ import { type Components, pascal, type Schema } from './schema.ts'
 
 // What the service sends by itself, as the API's document shows it.
 
-/** An event that endpoints are told of. */
+/** An event that is sent to endpoints. */
 export interface SentEvent {
   name: string
   meaning: string

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
-import { access, type RouteDeps } from '../../http/access.ts'
-import { jsonBody, optionalJsonBody } from '../../http/body.ts'
-import { errorResponses, guard, page } from '../../http/query.ts'
+import { access, guard, type RouteDeps } from '../../http/access.ts'
+import { errorResponses, page } from '../../http/query.ts'
 import { getEndpoint } from '../queries.ts'
 import { maskedHeaders } from '../signing/signature.ts'
 import type { TestLimit } from './concurrent-tests.ts'
@@ -53,9 +52,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return limitTests(`${orgId}/${id}`, () => testEndpoint(deliveries, orgId, actor, id, body.event))
       },
       {
-        ...guard('webhooks'),
-        ...optionalJsonBody('webhooks'),
-        body: TestBody,
+        ...guard('webhooks', { body: TestBody, optional: true }),
         response: { 200: TestResponse, ...errorResponses },
         detail: {
           summary: 'Send a test event now',
@@ -73,7 +70,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return page(rows, query, total)
       },
       {
-        ...guard('webhooks', DeliveryListQuery),
+        ...guard('webhooks', { query: DeliveryListQuery }),
         response: { 200: DeliveryPage, ...errorResponses },
         detail: { summary: 'List deliveries of an endpoint, newest first', tags },
       },
@@ -116,9 +113,8 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return recovered
       },
       {
-        ...guard('webhooks'),
-        ...jsonBody('webhooks'),
-        body: RecoverBody,
+        ...guard('webhooks', { body: RecoverBody }),
+
         response: { 202: RecoverResponse, ...errorResponses },
         detail: {
           summary: 'Send all failed deliveries of a time again',

@@ -10,7 +10,7 @@ const shellWord = (text: string): string =>
  * Lines that work as pasted into another terminal: with the program's own path, compiled or from source, and its data
  * directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
  */
-export function firstSteps({ config, env }: Pick<Context, 'config' | 'env'>, url: string): string {
+export function gettingStarted({ config, env }: Pick<Context, 'config' | 'env'>, url: string): string {
   const words = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
   const program = words.map(shellWord).join(' ')
   const isElsewhere = config.databaseUrl === null && config.dataDir !== defaultDataDir(env)

@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import { recordEntries } from '../../audit/log/append.ts'
+import { lockOrganization } from '../../db/org-lock.ts'
+import { OperatorError } from '../../errors.ts'
+import { findMember, listMembers, removeMember } from '../../team/queries.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Actions, type Context, withOrganization } from '../command/context.ts'
+import { printResult, table } from '../command/output.ts'
+
+const COLUMNS = ['id', 'email', 'display_name', 'role', 'joined_at'] as const
+
+/** `member` */
+export function addMember(program: Command, action: Actions): void {
+  const member = program.command('member').description('members of an organization')
+  member
+    .command('add')
+    .description('add a member, or change the one with this address')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .requiredOption('--email <email>', 'address, in any case')
+    .requiredOption('--name <name>', 'display name')
+    .requiredOption('--role <role>', 'owner, admin, developer or auditor')
+    .addHelpText(
+      'after',
+      '\nExample:\n  cloud-analytics member add --org acme --email ada@example.com --name Ada --role developer',
+    )
+    .action(action(add))
+  member
+    .command('list')
+    .description('list the members')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .action(action(list))
+  member
+    .command('remove')
+    .description('remove a member; the sessions keep the address')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .requiredOption('--email <email>', 'address, in any case')
+    .action(action(remove))
+}
+
+async function add(
+  context: Context,
+  { org, email, name, role }: { org: string; email: string; name: string; role: string },
+): Promise<void> {
+  const { checkUsage, writeRecord } = await import('./record.ts')
+  const about = { type: 'member', email, display_name: name, role }
+  checkUsage({ ...about, joined_at: new Date().toISOString() })
+  const member = await withOrganization(context, org, async (sql, orgId) => {
+    const known = await findMember(sql, orgId, email)
+    const record = { ...about, joined_at: known?.joined_at ?? new Date().toISOString() }
+    await writeRecord(context, sql, orgId, record)
+    return await findMember(sql, orgId, email)
+  })
+  await printResult(context.json, member, `member ${member?.email} (${member?.id}), ${member?.role}`)
+}
+
+async function list(context: Context, { org }: { org: string }): Promise<void> {
+  const members = [...(await withOrganization(context, org, listMembers))]
+  await printResult(context.json, members, table(members, COLUMNS, 'no members'))
+}
+
+async function remove(context: Context, { org, email }: { org: string; email: string }): Promise<void> {
+  const removed = await withOrganization(context, org, (sql, orgId) =>
+    sql.begin(async (tx) => {
+      await lockOrganization(tx, orgId)
+      const member = await removeMember(tx, orgId, email)
+      const entry = { action: 'member.removed', details: { ids: member === undefined ? [] : [member.id] } }
+      await recordEntries(tx, orgId, commandLineActor(), member === undefined ? [] : [entry])
+      return member
+    }),
+  )
+  if (removed === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+  await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander'
+import { PLANS } from '../../config.ts'
+import { OperatorError } from '../../errors.ts'
+import { createOrganization, listOrganizations, updateOrganization } from '../../organizations/queries.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Actions, type Context, withDatabase } from '../command/context.ts'
+import { printResult, table } from '../command/output.ts'
+
+const COLUMNS = ['id', 'slug', 'name', 'plan', 'created_at'] as const
+
+/** `org` */
+export function addOrg(program: Command, action: Actions): void {
+  const org = program.command('org').description('organizations')
+  org
+    .command('create')
+    .description('make an organization')
+    .requiredOption('--slug <slug>', 'its name in commands and badges: a-z, 0-9 and -')
+    .requiredOption('--name <name>', 'its name for people')
+    .requiredOption('--plan <plan>', PLANS.join(', '))
+    .addHelpText(
+      'after',
+      '\nExample:\n  cloud-analytics org create --slug acme --name "Acme Inc" --plan cloud_team',
+    )
+    .action(action(create))
+  org.command('list').description('list the organizations').action(action(list))
+  org
+    .command('update <slug>')
+    .description('change an organization')
+    .option('--name <name>', 'its name for people')
+    .option('--plan <plan>', PLANS.join(', '))
+    .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
+    .option('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it')
+    .option('--badge-label-quality <text>', 'label of the quality badge')
+    .option('--badge-label-security <text>', 'label of the security badge')
+    .option('--badge-label-cost <text>', 'label of the cost badge')
+    .option('--badge-thresholds <good,fair>', 'least good and least fair value (80,50)')
+    .option('--badge-colors <good,fair,poor>', 'names or hexadecimal (brightgreen,yellow,red)')
+    .addHelpText(
+      'after',
+      '\nAn empty text sets a label, the thresholds or the colors back.\n\nExample:\n  cloud-analytics org update acme --badges public --badge-thresholds 90,70',
+    )
+    .action(action(update))
+}
+
+async function create(
+  context: Context,
+  { slug, name, plan }: { slug: string; name: string; plan: string },
+): Promise<void> {
+  const created = await withDatabase(context, (sql) =>
+    createOrganization(sql, { slug, name, plan }, commandLineActor()),
+  )
+  await printResult(context.json, created, `organization ${created.slug} (${created.id}) on ${created.plan}`)
+}
+
+async function list(context: Context): Promise<void> {
+  const organizations = [...(await withDatabase(context, listOrganizations))]
+  await printResult(context.json, organizations, table(organizations, COLUMNS, 'no organizations'))
+}
+
+async function update(
+  context: Context,
+  options: Record<string, string | undefined>,
+  [slug]: [string, ...string[]],
+): Promise<void> {
+  const { badgeChange } = await import('../../badges/settings.ts')
+  const { updateBadges } = await import('../../badges/queries.ts')
+  const change = { name: options.name, plan: options.plan }
+  const badges = badgeChange(options)
+  if (change.name === undefined && change.plan === undefined && badges === undefined) {
+    throw new OperatorError('nothing to change: give --name, --plan, --badges or --badge-…', 2)
+  }
+  const changed = await withDatabase(context, async (sql) => {
+    const organization = await updateOrganization(sql, slug, change, commandLineActor())
+    if (badges === undefined) return organization
+    const settings = await updateBadges(sql, slug, badges.change, commandLineActor())
+    const shown = { ...organization, badges: settings }
+    return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
+  })
+  const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`]
+  if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
+  if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)
+  await printResult(context.json, changed, lines.join('\n'))
+}

@@ -1,0 +1,26 @@
+import type { Sql } from '../../db/client.ts'
+import { OperatorError } from '../../errors.ts'
+import { problemOf } from '../../records/check.ts'
+import { writeRecords } from '../../sync/write.ts'
+import { commandLineActor } from '../command/actor.ts'
+import type { Context } from '../command/context.ts'
+import { syncDepsOf } from '../command/sync-deps.ts'
+
+// Commands whose options become one record, written as a sync would. They load this file when they run: checking and
+// writing records takes much to load.
+
+/** The options that have other names than the fields they become. */
+const OPTION_OF_FIELD: Record<string, string> = { display_name: 'name', report_type: 'type' }
+
+/** Throws OperatorError (wrong usage), naming the option, unless the record is valid. */
+export function checkUsage(record: unknown): void {
+  const problem = problemOf(record, 'record')
+  if (problem === undefined) return
+  const field = problem.field.replace('record.', '')
+  throw new OperatorError(`${OPTION_OF_FIELD[field] ?? field} ${problem.message}`, 2)
+}
+
+/** Writes the record as the user of the command line. */
+export async function writeRecord(context: Context, sql: Sql, orgId: string, record: unknown): Promise<void> {
+  await writeRecords(syncDepsOf(context, sql), orgId, [record], commandLineActor())
+}
