@@ -2,12 +2,12 @@ import type { FindingRecord } from '../records/finding.ts'
 import type { SyncRecord } from '../records/records.ts'
 import {
   type FoundSecret,
-  findingOf,
   findSecretsInTexts,
   maskSecrets,
-  newFindingChoice,
+  newFindingSelection,
   type ScannedText,
-  tellingBeyond,
+  secretFinding,
+  withOmittedCount,
 } from './secrets.ts'
 
 /** A record that holds no secret that we can find, and what was found in it. */
@@ -113,12 +113,12 @@ const labelOf = ({ ruleId, start, end }: FoundSecret): string => {
 }
 
 function findingsOf(record: SyncRecord, found: readonly Found[]): FindingRecord[] {
-  const choice = newFindingChoice<FoundSecret & { path: Path }>()
-  for (const { secret, path } of found) choice.add({ ...secret, path })
-  const { findings, beyond } = choice.chosen()
-  return tellingBeyond(
-    findings.map((secret) => findingOf(secret, placeOf(record, secret.path))),
-    beyond,
+  const selection = newFindingSelection<FoundSecret & { path: Path }>()
+  for (const { secret, path } of found) selection.add({ ...secret, path })
+  const { findings, omitted } = selection.selected()
+  return withOmittedCount(
+    findings.map((secret) => secretFinding(secret, placeOf(record, secret.path))),
+    omitted,
   )
 }
 

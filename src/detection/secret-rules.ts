@@ -22,7 +22,7 @@ const NOT_SECRET = new Set(['AWSAccountID'])
 /** Half of a pair: worth knowing, of no use alone. */
 const MEDIUM = new Set(['AWSAccessKeyID'])
 
-// Kinds that the preset lacks, each with a fixed prefix, so that a hit is sure. Forms from gitleaks' rules (MIT).
+// Kinds that the preset lacks, each with a fixed prefix, so that a match is sure. Forms from gitleaks' rules (MIT).
 const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; severity: Severity }[] = [
   {
     // the preset asks for a whole key in known encodings; a cut, encrypted or PGP one leaks as well

@@ -141,7 +141,7 @@ export async function findSecretsInTexts<Place>(
 const SEPARATOR = '\n\u0000\u0000\n'
 
 /** The finding of a secret, as records carry it; `file` may be null, ids are left to the writer. */
-export function findingOf(
+export function secretFinding(
   secret: FoundSecret,
   {
     file,
@@ -164,14 +164,14 @@ export function findingOf(
 }
 
 /** Chooses the findings that a record holds. */
-export interface FindingChoice<Found> {
+export interface FindingSelection<Found> {
   add(found: Found): void
   /** At most 1,000 in their order, the first of each fingerprint before repetitions; `beyond` counts the others. */
-  chosen(): { findings: Found[]; beyond: number }
+  selected(): { findings: Found[]; omitted: number }
 }
 
 /** Remembers no more than it may choose: the score is exact, since a few dozen distinct secrets bring it to 0. */
-export function newFindingChoice<Found extends { fingerprint: string }>(): FindingChoice<Found> {
+export function newFindingSelection<Found extends { fingerprint: string }>(): FindingSelection<Found> {
   const known = new Set<string>()
   const firsts: { at: number; found: Found }[] = []
   const repeats: { at: number; found: Found }[] = []
@@ -187,20 +187,20 @@ export function newFindingChoice<Found extends { fingerprint: string }>(): Findi
       known.add(found.fingerprint)
       firsts.push({ at: count, found })
     },
-    chosen() {
-      const chosen = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
-      return { findings: chosen.map(({ found }) => found), beyond: count - chosen.length }
+    selected() {
+      const selected = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
+      return { findings: selected.map(({ found }) => found), omitted: count - selected.length }
     },
   }
 }
 
 /** The findings with what is not among them told in the last one's description. */
-export function tellingBeyond(findings: readonly FindingRecord[], beyond: number): FindingRecord[] {
-  if (beyond === 0) return [...findings]
+export function withOmittedCount(findings: readonly FindingRecord[], omitted: number): FindingRecord[] {
+  if (omitted === 0) return [...findings]
   return findings.map((finding, index) =>
     index < findings.length - 1
       ? finding
-      : { ...finding, description: `${finding.description} ${beyond} more were found and are not listed.` },
+      : { ...finding, description: `${finding.description} ${omitted} more were found and are not listed.` },
   )
 }
 

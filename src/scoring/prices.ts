@@ -7,7 +7,7 @@ export interface PricedTokens extends Partial<Tokens> {
   cache_creation_1h?: number
 }
 
-export interface PriceQuestion {
+export interface PricedUsage {
   model: string
   tokens: PricedTokens
   /** RFC 3339: prices are dated. */
@@ -18,7 +18,7 @@ export interface PriceQuestion {
 
 export interface Pricer {
   /** Picodollars (1e-12 US dollars), exact; undefined for a model without a known price. */
-  cost(question: PriceQuestion): bigint | undefined
+  cost(question: PricedUsage): bigint | undefined
 }
 
 /** USD per million tokens at 1e-6 dollars equal picodollars per token: a price times a million is an integer. */

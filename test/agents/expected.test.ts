@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSessions, type SourceResult } from '../../src/agents/sessions.ts'
+import { readSessions, type SourceResult } from '../../src/agents/read-sessions.ts'
 import type { SessionRecord } from '../../src/records/session.ts'
 import { dollarsOf, loadPricer } from '../../src/scoring/prices.ts'
 

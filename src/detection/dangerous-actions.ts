@@ -1,10 +1,10 @@
 import type { FindingRecord, Severity } from '../records/finding.ts'
-import { hitsOf, sqlHit } from './danger-rules.ts'
+import { matchCommandRules, matchSqlRules } from './command-rules.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
 
 /** Something dangerous an agent did, by kind and place: nothing of a command's text. */
-export interface Danger {
+export interface DangerousAction {
   ruleId: string
   category: 'command' | 'mode' | 'file'
   severity: Severity
@@ -15,7 +15,7 @@ export interface Danger {
 }
 
 interface Kind {
-  category: Danger['category']
+  category: DangerousAction['category']
   title: string
   description: string
 }
@@ -72,7 +72,11 @@ function mode(title: string, description: string): Kind {
 }
 
 /** A danger of a known rule. Throws RangeError for an unknown one. */
-export function dangerOf(ruleId: string, severity: Severity, file: string | null = null): Danger {
+export function dangerousAction(
+  ruleId: string,
+  severity: Severity,
+  file: string | null = null,
+): DangerousAction {
   const kind = KINDS[ruleId]
   if (kind === undefined) throw new RangeError(`no rule ${ruleId}`)
   return { ruleId, severity, file, ...kind }
@@ -109,29 +113,29 @@ const WRITERS = new Set(['tee', 'vim', 'vi', 'nano'])
 const PLAIN_PATH = /^(?:[A-Za-z]:)?[\w.~@+/\\$-]{1,300}$/
 
 /** What a command line does that is dangerous, and the sensitive files it reads, writes or commits. */
-export function dangersOfInvocations(invocations: readonly Invocation[]): Danger[] {
-  const dangers = hitsOf(invocations).map(({ ruleId, severity, file = null }) =>
-    dangerOf(ruleId, severity, file !== null && PLAIN_PATH.test(file) ? file : null),
+export function dangerousActionsIn(invocations: readonly Invocation[]): DangerousAction[] {
+  const dangerousActions = matchCommandRules(invocations).map(({ ruleId, severity, file = null }) =>
+    dangerousAction(ruleId, severity, file !== null && PLAIN_PATH.test(file) ? file : null),
   )
-  for (const invocation of invocations) dangers.push(...fileDangers(invocation))
-  return dangers
+  for (const invocation of invocations) dangerousActions.push(...sensitiveFileAccesses(invocation))
+  return dangerousActions
 }
 
-function fileDangers({ program, args, writes }: Invocation): Danger[] {
+function sensitiveFileAccesses({ program, args, writes }: Invocation): DangerousAction[] {
   const operands = args.flatMap(({ text }) => (text.startsWith('-') ? [] : [text]))
   const reader = READERS[program]
   const read = reader === undefined ? [] : reader === 'files' ? operands : operands.slice(1)
   const written = [...writes, ...(WRITERS.has(program) ? operands : [])]
   const isAdded = program === 'git' && operands[0] === 'add'
   return [
-    ...read.flatMap((path) => fileDanger('read', path)),
-    ...written.flatMap((path) => fileDanger('written', path)),
-    ...(isAdded ? operands.slice(1).flatMap((path) => fileDanger('committed', path)) : []),
+    ...read.flatMap((path) => sensitiveFileAccess('read', path)),
+    ...written.flatMap((path) => sensitiveFileAccess('written', path)),
+    ...(isAdded ? operands.slice(1).flatMap((path) => sensitiveFileAccess('committed', path)) : []),
   ]
 }
 
 /** The finding of a sensitive file that was read, written or added to a commit; [] for any other file. */
-export function fileDanger(how: 'read' | 'written' | 'committed', path: string): Danger[] {
+export function sensitiveFileAccess(how: 'read' | 'written' | 'committed', path: string): DangerousAction[] {
   const found = PLAIN_PATH.test(path) ? sensitivityOf(path) : null
   if (found === null) return []
   const kind = found.kind.charAt(0).toUpperCase() + found.kind.slice(1)
@@ -158,24 +162,28 @@ export function fileDanger(how: 'read' | 'written' | 'committed', path: string):
 }
 
 /** What SQL that a tool was given to run would drop. */
-export function dangersOfSql(sql: string): Danger[] {
-  const hit = sqlHit(sql)
-  return hit === null ? [] : [dangerOf(hit.ruleId, hit.severity)]
+export function dangerousSql(sql: string): DangerousAction[] {
+  const match = matchSqlRules(sql)
+  return match === null ? [] : [dangerousAction(match.ruleId, match.severity)]
 }
 
 /** The finding of a danger at its place in the project. The same rule at the same place has the same fingerprint. */
-export function dangerFinding(danger: Danger, file: string | null, turnNumber: number | null): FindingRecord {
+export function dangerousActionFinding(
+  action: DangerousAction,
+  file: string | null,
+  turnNumber: number | null,
+): FindingRecord {
   return {
-    rule_id: danger.ruleId,
-    category: danger.category,
-    severity: danger.severity,
-    title: danger.title,
-    description: danger.description,
+    rule_id: action.ruleId,
+    category: action.category,
+    severity: action.severity,
+    title: action.title,
+    description: action.description,
     file,
     line: null,
     turn_number: turnNumber,
     fingerprint: new Bun.CryptoHasher('sha256')
-      .update(`${danger.ruleId}\n${file ?? ''}`)
+      .update(`${action.ruleId}\n${file ?? ''}`)
       .digest('hex')
       .slice(0, 16),
   }

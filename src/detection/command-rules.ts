@@ -3,7 +3,7 @@ import { type Invocation, isShell, readsProgramFromInput } from './invocations.t
 import type { Word } from './shell.ts'
 
 /** A rule that an invocation matches; `file` is the path it is about, if that is one. */
-export interface Hit {
+export interface RuleMatch {
   ruleId: string
   severity: Severity
   file?: string | null
@@ -14,7 +14,7 @@ interface Around {
   inTemporaryFolder: boolean
 }
 
-type Rule = (invocation: Invocation, around: Around) => Hit | null
+type Rule = (invocation: Invocation, around: Around) => RuleMatch | null
 
 const DOWNLOADERS = new Set(['curl', 'wget', 'fetch', 'aria2c'])
 const SQL_CLIENTS = new Set([
@@ -96,11 +96,12 @@ const discardedWork: Rule = (invocation) => {
 
 const downloadedScript: Rule = (invocation) => {
   const { program, args, pipedFrom } = invocation
-  const hit: Hit = { ruleId: 'download-to-shell', severity: 'high' }
-  if (pipedFrom.some((from) => DOWNLOADERS.has(from.program)) && readsProgramFromInput(invocation)) return hit
+  const match: RuleMatch = { ruleId: 'download-to-shell', severity: 'high' }
+  if (pipedFrom.some((from) => DOWNLOADERS.has(from.program)) && readsProgramFromInput(invocation))
+    return match
   if (!isShell(program) && !['eval', 'source', '.'].includes(program)) return null
   const inner = args.flatMap((word) => word.inner).map(({ words }) => words[0]?.text ?? '')
-  return inner.some((name) => DOWNLOADERS.has(name)) ? hit : null
+  return inner.some((name) => DOWNLOADERS.has(name)) ? match : null
 }
 
 const elevated: Rule = (invocation) => (invocation.elevated ? { ruleId: 'sudo', severity: 'low' } : null)
@@ -114,7 +115,7 @@ const worldWritable: Rule = ({ program, args }) => {
 }
 
 /** DROP and TRUNCATE in a text of SQL, its comments and literals aside; null when it has none. */
-export function sqlHit(sql: string): Hit | null {
+export function matchSqlRules(sql: string): RuleMatch | null {
   const code = sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, ' ')
   if (/\bdrop\s+(?:database|schema)\b/i.test(code)) return { ruleId: 'sql-drop', severity: 'high' }
   return /\bdrop\s+table\b|\btruncate\s+(?:table\s+)?[\w"`.]+/i.test(code)
@@ -125,7 +126,7 @@ export function sqlHit(sql: string): Hit | null {
 const droppedTables: Rule = ({ program, args, stdin }) => {
   if (program === 'dropdb') return { ruleId: 'sql-drop', severity: 'high' }
   if (!SQL_CLIENTS.has(program) || textsOf(args).includes(':memory:')) return null
-  return sqlHit([...textsOf(args), stdin ?? ''].join('\n;\n'))
+  return matchSqlRules([...textsOf(args), stdin ?? ''].join('\n;\n'))
 }
 
 const overwrittenDisk: Rule = ({ program, args }) => {
@@ -166,7 +167,7 @@ const unguardedAgent: Rule = ({ program, args }) => {
       (texts.includes('--dangerously-skip-permissions') || texts.includes('bypassPermissions'))) ||
     (program === 'codex' &&
       texts.some((text) =>
-        /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?danger-full-access)$/.test(
+        /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?action-full-access)$/.test(
           text,
         ),
       )) ||
@@ -192,7 +193,7 @@ const RULES: readonly Rule[] = [
 const TEMPORARY = /^(?:\/private)?\/(?:var\/)?(?:tmp|folders)(?:\/|$)|\$\{?TE?MP|\$\(mktemp|^\$\{?tmp/i
 
 /** Every rule that the invocations of one command line match. */
-export function hitsOf(invocations: readonly Invocation[]): Hit[] {
+export function matchCommandRules(invocations: readonly Invocation[]): RuleMatch[] {
   const inTemporaryFolder = invocations.some(
     ({ program, args }) =>
       (program === 'cd' || program === 'pushd') &&
