@@ -1,16 +1,17 @@
 import type { FindingRecord, Severity } from '../records/finding.ts'
 import { matchCommandRules, matchSqlRules } from './command-rules.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
 
-/** Something dangerous an agent did, by kind and place: nothing of a command's text. */
+/** A dangerous action of an agent: a command, a mode it ran in, or access to a sensitive file. It contains no text of a command. */
 export interface DangerousAction {
   ruleId: string
   category: 'command' | 'mode' | 'file'
   severity: Severity
   title: string
   description: string
-  /** The path as the agent wrote it; null where the danger is about no file. */
+  /** The path as the agent wrote it; null for an action that concerns no file. */
   file: string | null
 }
 
@@ -71,7 +72,7 @@ function mode(title: string, description: string): Kind {
   return { category: 'mode', title, description }
 }
 
-/** A danger of a known rule. Throws RangeError for an unknown one. */
+/** The dangerous action of a rule. Throws RangeError for an unknown rule. */
 export function dangerousAction(
   ruleId: string,
   severity: Severity,
@@ -82,7 +83,7 @@ export function dangerousAction(
   return { ruleId, severity, file, ...kind }
 }
 
-/** Programs that show or copy what is in their operands; of those with `pattern` the first operand is no file. */
+/** Programs that print or copy the files of their operands; for `pattern` the first operand is not a file. */
 const READERS: Readonly<Record<string, 'files' | 'pattern'>> = {
   cat: 'files',
   less: 'files',
@@ -109,16 +110,16 @@ const READERS: Readonly<Record<string, 'files' | 'pattern'>> = {
   yq: 'pattern',
 }
 const WRITERS = new Set(['tee', 'vim', 'vi', 'nano'])
-/** A path and nothing else: what holds `:`, `=` or a blank may carry more than a place. */
+/** Only a path: an operand with `:`, `=` or a space may contain other text of the command. */
 const PLAIN_PATH = /^(?:[A-Za-z]:)?[\w.~@+/\\$-]{1,300}$/
 
-/** What a command line does that is dangerous, and the sensitive files it reads, writes or commits. */
+/** The rules that a command line matches, and the sensitive files that it reads, writes or commits. */
 export function dangerousActionsIn(invocations: readonly Invocation[]): DangerousAction[] {
-  const dangerousActions = matchCommandRules(invocations).map(({ ruleId, severity, file = null }) =>
+  const actions = matchCommandRules(invocations).map(({ ruleId, severity, file = null }) =>
     dangerousAction(ruleId, severity, file !== null && PLAIN_PATH.test(file) ? file : null),
   )
-  for (const invocation of invocations) dangerousActions.push(...sensitiveFileAccesses(invocation))
-  return dangerousActions
+  for (const invocation of invocations) actions.push(...sensitiveFileAccesses(invocation))
+  return actions
 }
 
 function sensitiveFileAccesses({ program, args, writes }: Invocation): DangerousAction[] {
@@ -134,7 +135,7 @@ function sensitiveFileAccesses({ program, args, writes }: Invocation): Dangerous
   ]
 }
 
-/** The finding of a sensitive file that was read, written or added to a commit; [] for any other file. */
+/** The access to a sensitive file; [] for any other file. `committed`: added to the index of git. */
 export function sensitiveFileAccess(how: 'read' | 'written' | 'committed', path: string): DangerousAction[] {
   const found = PLAIN_PATH.test(path) ? sensitivityOf(path) : null
   if (found === null) return []
@@ -161,13 +162,13 @@ export function sensitiveFileAccess(how: 'read' | 'written' | 'committed', path:
   ]
 }
 
-/** What SQL that a tool was given to run would drop. */
+/** The DROP or TRUNCATE in SQL that a tool runs; [] for other SQL. */
 export function dangerousSql(sql: string): DangerousAction[] {
   const match = matchSqlRules(sql)
   return match === null ? [] : [dangerousAction(match.ruleId, match.severity)]
 }
 
-/** The finding of a danger at its place in the project. The same rule at the same place has the same fingerprint. */
+/** The finding of a dangerous action; `file`: its path in the project. Rule and file decide the fingerprint. */
 export function dangerousActionFinding(
   action: DangerousAction,
   file: string | null,
@@ -182,9 +183,6 @@ export function dangerousActionFinding(
     file,
     line: null,
     turn_number: turnNumber,
-    fingerprint: new Bun.CryptoHasher('sha256')
-      .update(`${action.ruleId}\n${file ?? ''}`)
-      .digest('hex')
-      .slice(0, 16),
+    fingerprint: fingerprintOf(action.ruleId, file ?? ''),
   }
 }

@@ -1,4 +1,4 @@
-import { picoOf } from '../../scoring/prices.ts'
+import { picodollarsOf } from '../../scoring/prices.ts'
 import { newSecretScan, type SecretScan } from './secret-scan.ts'
 import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
 import type { ApiMessage, Format, MessageTokens, Transcript, Turn } from './transcript-model.ts'
@@ -136,4 +136,4 @@ export function usageOf(file: SourceFile): Usage {
 
 /** A cost in US dollars as an agent reports it, in picodollars; null unless above 0 and below a million. */
 export const reportedCost = (dollars: unknown): bigint | null =>
-  typeof dollars === 'number' && dollars > 0 && dollars < 1e6 ? picoOf(dollars) : null
+  typeof dollars === 'number' && dollars > 0 && dollars < 1e6 ? picodollarsOf(dollars) : null
