@@ -4,7 +4,10 @@ import type { Format } from './transcript/transcript-model.ts'
 
 // The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
 
-/** `document`: one JSON value; `lines`: one JSON value per line; `objects`: JSON objects over any number of lines; `database`: SQLite. */
+/**
+ * `document`: one JSON value; `lines`: one JSON value per line; `objects`: JSON objects over any number of lines;
+ * `database`: SQLite.
+ */
 export type Layout = 'document' | 'lines' | 'objects' | 'database'
 
 export type DetectedFormat =

@@ -113,7 +113,8 @@ async function readAs(source: Source, file: SourceFile, options: ReadOptions): P
   }
 }
 
-// For a session without an id: a hash of its first line (at most 1 KiB), which stays the same when the file grows or is moved.
+// For a session without an id: a hash of its first line (at most 1 KiB), which stays the same when the file grows or is
+// moved.
 async function derivedSessionId(source: Source): Promise<string> {
   if (source.layout === 'folder' || source.layout === 'database') return ''
   const head = await Bun.file(source.path).slice(0, 1024).text()

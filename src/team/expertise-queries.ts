@@ -11,7 +11,10 @@ interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percen
   last_at: Date
 }
 
-/** The expertise by person and domain, as computed when commits were written. The cost depends on the size of the result only. */
+/**
+ * The expertise by person and domain, as computed when commits were written. The cost depends on the size of the result
+ * only.
+ */
 export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> {
   // one snapshot for all three queries
   return await sql.begin('isolation level repeatable read read only', async (tx) => {

@@ -215,7 +215,10 @@ function readUserLine(
   return undefined
 }
 
-/** Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it, it is no prompt. */
+/**
+ * Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it,
+ * it is no prompt.
+ */
 export function readUserContent(
   file: SourceFile,
   transcript: Transcript,

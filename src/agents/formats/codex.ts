@@ -47,7 +47,10 @@ interface State {
   itemPrompts: { key: string; at: string | null; text: string }[]
   hasUserMessages: boolean
   hasCompactedEvents: boolean
-  /** `YYYY-MM-DDTHH:MM:SS` while the head of a sub-agent's file repeats its parent's events, all in this second; null after. */
+  /**
+   * `YYYY-MM-DDTHH:MM:SS` while the head of a sub-agent's file repeats its parent's events, all in this second; null
+   * after.
+   */
   replaySecond: string | null
 }
 

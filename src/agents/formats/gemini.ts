@@ -29,7 +29,8 @@ import {
 } from '../transcript/transcript.ts'
 import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
 
-// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They contain a hash of the
+// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They contain a hash of
+// the
 // working folder, not its name.
 
 /** A document is parsed as a whole, in memory. */

@@ -34,7 +34,10 @@ const MAX_BRANCH = 500
 const MAX_SUMMARY = 10_000
 const ID_LENGTH = 64
 
-/** `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id above 64 characters becomes a hash of it. */
+/**
+ * `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id above 64 characters
+ * becomes a hash of it.
+ */
 export function recordId(agentId: string): string {
   const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
   if (plain.length <= ID_LENGTH) return `sess_${plain}`

@@ -3,13 +3,19 @@ import { newSecretScan, type SecretScan } from './secret-scan.ts'
 import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
 import type { ApiMessage, Format, MessageTokens, Transcript, Turn } from './transcript-model.ts'
 
-/** Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of `output`. */
+/**
+ * Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of
+ * `output`.
+ */
 export type Usage = Record<
   string,
   Partial<MessageTokens> & { input: number; output: number; cache_read: number; cache_creation: number }
 >
 
-/** The id of the session that a conversation line was first read for, by the hash of the line's key. Shared by all groups of a run. */
+/**
+ * The id of the session that a conversation line was first read for, by the hash of the line's key. Shared by all
+ * groups of a run.
+ */
 export type LineOwners = Map<number | bigint, string>
 
 /** Files that share sessions and so are read together. */
