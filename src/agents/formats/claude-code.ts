@@ -95,7 +95,7 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
     case 'assistant':
       return readAssistantLine(state, transcript, line, message, at, number)
     case 'user':
-      return readUserLine(state, transcript, line, at, number)
+      return readUserLine(transcript, line, at, number)
     case 'system':
       if (line.subtype === 'compact_boundary') addEvent(transcript, 'compaction', uuid ?? `${at}`, at)
       if (line.subtype === 'api_error') addEvent(transcript, 'api_error', uuid ?? `${at} ${number}`, at)
@@ -164,34 +164,26 @@ function readAssistantLine(
     addEvent(transcript, 'api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined
   const turn = noteMessage(file, transcript, messageOf(line, message, number), at)
-  readResponse(file, transcript, turn, message.content)
+  readResponse(transcript, turn, message.content)
   return undefined
 }
 
 /** Reads the blocks of a response: texts to scan, tool calls. A text that its message has already is left out. */
-export function readResponse(file: SourceFile, transcript: Transcript, turn: Turn, content: unknown): void {
-  const { scan } = file.group
+export function readResponse(transcript: Transcript, turn: Turn, content: unknown): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) continue
     const text = textOf(block.text) ?? textOf(block.thinking)
     if (text !== null) {
-      if (isFirst(transcript, `${turn.message?.id} ${Bun.hash(text)}`))
-        scanResponse(transcript, turn, text, scan)
+      if (isFirst(transcript, `${turn.message?.id} ${Bun.hash(text)}`)) scanResponse(transcript, turn, text)
     } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
       const id = textOf(block.id) ?? `${turn.message?.id} ${index}`
-      addCall(
-        transcript,
-        turn,
-        { id, name: textOf(block.name) ?? 'unknown', input: objectOf(block.input) },
-        scan,
-      )
+      addCall(transcript, turn, id, block.name, block.input)
     }
   }
 }
 
 function readUserLine(
-  { file }: State,
   transcript: Transcript,
   line: Json,
   at: string | null,
@@ -211,7 +203,7 @@ function readUserLine(
     if (!isKnown) addEvent(transcript, 'compaction', key, at)
     return undefined
   }
-  readUserContent(file, transcript, content, { key, at, isGenerated })
+  readUserContent(transcript, content, { key, at, isGenerated })
   return undefined
 }
 
@@ -220,7 +212,6 @@ function readUserLine(
  * it is no prompt.
  */
 export function readUserContent(
-  file: SourceFile,
   transcript: Transcript,
   content: unknown,
   { key, at, isGenerated }: { key: string; at: string | null; isGenerated: boolean },
@@ -231,7 +222,7 @@ export function readUserContent(
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) continue
     if (block.type === 'tool_result') {
-      readResult(file, transcript, block, `${key} ${index}`, at)
+      readResult(transcript, block, `${key} ${index}`, at)
     } else if (block.type === 'image') {
       hasPrompt = true
     } else if (block.type === 'text') {
@@ -243,21 +234,15 @@ export function readUserContent(
       }
     }
   }
-  if (hasPrompt && !isGenerated) addPrompt(transcript, key, at, prompt.join('\n'), file.group.scan)
+  if (hasPrompt && !isGenerated) addPrompt(transcript, key, at, prompt.join('\n'))
 }
 
-function readResult(
-  file: SourceFile,
-  transcript: Transcript,
-  block: Json,
-  fallbackId: string,
-  at: string | null,
-): void {
+function readResult(transcript: Transcript, block: Json, fallbackId: string, at: string | null): void {
   const id = textOf(block.tool_use_id) ?? fallbackId
   const text = blockText(block.content)
   const known = transcript.calls.get(id)
   // a plan that the user rejects is not a failed call
   const failed = block.is_error === true && known?.call.name !== 'ExitPlanMode'
-  if (!addResult(transcript, id, !failed, text, file.group.scan)) return
+  if (!addResult(transcript, id, !failed, text)) return
   if (failed && text.includes(REJECTED)) addEvent(transcript, 'rejection', id, at, known?.turn)
 }

@@ -57,11 +57,11 @@ function readLine(file: SourceFile, runs: Run[], value: unknown, number: number)
     }
     const turn = noteMessage(file, transcript, found, at)
     run.turns.add(turn)
-    readResponse(file, transcript, turn, message.content)
+    readResponse(transcript, turn, message.content)
   } else if (value.type === 'user') {
     const key = `${textOf(value.uuid) ?? number} ${at ?? ''}`
     const isGenerated = textOf(value.parent_tool_use_id) !== null || value.isSynthetic === true
-    readUserContent(file, transcript, message.content, { key, at, isGenerated })
+    readUserContent(transcript, message.content, { key, at, isGenerated })
   } else if (value.type === 'result') {
     readResult(run, value)
   } else if (value.type === 'system' && value.subtype === 'compact_boundary') {

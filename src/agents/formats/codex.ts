@@ -86,8 +86,7 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
   })
   if (state.pending.length > 0) endApiCall(state, `end ${state.pendingAt}`, state.pendingAt, null)
   if (!state.hasUserMessages)
-    for (const { key, at, text } of state.itemPrompts)
-      addPrompt(state.transcript, key, at, text, file.group.scan)
+    for (const { key, at, text } of state.itemPrompts) addPrompt(state.transcript, key, at, text)
 }
 
 function readRolloutLine(state: State, line: Json, payload: Json, number: number): void {
@@ -137,15 +136,14 @@ function readMeta(state: State, payload: Json, at: string | null): void {
 }
 
 function readItem(state: State, payload: Json, at: string | null, number: number): void {
-  const { transcript, file } = state
-  const { scan } = file.group
+  const { transcript } = state
   const id = textOf(payload.call_id) ?? textOf(payload.id) ?? `${at} ${number}`
   switch (payload.type) {
     case 'message': {
       const text = blockText(payload.content)
       if (payload.role === 'assistant' && text !== '') {
         if (isFirst(transcript, `${at} ${Bun.hash(text)}`))
-          defer(state, at, (turn) => scanResponse(transcript, turn, text, scan))
+          defer(state, at, (turn) => scanResponse(transcript, turn, text))
       } else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text)) {
         state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text })
       }
@@ -158,14 +156,14 @@ function readItem(state: State, payload: Json, at: string | null, number: number
       const name = textOf(payload.name) ?? String(payload.type)
       const input = inputOf(payload)
       if (isFirst(transcript, `call ${id}`))
-        defer(state, at, (turn) => addCall(transcript, turn, { id, name, input }, scan))
-      if (payload.type === 'web_search_call') addResult(transcript, id, payload.status !== 'failed', '', scan)
+        defer(state, at, (turn) => addCall(transcript, turn, id, name, input))
+      if (payload.type === 'web_search_call') addResult(transcript, id, payload.status !== 'failed', '')
       return
     }
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const text = outputText(payload.output)
-      addResult(transcript, id, isSuccess(payload.output, text), text, scan)
+      addResult(transcript, id, isSuccess(payload.output, text), text)
       return
     }
     default:
@@ -206,13 +204,13 @@ function isSuccess(output: unknown, text: string): boolean {
 }
 
 function readEvent(state: State, payload: Json, at: string | null): void {
-  const { transcript, file } = state
+  const { transcript } = state
   switch (payload.type) {
     case 'user_message': {
       state.hasUserMessages = true
       const text = textOf(payload.message) ?? ''
       if (text !== '' || listOf(payload.images).length > 0)
-        addPrompt(transcript, `${at} ${Bun.hash(text)}`, at, text, file.group.scan)
+        addPrompt(transcript, `${at} ${Bun.hash(text)}`, at, text)
       return
     }
     case 'token_count':

@@ -85,11 +85,10 @@ function readHead(transcript: Transcript, head: Json): void {
 function readMessage(file: SourceFile, transcript: Transcript, message: Json, index: number): void {
   const at = timeOf(message.timestamp)
   const id = textOf(message.id) ?? `${at} ${index}`
-  const { scan } = file.group
   const text = blockText(message.content)
   noteContext(transcript, at)
   if (message.type === 'user') {
-    if (text !== '') addPrompt(transcript, id, at, text, scan)
+    if (text !== '') addPrompt(transcript, id, at, text)
   } else if (message.type === 'error') {
     addEvent(transcript, 'api_error', id, at)
   } else if (message.type === 'info') {
@@ -99,19 +98,14 @@ function readMessage(file: SourceFile, transcript: Transcript, message: Json, in
     const turn = noteMessage(file, transcript, found, at)
     if (isFirst(transcript, id)) {
       const thoughts = textsIn(message.thoughts)
-      scanResponse(transcript, turn, thoughts === '' ? text : `${thoughts}\n${text}`, scan)
+      scanResponse(transcript, turn, thoughts === '' ? text : `${thoughts}\n${text}`)
     }
     for (const [position, call] of listOf(message.toolCalls).entries()) {
       if (!isObject(call)) continue
       const callId = textOf(call.id) ?? `${id} ${position}`
-      addCall(
-        transcript,
-        turn,
-        { id: callId, name: textOf(call.name) ?? 'unknown', input: objectOf(call.args) },
-        scan,
-      )
+      addCall(transcript, turn, callId, call.name, call.args)
       if (call.status !== undefined)
-        addResult(transcript, callId, call.status === 'success', textsIn(call.result), scan)
+        addResult(transcript, callId, call.status === 'success', textsIn(call.result))
       if (call.status === 'cancelled') addEvent(transcript, 'rejection', callId, at, turn)
     }
   }

@@ -89,7 +89,7 @@ function readMessage(state: OpencodeState, message: Json): void {
   noteContext(transcript, at, textOf(objectOf(message.path).cwd))
   noteContext(transcript, timeOf(time.completed))
   state.transcriptOfMessage.set(id, transcript)
-  if (message.role === 'user') addPrompt(transcript, id, at, '', state.file.group.scan)
+  if (message.role === 'user') addPrompt(transcript, id, at, '')
   else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
   const parts = state.waiting.get(id) ?? []
   state.waiting.delete(id)
@@ -140,34 +140,28 @@ function readPart(state: OpencodeState, part: Json): void {
     else waiting.push(part)
     return
   }
-  const { scan } = state.file.group
   const prompt = transcript.prompts.get(messageId)
   const turn = prompt ?? transcript.messages.get(messageId)?.[0]?.turn
   const id = textOf(part.id)
   if (turn === undefined || (id !== null && !isFirst(transcript, id))) return
   const text = textOf(part.text)
   if ((part.type === 'text' || part.type === 'reasoning') && text !== null) {
-    if (prompt === undefined) scanResponse(transcript, turn, text, scan)
-    else scanPrompt(transcript, turn, text, scan)
+    if (prompt === undefined) scanResponse(transcript, turn, text)
+    else scanPrompt(transcript, turn, text)
   } else if (part.type === 'tool') {
     const call = objectOf(part.state)
     const callId = textOf(part.callID) ?? id ?? messageId
-    addCall(
-      transcript,
-      turn,
-      { id: callId, name: textOf(part.tool) ?? 'unknown', input: objectOf(call.input) },
-      scan,
-    )
-    readToolState(state, transcript, callId, call)
+    addCall(transcript, turn, callId, part.tool, call.input)
+    readToolState(transcript, callId, call)
   } else if (part.type === 'compaction') addEvent(transcript, 'compaction', id ?? messageId, turn.at, turn)
 }
 
-function readToolState({ file }: OpencodeState, transcript: Transcript, callId: string, call: Json): void {
+function readToolState(transcript: Transcript, callId: string, call: Json): void {
   if (call.status !== 'completed' && call.status !== 'error' && call.status !== 'success') return
   const exit = objectOf(call.metadata).exit
   const ok = call.status !== 'error' && (typeof exit !== 'number' || exit === 0)
   const text = textOf(call.output) ?? textOf(call.error) ?? ''
-  addResult(transcript, callId, ok, text, file.group.scan)
+  addResult(transcript, callId, ok, text)
   const rejected = call.status === 'error' && /rejected permission|user rejected/i.test(text)
   if (rejected) addEvent(transcript, 'rejection', callId, null, transcript.calls.get(callId)?.turn)
 }

@@ -5,16 +5,7 @@ import {
   type ScannedText,
 } from '../../detection/secrets.ts'
 import { cut } from '../../text.ts'
-import type { Place } from './transcript-model.ts'
-
-/** Collects the texts of the transcripts being read and scans many at a time. */
-export interface SecretScan {
-  add(text: string, place: Place): void
-  /** Scans the collected texts if they are a full batch; to be awaited between lines. */
-  flushIfFull(): Promise<void>
-  /** Scans the rest. */
-  flush(): Promise<void>
-}
+import type { Place, SecretScan } from './transcript-model.ts'
 
 const BATCH_CHARACTERS = 1024 * 1024
 /** Secrets kept per session; further ones are still masked. */

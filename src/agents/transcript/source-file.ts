@@ -1,7 +1,7 @@
 import { picodollarsOf } from '../../scoring/prices.ts'
-import { newSecretScan, type SecretScan } from './secret-scan.ts'
+import { newSecretScan } from './secret-scan.ts'
 import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
-import type { ApiMessage, Format, MessageTokens, Transcript, Turn } from './transcript-model.ts'
+import type { ApiMessage, Format, MessageTokens, SecretScan, Transcript, Turn } from './transcript-model.ts'
 
 /**
  * Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of
@@ -75,7 +75,7 @@ export function noteUnreadable(file: SourceFile, line: number, reason: string, p
 export function transcriptOf(group: FileGroup, format: Format, agentId: string): Transcript {
   const known = group.transcripts.get(agentId)
   if (known !== undefined) return known
-  const transcript = newTranscript(agentId, format)
+  const transcript = newTranscript(agentId, format, group.scan)
   group.transcripts.set(agentId, transcript)
   return transcript
 }

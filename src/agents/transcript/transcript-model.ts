@@ -59,6 +59,8 @@ export interface Transcript {
   id: string
   format: Format
   repository: string | null
+  /** Scans its texts. */
+  scan: SecretScan
   /** Working folders in the order of their first use. */
   folders: string[]
   branch: string | null
@@ -87,6 +89,15 @@ export interface Transcript {
   seen: Set<string>
   /** `order` of the last turn. */
   order: number
+}
+
+/** Collects the texts of the transcripts being read and scans many at a time. */
+export interface SecretScan {
+  add(text: string, place: Place): void
+  /** Scans the collected texts if they are a full batch; to be awaited between lines. */
+  flushIfFull(): Promise<void>
+  /** Scans the rest. */
+  flush(): Promise<void>
 }
 
 /** The origin of a scanned text. */

@@ -1,14 +1,14 @@
 import type { DangerousAction } from '../../detection/dangerous-actions.ts'
 import { cut } from '../../text.ts'
 import { dangerousActionsOf } from './dangerous-calls.ts'
-import { type Json, textsIn } from './json-fields.ts'
-import type { SecretScan } from './secret-scan.ts'
+import { objectOf, textOf, textsIn } from './json-fields.ts'
 import { effectsOf } from './tool-effects.ts'
 import type {
   ApiMessage,
   EventType,
   Format,
   MessageTokens,
+  SecretScan,
   ToolCall,
   Transcript,
   Turn,
@@ -19,10 +19,11 @@ const MAX_FOLDERS = 50
 const MAX_EVENTS = 10_000
 const MAX_TOOL_NAME = 200
 
-export function newTranscript(id: string, format: Format): Transcript {
+export function newTranscript(id: string, format: Format, scan: SecretScan): Transcript {
   return {
     id,
     format,
+    scan,
     repository: null,
     folders: [],
     branch: null,
@@ -79,22 +80,16 @@ function newTurn(
 }
 
 /** Adds a prompt of the user, unless its key is known. */
-export function addPrompt(
-  transcript: Transcript,
-  key: string,
-  at: string | null,
-  text: string,
-  scan: SecretScan,
-): void {
+export function addPrompt(transcript: Transcript, key: string, at: string | null, text: string): void {
   if (transcript.prompts.has(key)) return
   const turn = newTurn(transcript, 'user', at, null)
   transcript.prompts.set(key, turn)
-  scanPrompt(transcript, turn, text, scan)
+  scanPrompt(transcript, turn, text)
 }
 
 /** Queues a text of a prompt for the secret scan. */
-export function scanPrompt(transcript: Transcript, turn: Turn, text: string, scan: SecretScan): void {
-  scan.add(text, { transcript, turn, call: null, where: 'a prompt', exposed: false })
+export function scanPrompt(transcript: Transcript, turn: Turn, text: string): void {
+  transcript.scan.add(text, { transcript, turn, call: null, where: 'a prompt', exposed: false })
 }
 
 const tokenTotal = (tokens: MessageTokens | null): number =>
@@ -153,51 +148,44 @@ export function isFirst(transcript: Transcript, key: string): boolean {
 }
 
 /** Queues a text of the model's response for the secret scan. */
-export function scanResponse(transcript: Transcript, turn: Turn, text: string, scan: SecretScan): void {
-  scan.add(text, { transcript, turn, call: null, where: 'an answer', exposed: false })
+export function scanResponse(transcript: Transcript, turn: Turn, text: string): void {
+  transcript.scan.add(text, { transcript, turn, call: null, where: 'an answer', exposed: false })
 }
 
 /** Adds a tool call to its turn, unless its id is known. Its result may have been added before. */
 export function addCall(
   transcript: Transcript,
   turn: Turn,
-  { id, name: fullName, input }: { id: string; name: string; input: Json },
-  scan: SecretScan,
+  id: string,
+  tool: unknown,
+  toolInput: unknown,
 ): void {
   if (transcript.calls.has(id)) return
-  const name = cut(fullName, MAX_TOOL_NAME)
+  const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
+  const input = objectOf(toolInput)
   const effects = effectsOf(name, input)
-  const call: ToolCall = {
-    name,
-    effects,
-    dangerousActions: dangerousActionsOf(name, input, effects),
-    ok: transcript.results.get(id) ?? null,
-  }
+  const dangerousActions = dangerousActionsOf(name, input, effects)
+  const call: ToolCall = { name, effects, dangerousActions, ok: transcript.results.get(id) ?? null }
   transcript.calls.set(id, { call, turn })
   turn.calls.push(call)
-  scan.add(textsIn(input), {
-    transcript,
-    turn,
-    call,
-    where: `the input of ${name}`,
-    exposed: effects.exposesInput,
-  })
+  const where = `the input of ${name}`
+  transcript.scan.add(textsIn(input), { transcript, turn, call, where, exposed: effects.exposesInput })
 }
 
 /** Adds the result of the tool call with this id; false when it was added before. */
-export function addResult(
-  transcript: Transcript,
-  id: string,
-  ok: boolean,
-  text: string,
-  scan: SecretScan,
-): boolean {
+export function addResult(transcript: Transcript, id: string, ok: boolean, text: string): boolean {
   if (transcript.results.has(id)) return false
   transcript.results.set(id, ok)
   const known = transcript.calls.get(id)
   if (known !== undefined) known.call.ok = ok
   const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
-  scan.add(text, { transcript, turn: known?.turn ?? null, call: known?.call ?? null, where, exposed: false })
+  transcript.scan.add(text, {
+    transcript,
+    turn: known?.turn ?? null,
+    call: known?.call ?? null,
+    where,
+    exposed: false,
+  })
   return true
 }
 
