@@ -10,7 +10,7 @@ import {
 import { invocationsOf, invocationsOfList } from '../../src/detection/invocations.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 
-/** `rule severity` of everything dangerous in a command line, with the file behind it. */
+/** `rule severity file` of each dangerous action of a command line. */
 const found = (script: string): string[] =>
   dangerousActionsIn(invocationsOf(script)).map(({ ruleId, severity, file }) =>
     [ruleId, severity, ...(file === null ? [] : [file])].join(' '),
@@ -129,12 +129,12 @@ describe('dangerous commands', () => {
     expect(list('echo', '; sudo ls')).toEqual([])
   })
 
-  test('SQL of a tool, comments and literals aside', () => {
+  test('SQL of a tool, without comments and literals', () => {
     expect(dangerousSql('drop table if exists a').map(({ severity }) => severity)).toEqual(['medium'])
     expect(dangerousSql("select 'drop table a' -- drop database b")).toEqual([])
   })
 
-  test('no text of a command is in what is said of it', () => {
+  test('dangerous actions contain no text of the command', () => {
     const secret = 'hunter2hunter2'
     const lines = [
       `sudo mysql -p${secret} -e "drop database ${secret}"`,
@@ -146,7 +146,7 @@ describe('dangerous commands', () => {
       expect(JSON.stringify(dangerousActionsIn(invocationsOf(line)))).not.toContain(secret)
   })
 
-  test('broken and hostile lines end, and soon', () => {
+  test('invalid and hostile command lines are parsed in bounded time', () => {
     const started = performance.now()
     for (const script of [
       '"',
