@@ -1,18 +1,18 @@
 /** A line of a file. */
 export interface Line {
-  /** From 1; blank lines are counted. */
+  /** From 1; blank lines are counted but not returned. */
   number: number
-  /** Undefined for a line longer than MAX_LINE_BYTES. */
+  /** undefined when the line is longer than the limit. */
   text: string | undefined
 }
 
-/** Longer lines have no text: tool results of 67 MB on one line exist, and they contain no usage. */
+/** Tool results of up to 67 MB on one line occur; such a line has no usage and is reported instead of read. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024
 const NEWLINE = 10
 
 /**
- * The lines of a stream of bytes, without blank ones. At most one line and one chunk are in memory, and the source may reuse
- * the buffer of a chunk for the next one. Bytes that are not UTF-8 become U+FFFD.
+ * The lines of a stream of bytes. At most one line and one chunk are in memory; the stream may reuse a chunk's memory
+ * for the next chunk. Bytes that are not UTF-8 become U+FFFD.
  */
 export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 1

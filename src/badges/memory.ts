@@ -1,23 +1,23 @@
 import type { Badge } from './model.ts'
 
-/** Badges in the cache; the least recently updated is evicted first. */
+/** Badges remembered; the one not shown for longest is forgotten first. */
 const MAX_BADGES = 5_000
 
-/** A cache of badges by request, which runs at most one query per key at a time. */
-interface BadgeMemory {
-  /** The result of `load`, shared by concurrent calls for the key and then cached, unless undefined (no badge to show). */
+/** Badges by what was asked for: one question at a time for each, and its last answer. */
+export interface BadgeMemory {
+  /** What `load` says, shared by all who ask meanwhile; undefined (nothing to show) is not remembered. */
   ask(key: string, load: () => Promise<Badge | undefined>): Promise<Badge | undefined>
-  /** The cached badge, if it is at most `maxAgeMs` old. */
+  /** The last answer, if it is at most `maxAgeMs` old. */
   recall(key: string, maxAgeMs: number): Badge | undefined
 }
 
-/** `clock`: a monotonic clock in milliseconds. */
+/** `clock`: milliseconds from any beginning, never set back. */
 export function createBadgeMemory(clock: () => number): BadgeMemory {
   const badges = new Map<string, { badge: Badge; at: number }>()
-  const inFlight = new Map<string, Promise<Badge | undefined>>()
+  const asking = new Map<string, Promise<Badge | undefined>>()
 
   const remember = (key: string, badge: Badge | undefined) => {
-    // deleted first, so that the map is ordered by the time of update
+    // Deleted and set again: the map's order is that of use.
     badges.delete(key)
     if (badge === undefined) return
     if (badges.size >= MAX_BADGES) badges.delete(badges.keys().next().value ?? key)
@@ -26,16 +26,16 @@ export function createBadgeMemory(clock: () => number): BadgeMemory {
 
   return {
     ask(key, load) {
-      const pending = inFlight.get(key)
+      const pending = asking.get(key)
       if (pending !== undefined) return pending
-      const result = load()
+      const answer = load()
         .then((badge) => {
           remember(key, badge)
           return badge
         })
-        .finally(() => inFlight.delete(key))
-      inFlight.set(key, result)
-      return result
+        .finally(() => asking.delete(key))
+      asking.set(key, answer)
+      return answer
     },
     recall(key, maxAgeMs) {
       const known = badges.get(key)

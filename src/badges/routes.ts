@@ -23,15 +23,15 @@ import { describeBadge, drawBadge } from './render.ts'
 import { hashToken } from './settings.ts'
 import { unknownBadge } from './value.ts'
 
-/** Badge requests per minute and address. */
-const BADGES_PER_MINUTE = 600
-/** How long clients, proxies and this server may show a cached badge while the server or its database fails. */
+/** Requests a minute of an address, for badges alone. */
+const BADGES_A_MINUTE = 600
+/** How long anyone on the way may go on showing a badge, and we ourselves, while its source fails. */
 const STALE_IF_ERROR_S = 86_400
 const CACHE_CONTROL = `public, max-age=${CACHE_S}, s-maxage=${CACHE_S}, stale-if-error=${STALE_IF_ERROR_S}`
-/** The format of an organization's slug. */
+/** What has another form is no organization's slug. */
 const SLUG = /^[a-z0-9-]{1,63}$/
 
-/** Allows any page to embed the image, and makes it safe to open directly. */
+/** Safe to open by itself, and to be shown by any page. */
 const EMBED_HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
   'cross-origin-resource-policy': 'cross-origin',
@@ -56,7 +56,7 @@ interface Format {
   suffix: string
   contentType: string
   schema: TSchema
-  /** The response body. */
+  /** The badge as a text. */
   show: (badge: Badge, query: BadgeQuery) => string
 }
 
@@ -73,10 +73,10 @@ const JSON_FOR_SHIELDS: Format = {
   show: (badge, query) => JSON.stringify(describeBadge(badge, query)),
 }
 
-/** The public badge routes: SVG images, and JSON for shields.io. */
+/** The badges, for anyone: images, and what shields.io draws images from. */
 export const badgeRoutes = (deps: BadgeDeps) => {
   const find = createFinder(deps)
-  const limiter = createAddressLimiter(deps.now, BADGES_PER_MINUTE)
+  const limiter = createAddressLimiter(deps.now, BADGES_A_MINUTE)
   const read = queryReader(BadgeQuery)
   const routes = new Elysia().derive({ as: 'local' }, ({ request, set, server }) => {
     const peer = server?.requestIP(request)?.address
@@ -92,7 +92,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
         `/api/badge/:org_slug/${kind}${format.suffix}`,
         async ({ params, query, request, set, admitted }) => {
           const badge = await find(params.org_slug, kind, query, admitted)
-          // above the rate limit the badge may exist: proxies must not cache `unknown`
+          // Beyond the limit it may be a badge that there is: nobody on the way is to keep this one.
           set.headers['cache-control'] = badge !== undefined || admitted ? CACHE_CONTROL : 'no-store'
           const text = format.show(badge ?? unknownBadge(kind), query)
           const etag = etagOf(text)
@@ -117,7 +117,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
   return routes
 }
 
-/** Response schema for the OpenAPI document only: Elysia would validate the response text against it. */
+/** For the API's document alone: Elysia would hold the text of an answer to the schema of what it says. */
 const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => ({
   summary: `${kind[0]?.toUpperCase()}${kind.slice(1)} badge${suffix === '' ? '' : ', as shields.io reads it'}`,
   description: `${MEANING[kind]} ${SHOWN_TO}`,
@@ -127,7 +127,7 @@ const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => (
   },
 })
 
-/** Finds a badge in the database; above the rate limit or without a database connection, in the cache. */
+/** Finds a badge: from the database, or the last one found where the caller asks too often or the database is away. */
 function createFinder({ sql, now }: BadgeDeps) {
   const memory = createBadgeMemory(() => performance.now())
   return async (slug: string, kind: BadgeKind, query: BadgeQuery, admitted: boolean) => {

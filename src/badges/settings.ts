@@ -24,13 +24,13 @@ const HEX_COLOR = /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
 export interface BadgeChange {
   public?: boolean | undefined
-  /** null removes the token. */
+  /** null: no token any more. */
   tokenHash?: Uint8Array | null
-  /** Returns the new look for the current one. */
+  /** Returns the new look for the present one. */
   look: (known: BadgeLook) => BadgeLook
 }
 
-/** The parsed options of `org update`. */
+/** The options of `org update` that are about badges, as the command line has them. */
 type BadgeOptions = Record<string, string | undefined>
 
 const refuse = (message: string) => new OperatorError(message, 2)

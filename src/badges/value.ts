@@ -2,7 +2,7 @@ import { addMonths, daysBetween, monthOf } from '../dates.ts'
 import { roundedQuotient } from '../decimals.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 
-// The values of badges from sums of sessions and costs.
+// The value of a badge, computed from sums. Pure.
 
 const GREY = 'grey'
 const LIGHT_GREY = 'lightgrey'
@@ -21,10 +21,10 @@ interface Limit {
   limit: bigint
 }
 
-/** The badge of an unknown organization, or of one whose badges are private. */
+/** The badge of an organization that is unknown or does not show its badges. */
 export const unknownBadge = (kind: BadgeKind): Badge => ({ label: kind, message: 'unknown', color: GREY })
 
-/** The badge of a value from 0 to 100, in the organization's look; `n/a` for undefined. */
+/** The badge of a value from 0 to 100, in the organization's looks; undefined: there is none. */
 export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeLook): Badge {
   const label = look.labels?.[kind] ?? kind
   if (value === undefined) return { label, message: 'n/a', color: LIGHT_GREY }

@@ -1,5 +1,5 @@
 import { fileKeyOf } from '../ids.ts'
-import { SEVERITY_RANK, type Severity } from '../records/finding.ts'
+import type { Severity } from '../records/finding.ts'
 
 /** What a session counts for in the heatmap: one per file and fingerprint, at its gravest severity. */
 export interface FileFinding {
@@ -13,6 +13,8 @@ export interface FileFinding {
   fingerprint: string
   severity: Severity
 }
+
+const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
 
 /** A session as far as the heatmap counts it. */
 export interface SessionWithFindings {
@@ -34,7 +36,7 @@ export function fileFindingsOf(sessions: readonly SessionWithFindings[]): FileFi
       if (file === null || file === '') continue
       const key = JSON.stringify([file, fingerprint])
       const known = gravest.get(key)
-      if (known === undefined || SEVERITY_RANK[severity] < SEVERITY_RANK[known.severity]) {
+      if (known === undefined || RANK[severity] < RANK[known.severity]) {
         const fileKey = known?.fileKey ?? fileKeyOf(file)
         gravest.set(key, { sessionId: id, project, createdAt, file, fileKey, fingerprint, severity })
       }

@@ -146,7 +146,7 @@ describe('dangerous commands', () => {
       expect(JSON.stringify(dangerousActionsIn(invocationsOf(line)))).not.toContain(secret)
   })
 
-  test('invalid and hostile command lines are parsed in bounded time', () => {
+  test('broken and hostile lines end, and soon', () => {
     const started = performance.now()
     for (const script of [
       '"',

@@ -18,8 +18,8 @@ export function sizeOf(path: string): number | null {
 }
 
 /**
- * The lines of a file, or of standard input for `-`; gzip and zstd are decompressed. Streams. `onBytes` gets the number of
- * bytes read, before decompression. Throws OperatorError when the file cannot be read or is damaged.
+ * The lines of a file, or of standard input for `-`, unpacked when they are packed by gzip or zstd. Streams; `onBytes`
+ * gets the number of bytes read, before unpacking. Throws OperatorError when the file cannot be read or is damaged.
  */
 export async function* readDecompressedLines(
   path: string,
@@ -27,9 +27,9 @@ export async function* readDecompressedLines(
 ): AsyncGenerator<Line> {
   const source = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK })
   try {
-    yield* splitLines(await decompressed(counted(source, onBytes)))
+    yield* splitLines(await unpacked(counted(source, onBytes)))
   } catch (error) {
-    // errors of the file system and of gunzip have a code, those of DecompressionStream are TypeErrors
+    // of the file system or gunzip with a code, of DecompressionStream a TypeError
     if (!(error instanceof Error) || !('code' in error || error instanceof TypeError)) throw error
     throw new OperatorError(`${path} cannot be read: ${error.message}`)
   }
@@ -45,8 +45,8 @@ async function* counted(
   }
 }
 
-/** Detects the compression from the first bytes of the stream, since standard input cannot be read twice. */
-async function decompressed(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+/** The form is detected by the first bytes: standard input cannot be read twice. */
+async function unpacked(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
   let head = Buffer.alloc(0)
   while (head.length < ZSTD.length) {
     const { done, value } = await chunks.next()
@@ -54,12 +54,12 @@ async function decompressed(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterab
     head = Buffer.concat([head, value])
   }
   const whole = chain(head, chunks)
-  if (startsWith(head, ZSTD)) return decompressZstd(whole)
+  if (startsWith(head, ZSTD)) return unpackZstd(whole)
   if (!startsWith(head, GZIP)) return whole
-  const source = Readable.from(whole)
+  const packed = Readable.from(whole)
   const gunzip = createGunzip()
-  source.on('error', (error) => gunzip.destroy(error))
-  return source.pipe(gunzip)
+  packed.on('error', (error) => gunzip.destroy(error))
+  return packed.pipe(gunzip)
 }
 
 const startsWith = (head: Buffer, bytes: readonly number[]): boolean =>
@@ -70,11 +70,11 @@ async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator
   yield* rest
 }
 
-/** Uses DecompressionStream, because `createZstdDecompress` of Bun 1.4.5 reports no error for a truncated file. */
-async function* decompressZstd(compressed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+/** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` takes a file that is cut off for a whole one. */
+async function* unpackZstd(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      const { done, value } = await compressed.next()
+      const { done, value } = await packed.next()
       if (done) controller.close()
       else controller.enqueue(new Uint8Array(value))
     },
