@@ -39,3 +39,6 @@ export function makeStorable(value: object): void {
       Reflect.set(value, name, item.toWellFormed().replaceAll('\0', REPLACEMENT))
   }
 }
+
+/** Compares by UTF-16 units, for `sort`: the same order on every machine, unlike `localeCompare`. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -5,15 +5,15 @@ import type { AuditEntry, AuditReport, ReportAbout, ReportSummary } from './mode
 /** Entries in one answer. */
 const MAX_ENTRIES = 10_000
 
-/** `at` null: from the newest entry on, or from the oldest (after). */
+/** `at` null: starts at the newest entry (before) or at the oldest (after). */
 interface Start {
   direction: 'before' | 'after'
   at: string | null
 }
 
 /**
- * The organization's audit report, all of it as of one instant: without a position the newest compliance report, if any
- * was made; else the log itself, 10,000 entries at a time, with the summary of the whole log. `now` dates an empty log.
+ * The organization's audit report, from one snapshot: without a position the newest compliance report, if one exists; else
+ * 10,000 entries of the log with the summary of the whole log. `now`: the period and time of an empty log.
  */
 export function getReport(sql: Sql, orgId: string, start: Start, now: Date): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
@@ -53,7 +53,7 @@ async function fromReport(
   report: MadeReport,
   direction: Start['direction'],
 ): Promise<AuditReport> {
-  // what was imported after the report was made is not in it, whatever its time; through null: nothing is
+  // entries imported after the report was generated do not belong to it; `through` null: it has no entries
   const within = tx`
     and l.created_at >= ${report.from}::date::timestamp at time zone 'UTC'
     and l.created_at < (${report.to}::date + 1)::timestamp at time zone 'UTC'
@@ -84,7 +84,7 @@ async function fromLog(tx: ISql, orgId: string, { direction, at }: Start, now: D
   }
 }
 
-/** The entries of the organization that are `within`, in the direction's order; one more is asked for than is given. */
+/** The organization's entries that match `within`, in the order of the direction. Reads one more to detect truncation. */
 async function readEntries(
   tx: ISql,
   orgId: string,
@@ -150,7 +150,7 @@ function summaryOf(rows: readonly CountRow[]): ReportSummary {
   }
 }
 
-/** The organization's compliance report with this id, as the command line shows it. */
+/** The organization's compliance report with this id, for the command line. */
 export async function findReport(sql: ISql, orgId: string, id: string): Promise<ReportAbout | undefined> {
   const [row] = await sql<ReportAbout[]>`
     select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,

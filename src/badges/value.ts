@@ -9,14 +9,14 @@ const LIGHT_GREY = 'lightgrey'
 const DEFAULT_THRESHOLDS: NonNullable<BadgeLook['thresholds']> = [80, 50]
 const DEFAULT_COLORS: NonNullable<BadgeLook['colors']> = ['brightgreen', 'yellow', 'red']
 
-/** Percent of the budget up to which spending is fully efficient, and from which it is not at all. */
+/** Percent of the budget up to which the efficiency is 100, and from which it is 0. */
 const FULL_PERCENT = 80n
 const NONE_PERCENT = 200n
-/** Least common multiple of 28, 29, 30 and 31: a month's limit divides into this many parts a day without a remainder. */
+/** Least common multiple of 28, 29, 30 and 31: a month's limit times this is divisible by the number of its days. */
 const DAY_PARTS = 377_580n
 
-/** A budget from its month on: `month` is its first day, `limit` in micro-dollars. */
-export interface Limit {
+/** A monthly budget in force from `month` on (its first day); `limit` in micro-dollars. */
+interface Limit {
   month: string
   limit: bigint
 }
@@ -34,15 +34,18 @@ export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeL
   return { label, message: String(value), color }
 }
 
-/** Mean of `sessions` scores that sum up to `sum` hundredths, as a whole number; undefined without sessions. */
+/**
+ * The mean score, rounded to an integer, of `sessions` scores with a sum of `sum` hundredths; undefined without
+ * sessions.
+ */
 export function meanValue(sum: bigint, sessions: bigint): number | undefined {
   return sessions === 0n ? undefined : Number(roundedQuotient(sum, sessions * 100n))
 }
 
 /**
- * Cost efficiency, 0 to 100, as a whole number: `cost` micro-dollars spent on `days` against the budget for them.
- * Each day's budget is its month's limit divided by the month's days; days before the first limit are held to the
- * first. 100 up to 80 % of the budget, falling linearly to 0 at 200 %. undefined without a limit.
+ * Cost efficiency, an integer from 0 to 100: `cost` micro-dollars compared with the budget of `days`. The budget of a day
+ * is the limit of its month divided by the days of the month; the first limit also applies to the days before it. 100 up
+ * to 80 % of the budget, then falling linearly to 0 at 200 %; undefined without a limit.
  */
 export function efficiency(
   cost: bigint,

@@ -1,5 +1,5 @@
 import type { RepositoryResult } from '../../agents/git/git.ts'
-import type { SourceResult } from '../../agents/sessions.ts'
+import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 
 /** What a sync did; its `--json`. `received` counts the sessions and commits found, those that were skipped among them. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isRepository, readCommits } from '../../agents/git/git.ts'
-import { readSessions } from '../../agents/sessions.ts'
+import { readSessions } from '../../agents/read-sessions.ts'
 import { findKnownCommits } from '../../commits/queries.ts'
 import { OperatorError } from '../../errors.ts'
 import { problemOf } from '../../records/check.ts'

@@ -1,53 +1,53 @@
 import { cleanRecords } from '../detection/record-secrets.ts'
 import type { SessionRecord } from '../records/session.ts'
-import { agentOf, discover, type Source } from './discover.ts'
+import { discover, type Source, subAgentIdOf } from './discover.ts'
 import { readClaudeCode } from './formats/claude-code.ts'
 import { readClaudeStream } from './formats/claude-stream.ts'
 import { readCodex } from './formats/codex.ts'
 import { readGemini } from './formats/gemini.ts'
 import { readOpencode } from './formats/opencode.ts'
 import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
-import type { Unreadable } from './session/json-lines.ts'
+import { composeRecord, type RecordOptions } from './transcript/session-record.ts'
 import {
-  type FileReading,
+  type FileGroup,
   type LineOwners,
-  newFileReading,
-  newReading,
+  newFileGroup,
+  newSourceFile,
   noteUnreadable,
-  type Reading,
+  type SourceFile,
+  type Unreadable,
   type Usage,
   usageOf,
-} from './session/reading.ts'
-import { composeRecord, type RecordOptions } from './session/record.ts'
-import type { Format } from './session/session-model.ts'
+} from './transcript/source-file.ts'
+import type { Format } from './transcript/transcript-model.ts'
 
 export interface ReadOptions extends RecordOptions {
-  /** Bytes read so far of all, and the file they are from. */
+  /** Bytes read so far, bytes of all files, and the path of the current file. */
   onProgress?: (bytesRead: number, bytesTotal: number, file: string) => void
-  /** A file that looks like an agent's but cannot be read: to be named. */
+  /** A file that looks like an agent's but cannot be read, and why. */
   onSkipped?: (path: string, reason: string) => void
-  /** A file without sessions: to be counted. */
+  /** A file without sessions. */
   onIgnored?: (path: string) => void
 }
 
-/** What one file (or OpenCode storage folder) held. */
+/** The content of one file (or OpenCode storage folder). */
 export interface SourceResult {
   path: string
   format: Format
-  /** A session that stands in several files comes once, with the last of them. */
+  /** A session that spans several files is returned once, with the last of them. */
   records: SessionRecord[]
   unreadable: Unreadable[]
-  /** All of them, also those beyond the 10,000 listed. */
+  /** All unreadable lines; `unreadable` lists the first 10,000. */
   unreadableCount: number
   usage: Usage
-  /** Of the records given here. */
+  /** Models in `records` without a known price. */
   unpricedModels: string[]
 }
 
 /**
- * Reads what coding agents left below the paths, told apart by content. Streams: one group of files that share sessions is
- * in memory at a time, as counts, not as text. A line that cannot be read is named and never stops the rest. The same
- * files give the same records. A path that does not exist is an OperatorError.
+ * Reads the sessions of all coding agents below the paths; the content of a file decides its format. Streams: only one
+ * group of files that share sessions is in memory at a time, as counts rather than text. An unreadable line is listed and
+ * skipped. The same files always give the same records. Throws OperatorError for a path that does not exist.
  */
 export async function* readSessions(
   paths: readonly string[],
@@ -59,39 +59,39 @@ export async function* readSessions(
   const total = groups.flat().reduce((sum, source) => sum + source.bytes, 0)
   const owners: LineOwners = new Map()
   let read = 0
-  for (const group of groups) {
-    const agentFiles = new Set(group.flatMap((source) => agentOf(source.path) ?? []))
-    const reading = newReading(owners, options.content === true, agentFiles)
-    const files: { source: Source; file: FileReading }[] = []
-    for (const source of group) {
-      const file = newFileReading(source.path, reading, (count) => {
+  for (const sources of groups) {
+    const subAgentIds = new Set(sources.flatMap((source) => subAgentIdOf(source.path) ?? []))
+    const group = newFileGroup(owners, options.content === true, subAgentIds)
+    const files: { source: Source; file: SourceFile }[] = []
+    for (const source of sources) {
+      const file = newSourceFile(source.path, group, (count) => {
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })
       if (await readSource(source, file, options)) files.push({ source, file })
     }
-    await reading.scan.flush()
-    yield* resultsOf(reading, files, options)
+    await group.scan.flush()
+    yield* resultsOf(group, files, options)
   }
 }
 
-/** False when the file turned out to hold no sessions. */
-async function readSource(source: Source, file: FileReading, options: ReadOptions): Promise<boolean> {
+/** False when the file contains no sessions after all. */
+async function readSource(source: Source, file: SourceFile, options: ReadOptions): Promise<boolean> {
   try {
     return await readAs(source, file, options)
   } catch (error) {
-    // the file changed or vanished while it was read; the others go on
+    // the file changed or was removed during the read; the other files are still read
     const reason = error instanceof Error ? error.message : String(error)
     noteUnreadable(file, 1, `reading stopped: ${reason}`)
     return true
   }
 }
 
-async function readAs(source: Source, file: FileReading, options: ReadOptions): Promise<boolean> {
-  const sessionId = source.sessionId ?? (await standInId(source))
+async function readAs(source: Source, file: SourceFile, options: ReadOptions): Promise<boolean> {
+  const sessionId = source.sessionId ?? (await derivedSessionId(source))
   switch (source.format) {
     case 'claude-code':
-      await readClaudeCode(file, { sessionId, forced: source.forced })
+      await readClaudeCode(file, { sessionId, sessionFromFolder: source.sessionFromFolder })
       return true
     case 'claude-stream-json':
       await readClaudeStream(file)
@@ -113,8 +113,9 @@ async function readAs(source: Source, file: FileReading, options: ReadOptions): 
   }
 }
 
-// A file whose session has no id is known by its first kilobytes: they stay when it grows, moves, or is renamed.
-async function standInId(source: Source): Promise<string> {
+// For a session without an id: a hash of its first line (at most 1 KiB), which stays the same when the file grows or is
+// moved.
+async function derivedSessionId(source: Source): Promise<string> {
   if (source.layout === 'folder' || source.layout === 'database') return ''
   const head = await Bun.file(source.path).slice(0, 1024).text()
   const firstLine = head.split('\n')[0] ?? ''
@@ -122,20 +123,20 @@ async function standInId(source: Source): Promise<string> {
 }
 
 async function* resultsOf(
-  reading: Reading,
-  files: readonly { source: Source; file: FileReading }[],
+  group: FileGroup,
+  files: readonly { source: Source; file: SourceFile }[],
   options: ReadOptions,
 ): AsyncGenerator<SourceResult> {
   const records: SessionRecord[] = []
   const unpriced = new Set<string>()
   const last = files.at(-1)?.file
-  for (const session of reading.sessions.values()) {
-    const composed = composeRecord(session, options)
-    const said = session.prompts.size + session.messages.size > 0
-    if (composed === null && said && last !== undefined)
-      noteUnreadable(last, 1, `session ${session.id}: no line says when it was`)
+  for (const transcript of group.transcripts.values()) {
+    const composed = composeRecord(transcript, options)
+    const hasTurns = transcript.prompts.size + transcript.messages.size > 0
+    if (composed === null && hasTurns && last !== undefined)
+      noteUnreadable(last, 1, `session ${transcript.id}: no line says when it was`)
     if (composed === null) continue
-    // names of branches, files and tools are the user's words too
+    // names of branches, files and tools may contain secrets too
     records.push(...(await cleanRecords([composed.record])).map(({ record }) => record))
     for (const model of composed.unpriced) unpriced.add(model)
   }

@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSessions } from '../../src/agents/sessions.ts'
-import { dangersOfInvocations, dangersOfSql, fileDanger } from '../../src/detection/dangerous.ts'
+import { readSessions } from '../../src/agents/read-sessions.ts'
+import {
+  dangerousActionsIn,
+  dangerousSql,
+  sensitiveFileAccess,
+} from '../../src/detection/dangerous-actions.ts'
 import { invocationsOf, invocationsOfList } from '../../src/detection/invocations.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 
-/** `rule severity` of everything dangerous in a command line, with the file behind it. */
+/** `rule severity file` of each dangerous action of a command line. */
 const found = (script: string): string[] =>
-  dangersOfInvocations(invocationsOf(script)).map(({ ruleId, severity, file }) =>
+  dangerousActionsIn(invocationsOf(script)).map(({ ruleId, severity, file }) =>
     [ruleId, severity, ...(file === null ? [] : [file])].join(' '),
   )
 
@@ -120,17 +124,17 @@ describe('dangerous commands', () => {
 
   test('arguments as a list are words, not a line', () => {
     const list = (...args: string[]) =>
-      dangersOfInvocations(invocationsOfList(args)).map(({ ruleId }) => ruleId)
+      dangerousActionsIn(invocationsOfList(args)).map(({ ruleId }) => ruleId)
     expect(list('bash', '-lc', 'sudo ls')).toEqual(['sudo'])
     expect(list('echo', '; sudo ls')).toEqual([])
   })
 
-  test('SQL of a tool, comments and literals aside', () => {
-    expect(dangersOfSql('drop table if exists a').map(({ severity }) => severity)).toEqual(['medium'])
-    expect(dangersOfSql("select 'drop table a' -- drop database b")).toEqual([])
+  test('SQL of a tool, without comments and literals', () => {
+    expect(dangerousSql('drop table if exists a').map(({ severity }) => severity)).toEqual(['medium'])
+    expect(dangerousSql("select 'drop table a' -- drop database b")).toEqual([])
   })
 
-  test('no text of a command is in what is said of it', () => {
+  test('dangerous actions contain no text of the command', () => {
     const secret = 'hunter2hunter2'
     const lines = [
       `sudo mysql -p${secret} -e "drop database ${secret}"`,
@@ -139,7 +143,7 @@ describe('dangerous commands', () => {
       `chmod 777 "a ${secret}"`,
     ]
     for (const line of lines)
-      expect(JSON.stringify(dangersOfInvocations(invocationsOf(line)))).not.toContain(secret)
+      expect(JSON.stringify(dangerousActionsIn(invocationsOf(line)))).not.toContain(secret)
   })
 
   test('broken and hostile lines end, and soon', () => {
@@ -166,7 +170,7 @@ describe('dangerous commands', () => {
       'cat <<E\n'.repeat(8_000),
       '&>'.repeat(30_000),
     ])
-      expect(Array.isArray(dangersOfInvocations(invocationsOf(script)))).toBe(true)
+      expect(Array.isArray(dangerousActionsIn(invocationsOf(script)))).toBe(true)
     expect(performance.now() - started).toBeLessThan(3_000)
   })
 })
@@ -182,7 +186,7 @@ describe('sensitive files', () => {
     ['C:\\Users\\ada\\.env', 'medium'],
     ['apps/api/.env.local', 'medium'],
   ] as const)('%s', (path, severity) => {
-    expect(fileDanger('read', path).map((danger) => danger.severity)).toEqual([severity])
+    expect(sensitiveFileAccess('read', path).map((danger) => danger.severity)).toEqual([severity])
   })
 
   test.each([
@@ -194,7 +198,7 @@ describe('sensitive files', () => {
     ['fullchain.pem'],
     ['.env.d.ts'],
   ])('%s is none', (path) => {
-    expect(fileDanger('read', path)).toEqual([])
+    expect(sensitiveFileAccess('read', path)).toEqual([])
   })
 })
 

@@ -1,15 +1,15 @@
 import type { ObservationRecord, ToolUse } from '../../records/session.ts'
 import type { QualitySignals } from '../../scoring/quality.ts'
-import { cut } from '../../text.ts'
-import type { EventType, Session, Turn } from './session-model.ts'
+import { compareText, cut } from '../../text.ts'
+import type { EventType, Transcript, Turn } from './transcript-model.ts'
 
-// Short facts about a session, from counts alone: no prompt, answer or output is quoted.
+// Short facts about a session, derived from counts: no prompt, response or output is quoted.
 
-/** A tool that failed so often is worth a line. */
+/** Failed calls of one tool that make an observation. */
 const ERROR_CLUSTER = 3
 const MAX_OBSERVATIONS = 200
-/** More events than this are not looked up; their counts are in the issues. */
-const MAX_LOOKED_UP = 1_000
+/** Events that become observations; `issuesOf` counts all of them. */
+const MAX_EVENTS = 1_000
 
 const EVENT_TEXT: Readonly<Record<EventType, { title: string; importance: number }>> = {
   interruption: { title: 'The user interrupted the agent', importance: 6 },
@@ -18,9 +18,9 @@ const EVENT_TEXT: Readonly<Record<EventType, { title: string; importance: number
   api_error: { title: 'A request to the model failed', importance: 5 },
 }
 
-/** Observations in order of time, at most 200. `numberOf` gives a turn's number. */
+/** Observations in order of time, at most 200. `numberOf` returns a turn's number. */
 export function observationsOf(
-  session: Session,
+  transcript: Transcript,
   turns: readonly Turn[],
   tools: readonly ToolUse[],
   numberOf: (turn: Turn | null, at: string | null) => number | null,
@@ -38,18 +38,16 @@ export function observationsOf(
         created_at: first?.at ?? null,
       }
     })
-  const events = [...session.events.values()].slice(0, MAX_LOOKED_UP).map(({ type, at, turn }) => ({
+  const events = [...transcript.events.values()].slice(0, MAX_EVENTS).map(({ type, at, turn }) => ({
     type,
     ...EVENT_TEXT[type],
     turn_number: numberOf(turn, at),
     created_at: at,
   }))
   return [...clusters, ...events]
-    .sort((a, b) => compare(a.created_at ?? '', b.created_at ?? '') || compare(a.type, b.type))
+    .sort((a, b) => compareText(a.created_at ?? '', b.created_at ?? '') || compareText(a.type, b.type))
     .slice(0, MAX_OBSERVATIONS)
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
@@ -70,7 +68,7 @@ export function summaryOf(
   return `${plural(signals.prompts, 'prompt')}, ${plural(messages, 'model message')}${by} and ${plural(calls, 'tool call')}${failed}${edited}${ended}.`
 }
 
-/** What went wrong, as texts. */
+/** One sentence per kind of problem. */
 export function issuesOf(signals: QualitySignals, tools: readonly ToolUse[]): string[] {
   const issues = tools
     .filter((tool) => tool.errors >= ERROR_CLUSTER)

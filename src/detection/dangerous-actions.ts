@@ -1,21 +1,25 @@
 import type { FindingRecord, Severity } from '../records/finding.ts'
-import { hitsOf, sqlHit } from './danger-rules.ts'
+import { matchCommandRules, matchSqlRules } from './command-rules.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
 
-/** Something dangerous an agent did, by kind and place: nothing of a command's text. */
-export interface Danger {
+/**
+ * A dangerous action of an agent: a command, a mode it ran in, or access to a sensitive file. It contains no text of a
+ * command.
+ */
+export interface DangerousAction {
   ruleId: string
   category: 'command' | 'mode' | 'file'
   severity: Severity
   title: string
   description: string
-  /** The path as the agent wrote it; null where the danger is about no file. */
+  /** The path as the agent wrote it; null for an action that concerns no file. */
   file: string | null
 }
 
 interface Kind {
-  category: Danger['category']
+  category: DangerousAction['category']
   title: string
   description: string
 }
@@ -71,14 +75,18 @@ function mode(title: string, description: string): Kind {
   return { category: 'mode', title, description }
 }
 
-/** A danger of a known rule. Throws RangeError for an unknown one. */
-export function dangerOf(ruleId: string, severity: Severity, file: string | null = null): Danger {
+/** The dangerous action of a rule. Throws RangeError for an unknown rule. */
+export function dangerousAction(
+  ruleId: string,
+  severity: Severity,
+  file: string | null = null,
+): DangerousAction {
   const kind = KINDS[ruleId]
   if (kind === undefined) throw new RangeError(`no rule ${ruleId}`)
   return { ruleId, severity, file, ...kind }
 }
 
-/** Programs that show or copy what is in their operands; of those with `pattern` the first operand is no file. */
+/** Programs that print or copy the files of their operands; for `pattern` the first operand is not a file. */
 const READERS: Readonly<Record<string, 'files' | 'pattern'>> = {
   cat: 'files',
   less: 'files',
@@ -105,33 +113,33 @@ const READERS: Readonly<Record<string, 'files' | 'pattern'>> = {
   yq: 'pattern',
 }
 const WRITERS = new Set(['tee', 'vim', 'vi', 'nano'])
-/** A path and nothing else: what holds `:`, `=` or a blank may carry more than a place. */
+/** Only a path: an operand with `:`, `=` or a space may contain other text of the command. */
 const PLAIN_PATH = /^(?:[A-Za-z]:)?[\w.~@+/\\$-]{1,300}$/
 
-/** What a command line does that is dangerous, and the sensitive files it reads, writes or commits. */
-export function dangersOfInvocations(invocations: readonly Invocation[]): Danger[] {
-  const dangers = hitsOf(invocations).map(({ ruleId, severity, file = null }) =>
-    dangerOf(ruleId, severity, file !== null && PLAIN_PATH.test(file) ? file : null),
+/** The rules that a command line matches, and the sensitive files that it reads, writes or commits. */
+export function dangerousActionsIn(invocations: readonly Invocation[]): DangerousAction[] {
+  const actions = matchCommandRules(invocations).map(({ ruleId, severity, file = null }) =>
+    dangerousAction(ruleId, severity, file !== null && PLAIN_PATH.test(file) ? file : null),
   )
-  for (const invocation of invocations) dangers.push(...fileDangers(invocation))
-  return dangers
+  for (const invocation of invocations) actions.push(...sensitiveFileAccesses(invocation))
+  return actions
 }
 
-function fileDangers({ program, args, writes }: Invocation): Danger[] {
+function sensitiveFileAccesses({ program, args, writes }: Invocation): DangerousAction[] {
   const operands = args.flatMap(({ text }) => (text.startsWith('-') ? [] : [text]))
   const reader = READERS[program]
   const read = reader === undefined ? [] : reader === 'files' ? operands : operands.slice(1)
   const written = [...writes, ...(WRITERS.has(program) ? operands : [])]
   const isAdded = program === 'git' && operands[0] === 'add'
   return [
-    ...read.flatMap((path) => fileDanger('read', path)),
-    ...written.flatMap((path) => fileDanger('written', path)),
-    ...(isAdded ? operands.slice(1).flatMap((path) => fileDanger('committed', path)) : []),
+    ...read.flatMap((path) => sensitiveFileAccess('read', path)),
+    ...written.flatMap((path) => sensitiveFileAccess('written', path)),
+    ...(isAdded ? operands.slice(1).flatMap((path) => sensitiveFileAccess('committed', path)) : []),
   ]
 }
 
-/** The finding of a sensitive file that was read, written or added to a commit; [] for any other file. */
-export function fileDanger(how: 'read' | 'written' | 'committed', path: string): Danger[] {
+/** The access to a sensitive file; [] for any other file. `committed`: added to the index of git. */
+export function sensitiveFileAccess(how: 'read' | 'written' | 'committed', path: string): DangerousAction[] {
   const found = PLAIN_PATH.test(path) ? sensitivityOf(path) : null
   if (found === null) return []
   const kind = found.kind.charAt(0).toUpperCase() + found.kind.slice(1)
@@ -157,26 +165,27 @@ export function fileDanger(how: 'read' | 'written' | 'committed', path: string):
   ]
 }
 
-/** What SQL that a tool was given to run would drop. */
-export function dangersOfSql(sql: string): Danger[] {
-  const hit = sqlHit(sql)
-  return hit === null ? [] : [dangerOf(hit.ruleId, hit.severity)]
+/** The DROP or TRUNCATE in SQL that a tool runs; [] for other SQL. */
+export function dangerousSql(sql: string): DangerousAction[] {
+  const match = matchSqlRules(sql)
+  return match === null ? [] : [dangerousAction(match.ruleId, match.severity)]
 }
 
-/** The finding of a danger at its place in the project. The same rule at the same place has the same fingerprint. */
-export function dangerFinding(danger: Danger, file: string | null, turnNumber: number | null): FindingRecord {
+/** The finding of a dangerous action; `file`: its path in the project. Rule and file decide the fingerprint. */
+export function dangerousActionFinding(
+  action: DangerousAction,
+  file: string | null,
+  turnNumber: number | null,
+): FindingRecord {
   return {
-    rule_id: danger.ruleId,
-    category: danger.category,
-    severity: danger.severity,
-    title: danger.title,
-    description: danger.description,
+    rule_id: action.ruleId,
+    category: action.category,
+    severity: action.severity,
+    title: action.title,
+    description: action.description,
     file,
     line: null,
     turn_number: turnNumber,
-    fingerprint: new Bun.CryptoHasher('sha256')
-      .update(`${danger.ruleId}\n${file ?? ''}`)
-      .digest('hex')
-      .slice(0, 16),
+    fingerprint: fingerprintOf(action.ruleId, file ?? ''),
   }
 }

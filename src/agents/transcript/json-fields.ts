@@ -1,13 +1,13 @@
 import { isTimestamp, normalizeTimestamp } from '../../dates.ts'
 
-// Lenient access to what agents write: their formats have no schema and drift with every version, so a field of a wrong
-// kind counts as absent.
+// Lenient access to fields of parsed JSON: agents' formats have no schema and change with every version, so a field of an
+// unexpected type counts as absent.
 
 export type Json = Record<string, unknown>
 
-/** Above this no field of ours holds a count. */
+/** Larger counts are cut to this one, the largest that the schema of records allows. */
 const MAX_COUNT = 1e12
-/** Deeper than any agent nests; a hostile file must not exhaust the stack. */
+/** Texts nested deeper are left out: a hostile file must not exhaust the stack. */
 const MAX_DEPTH = 40
 const LAST_TIME_MS = Date.UTC(10_000, 0, 1)
 
@@ -24,30 +24,30 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value if it is a text that is not empty. */
+/** The value if it is a non-empty string, else null. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** A whole number from 0 to 1e12, also from a quoted one; anything else is 0. */
+/** A number or a string of digits as an integer from 0 to 1e12; 0 for anything else. */
 export function countOf(value: unknown): number {
   const number = typeof value === 'string' && /^\d{1,13}$/.test(value) ? Number(value) : value
   return typeof number === 'number' && number > 0 ? Math.min(MAX_COUNT, Math.round(number)) : 0
 }
 
-/** An RFC 3339 text or milliseconds since 1970, as `2026-01-31T12:34:56.789Z`; null for anything else. */
+/** An RFC 3339 string or milliseconds since 1970 as `2026-01-31T12:34:56.789Z`; null for anything else. */
 export function timeOf(value: unknown): string | null {
   if (typeof value === 'string') return isTimestamp(value) ? normalizeTimestamp(value) : null
   if (typeof value !== 'number' || !(value > 0) || value >= LAST_TIME_MS) return null
   return new Date(value).toISOString()
 }
 
-/** A copy that does not keep alive the long text it was cut from, as a slice does (seen: 235 MB by 578 ids). */
-export function ownText(text: string): string {
+/** A copy in memory of its own: a slice keeps its whole source alive (578 ids kept 235 MB). */
+export function copyText(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** The parsed text, or undefined. */
+/** The parsed value, or undefined for a text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -56,7 +56,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Every text inside a value, one a line, so that a scan sees them decoded (`\"` in JSON hides secrets). */
+/** The text of message content: a string, or a list of strings and blocks with `text`, joined by newlines. */
+export function blockText(content: unknown): string {
+  if (typeof content === 'string') return content
+  return listOf(content)
+    .flatMap((block) =>
+      typeof block === 'string' ? block : isObject(block) ? (textOf(block.text) ?? []) : [],
+    )
+    .join('\n')
+}
+
+/** Every string inside a value, one per line and decoded: escapes of JSON such as `\"` would hide secrets from a scan. */
 export function textsIn(value: unknown): string {
   const texts: string[] = []
   const collect = (part: unknown, depth: number): void => {

@@ -2,27 +2,27 @@ import { basename, isAbsolute, normalize, relative } from 'node:path'
 import type { SessionRecord, Tokens, ToolUse, TurnRecord } from '../../records/session.ts'
 import { dollarsOf, type Pricer } from '../../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../../scoring/quality.ts'
-import { cut, makeStorable } from '../../text.ts'
-import { securityOf } from './findings.ts'
+import { compareText, cut, makeStorable } from '../../text.ts'
 import { classificationOf, issuesOf, observationsOf, summaryOf } from './observations.ts'
-import type { MessageTokens, Session, Turn } from './session-model.ts'
+import { securityMetadataOf } from './security-metadata.ts'
+import type { MessageTokens, Transcript, Turn } from './transcript-model.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
 
 export interface RecordOptions {
   project?: string | undefined
   userEmail?: string | undefined
-  /** Prompts, answers and outputs go into the record, secrets masked. */
+  /** Includes prompts, responses and tool outputs, with secrets masked. */
   content?: boolean | undefined
   pricer: Pricer
 }
 
-export interface ComposedRecord {
+interface ComposedRecord {
   record: SessionRecord
-  /** Models without a known price, whose tokens cost nothing in the record. */
+  /** Models without a known price; their tokens add no cost. */
   unpriced: string[]
 }
 
-/** The schema's limit; what comes after is summed by model into closing turns. */
+/** Below the schema's limit of 50,000; later turns are summed by model into closing turns. */
 const MAX_TURNS = 49_900
 const MAX_CALLS = 10_000
 const MAX_TOOLS = 1_000
@@ -34,7 +34,10 @@ const MAX_BRANCH = 500
 const MAX_SUMMARY = 10_000
 const ID_LENGTH = 64
 
-/** `sess_` and the agent's id, other characters than `[A-Za-z0-9_-]` replaced; a longer one ends in a hash of itself. */
+/**
+ * `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id above 64 characters
+ * becomes a hash of it.
+ */
 export function recordId(agentId: string): string {
   const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
   if (plain.length <= ID_LENGTH) return `sess_${plain}`
@@ -42,15 +45,15 @@ export function recordId(agentId: string): string {
   return `sess_${plain.slice(0, ID_LENGTH - 21)}-${hash}`
 }
 
-/** The record of a session that is read to its end; null when nothing of it was said, or nothing tells when. */
-export function composeRecord(session: Session, options: RecordOptions): ComposedRecord | null {
-  const turns = turnsOf(session)
-  if (turns.length === 0 || session.firstAt === null) return null
-  const priced = priceTurns(session, turns, { pricer: options.pricer, maxTurns: MAX_TURNS })
+/** The record of a complete transcript; null for one without turns or without any time. */
+export function composeRecord(transcript: Transcript, options: RecordOptions): ComposedRecord | null {
+  const turns = turnsOf(transcript)
+  if (turns.length === 0 || transcript.firstAt === null) return null
+  const priced = priceTurns(transcript, turns, { pricer: options.pricer, maxTurns: MAX_TURNS })
   const tools = toolsOf(turns)
-  const files = filesOf(session, turns)
-  const signals = signalsOf(session, turns, files)
-  const { models, model } = modelsOf(turns, session)
+  const files = filesOf(transcript, turns)
+  const signals = signalsOf(transcript, turns, files)
+  const { models, model } = modelsOf(turns, transcript)
   const calls = turns.reduce((sum, turn) => sum + turn.calls.length, 0)
   const summary = summaryOf(signals, turns.filter((turn) => turn.role === 'assistant').length, calls, model)
   const numbers = new Map(turns.slice(0, MAX_TURNS).map((turn, index) => [turn, index + 1]))
@@ -58,17 +61,17 @@ export function composeRecord(session: Session, options: RecordOptions): Compose
   const quality = scoreQuality(signals)
   const record: SessionRecord = {
     type: 'session',
-    id: recordId(session.id),
-    project_name: cut(options.project ?? projectOf(session), MAX_NAME),
-    created_at: session.firstAt,
+    id: recordId(transcript.id),
+    project_name: cut(options.project ?? projectOf(transcript), MAX_NAME),
+    created_at: transcript.firstAt,
     ...(options.userEmail === undefined ? {} : { user_email: options.userEmail }),
-    source: session.format === 'claude-stream-json' ? 'claude-code' : session.format,
-    branch: session.branch === null ? null : cut(session.branch, MAX_BRANCH),
+    source: transcript.format === 'claude-stream-json' ? 'claude-code' : transcript.format,
+    branch: transcript.branch === null ? null : cut(transcript.branch, MAX_BRANCH),
     model,
     models,
-    started_at: session.firstAt,
-    ended_at: session.lastAt,
-    duration_seconds: durationOf(session),
+    started_at: transcript.firstAt,
+    ended_at: transcript.lastAt,
+    duration_seconds: durationOf(transcript),
     turns: turnRecords.length,
     estimated_cost: Math.min(MAX_COST, dollarsOf(priced.total)),
     cost_source: priced.isReported ? 'reported' : 'estimated',
@@ -76,33 +79,31 @@ export function composeRecord(session: Session, options: RecordOptions): Compose
     tokens: tokensOf(priced.tokens),
     tools_used: tools.slice(0, MAX_TOOLS),
     files_touched: [...files.keys()].sort().slice(0, MAX_FILES),
-    summary: cut((options.content === true ? session.title : null) ?? summary, MAX_SUMMARY),
+    summary: cut((options.content === true ? transcript.title : null) ?? summary, MAX_SUMMARY),
     turn_records: turnRecords,
-    observations: observationsOf(session, turns, tools, (turn, at) => numberOf(turn, at, turns, numbers)),
+    observations: observationsOf(transcript, turns, tools, (turn, at) => numberOf(turn, at, turns, numbers)),
     analysis: {
       summary,
       issues: issuesOf(signals, tools),
       classification: classificationOf(signals, calls),
     },
     quality_metadata: quality,
-    security_metadata: securityOf(session, {
-      pathOf: (path) => pathIn(session.folders, path),
+    security_metadata: securityMetadataOf(transcript, {
+      pathOf: (path) => pathIn(transcript.folders, path),
       numberOf: (turn, at) => numberOf(turn, at, turns, numbers),
     }),
   }
-  // what agents write may hold any escape of JSON; a session must not be lost for it
+  // agents' files may contain NUL and unpaired surrogates, which PostgreSQL rejects
   makeStorable(record)
   return { unpriced: priced.unpriced, record }
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-function turnsOf(session: Session): Turn[] {
+function turnsOf(transcript: Transcript): Turn[] {
   const turns = [
-    ...session.prompts.values(),
-    ...[...session.messages.values()].flat().map((message) => message.turn),
+    ...transcript.prompts.values(),
+    ...[...transcript.messages.values()].flat().map((message) => message.turn),
   ]
-  return turns.sort((a, b) => compare(a.at ?? '', b.at ?? '') || a.order - b.order)
+  return turns.sort((a, b) => compareText(a.at ?? '', b.at ?? '') || a.order - b.order)
 }
 
 const nameOf = (model: string | null | undefined): string | null =>
@@ -124,7 +125,7 @@ function turnRecordsOf(turns: readonly Turn[], priced: PricedTurns, withContent:
       role: turn.role,
       model: nameOf(turn.message?.model),
       started_at: turn.at,
-      tokens: tokens === null || priced.silent.has(turn) ? null : tokensOf(tokens),
+      tokens: tokens === null || priced.countedInClosing.has(turn) ? null : tokensOf(tokens),
       cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
       tool_calls: turn.calls.slice(0, MAX_CALLS).map(({ name, ok }) => ({ name, ok })),
       ...(withContent && turn.content !== '' ? { content: contentOf(turn) } : {}),
@@ -155,16 +156,16 @@ function toolsOf(turns: readonly Turn[]): ToolUse[] {
     if (ok === false) tool.errors += 1
     tools.set(name, tool)
   }
-  return [...tools.values()].sort((a, b) => b.calls - a.calls || compare(a.name, b.name))
+  return [...tools.values()].sort((a, b) => b.calls - a.calls || compareText(a.name, b.name))
 }
 
-/** Edits by file, as a path from the working folder where the file lies in it. */
-function filesOf(session: Session, turns: readonly Turn[]): Map<string, number> {
+/** Number of edits by file, as a path relative to the working folder that contains it. */
+function filesOf(transcript: Transcript, turns: readonly Turn[]): Map<string, number> {
   const files = new Map<string, number>()
   for (const call of turns.flatMap((turn) => turn.calls)) {
     if (call.ok === false) continue
-    for (const edit of call.nature.edits) {
-      const path = pathIn(session.folders, edit)
+    for (const edit of call.effects.edits) {
+      const path = pathIn(transcript.folders, edit)
       files.set(path, (files.get(path) ?? 0) + 1)
     }
   }
@@ -181,17 +182,17 @@ function pathIn(folders: readonly string[], path: string): string {
 }
 
 function signalsOf(
-  session: Session,
+  transcript: Transcript,
   turns: readonly Turn[],
   files: ReadonlyMap<string, number>,
 ): QualitySignals {
-  const results = [...session.results.values()]
-  const events = [...session.events.values()]
+  const results = [...transcript.results.values()]
+  const events = [...transcript.events.values()]
   const count = (type: string) => events.filter((event) => event.type === type).length
   return {
     toolResults: results.length,
     toolErrors: results.filter((ok) => !ok).length,
-    prompts: session.prompts.size,
+    prompts: transcript.prompts.size,
     rejections: count('rejection'),
     interruptions: count('interruption'),
     edits: [...files.values()].reduce((sum, edits) => sum + edits, 0),
@@ -202,34 +203,39 @@ function signalsOf(
   }
 }
 
-// The last commit or test succeeded, and nothing was edited after it.
+// True when the last commit or test run succeeded and no file was edited after it.
 function endedWell(turns: readonly Turn[]): boolean {
   const calls = turns.flatMap((turn) => turn.calls)
-  const last = calls.findLast(({ nature }) => nature.commits || nature.tests || nature.edits.length > 0)
-  return last !== undefined && (last.nature.commits || last.nature.tests) && last.ok === true
+  const last = calls.findLast(
+    ({ effects }) => effects.runsCommit || effects.runsTests || effects.edits.length > 0,
+  )
+  return last !== undefined && (last.effects.runsCommit || last.effects.runsTests) && last.ok === true
 }
 
-function modelsOf(turns: readonly Turn[], session: Session): { models: string[]; model: string | null } {
+function modelsOf(
+  turns: readonly Turn[],
+  transcript: Transcript,
+): { models: string[]; model: string | null } {
   const uses = new Map<string, number>()
   for (const turn of turns)
     if (turn.message?.model) uses.set(turn.message.model, (uses.get(turn.message.model) ?? 0) + 1)
-  for (const { model } of session.reported) if (!uses.has(model)) uses.set(model, 0)
+  for (const { model } of transcript.reported) if (!uses.has(model)) uses.set(model, 0)
   const models = [...uses.keys()].map((name) => cut(name, MAX_NAME)).slice(0, MAX_MODELS)
   const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]
   return { models, model: nameOf(most) }
 }
 
-/** The repository's name, else that of the folder it began in; a worktree counts for its repository. */
-function projectOf(session: Session): string {
-  const repository = session.repository
+/** The repository's name, else that of the first working folder; for a git worktree, that of its repository. */
+function projectOf(transcript: Transcript): string {
+  const repository = transcript.repository
     ?.replace(/\/+$|\.git\/?$/g, '')
     .split(/[/:]/)
     .at(-1)
-  const folder = session.folders[0]?.replace(/[/\\](?:\.claude[/\\])?\.?worktrees[/\\].*$/, '')
+  const folder = transcript.folders[0]?.replace(/[/\\](?:\.claude[/\\])?\.?worktrees[/\\].*$/, '')
   return repository || (folder && basename(folder.replaceAll('\\', '/'))) || 'unknown'
 }
 
-function durationOf({ firstAt, lastAt }: Session): number {
+function durationOf({ firstAt, lastAt }: Transcript): number {
   return firstAt === null || lastAt === null
     ? 0
     : Math.max(0, (Date.parse(lastAt) - Date.parse(firstAt)) / 1000)

@@ -1,21 +1,24 @@
 import { open } from 'node:fs/promises'
-import { isObject, type Json, objectOf, ownText, parseJson, textOf } from './session/json.ts'
-import type { Format } from './session/session-model.ts'
+import { copyText, isObject, type Json, objectOf, parseJson, textOf } from './transcript/json-fields.ts'
+import type { Format } from './transcript/transcript-model.ts'
 
-// What a file holds is told from its first bytes, never from its name: a transcript called "Gemini" may be Claude's.
+// The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
 
-/** `document`: one JSON value; `lines`: one a line; `objects`: one after another; `database`: SQLite. */
+/**
+ * `document`: one JSON value; `lines`: one JSON value per line; `objects`: JSON objects over any number of lines;
+ * `database`: SQLite.
+ */
 export type Layout = 'document' | 'lines' | 'objects' | 'database'
 
-export type Detected =
+export type DetectedFormat =
   | { kind: 'sessions'; format: Format; layout: Layout; sessionId: string | null; startedAt: string }
-  /** Written by an agent, or looks so, in a form that is not read. */
+  /** Looks like an agent's file, in a format that is not supported. */
   | { kind: 'unknown'; reason: string }
-  /** No sessions: a licence, a table, a picture. */
+  /** Any other file. */
   | { kind: 'other' }
 
 const HEAD_BYTES = 256 * 1024
-/** A session names itself in its first lines; a garbled start must not hide the rest. */
+/** Lines looked at: the first ones may be damaged or of a type that all formats share. */
 const MAX_SNIFFED_LINES = 200
 const CODEX_TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
 const CLAUDE_TYPES = new Set([
@@ -32,14 +35,14 @@ const NOT_READ = 'not a format we read'
 const LOOKS_LIKE_SESSION =
   /"(?:messages|history|transcript|trajectory|conversation|requests|role|sessionId|session_id|sessionID|toolCalls|tool_calls|toolName|type"\s*:\s*"(?:user|assistant|message|session)[^"]*)"/
 
-/** Reads the head of a file and tells what it holds. Errors of the file system pass through. */
-export async function detect(path: string): Promise<Detected> {
+/** Detects the format of a file from its first 256 KiB. Errors of the file system are thrown as they are. */
+export async function detectFormat(path: string): Promise<DetectedFormat> {
   const { head, isWhole } = await readHead(path)
   if (head.length === 0) return { kind: 'other' }
   if (head.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
     return { kind: 'sessions', format: 'opencode', layout: 'database', sessionId: null, startedAt: '' }
   }
-  return detectText(head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
+  return detectFormatOfText(head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
 }
 
 async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean }> {
@@ -53,15 +56,15 @@ async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean 
   }
 }
 
-/** The same for the first 256 KiB as text; `isWhole` when that is all. */
-function detectText(head: string, isWhole: boolean): Detected {
+/** The same for the head as text; `isWhole`: the file is not longer. */
+function detectFormatOfText(head: string, isWhole: boolean): DetectedFormat {
   const lines = head.split('\n')
   const objects: Json[] = []
   for (const line of lines.slice(0, MAX_SNIFFED_LINES)) {
     const value = line.includes('{') ? parseJson(line) : undefined
     if (isObject(value)) objects.push(value)
   }
-  const startedAt = ownText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? '')
+  const startedAt = copyText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? '')
   const format = formatOfLines(objects)
   if (format !== null) {
     const isChat = format === 'gemini' && objects.length === 1 && Array.isArray(objects[0]?.messages)
@@ -93,13 +96,13 @@ function formatOfLines(objects: readonly Json[]): Format | null {
 function isClaudeLine(object: Json, type: string | null): boolean {
   const message = objectOf(object.message)
   if (textOf(object.session_id) !== null && object.sessionId === undefined) return false
-  // Qwen has the same envelope, but `parts` in its messages
-  const speaks = message.content !== undefined && message.parts === undefined
+  // Qwen's lines have the same fields, but `parts` in the messages
+  const hasContent = message.content !== undefined && message.parts === undefined
   if (type === null) return textOf(object.sessionId) !== null && isObject(message.usage)
   if (!CLAUDE_TYPES.has(type)) return false
   if (type === 'summary') return textOf(object.leafUuid) !== null
   if (type === 'file-history-snapshot') return isObject(object.snapshot)
-  if (type === 'user' || type === 'assistant') return speaks || isObject(message.usage)
+  if (type === 'user' || type === 'assistant') return hasContent || isObject(message.usage)
   return (
     textOf(object.sessionId) !== null && (object.isSidechain !== undefined || object.operation !== undefined)
   )
@@ -130,11 +133,11 @@ function isOpencode(object: Json): boolean {
   return isPart || isMessage || isExport
 }
 
-// A document over many lines, or one line longer than the head: its keys tell.
+// A document over many lines, or one line longer than the head, is recognized by its keys.
 function documentOf(head: string): { format: Format; layout: Layout; sessionId: string | null } | null {
   const id = (key: string) => {
     const found = new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(head)?.[1]
-    return found === undefined ? null : ownText(found)
+    return found === undefined ? null : copyText(found)
   }
   if (
     /^\s*\{/.test(head) &&

@@ -1,14 +1,21 @@
 import type { Pricer } from '../../scoring/prices.ts'
-import { addTokens, noTokens } from './reading.ts'
-import type { MessageTokens, Session, Turn } from './session-model.ts'
+import { addTokens, noTokens } from './source-file.ts'
+import type { MessageTokens, Transcript, Turn } from './transcript-model.ts'
 
-/** The costs of a session's turns, in picodollars. */
+interface ClosingTurn {
+  model: string | null
+  tokens: MessageTokens
+  cost: bigint | null
+}
+
+/** The costs of a transcript's turns, in picodollars. */
 export interface PricedTurns {
-  /** By turn, those that are priced one by one. */
+  /** Of the turns that have a price of their own. */
   costs: Map<Turn, bigint>
-  /** Turns whose tokens the closing turns hold. */
-  silent: Set<Turn>
-  closing: { model: string | null; tokens: MessageTokens; cost: bigint | null }[]
+  /** Turns whose tokens are counted in the closing turns. */
+  countedInClosing: Set<Turn>
+  /** Turns added at the end of the record, one per model. */
+  closing: ClosingTurn[]
   tokens: MessageTokens
   total: bigint
   isReported: boolean
@@ -16,17 +23,17 @@ export interface PricedTurns {
 }
 
 /**
- * Prices each API message: as the agent reported it, else by its model's price at its time. Where a run ended with exact
- * totals, these stand, as closing turns, in place of its messages; so do the sums of turns beyond `maxTurns`.
+ * Prices each API message: its reported cost, else the price of its model at its time. Exact totals that ended a run replace
+ * its messages and become closing turns; so do the sums of the turns after the first `maxTurns`.
  */
 export function priceTurns(
-  session: Session,
+  transcript: Transcript,
   turns: readonly Turn[],
   { pricer, maxTurns }: { pricer: Pricer; maxTurns: number },
 ): PricedTurns {
   const priced: PricedTurns = {
     costs: new Map(),
-    silent: new Set(),
+    countedInClosing: new Set(),
     closing: [],
     tokens: noTokens(),
     total: 0n,
@@ -34,17 +41,16 @@ export function priceTurns(
     unpriced: [],
   }
   const unpriced = new Set<string>()
-  const closing = new Map<string, { model: string | null; tokens: MessageTokens; cost: bigint | null }>()
+  const closing = new Map<string, ClosingTurn>()
   for (const [index, turn] of turns.entries()) {
     const tokens = turn.message?.tokens ?? null
     if (turn.message === null || tokens === null) continue
-    // an exact total of the run stands in their place
-    if (session.covered.has(turn) && session.reported.length > 0) {
-      priced.silent.add(turn)
+    if (transcript.covered.has(turn) && transcript.reported.length > 0) {
+      priced.countedInClosing.add(turn)
       continue
     }
     const { model, cost: reported } = turn.message
-    const cost = reported ?? priceOf(pricer, model, tokens, turn.at ?? session.firstAt ?? '', false)
+    const cost = reported ?? priceOf(pricer, model, tokens, turn.at ?? transcript.firstAt ?? '', false)
     if (reported === null) priced.isReported = false
     if (cost === undefined) unpriced.add(model ?? 'unknown')
     addTokens(priced.tokens, tokens)
@@ -52,8 +58,8 @@ export function priceTurns(
     if (index >= maxTurns) addClosing(closing, model, tokens, cost ?? null)
     else if (cost !== undefined) priced.costs.set(turn, cost)
   }
-  for (const { model, tokens, cost: reported } of session.reported) {
-    const cost = reported ?? priceOf(pricer, model, tokens, session.lastAt ?? '', true)
+  for (const { model, tokens, cost: reported } of transcript.reported) {
+    const cost = reported ?? priceOf(pricer, model, tokens, transcript.lastAt ?? '', true)
     if (reported === null) priced.isReported = false
     if (cost === undefined) unpriced.add(model)
     addTokens(priced.tokens, tokens)
@@ -66,7 +72,7 @@ export function priceTurns(
   return priced
 }
 
-/** Undefined when tokens were used whose price is not known. */
+/** Undefined when tokens were used and the model has no known price. */
 function priceOf(
   pricer: Pricer,
   model: string | null,
@@ -80,7 +86,7 @@ function priceOf(
 }
 
 function addClosing(
-  closing: Map<string, { model: string | null; tokens: MessageTokens; cost: bigint | null }>,
+  closing: Map<string, ClosingTurn>,
   model: string | null,
   tokens: MessageTokens,
   cost: bigint | null,

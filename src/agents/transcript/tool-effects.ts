@@ -1,17 +1,17 @@
 import { isEditTool } from '../../scoring/quality.ts'
-import { isObject, type Json, listOf, ownText, textOf } from './json.ts'
+import { copyText, type Json, textOf } from './json-fields.ts'
 
-// What a tool call does, told from its name and input alone.
+// What a tool call does, derived from the name of the tool and its input.
 
-export interface CallNature {
+export interface CallEffects {
   /** Paths that it changes, as the agent wrote them. */
   edits: string[]
-  /** The path that it reads or changes, for the place of a finding. */
+  /** The path that it reads or changes: the location of its findings. */
   file: string | null
-  /** Its input leaves the machine or is kept: a network call, a commit, a written file. */
-  outward: boolean
-  commits: boolean
-  tests: boolean
+  /** Its input is sent over the network, committed or written to a file. */
+  exposesInput: boolean
+  runsCommit: boolean
+  runsTests: boolean
 }
 
 export const SHELL_TOOLS = new Set([
@@ -40,36 +40,37 @@ const TEST_COMMAND =
   /\b(?:(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test|go\s+test|cargo\s+(?:test|nextest)|pytest|python3?\s+-m\s+(?:pytest|unittest)|jest|vitest|mocha|make\s+(?:\S+\s+)*(?:test|check)\b|ctest|mvn\s+(?:\S+\s+)*(?:test|verify)|gradlew?\s+(?:\S+\s+)*(?:test|check)|rspec|phpunit|dotnet\s+test|mise\s+run\s+test|tox|deno\s+test|swift\s+test|mix\s+test)\b/
 const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm
 const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'absolute_path', 'path'] as const
-/** A patch names files; a limit keeps a hostile one small. */
+/** Files taken from one patch. */
 const MAX_PATCH_FILES = 1_000
 const MAX_PATH = 4096
 
-/** Reads the nature of a call from its tool's name and its decoded input. */
-export function natureOf(name: string, input: Json): CallNature {
+/** The effects of a call, from its tool's name and its decoded input. */
+export function effectsOf(name: string, input: Json): CallEffects {
   const lower = name.toLowerCase()
-  const command = SHELL_TOOLS.has(lower) ? commandOf(input) : ''
+  const command = SHELL_TOOLS.has(lower) ? [commandOf(input)].flat().join(' ') : ''
   const patched = patchedFiles(patchOf(lower, input, command))
   const path = PATH_KEYS.map((key) => textOf(input[key])).find((found) => found !== null) ?? null
   const edits = patched.length > 0 ? patched : isEditTool(name) && path !== null ? [path] : []
   const kept = edits.filter((edit) => edit.length <= MAX_PATH)
-  const commits = COMMIT_COMMAND.test(command)
+  const runsCommit = COMMIT_COMMAND.test(command)
   const network = NETWORK_TOOLS.has(lower) || NETWORK_COMMAND.test(command)
   return {
     edits: kept,
     file: kept[0] ?? (path !== null && path.length <= MAX_PATH ? path : null),
-    outward: kept.length > 0 || commits || network,
-    commits,
-    tests: TEST_COMMAND.test(command),
+    exposesInput: kept.length > 0 || runsCommit || network,
+    runsCommit,
+    runsTests: TEST_COMMAND.test(command),
   }
 }
 
-function commandOf(input: Json): string {
+/** The command of a shell tool: a command line, or a list of arguments. */
+export function commandOf(input: Json): string | string[] {
   const command = input.command ?? input.cmd
-  if (Array.isArray(command)) return command.filter((part) => typeof part === 'string').join(' ')
+  if (Array.isArray(command)) return command.filter((part) => typeof part === 'string')
   return textOf(command) ?? ''
 }
 
-// Codex sends a patch as the text of its own tool, as a JSON field, or through the shell as a here-document.
+// Codex passes a patch as the whole input of a tool, as a field of it, or as a here-document in a shell command.
 function patchOf(tool: string, input: Json, command: string): string {
   if (command.includes('*** Begin Patch')) return command
   if (!tool.includes('patch')) return ''
@@ -79,17 +80,7 @@ function patchOf(tool: string, input: Json, command: string): string {
 function patchedFiles(patch: string): string[] {
   const files = new Set<string>()
   for (const match of patch.matchAll(PATCH_FILE)) {
-    if (match[1] !== undefined && files.size < MAX_PATCH_FILES) files.add(ownText(match[1].trim()))
+    if (match[1] !== undefined && files.size < MAX_PATCH_FILES) files.add(copyText(match[1].trim()))
   }
   return [...files]
-}
-
-/** The text of a content that is a string or a list of blocks with `text`. */
-export function blockText(content: unknown): string {
-  if (typeof content === 'string') return content
-  return listOf(content)
-    .flatMap((block) =>
-      typeof block === 'string' ? block : isObject(block) ? (textOf(block.text) ?? []) : [],
-    )
-    .join('\n')
 }

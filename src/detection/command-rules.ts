@@ -2,34 +2,32 @@ import type { Severity } from '../records/finding.ts'
 import { type Invocation, isShell, readsProgramFromInput } from './invocations.ts'
 import type { Word } from './shell.ts'
 
-/** A rule that an invocation matches; `file` is the path it is about, if that is one. */
-export interface Hit {
+/** A rule that an invocation matches; `file`: the path that it concerns, if any. */
+interface RuleMatch {
   ruleId: string
   severity: Severity
   file?: string | null
 }
 
-interface Around {
-  /** The command changes into a temporary folder before: what is deleted there is its own. */
+interface Context {
+  /** The command line changes into a temporary folder, so that it deletes only temporary files. */
   inTemporaryFolder: boolean
 }
 
-type Rule = (invocation: Invocation, around: Around) => Hit | null
+type Rule = (invocation: Invocation, context: Context) => RuleMatch | null
 
 const DOWNLOADERS = new Set(['curl', 'wget', 'fetch', 'aria2c'])
 const SQL_CLIENTS = new Set([
-  ...[
-    'psql',
-    'mysql',
-    'mariadb',
-    'sqlite3',
-    'duckdb',
-    'sqlcmd',
-    'clickhouse-client',
-    'cockroach',
-    'pgcli',
-    'usql',
-  ],
+  'psql',
+  'mysql',
+  'mariadb',
+  'sqlite3',
+  'duckdb',
+  'sqlcmd',
+  'clickhouse-client',
+  'cockroach',
+  'pgcli',
+  'usql',
 ])
 const MAIN_BRANCHES = /^(?:[^:]*:)?(?:refs\/heads\/)?(?:main|master|trunk|develop|production|release\S*)$/
 const ROOTS =
@@ -38,7 +36,7 @@ const EVERYTHING_HERE = /^(?:\.\/)?(?:\*|\.\*|\.|\.\.|\.\.\/\*|\.git)\/?$/
 
 const textsOf = (args: readonly Word[]): string[] => args.map(({ text }) => text)
 const operandsOf = (args: readonly Word[]): string[] => textsOf(args).filter((text) => !text.startsWith('-'))
-/** True for `-f`, also inside `-rf`, and for `--force`. */
+/** For `f` and `--force`: true for `-f`, `-rf` and `--force`. */
 const hasFlag = (args: readonly Word[], letter: string, long: string): boolean =>
   textsOf(args).some((text) => text === long || (/^-[A-Za-z]+$/.test(text) && text.includes(letter)))
 
@@ -52,7 +50,7 @@ const recursiveDelete: Rule = ({ program, args }, { inTemporaryFolder }) => {
   return is(EVERYTHING_HERE) && !inTemporaryFolder ? { ruleId: 'recursive-delete', severity: 'high' } : null
 }
 
-/** The subcommand of git and what follows it: `-C folder` and `-c name=value` may stand before. */
+/** The subcommand of git and its arguments, without git's own options such as `-C folder` and `-c name=value`. */
 function gitCall({ program, args }: Invocation): { command: string; args: Word[] } | null {
   if (program !== 'git') return null
   let at = 0
@@ -70,15 +68,15 @@ const forcePush: Rule = (invocation) => {
     const leased = textsOf(git.args).some((text) => text.startsWith('--force-with-lease'))
     return leased ? { ruleId: 'git-force-push', severity: 'low' } : null
   }
-  const own = refs.length > 0 && !refs.some((ref) => MAIN_BRANCHES.test(ref.replace(/^\+/, '')))
-  return { ruleId: 'git-force-push', severity: own ? 'medium' : 'high' }
+  const isOtherBranch = refs.length > 0 && !refs.some((ref) => MAIN_BRANCHES.test(ref.replace(/^\+/, '')))
+  return { ruleId: 'git-force-push', severity: isOtherBranch ? 'medium' : 'high' }
 }
 
 const skippedHooks: Rule = (invocation) => {
   const git = gitCall(invocation)
   if (git === null || !['commit', 'push', 'merge', 'rebase', 'am', 'cherry-pick'].includes(git.command))
     return null
-  // `-n` means `--no-verify` to commit alone
+  // `-n` means `--no-verify` only for commit
   const short =
     git.command === 'commit' &&
     textsOf(git.args).some((text) => /^-[a-z]*n[a-z]*$/.test(text) && !/^-[a-z]*m/.test(text))
@@ -96,11 +94,12 @@ const discardedWork: Rule = (invocation) => {
 
 const downloadedScript: Rule = (invocation) => {
   const { program, args, pipedFrom } = invocation
-  const hit: Hit = { ruleId: 'download-to-shell', severity: 'high' }
-  if (pipedFrom.some((from) => DOWNLOADERS.has(from.program)) && readsProgramFromInput(invocation)) return hit
+  const match: RuleMatch = { ruleId: 'download-to-shell', severity: 'high' }
+  if (pipedFrom.some((from) => DOWNLOADERS.has(from.program)) && readsProgramFromInput(invocation))
+    return match
   if (!isShell(program) && !['eval', 'source', '.'].includes(program)) return null
-  const inner = args.flatMap((word) => word.inner).map(({ words }) => words[0]?.text ?? '')
-  return inner.some((name) => DOWNLOADERS.has(name)) ? hit : null
+  const substitutions = args.flatMap((word) => word.substitutions).map(({ words }) => words[0]?.text ?? '')
+  return substitutions.some((name) => DOWNLOADERS.has(name)) ? match : null
 }
 
 const elevated: Rule = (invocation) => (invocation.elevated ? { ruleId: 'sudo', severity: 'low' } : null)
@@ -109,12 +108,12 @@ const worldWritable: Rule = ({ program, args }) => {
   if (program !== 'chmod') return null
   const [mode = '', target = null] = operandsOf(args)
   const isOpen = /^[0-7]?777$/.test(mode) || /(?:^|,)(?:[ugoa]*[oa][ugoa]*|)[+=][rxX]*w/.test(mode)
-  // `+w` alone keeps to the umask
+  // `+w` without a class is limited by the umask
   return isOpen && !/^[+=]/.test(mode) ? { ruleId: 'world-writable', severity: 'medium', file: target } : null
 }
 
-/** DROP and TRUNCATE in a text of SQL, its comments and literals aside; null when it has none. */
-export function sqlHit(sql: string): Hit | null {
+/** DROP or TRUNCATE in SQL outside of comments and string literals; null for other SQL. */
+export function matchSqlRules(sql: string): RuleMatch | null {
   const code = sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, ' ')
   if (/\bdrop\s+(?:database|schema)\b/i.test(code)) return { ruleId: 'sql-drop', severity: 'high' }
   return /\bdrop\s+table\b|\btruncate\s+(?:table\s+)?[\w"`.]+/i.test(code)
@@ -125,7 +124,7 @@ export function sqlHit(sql: string): Hit | null {
 const droppedTables: Rule = ({ program, args, stdin }) => {
   if (program === 'dropdb') return { ruleId: 'sql-drop', severity: 'high' }
   if (!SQL_CLIENTS.has(program) || textsOf(args).includes(':memory:')) return null
-  return sqlHit([...textsOf(args), stdin ?? ''].join('\n;\n'))
+  return matchSqlRules([...textsOf(args), stdin ?? ''].join('\n;\n'))
 }
 
 const overwrittenDisk: Rule = ({ program, args }) => {
@@ -166,7 +165,7 @@ const unguardedAgent: Rule = ({ program, args }) => {
       (texts.includes('--dangerously-skip-permissions') || texts.includes('bypassPermissions'))) ||
     (program === 'codex' &&
       texts.some((text) =>
-        /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?danger-full-access)$/.test(
+        /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?action-full-access)$/.test(
           text,
         ),
       )) ||
@@ -191,13 +190,14 @@ const RULES: readonly Rule[] = [
 
 const TEMPORARY = /^(?:\/private)?\/(?:var\/)?(?:tmp|folders)(?:\/|$)|\$\{?TE?MP|\$\(mktemp|^\$\{?tmp/i
 
-/** Every rule that the invocations of one command line match. */
-export function hitsOf(invocations: readonly Invocation[]): Hit[] {
+/** The rules that the invocations of one command line match. */
+export function matchCommandRules(invocations: readonly Invocation[]): RuleMatch[] {
   const inTemporaryFolder = invocations.some(
     ({ program, args }) =>
       (program === 'cd' || program === 'pushd') &&
       args.some(
-        ({ text, inner }) => TEMPORARY.test(text) || inner.some(({ words }) => words[0]?.text === 'mktemp'),
+        ({ text, substitutions }) =>
+          TEMPORARY.test(text) || substitutions.some(({ words }) => words[0]?.text === 'mktemp'),
       ),
   )
   return invocations.flatMap((invocation) =>

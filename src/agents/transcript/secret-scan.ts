@@ -5,31 +5,23 @@ import {
   type ScannedText,
 } from '../../detection/secrets.ts'
 import { cut } from '../../text.ts'
-import type { Place } from './session-model.ts'
-
-/** Texts waiting to be scanned, many at a time. */
-export interface SecretScan {
-  add(text: string, place: Place): void
-  /** To be awaited between lines: scans what waits once it is worth a call. */
-  flushIfFull(): Promise<void>
-  flush(): Promise<void>
-}
+import type { Place, SecretScan } from './transcript-model.ts'
 
 const BATCH_CHARACTERS = 1024 * 1024
-/** Known of one session, by secret and file; what is found beyond them is masked all the same. */
+/** Secrets kept per session; further ones are still masked. */
 const MAX_SECRETS_PER_SESSION = 100_000
-/** Characters of one turn kept with `content`, and of one session: a record must fit a request of 32 MiB. */
+/** Characters of content kept per turn and per session: a record must fit into a request of 32 MiB. */
 const MAX_TURN_CONTENT = 16 * 1024
 const MAX_SESSION_CONTENT = 4 * 1024 * 1024
 
-/** Collects the texts of the sessions being read; found secrets, and with `keepContent` the masked texts, go to their sessions. */
+/** A scan that adds the secrets to their transcripts, and with `keepContent` the masked texts to their turns. */
 export function newSecretScan(keepContent: boolean): SecretScan {
-  let waiting: ScannedText<Place>[] = []
+  let collected: ScannedText<Place>[] = []
   let size = 0
   const flush = async () => {
-    if (waiting.length === 0) return
-    const texts = waiting
-    waiting = []
+    if (collected.length === 0) return
+    const texts = collected
+    collected = []
     size = 0
     const found = await findSecretsInTexts(texts)
     for (const { place, secret } of found) keepSecret(place, secret)
@@ -38,7 +30,7 @@ export function newSecretScan(keepContent: boolean): SecretScan {
   return {
     add(text, place) {
       if (text === '') return
-      waiting.push({ text, place })
+      collected.push({ text, place })
       size += text.length
     },
     flushIfFull: async () => {
@@ -48,15 +40,13 @@ export function newSecretScan(keepContent: boolean): SecretScan {
   }
 }
 
-const isGraver = (place: Place, than: Place): boolean => place.outward && !than.outward
-
-// One secret in one file is one finding, at its gravest or else first place.
+// One entry per secret and file: the first exposed place, else the first place.
 function keepSecret(place: Place, secret: FoundSecret): void {
-  const { secrets } = place.session
-  const key = `${secret.fingerprint} ${place.call?.nature.file ?? ''}`
+  const { secrets } = place.transcript
+  const key = `${secret.fingerprint} ${place.call?.effects.file ?? ''}`
   const known = secrets.get(key)
-  if (known !== undefined ? isGraver(place, known.place) : secrets.size < MAX_SECRETS_PER_SESSION) {
-    secrets.set(key, { place, finding: secret })
+  if (known !== undefined ? place.exposed && !known.place.exposed : secrets.size < MAX_SECRETS_PER_SESSION) {
+    secrets.set(key, { place, secret })
   }
 }
 
@@ -71,17 +61,17 @@ function keepTexts(
     byPlace.set(place, secrets)
   }
   for (const { text, place } of texts) {
-    const { turn, session } = place
+    const { turn, transcript } = place
     if (turn === null) continue
     const masked = maskSecrets(text, byPlace.get(place) ?? [], ({ ruleId }) => `[secret: ${ruleId}]`)
     const room = Math.max(
       0,
-      Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - session.contentLength),
+      Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - transcript.contentLength),
     )
     const piece = `${turn.content === '' ? '' : '\n\n'}${masked}`
     const kept = cut(piece, room)
     turn.content += kept
     turn.contentCut += piece.length - kept.length
-    session.contentLength += kept.length
+    transcript.contentLength += kept.length
   }
 }

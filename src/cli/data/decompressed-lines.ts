@@ -2,7 +2,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { OperatorError } from '../../errors.ts'
-import { type Line, splitLines } from '../../lines.ts'
+import { type Line, splitLines } from '../../split-lines.ts'
 
 const CHUNK = 1024 * 1024
 const GZIP = [0x1f, 0x8b]
@@ -21,7 +21,7 @@ export function sizeOf(path: string): number | null {
  * The lines of a file, or of standard input for `-`, unpacked when they are packed by gzip or zstd. Streams; `onBytes`
  * gets the number of bytes read, before unpacking. Throws OperatorError when the file cannot be read or is damaged.
  */
-export async function* readUnpackedLines(
+export async function* readDecompressedLines(
   path: string,
   onBytes: (count: number) => void,
 ): AsyncGenerator<Line> {

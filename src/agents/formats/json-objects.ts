@@ -1,21 +1,23 @@
-import { MAX_LINE_BYTES } from '../../lines.ts'
-import { readLines, type Unreadable } from '../session/json-lines.ts'
+import { MAX_LINE_BYTES } from '../../split-lines.ts'
+import { parseJson } from '../transcript/json-fields.ts'
+import { LINE_TOO_LONG, readLines } from '../transcript/json-lines.ts'
+import type { Unreadable } from '../transcript/source-file.ts'
 
-/** A JSON object of a file of objects, with the line it begins at. */
-export interface FoundObject {
+/** A JSON value and the number of the line where it starts. */
+interface PlacedValue {
   line: number
   value: unknown
 }
 
 /**
- * JSON objects one after another, over as many lines each as they like (OpenCode's exports), streamed. An object that
- * cannot be parsed is reported, and reading goes on at the next line that begins with `{`. An object above 32 MiB is left out.
+ * Streams the JSON objects of a file, each over any number of lines (OpenCode's exports). An object that cannot be parsed
+ * is passed to `onUnreadable`, and reading goes on at the next line that starts with `{`. So is an object above 32 MiB.
  */
 export async function* readObjects(
   path: string,
   onBytes: (count: number) => void,
   onUnreadable: (problem: Unreadable) => void,
-): AsyncGenerator<FoundObject> {
+): AsyncGenerator<PlacedValue> {
   const state = { depth: 0, inText: false, escaped: false }
   let parts: string[] = []
   let size = 0
@@ -23,10 +25,10 @@ export async function* readObjects(
   const problem = (line: number, reason: string) => onUnreadable({ path, line, reason })
   for await (const { number, text } of readLines(path, onBytes)) {
     if (text === undefined) {
-      problem(number, `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`)
+      problem(number, LINE_TOO_LONG)
       continue
     }
-    // a line that begins an object at its very start, as exports are printed, ends one that was left open
+    // exports are indented: `{` at the start of a line begins a new object, so the open one is cut off
     if (state.depth > 0 && text.startsWith('{')) {
       problem(first, 'an object that does not end')
       Object.assign(state, { depth: 0, inText: false, escaped: false })
@@ -40,7 +42,7 @@ export async function* readObjects(
     for (const end of objectEnds(text, state)) {
       parts.push(text.slice(start, end))
       start = end
-      const value = parsed(parts.join('\n'))
+      const value = parseJson(parts.join('\n'))
       if (value === undefined) problem(first, 'not JSON')
       else yield { line: first, value }
       parts = []
@@ -58,18 +60,10 @@ export async function* readObjects(
   if (state.depth > 0) problem(first, 'an object that does not end')
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-// Only braces, brackets and quotes matter; a regular expression skips the rest at the speed of the engine.
+// Only these characters change the state; the regular expression skips all others in native code.
 const MARKS = /["\\{}[\]]/g
 
-/** Offsets behind each object that ends in this line; the state carries over to the next. */
+/** The offset after each object that ends in this line. `state` is that at the end of the line before, and is updated. */
 function* objectEnds(
   text: string,
   state: { depth: number; inText: boolean; escaped: boolean },
