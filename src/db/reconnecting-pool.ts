@@ -110,10 +110,14 @@ const MAX_SILENT_PINGS = 5
  * since all its connections are at work, makes all of them anew. It resolves to whether the database answered; never
  * rejects.
  */
-export function createSilenceWatch(pools: readonly RenewablePool[], log: Log): () => Promise<boolean> {
+export function createSilenceWatch(
+  pools: readonly RenewablePool[],
+  log: Log,
+  limits = PING_LIMITS,
+): () => Promise<boolean> {
   const [first] = pools
   if (first === undefined) throw new Error('there is no pool to watch')
-  const ping = createPing(first.sql, PING_LIMITS)
+  const ping = createPing(first.sql, limits)
   let silent = 0
   let looking = false
   const lookCloser = async () => {

@@ -113,7 +113,7 @@ function userOf(exchange: Exchange): User {
     waiting() {
       if (exchange.answer === null || isBodyTimed) return
       isBodyTimed = true
-      arm(exchange, 'no whole body', BODY_TIMEOUT_MS)
+      arm(exchange, 'no whole body', exchange.options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
     },
     complete: () => finish(exchange, null, true),
     failed: (error) => finish(exchange, connectionFailure(error, exchange.phase)),
@@ -142,7 +142,7 @@ async function connect(exchange: Exchange, user: User): Promise<void> {
     finish(exchange, POSTPONED)
     return
   }
-  arm(exchange, 'no connection', CONNECT_TIMEOUT_MS)
+  arm(exchange, 'no connection', exchange.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
   exchange.connection = exchange.connections.open(exchange.url, addresses, user)
 }
 
