@@ -143,7 +143,7 @@ describe('dangerous commands', () => {
   })
 
   test('broken and hostile lines end, and soon', () => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     for (const script of [
       '"',
       "'",
@@ -167,7 +167,8 @@ describe('dangerous commands', () => {
       '&>'.repeat(30_000),
     ])
       expect(Array.isArray(dangersOfInvocations(invocationsOf(script)))).toBe(true)
-    expect(performance.now() - started).toBeLessThan(3_000)
+    // of the processor's time: 0.2 s, which a busy machine does not change much
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000)
   })
 })
 

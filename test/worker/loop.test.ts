@@ -133,9 +133,9 @@ test.each([
   const endpoint = await endpointTo(orgId, url)
   setSystemTime(new Date(Date.now() + skewMs))
   deliver({ webhookRetryDelaysS: [1, 3_000] })
+  const begin = performance.now()
   await addDeliveries(database.sql, orgId, endpoint, 3)
   await wake(orgId)
-  const begin = performance.now()
   const arrivals = async (count: number) => {
     await eventually(
       async () => received.length,
@@ -163,7 +163,7 @@ test('a receiver that hangs has no more than its limit in flight, and delays no 
   const orgId = await organization()
   await addDeliveries(database.sql, orgId, await endpointTo(orgId, dead.url), 500)
   const endpoint = await endpointTo(orgId, healthy.url)
-  deliver({ webhookTimeoutMs: 3_000 })
+  deliver()
   await eventually(
     async () => dead.open(),
     (count) => count === 4,
