@@ -7,11 +7,11 @@ import { migrate } from '../../src/db/migrate.ts'
 import { createLog } from '../../src/log.ts'
 import { rlsMode, scopedPool, secureRows } from './rls.ts'
 
-/** A migrated, empty database of one's own. */
+/** A migrated, empty database that no other test uses. */
 export interface TestDatabase {
   sql: Sql
   target: ConnectTarget
-  /** The same place as a URL, for a program started with DATABASE_URL. */
+  /** The target as a URL, for a program started with DATABASE_URL. */
   url: string
   /** Another pool to it, of at most `max` connections; the test ends it. */
   pool(max: number): Sql
@@ -23,7 +23,7 @@ export interface TestServer {
   /** Of the server's own database, to make others. */
   url: string
   template: string
-  /** Whom requests come from where rows are secured. */
+  /** The role of requests in the run with row level security. */
   role: string
 }
 
