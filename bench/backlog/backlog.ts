@@ -1,5 +1,5 @@
-// Webhooks while much waits, of the built executable: `bun run build && bun bench/backlog.ts`. Three parts, or some of
-// them by `--part`: events for a healthy endpoint beside dead ones; draining a million; what claiming and settling cost.
+// Webhooks of the built executable with a large backlog: `bun run build && bun bench/backlog/backlog.ts`. Three parts, or
+// some of them by `--part`: events for a healthy endpoint beside dead ones; draining a million; what claiming and settling cost.
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -8,14 +8,14 @@ import { print, printColumns, quantile } from '../support/table.ts'
 import { addBacklog, addEndpoint, addTenant } from './rows.ts'
 import { type StageOptions, withStage } from './stage.ts'
 
-// What one claim, one settlement and one look for what is due cost, whatever waits: in milliseconds, and in pages and
-// rows that PostgreSQL touches. Autovacuum is off: nothing knows the rows until ANALYZE is run.
+// What one claim, one settlement and one search for due deliveries cost at each size of backlog: in milliseconds, and in
+// pages and rows that PostgreSQL reads. Autovacuum is off: there are no statistics until ANALYZE is run.
 
 const ENDPOINTS = 10
 /** As the program claims with its default settings when all its slots are free. */
 const LIMITS: ClaimLimits = { limit: 64, laterLimit: 48, endpointLimit: 4, leaseMs: 20_000 }
 const DELAYS_S = [60, 300, 1_800]
-/** Deliveries of each endpoint of an organization in the look for what is due. */
+/** Deliveries of each endpoint of an organization in the search for due deliveries. */
 const WAITING_OF_MANY = 20
 
 export interface ClaimOptions extends StageOptions {
@@ -48,7 +48,7 @@ const timed = async <Value>(times: number[], run: () => Promise<Value>): Promise
   return value
 }
 
-/** What one run of something touches. */
+/** What PostgreSQL reads in one run. */
 interface Touched {
   pages: number
   /** Of all tables, by scans of an index, and by scans of a whole table. */
@@ -61,7 +61,7 @@ interface PlanRoot {
   'Shared Read Blocks': number
 }
 
-/** Runs what `run` sends under EXPLAIN, and takes it back. */
+/** Runs the statements of `run` under EXPLAIN ANALYZE and rolls them back. */
 async function touchedBy(sql: Sql, run: () => Promise<unknown>): Promise<Touched> {
   const [statement] = await statementsOf(sql, run)
   if (statement === undefined) throw new Error('no statement was caught')
@@ -198,7 +198,7 @@ async function addOrganizations(sql: Sql, count: number): Promise<void> {
     cross join generate_series(1, ${WAITING_OF_MANY}::integer) as i`
 }
 
-/** Looking for what is due over many organizations: when nothing is, and when everything is. */
+/** The search for due deliveries over many organizations: when none is due, and when all are. */
 async function measureLooking(options: ClaimOptions): Promise<string[][]> {
   return await withStage(options, async ({ one: sql }) => {
     await withoutAutovacuum(sql)

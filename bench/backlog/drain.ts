@@ -15,7 +15,7 @@ import { type Receivers, type StageOptions, withStage } from './stage.ts'
 const ENDPOINTS = 10
 const SEED = 1
 const DAYS = 90
-/** An answer beside the draining may take so many times as long as without. */
+/** A response during the drain may take so many times as long as without it. */
 const API_LIMIT = 2
 const SETTLE_MS = 3_000
 
@@ -46,7 +46,7 @@ async function prepare(sql: Sql, receivers: Receivers, options: DrainOptions) {
   return { tenant, endpoints }
 }
 
-/** What one phase was like. */
+/** Measurements of one phase. */
 interface Phase {
   name: string
   perSecond: number
@@ -55,12 +55,12 @@ interface Phase {
   pss: number
   /** Processor seconds a second. */
   cpu: { program: number; postgres: number }
-  /** Milliseconds of the answers, by path. */
+  /** Milliseconds of the responses, by path. */
   answers: Map<string, number[]>
   load: number
 }
 
-/** Asks one path after the other on one connection until `endMs`. */
+/** Requests one path after the other on one connection until `endMs`. */
 async function askInTurn(program: Program, tenant: Tenant, paths: readonly string[], endMs: number) {
   const answers = new Map<string, number[]>(paths.map((path) => [path, []]))
   while (performance.now() < endMs) {
@@ -93,7 +93,7 @@ interface Scene {
 const receivedOf = async (receivers: Receivers): Promise<number> =>
   Object.values((await receivers.receipts()).lanes).reduce((sum, { received }) => sum + received, 0)
 
-/** Looks on for `seconds`; asks the API meanwhile unless `quiet`. */
+/** Samples for `seconds`; sends requests to the API meanwhile unless `quiet`. */
 async function runPhase(scene: Scene, name: string, seconds: number, quiet: boolean): Promise<Phase> {
   const { program, postmaster, tenant, receivers, paths } = scene
   const before = await receivedOf(receivers)
@@ -121,7 +121,7 @@ async function runPhase(scene: Scene, name: string, seconds: number, quiet: bool
   }
 }
 
-/** Measures and prints; the number of what is beyond its limit. */
+/** Measures and prints; returns the number of figures beyond their limit. */
 export async function measureDrain(receivers: Receivers, options: DrainOptions): Promise<number> {
   return await withStage(options, async ({ sql, start }) => {
     const { tenant, endpoints } = await prepare(sql, receivers, options)

@@ -6,7 +6,7 @@ import type { Ports } from './receiver.ts'
 import { addBacklog, addEndpoint, addTenant, type Tenant } from './rows.ts'
 import { type Receivers, type StageOptions, withStage } from './stage.ts'
 
-// Whether endpoints that are dead, with a backlog, keep the events of one that is well waiting.
+// Whether endpoints that fail and have a backlog delay the events of a healthy endpoint.
 
 type DeadKind = Exclude<keyof Ports, 'good'>
 
@@ -44,7 +44,7 @@ const CASES: readonly Case[] = [
   { ...MANY, name: '20 hanging in each of 3, failing for long', failures: 100 },
   { ...MANY, name: '20 hanging in each of 3, since now', failures: 0 },
 ]
-/** How long the last receipt is waited for. */
+/** Limit of the wait for the last receipt. */
 const PATIENCE_MS = 60_000
 const POLL_MS = 100
 const MOST_PRINTED = 5
@@ -59,7 +59,7 @@ export interface IsolationOptions extends StageOptions {
   only: string
 }
 
-/** An event's way. Times are Unix milliseconds. */
+/** An event from its sync to its receipt. Times are Unix milliseconds. */
 interface Sent {
   sentMs: number
   answeredMs: number
@@ -134,7 +134,7 @@ async function runCase(one: Case, receivers: Receivers, options: IsolationOption
     const program = await start()
     try {
       await receivers.clear()
-      // compiled, connected, and known to answer
+      // these events warm the code up and open the connection
       await delaysOf(await syncSessions(program.url, healthy.key, 'warm', WARM_UP), receivers)
       await receivers.clear()
       await sql`update webhook_endpoints e set enabled = true where not e.enabled`

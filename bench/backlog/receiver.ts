@@ -1,6 +1,6 @@
-// The receivers of the backlog benchmark, as a process: one that answers at once and remembers what came when and in
-// which order, one that never answers, one that resets each connection. It prints their ports as a line of JSON and is
-// asked over HTTP, at the first one, what it remembers.
+// The receivers of the backlog benchmark, as a process: one that responds at once and records what came when and in
+// which order, one that never responds, one that resets each connection. It prints their ports as a line of JSON; the
+// first receiver returns the records over HTTP.
 
 import { createServer, type Socket } from 'node:net'
 import { nowMs } from '../delivery/receiver.ts'

@@ -7,8 +7,8 @@ import { insertEndpointRow } from '../../src/webhooks/queries.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { EVENT, SECRET } from '../delivery/jobs.ts'
 
-// Organizations, endpoints and backlogs as rows. A backlog of 100,000 made by syncing would take longer than what is
-// measured with it.
+// Organizations, endpoints and backlogs as rows. Making a backlog of 100,000 by syncs would take longer than the
+// measurement.
 
 /** SECRET_KEY of the program: it opens what is sealed here. */
 export const KEY = new Uint8Array(32).fill(9)

@@ -8,12 +8,12 @@ import { type Program, startProgram } from '../support/program.ts'
 import type { Ports, Receipts } from './receiver.ts'
 import { KEY } from './rows.ts'
 
-// What each measurement of a backlog takes place on: a fresh database, the receivers, the program.
+// The set-up of each measurement of a backlog: a fresh database, the receivers, the program.
 
 export interface Receivers {
   ports: Ports
   receipts(): Promise<Receipts>
-  /** Forgets what came so far. */
+  /** Deletes what was recorded so far. */
   clear(): Promise<void>
   stop(): void
 }

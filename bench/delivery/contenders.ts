@@ -3,15 +3,15 @@ import { type ConnectTarget, connect, type ISql, type Sql } from '../../src/db/c
 import { type Job, jobOf } from './jobs.ts'
 import { buildRival, type Deliverer, delivererOf, startRival } from './processes.ts'
 
-/** Somebody who delivers what waits in a database of their own. */
+/** A program that delivers what waits in its database. */
 export interface Contender {
   name: string
-  /** How often it asks the database when it is not told of new work; 0: it is told. */
+  /** Interval of its polling; 0: the database notifies it of new work. */
   pollMs: number
   /** Makes the tables, and lets `count` deliveries to `url` wait. */
   fill(database: Database, url: string, count: number): Promise<void>
   start(database: Database): Promise<Deliverer>
-  /** Deliveries that are not known to be done. */
+  /** Number of deliveries that are not done. */
   countWaiting(sql: Sql): Promise<number>
   /** Commits the `at`th delivery to `url` in a transaction; the instant (`performance.now()`) before COMMIT is sent. */
   commitOne(sql: Sql, url: string, at: number): Promise<number>

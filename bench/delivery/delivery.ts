@@ -1,6 +1,6 @@
 // Deliveries a second of the built executable, graphile-worker and pg-boss: the same requests to the same receiver from
-// the same PostgreSQL: `bun run build && bun bench/delivery.ts`. In each round each of them, in the other order than in
-// the round before, gets a fresh database in which all deliveries wait, and a fresh process.
+// the same PostgreSQL: `bun run build && bun bench/delivery/delivery.ts`. Each round runs them in the reverse order of the
+// round before, each with a fresh process and a fresh database in which all deliveries wait.
 
 import { mkdirSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -126,7 +126,7 @@ function printMedians(all: Rounds): void {
   ])
 }
 
-/** What `--check` holds us to: milliseconds from a commit to the receipt while idle. */
+/** Limit of `--check`: milliseconds from a commit to the receipt while idle. */
 const LATENCY_LIMITS = { p50: 10, p99: 50 }
 
 async function measureLatencies(embedded: Embedded, contenders: readonly Contender[]) {
@@ -149,7 +149,7 @@ async function measureLatencies(embedded: Embedded, contenders: readonly Contend
   return latencies
 }
 
-/** What `--check` finds wrong. */
+/** The limits of `--check` that are exceeded. */
 function problemsOf(all: Rounds, latencies: readonly [string, Latency][]): string[] {
   const problems: string[] = []
   const rates = [...all].map(([name, rounds]) => ({

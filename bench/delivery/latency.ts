@@ -2,12 +2,12 @@ import { quantile } from '../support/table.ts'
 import type { Contender, Database } from './contenders.ts'
 import { listen } from './receiver.ts'
 
-/** Between an arrival and the next commit: the deliverer comes to rest, and no poll of its own keeps step with us. */
+/** Random pause between an arrival and the next commit: the program is idle again, and its polls are not in phase with it. */
 const PAUSE_MS = 25
 const PAUSE_SPREAD_MS = 20
-/** A process compiles what it runs. */
+/** Samples that are not measured: the runtime compiles the code meanwhile. */
 const WARM_UP = 20
-/** Who polls makes us wait so much longer for each sample. */
+/** Fewer samples of a program that polls: each takes up to an interval of its polling. */
 const POLLED_PART = 0.1
 const TIMEOUT_MS = 30_000
 
@@ -20,7 +20,7 @@ export interface Latency {
   max: number
 }
 
-/** One delivery at a time by an idle deliverer, `wanted` of them, fewer where it polls. The receiver is in this process: one clock for both. */
+/** `wanted` samples, fewer of a program that polls, one delivery at a time. The receiver is in this process: one clock for both. */
 export async function measureLatency(
   contender: Contender,
   database: Database,

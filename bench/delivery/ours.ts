@@ -46,8 +46,8 @@ export async function prepareOrganization(sql: Sql, url: string): Promise<string
 }
 
 /**
- * A slot of ours is held from the claim to the settlement, and one organization has two thirds of them; the rivals count
- * the requests alone, and fetch and complete in batches beside. With 64 slots ours would claim 14 at a time.
+ * A slot is held from the claim to the settlement, and one organization may take two thirds of the slots. The rivals
+ * count only requests, and fetch and complete in batches at the same time. With 64 slots a claim would have 14 deliveries.
  */
 const SLOTS_FOR_EACH = 15
 

@@ -52,7 +52,7 @@ export interface Deliverer {
   pid: number
   /** Throws when it does not end by itself with 0. */
   stop(): Promise<void>
-  /** Rejects when it ends unasked. */
+  /** Rejects when it ends before it was stopped. */
   failed: Promise<never>
 }
 

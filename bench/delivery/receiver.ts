@@ -1,7 +1,7 @@
-// The receiver of the deliveries: it answers 200 and remembers when what came first. Started as a process with an IPC
-// channel, it is told how many to expect.
+// The receiver of the deliveries: it responds 200 and records when each delivery came first. It runs as a process with an
+// IPC channel, by which it gets the number of deliveries to expect.
 
-/** How many to expect of the next run, of which the first `warmUp` do not count; and, when all is settled, what came. */
+/** Starts a run of `count` deliveries, of which the first `warmUp` do not count; or asks for its results. */
 export type ToReceiver = { type: 'expect'; count: number; warmUp: number } | { type: 'account' }
 
 export type FromReceiver =

@@ -37,7 +37,7 @@ function createPost(concurrency: number): (job: Job) => Promise<void> {
 
 interface Rival {
   fill(databaseUrl: string, jobs: readonly Job[]): Promise<void>
-  /** Returns how to stop. */
+  /** Starts to work; returns a function that stops it. */
   work(databaseUrl: string, options: WorkOptions): Promise<() => Promise<void>>
 }
 

@@ -6,7 +6,7 @@ import { SECRET } from './jobs.ts'
 import type { Receiver } from './processes.ts'
 import { nowMs, type Sample } from './receiver.ts'
 
-/** Of the deliveries, in which a process has compiled what it runs. */
+/** Part of the deliveries that is not measured: the runtime compiles the code meanwhile. */
 const WARM_UP_PART = 0.1
 const SETTLE_POLL_MS = 10
 /** A run that does fewer a second counts as stuck. */
@@ -15,9 +15,9 @@ const START_TIMEOUT_MS = 30_000
 
 /** What one contender did in one round. */
 export interface Measured {
-  /** Deliveries a second, from the first receipt behind the warm-up to the last one. */
+  /** Deliveries a second, from the first receipt after the warm-up to the last one. */
   perSecond: number
-  /** From the same to when the database knows all of them to be done. */
+  /** Deliveries a second, from the same receipt until the database has all of them as done. */
   settledPerSecond: number
   duplicates: number
   /** Milliseconds of processor time for each delivery, of the process and of PostgreSQL: from the first receipt on. */
@@ -75,7 +75,7 @@ export async function runOnce(
   }
 }
 
-/** No run pays for what the filling left to be done. */
+/** Vacuum and checkpoint after filling, so that neither falls into the measured time. */
 async function settleTables(sql: Sql): Promise<void> {
   await sql`vacuum analyze`
   await sql`checkpoint`

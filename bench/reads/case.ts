@@ -5,7 +5,7 @@ import type { BenchOrg } from '../support/data.ts'
 export const LIMIT = 1.5
 export const LAST_PAGE_LIMIT = 4
 
-/** One question, as the route that a client asks and as the query behind it. */
+/** One read, as the route that a client requests and as the query behind it. */
 export interface Case {
   name: string
   /** Factor from the smaller size to the larger; null: not held to one, for the reason in docs/benchmarks.md. */
@@ -14,7 +14,7 @@ export interface Case {
   query: (sql: Sql, org: BenchOrg) => Promise<unknown>
 }
 
-/** `?page=2&project=a`; nothing of no options. */
+/** `?page=2&project=a`; empty without options. */
 export function queryString(options: Record<string, string | number | undefined>): string {
   const pairs = Object.entries(options).map(([name, value]) => `${name}=${value}`)
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`

@@ -6,7 +6,7 @@ import type { BenchOrg } from '../support/data.ts'
 import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 import { ORGANIZATION_CASES } from './organization-cases.ts'
 
-// Each case once, as the route that a client asks and as the query behind it.
+// Each case as the route that a client requests and as the query behind it.
 
 type ListOptions = Partial<SessionListQuery>
 

@@ -1,5 +1,5 @@
-// Every case over HTTP, asked of the built executable: `bun run build && bun bench/http.ts`.
-// One fresh process; all cases warmed up; then rounds, in each of which every case is asked at both sizes, in turn the
+// Every case over HTTP, by the built executable: `bun run build && bun bench/reads/http.ts`.
+// One fresh process; all cases warmed up; then rounds, each of which measures every case at both sizes, in turn the
 // smaller or the larger first. What is printed is the median of the rounds, and the rounds.
 
 import { statSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { CASES } from './cases.ts'
 
 const CONNECTIONS = 8
 const WARM_UP = 30
-/** The worker and the pools come to rest. */
+/** Until the worker and the pools are idle. */
 const IDLE_MS = 3_000
 
 interface KeyedOrg extends BenchOrg {
@@ -102,7 +102,7 @@ function printMemory(title: string, pid: number): void {
 
 const options = benchOptions()
 
-/** Keys for the while of the benchmark. */
+/** Keys of the benchmark; deleted at its end. */
 const orgs = await withBenchData(options, async (sql, [small, big]) => {
   const withKey = async (org: BenchOrg): Promise<KeyedOrg> => {
     const { id, key } = await createKey(sql, org.id, { name: 'benchmark', scopes: ['read'] })

@@ -13,7 +13,7 @@ import { getTeam } from '../../src/team/queries.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 
-// Security, team, audit, risk and badges: what an organization asks of all its history.
+// Security, team, audit, risk and badges: requests over all the history of an organization.
 
 type Options<Query> = (org: BenchOrg) => Partial<Query>
 

@@ -1,4 +1,4 @@
-// Every case as its query alone, at both sizes, by mitata: `bun bench/queries.ts`. Then what each query reads.
+// Every case as its query alone, at both sizes, by mitata: `bun bench/reads/queries.ts`. Then what each query reads.
 
 import { measure as timesOf } from 'mitata'
 import type { Sql } from '../../src/db/client.ts'
@@ -19,7 +19,7 @@ async function measure(
     for (const org of orgs) for (let i = 0; i < WARM_UP; i += 1) await query(sql, org)
   }
   const medians = new Map<string, number>()
-  // twice, in the other order the second time: what else the machine does must not fall on one size alone
+  // twice, in reverse order the second time: other load of the machine must not fall on one size alone
   for (const turn of [orgs, orgs.toReversed()].slice(0, rounds)) {
     for (const { name, query } of CASES) {
       for (const org of turn) {

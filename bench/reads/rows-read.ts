@@ -5,13 +5,13 @@ import { print, printColumns } from '../support/table.ts'
 import { CASES } from './cases.ts'
 
 const PER_PAGE = 50
-/** A page of the audit report; the newest entry dates it, and the one after the page tells that there is more. */
+/** A page of the audit report, the newest entry, which dates it, and the entry after the page, which shows that there is more. */
 const REPORT_READS = 10_002
 
 /**
  * Prints how many rows of the history (sessions and their details, findings, audit entries, risk scores, commits) each case
- * reads, and gives the number of those that read more than a page and a day. A case that is not held to a factor may read
- * further, but of an index alone.
+ * reads, and returns the number of cases that read more than a page and a day. A case without a factor may read more, but
+ * only from an index.
  */
 export async function printReads(sql: Sql, org: BenchOrg): Promise<number> {
   const pageAndDay = PER_PAGE + org.fullestDay

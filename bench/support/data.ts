@@ -9,12 +9,12 @@ import { createLog } from '../../src/log.ts'
 import { createOrganization, findOrganization } from '../../src/organizations/queries.ts'
 import { type Amounts, type Facts, fill, findFacts, SEED } from './fill.ts'
 
-// The organizations that the benchmarks ask about. They are made once and kept in a data directory of their own, so
-// that a second run begins at once; `rm -r dist/bench` makes them anew.
+// The organizations of the benchmarks. They are made once and kept in a data directory, so that a second run begins at
+// once; after `rm -r dist/bench` they are made again.
 
 const PAGE = 50
 
-/** What the command line of a benchmark says. */
+/** The options of a benchmark. */
 export interface BenchOptions {
   /** The smaller and the larger organization. */
   sizes: readonly [Amounts, Amounts]
@@ -22,7 +22,7 @@ export interface BenchOptions {
   /** Exit with 1 when a case is beyond its limit. */
   check: boolean
   rounds: number
-  /** How long each case is asked in each round. */
+  /** How long each case is measured in each round. */
   sliceMs: number
 }
 
@@ -99,7 +99,7 @@ export function nameOf(sessions: number): string {
   return sessions % 1_000 === 0 ? `bench-${sessions / 1_000}k` : `bench-${sessions}`
 }
 
-/** Runs `use` with the prepared organizations, smaller first, on a PostgreSQL that is ours for the while. */
+/** Runs `use` with the prepared organizations, smaller first, on a PostgreSQL that nothing else uses. */
 export async function withBenchData<Result>(
   { dataDir, sizes: [small, big] }: Pick<BenchOptions, 'dataDir' | 'sizes'>,
   use: (sql: Sql, orgs: [BenchOrg, BenchOrg]) => Promise<Result>,

@@ -18,7 +18,7 @@ export interface Amounts {
   commits: number
 }
 
-/** Makes what is not there yet: what `seed` makes, 12 of its 25 people as members, a budget, and public badges. */
+/** Makes the data that is missing: what `seed` makes, 12 of its 25 people as members, a budget, and public badges. */
 export async function fill(sql: Sql, orgId: string, slug: string, amounts: Amounts): Promise<void> {
   const today = new Date().toISOString().slice(0, 10)
   const plan = { ...amounts, audit: amounts.sessions, projects: PROJECTS, days: DAYS, seed: SEED, today }

@@ -1,6 +1,6 @@
 import { quantile } from './table.ts'
 
-// A small load generator. It asks only this machine, over kept connections, and ends by count or by time.
+// A small load generator. It sends requests only to this machine, over kept connections, and ends by count or by time.
 
 /** Requests of one measurement at most, whatever the time. */
 const MAX_REQUESTS = 20_000
@@ -22,7 +22,7 @@ export interface Measured {
 /** So far; a client address of its own for each, as far as 65,536 reach. */
 let asked = 0
 
-/** Asks once and gives the answer's length in bytes. Throws unless it is 200. */
+/** Sends one request; returns the length of the response in bytes. Throws unless the status is 200. */
 export async function ask({ base, path, key }: Target): Promise<number> {
   asked += 1
   const headers = {
@@ -35,7 +35,7 @@ export async function ask({ base, path, key }: Target): Promise<number> {
   return byteLength
 }
 
-/** Asks for `sliceMs` on `connections` connections, each waiting for its answer before it asks again. */
+/** Sends requests for `sliceMs` on `connections` connections, each of which waits for a response before the next request. */
 export async function load(target: Target, connections: number, sliceMs: number): Promise<Measured> {
   const { hostname } = new URL(target.base)
   if (hostname !== '127.0.0.1') throw new Error(`${hostname} is not this machine`)

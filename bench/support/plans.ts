@@ -33,7 +33,7 @@ export interface Reads {
 /** A plan for the parameters given, or the one that serves any; PostgreSQL chooses between them by their cost. */
 export type PlanKind = 'force_custom_plan' | 'force_generic_plan'
 
-/** The part of `explain (analyze, format json)` that is looked at. */
+/** The part of `explain (analyze, format json)` that is read here. */
 interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
@@ -49,7 +49,7 @@ export async function statementsOf(sql: Sql, run: () => Promise<unknown>): Promi
   const statements: Statement[] = []
   const { options } = sql
   const before = options.debug
-  // the driver asks for it anew at every statement
+  // the driver reads the option at every statement
   options.debug = (_connection, text, parameters) => {
     if (/^\s*(select|with)\b/.test(text)) statements.push({ text, parameters: [...parameters] })
   }

@@ -28,7 +28,7 @@ export async function startProgram(
       PORT: '0',
       DATA_DIR: dataDir,
       RATE_LIMITS: '1000000,1000000,1000000',
-      // badges are limited by the client's address: each request says another
+      // badges are limited by the client's address: each request gives a different one
       TRUST_PROXY: '1',
       LOG_LEVEL: 'warn',
       ...settings,
@@ -87,7 +87,7 @@ function memoryOfAll(pids: readonly number[]): Memory {
 const mebibytes = (text: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1_024
 
-/** A process may end while it is looked at. */
+/** A process may end before its file is read. */
 function readOf(pid: number, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

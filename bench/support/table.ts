@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 
-/** How one case does at both sizes. */
+/** The figures of one case at both sizes. */
 export interface Outcome {
   name: string
   /** Milliseconds, lower is better, or requests a second, higher is better. */

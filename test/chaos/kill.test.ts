@@ -89,8 +89,8 @@ function firstRescues(rescues: Account['rescues'], killedAtMs: readonly number[]
   })
 }
 
-/** Holds the promises, and prints the figures. */
-async function judge(
+/** Checks that nothing was lost and little was sent twice, and prints the figures. */
+async function checkRun(
   name: string,
   target: ConnectTarget,
   orgId: string,
@@ -101,12 +101,12 @@ async function judge(
   const sql = connect(target, { max: 2, applicationName: 'test' })
   await untilAllDone(sql, orgId, DONE_MS)
   const { received } = receiver
-  const told = await account(sql, orgId, received, acknowledged)
+  const outcome = await account(sql, orgId, received, acknowledged)
   await sql.end({ timeout: 1 })
   const late = received
     .map(arrivalOf)
     .filter(({ delivery, atMs }) => atMs > (settled.get(delivery) ?? Infinity))
-  const { lost, rescues, ...figures } = told
+  const { lost, rescues, ...figures } = outcome
   process.stderr.write(
     `${JSON.stringify({
       name,
@@ -123,8 +123,8 @@ async function judge(
   )
   expect(lost).toEqual([])
   expect(late).toEqual([])
-  expect(told.duplicates).toBeLessThanOrEqual(told.lostAttempts + told.failedAttempts)
-  expect(told.lostAttempts).toBeLessThanOrEqual(CONCURRENCY * KILLS)
+  expect(outcome.duplicates).toBeLessThanOrEqual(outcome.lostAttempts + outcome.failedAttempts)
+  expect(outcome.lostAttempts).toBeLessThanOrEqual(CONCURRENCY * KILLS)
   // nobody takes what another may still be sending; two clocks of this machine may differ a little
   expect(rescues.filter(({ claimToRescueMs }) => claimToRescueMs < LEASE_MS - 100)).toEqual([])
 }
@@ -149,7 +149,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
         instance = await startInstance(program, env)
       })
       await load.stop()
-      await judge('one instance', target(), tenant.orgId, receiver, load.acknowledged, rounds)
+      await checkRun('one instance', target(), tenant.orgId, receiver, load.acknowledged, rounds)
       expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
       expect(await instance.end()).toBe(0)
       receiver.close()
@@ -186,7 +186,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
         },
       )
       await load.stop()
-      await judge('two instances', target, tenant.orgId, receiver, load.acknowledged, rounds)
+      await checkRun('two instances', target, tenant.orgId, receiver, load.acknowledged, rounds)
       expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
       for (const instance of instances) expect(await instance.end()).toBe(0)
       receiver.close()

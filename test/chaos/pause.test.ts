@@ -114,10 +114,10 @@ test('what a stopped instance had in flight another delivers, and its late resul
     .flatMap((line) => (line.includes(REFUSED) ? [(JSON.parse(line) as { count: number }).count] : []))
   expect(refused.reduce((sum, count) => sum + count, 0)).toBe(SESSIONS)
 
-  const told = await account(sql, tenant.orgId, receiver.received, acknowledged)
-  const { rescues, ...figures } = told
+  const outcome = await account(sql, tenant.orgId, receiver.received, acknowledged)
+  const { rescues, ...figures } = outcome
   process.stderr.write(`${JSON.stringify({ name: 'stopped', ...figures, load: loadavg() })}\n`)
-  expect(told).toMatchObject({
+  expect(outcome).toMatchObject({
     lost: [],
     duplicates: SESSIONS,
     lostAttempts: SESSIONS,

@@ -28,7 +28,8 @@ import {
 
 /** Restarts of each kind; CI's 2 take some seconds. */
 const RESTARTS = Number(process.env.WEBHOOK_RESTARTS ?? 2)
-const BACK_WITHIN_MS = 5_000
+/** An idle machine takes 2 s at most; `recoveries` prints how long it took. */
+const BACK_WITHIN_MS = 20_000
 const PROBES = 5
 const DONE_MS = 60_000
 const TEST_MS = 120_000 + RESTARTS * 20_000
@@ -110,7 +111,7 @@ async function recovery(probe: Probe) {
   return { healthMs, deliveredMs, listeningMs, medianMs: Math.round(medianMs) }
 }
 
-/** Runs `restart` again and again under load; holds that all comes back, and prints the figures. */
+/** Runs `restart` again and again under load; checks that everything works again, and prints the figures. */
 async function rounds(
   name: string,
   env: Environment,
@@ -136,17 +137,17 @@ async function rounds(
     expect(instance.exitCode()).toBe(null)
   }
   await load.stop()
-  const told = await withSql(target(), async (sql) => {
+  const outcome = await withSql(target(), async (sql) => {
     await untilAllDone(sql, tenant.orgId, DONE_MS)
     return await account(sql, tenant.orgId, loaded.received, load.acknowledged)
   })
-  const { rescues, ...figures } = told
+  const { rescues, ...figures } = outcome
   const acknowledged = load.acknowledged.size
   process.stderr.write(`${JSON.stringify({ name, acknowledged, ...figures, recoveries, load: loadavg() })}\n`)
-  expect(told.lost).toEqual([])
+  expect(outcome.lost).toEqual([])
   // no result was given up
   expect(instance.log()).not.toContain('cannot be written')
-  expect(told.duplicates).toBeLessThanOrEqual(told.lostAttempts + told.failedAttempts)
+  expect(outcome.duplicates).toBeLessThanOrEqual(outcome.lostAttempts + outcome.failedAttempts)
   expect(await command(FROM_SOURCE, env, 'doctor')).toMatchObject({ ok: true })
   expect(await instance.end()).toBe(0)
   for (const receiver of [loaded, probed]) receiver.close()

@@ -78,15 +78,15 @@ test('connections to the database that are half open are given up, and deliverie
   )
   proxy.goOn()
   await untilAllDone(sql, tenant.orgId, DONE_MS)
-  const { rescues, ...told } = await account(
+  const { rescues, ...outcome } = await account(
     sql,
     tenant.orgId,
     receiver.received,
     new Set([...inFlight, 'later', 'last']),
   )
-  report({ name: 'half open', noticedMs, doneMs, ...told })
-  expect(told).toMatchObject({ lost: [], deliveries: 110, failedAttempts: 0 })
-  expect(told.duplicates).toBeLessThanOrEqual(told.lostAttempts)
+  report({ name: 'half open', noticedMs, doneMs, ...outcome })
+  expect(outcome).toMatchObject({ lost: [], deliveries: 110, failedAttempts: 0 })
+  expect(outcome.duplicates).toBeLessThanOrEqual(outcome.lostAttempts)
   await instance.end()
   proxy.close()
   receiver.close()
@@ -119,9 +119,9 @@ test('without file descriptors deliveries are postponed, their attempts not coun
   receiver.answer(answersSoon)
   for (const answer of answers) answer()
   await untilAllDone(sql, tenant.orgId, DONE_MS)
-  const { rescues, ...told } = await account(sql, tenant.orgId, receiver.received, new Set(['one']))
-  report({ name: 'descriptors', mostOpen, ...told })
-  expect(told).toMatchObject({ lost: [], deliveries: 400, lostAttempts: 0 })
+  const { rescues, ...outcome } = await account(sql, tenant.orgId, receiver.received, new Set(['one']))
+  report({ name: 'descriptors', mostOpen, ...outcome })
+  expect(outcome).toMatchObject({ lost: [], deliveries: 400, lostAttempts: 0 })
   // a busy machine may answer late, but nothing failed for want of a socket
   const failures = await sql`
     select a.error

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 /** Asks again and again until `stop`; what went wrong, and how many answers came. */
 function poll(url: string, { headers }: Tenant) {
-  const told = { answers: 0, failures: [] as string[] }
+  const outcome = { answers: 0, failures: [] as string[] }
   let running = true
   const ask = async (path: string) => {
     while (running) {
@@ -46,14 +46,14 @@ function poll(url: string, { headers }: Tenant) {
         async (response) => response.text().then(() => String(response.status)),
         (error) => String(error),
       )
-      if (answer === '200') told.answers += 1
-      else told.failures.push(`${path}: ${answer}`)
+      if (answer === '200') outcome.answers += 1
+      else outcome.failures.push(`${path}: ${answer}`)
       await Bun.sleep(5)
     }
   }
   const asking = [ask('/live'), ask('/v1/sessions?per_page=1')]
   return {
-    told,
+    outcome,
     async stop() {
       running = false
       await Promise.all(asking)
@@ -98,17 +98,17 @@ test('the worker thread dies in every way and hangs: the API answers all the tim
   await load.stop()
   await untilAllDone(sql, tenant.orgId, DONE_MS)
   await polls.stop()
-  const told = await account(sql, tenant.orgId, receiver.received, load.acknowledged)
-  const { rescues, ...figures } = told
-  const { answers, failures } = polls.told
+  const outcome = await account(sql, tenant.orgId, receiver.received, load.acknowledged)
+  const { rescues, ...figures } = outcome
+  const { answers, failures } = polls.outcome
   process.stderr.write(
     `${JSON.stringify({ name: 'thread', ...figures, answers, backMs, load: loadavg() })}\n`,
   )
   expect(failures).toEqual([])
   expect(answers).toBeGreaterThan(100)
-  expect(told.lost).toEqual([])
-  expect(told.lostAttempts).toBeLessThanOrEqual(4 * CONCURRENCY)
-  expect(told.duplicates).toBeLessThanOrEqual(told.lostAttempts + told.failedAttempts)
+  expect(outcome.lost).toEqual([])
+  expect(outcome.lostAttempts).toBeLessThanOrEqual(4 * CONCURRENCY)
+  expect(outcome.duplicates).toBeLessThanOrEqual(outcome.lostAttempts + outcome.failedAttempts)
   expect(lines.filter((line) => line.includes('a new one is started'))).toHaveLength(4)
   await server.stop()
   receiver.close()

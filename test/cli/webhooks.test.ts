@@ -5,7 +5,7 @@ import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/notify.ts'
 import { signedHeaders } from '../../src/webhooks/signing/signature.ts'
 import { bodyOf, client, testApp } from '../support/api.ts'
-import { run, runJson, startProgram, untilTold } from '../support/cli.ts'
+import { readUntil, run, runJson, startProgram } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { addDeliveries, addEndpoint, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
@@ -224,13 +224,13 @@ interface Listening {
 
 async function listening(args: string[], env = {}): Promise<Listening> {
   const child = startProgram(['webhook', 'listen', '--port', '0', '--json', ...args], { ...NOWHERE, ...env })
-  const { url, pid } = JSON.parse(await untilTold(child.stdout, '\n'))
+  const { url, pid } = JSON.parse(await readUntil(child.stdout, '\n'))
   expect(pid).toBe(child.pid)
   return {
     url,
     async send(headers, body) {
       const response = await fetch(`${url}/any/path`, { method: 'POST', headers, body })
-      return { status: response.status, told: await untilTold(child.stderr, '\n') }
+      return { status: response.status, told: await readUntil(child.stderr, '\n') }
     },
     async end() {
       child.kill('SIGTERM')
@@ -299,12 +299,12 @@ describe('listen', () => {
 
   test('without a secret nothing is verified; people see the body, and nothing that moves the cursor', async () => {
     const child = startProgram(['webhook', 'listen', '--port', '0'], NOWHERE)
-    const greeting = await untilTold(child.stdout, '127.0.0.0/8\n')
+    const greeting = await readUntil(child.stdout, '127.0.0.0/8\n')
     const url = /http:\S+\d/.exec(greeting)?.[0] ?? ''
     expect(greeting).toContain('WEBHOOK_SECRET')
     const body = `first\u009b31m\u001b[2J\n${'line\n'.repeat(60)}`
     await fetch(url, { method: 'POST', headers: { 'X-Service-Event': 'security.alert' }, body })
-    const told = await untilTold(child.stderr, 'more lines')
+    const told = await readUntil(child.stderr, 'more lines')
     expect(told).toMatch(
       /^\d\d:\d\d:\d\d\.\d{3} {2}security\.alert {2}- {2}attempt - {2}signature unverified/,
     )

@@ -147,7 +147,7 @@ describe('dangerous commands', () => {
   })
 
   test('broken and hostile lines end, and soon', () => {
-    const started = performance.now()
+    const before = process.cpuUsage()
     for (const script of [
       '"',
       "'",
@@ -171,7 +171,8 @@ describe('dangerous commands', () => {
       '&>'.repeat(30_000),
     ])
       expect(Array.isArray(dangerousActionsIn(invocationsOf(script)))).toBe(true)
-    expect(performance.now() - started).toBeLessThan(3_000)
+    // of the processor's time: 0.2 s, which a busy machine does not change much
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000)
   })
 })
 

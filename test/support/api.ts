@@ -11,7 +11,7 @@ import { asOrganization, callerOf, rlsMode } from './rls.ts'
 /** The box of every test's app. */
 export const testSecrets = createSecretBox(new Uint8Array(32).fill(7))
 
-/** An app on `sql` with the default settings and nothing logged, unless told otherwise. */
+/** An app on `sql` with the default settings and nothing logged; `over` replaces any of it. */
 export function testApp(
   sql: Sql,
   over: Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config> } = {},

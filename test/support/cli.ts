@@ -50,7 +50,7 @@ export async function runJson(
 }
 
 /** What is said up to `sign`, and what comes with it. Throws when the stream ends before. */
-export async function untilTold(stream: ReadableStream<Uint8Array>, sign: string): Promise<string> {
+export async function readUntil(stream: ReadableStream<Uint8Array>, sign: string): Promise<string> {
   const reader = stream.getReader()
   let text = ''
   while (!text.includes(sign)) {
@@ -76,7 +76,7 @@ export interface Serving {
 export async function serving(command: 'serve' | 'demo', env: Environment): Promise<Serving> {
   const child = startProgram([command, '--json', '--port', '0'], env)
   const stderr = child.stderr.text()
-  const text = await untilTold(child.stdout, '\n').catch(async () => {
+  const text = await readUntil(child.stdout, '\n').catch(async () => {
     throw new Error(`${command} ended with ${await child.exited}: ${await stderr}`)
   })
   const first: Record<string, string> = JSON.parse(text.split('\n')[0] ?? '')

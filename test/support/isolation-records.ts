@@ -1,7 +1,7 @@
 import type { Sql } from '../../src/db/client.ts'
 import { testSecrets } from './api.ts'
 
-// What an organization holds in the proof of isolation (isolation.test.ts): everything that sync takes, with every value
+// What an organization holds in the proof of isolation (test/http/isolation.test.ts): everything that sync takes, with every value
 // by which one could ask for another organization's.
 
 /** The values by which an organization's things are named. */

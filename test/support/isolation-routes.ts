@@ -1,7 +1,7 @@
 import type { App } from '../../src/app.ts'
 import type { Names } from './isolation-records.ts'
 
-// The routes of the proof of isolation (isolation.test.ts), and how each is asked for what an organization holds.
+// The routes of the proof of isolation (test/http/isolation.test.ts), and how each is asked for what an organization holds.
 
 type Values = (names: Names, key: string) => string[]
 

@@ -7,43 +7,51 @@ import { migrate } from '../../src/db/migrate.ts'
 import { createLog } from '../../src/log.ts'
 import { rlsMode, scopedPool, secureRows } from './rls.ts'
 
-/** A migrated, empty database of one's own. */
+/** A migrated, empty database that no other test uses. */
 export interface TestDatabase {
   sql: Sql
   target: ConnectTarget
-  /** The same place as a URL, for a program started with DATABASE_URL. */
+  /** The target as a URL, for a program started with DATABASE_URL. */
   url: string
   /** Another pool to it, of at most `max` connections; the test ends it. */
   pool(max: number): Sql
   drop(): Promise<void>
 }
 
-interface Server {
-  /** To the server's own database, to make others. */
-  admin: Sql
-  urlOf(database: string): string
+/** A PostgreSQL with a migrated template of the tests' databases. */
+export interface TestServer {
+  /** Of the server's own database, to make others. */
+  url: string
   template: string
-  /** Whom requests come from where rows are secured. */
+  /** The role of requests in the run with row level security. */
   role: string
 }
 
 export const silent = createLog('silent', 'json')
 
-let server: Promise<Server> | undefined
-let stopOwnServer = async () => {}
+/** The variable by which `test/run.ts` names its server to the processes of the tests: a TestServer as JSON. */
+export const SHARED_SERVER = 'TEST_SERVER'
+
+interface Used extends TestServer {
+  admin: Sql
+  /** Ends what this process began. */
+  stop(): Promise<void>
+}
+
+let used: Promise<Used> | undefined
 let count = 0
 const prefix = `test_${process.pid}_${Date.now().toString(36)}`
 
 /**
- * Makes a database, a copy of one that was migrated once (about 30 ms). The server behind it is one per test process,
- * started when first needed, or that of TEST_DATABASE_URL.
+ * Makes a database, a copy of one that was migrated once (about 30 ms). The server behind it is that of `test/run.ts`,
+ * or one of this process, started when first needed.
  */
 export async function testDatabase(): Promise<TestDatabase> {
-  server ??= startServer()
-  const { admin, urlOf, template, role } = await server
+  used ??= useServer()
+  const { admin, url: serverUrl, template, role } = await used
   const name = `${prefix}_${++count}`
   await admin`create database ${admin(name)} template ${admin(template)}`
-  const url = urlOf(name)
+  const url = urlOf(serverUrl, name)
   const pool = (max: number) => {
     const owner = connect({ url }, { max, applicationName: 'test' })
     return rlsMode === undefined ? owner : scopedPool(owner, url, role, max)
@@ -61,48 +69,73 @@ export async function testDatabase(): Promise<TestDatabase> {
   }
 }
 
-/** Ends the server; called once, after the last test of the process (see preload.ts). */
-export async function stopTestServer(): Promise<void> {
-  if (server === undefined) return
-  const { admin, template, role } = await server
-  await admin`drop database ${admin(template)} with (force)`
-  await admin`drop role if exists ${admin(role)}`
-  await admin.end({ timeout: 1 })
-  await stopOwnServer()
+async function useServer(): Promise<Used> {
+  const shared = process.env[SHARED_SERVER]
+  const { server, stop } = shared
+    ? { server: JSON.parse(shared) as TestServer, async stop() {} }
+    : await startTestServer()
+  const admin = connect({ url: server.url }, { max: 2, applicationName: 'test-admin' })
+  return {
+    ...server,
+    admin,
+    async stop() {
+      await admin.end({ timeout: 1 })
+      await stop()
+    },
+  }
 }
 
-async function startServer(): Promise<Server> {
-  const urlOf = process.env.TEST_DATABASE_URL
-    ? externalServer(process.env.TEST_DATABASE_URL)
-    : await ownServer()
-  const admin = connect({ url: urlOf('postgres') }, { max: 2, applicationName: 'test-admin' })
+/**
+ * Ends the server of this process; called after its last test (see preload.ts). In a process of `bun test --parallel`
+ * that is after the last test of each file, where the server of `test/run.ts` goes on and so do the connections to it.
+ */
+export async function stopTestServer(): Promise<void> {
+  if (used === undefined || process.env[SHARED_SERVER]) return
+  const { stop } = await used
+  used = undefined
+  await stop()
+}
+
+/** Starts a server, or uses that of TEST_DATABASE_URL; `stop` removes what was made. */
+export async function startTestServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
+  const external = process.env.TEST_DATABASE_URL
+  const own = external ? { url: external, async stop() {} } : await ownServer()
+  const url = urlOf(own.url, 'postgres')
   const template = `${prefix}_template`
   const role = `${prefix}_app`
+  const admin = connect({ url }, { max: 1, applicationName: 'test-admin' })
   await admin`create database ${admin(template)}`
-  const sql = connect({ url: urlOf(template) }, { max: 1, applicationName: 'test-migrate' })
+  const sql = connect({ url: urlOf(url, template) }, { max: 1, applicationName: 'test-migrate' })
   await migrate(sql, silent)
   if (rlsMode !== undefined) await secureRows(sql, role, rlsMode)
   await sql.end()
-  return { admin, urlOf, template, role }
-}
-
-function externalServer(text: string): Server['urlOf'] {
-  return (database) => {
-    const url = new URL(text)
-    url.pathname = `/${database}`
-    return url.href
+  return {
+    server: { url, template, role },
+    async stop() {
+      await admin`drop database ${admin(template)} with (force)`
+      await admin`drop role if exists ${admin(role)}`
+      await admin.end({ timeout: 1 })
+      await own.stop()
+    },
   }
 }
 
-async function ownServer(): Promise<Server['urlOf']> {
+function urlOf(server: string, database: string): string {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+async function ownServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'cloud-analytics-test-'))
   const embedded = await startEmbedded({ dataDir, log: silent, durable: false })
-  stopOwnServer = async () => {
-    await embedded.stop()
-    rmSync(dataDir, { recursive: true, force: true })
-  }
   const { target } = embedded
   if ('url' in target) throw new Error('an embedded server listens on a socket')
-  return (database) =>
-    `postgres://${target.user}@localhost/${database}?host=${encodeURIComponent(target.socketDir)}`
+  return {
+    url: `postgres://${target.user}@localhost/postgres?host=${encodeURIComponent(target.socketDir)}`,
+    async stop() {
+      await embedded.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
 }

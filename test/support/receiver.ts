@@ -22,7 +22,7 @@ export interface Receiver {
   close(): void
 }
 
-/** A receiver of webhooks on a free port of 127.0.0.1; 200 until told otherwise. */
+/** A receiver of webhooks on a free port of 127.0.0.1; 200 until `answer` is called. */
 export async function startReceiver(first: Answer = 200): Promise<Receiver> {
   let how = first
   let open = 0

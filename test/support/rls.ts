@@ -4,16 +4,16 @@ import { parseKey } from '../../src/keys/form.ts'
 
 // The second run of the API's tests (`bun run test:rls`, docs/isolation.md). Every table with an organization's data has
 // row level security, and what a request asks of the database goes through connections that know only the request's
-// organization. A statement that forgets its `org_id` then has another answer than in the first run, or none at all.
-// What a test itself asks (`database.sql`) stays with the owner of the tables, who sees everything.
+// organization. A statement that forgets its `org_id` then has a different result than in the first run, or fails. A
+// test's own statements (`database.sql`) run as the owner of the tables, who sees everything.
 
 /**
- * `hide`: rows of other organizations are not there. `refuse`: a statement fails that comes upon one. undefined: the
+ * `hide`: rows of other organizations are invisible. `refuse`: a statement that reads one fails. undefined: the
  * ordinary run.
  */
 export const rlsMode = readMode(process.env.TEST_RLS)
 
-/** Known to all: keys are looked up before it is known whose they are, badges by slug. */
+/** Without row level security: keys are looked up before their organization is known, badges by slug. */
 const SHARED_TABLES = ['organizations', 'api_keys']
 /** Pools kept open for a database; the one not used for longest is closed. */
 const MAX_POOLS = 8

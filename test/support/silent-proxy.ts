@@ -6,9 +6,9 @@ export interface SilentProxy {
   /** Bytes from the client since it fell silent. */
   held(): number
   fallSilent(): void
-  /** What was held back goes on. */
+  /** Passes on what was held back. */
   goOn(): void
-  /** The connections of now are silent for ever; new ones work. */
+  /** The present connections stay silent; new ones work. */
   forget(): void
   close(): void
 }
@@ -28,7 +28,7 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
   let waiting: (() => void)[] = []
   const pass = (from: Socket, to: Socket, isClient: boolean) => {
     sockets.add(from)
-    // nor does a close get through
+    // a close does not get through either
     const end = () => {
       if (!forgotten.has(from)) to.destroy()
     }

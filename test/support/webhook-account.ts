@@ -34,7 +34,7 @@ interface AttemptRow {
   delivery_id: string
   number: number
   status_code: number | null
-  /** Null for an attempt of which nothing was heard again. */
+  /** Null for an attempt without a result. */
   duration_ms: number | null
   started_at: Date
 }
@@ -64,7 +64,7 @@ export interface Account {
   lost: string[]
   /** Requests beyond the first of a delivery. */
   duplicates: number
-  /** Attempts of which nothing was heard again: what was in flight when senders died. */
+  /** Attempts without a result: those in flight when a sender died. */
   lostAttempts: number
   failedAttempts: number
   /** From the begin of a lost attempt to the arrival of the next one. */
@@ -72,7 +72,7 @@ export interface Account {
 }
 
 /**
- * Holds what holds of every run that is over: each delivery succeeded by its last attempt, attempts are numbered without
+ * Checks what is true of every run that is over: each delivery succeeded by its last attempt, attempts are numbered without
  * a gap, no number was received twice, each request is one of the attempts in the database, and counts agree.
  */
 export async function account(
@@ -110,10 +110,10 @@ export async function account(
   expect(arrivals.filter(({ delivery }) => !known.has(delivery))).toEqual([])
   const { kept, recounted } = await countsOf(sql, orgId)
   expect(kept).toEqual(recounted)
-  const told = new Set(arrivals.map(({ session }) => session))
+  const arrived = new Set(arrivals.map(({ session }) => session))
   return {
     deliveries: rows.length,
-    lost: [...acknowledged].filter((session) => !told.has(session)),
+    lost: [...acknowledged].filter((session) => !arrived.has(session)),
     duplicates: arrivals.length - byDelivery.size,
     lostAttempts: rows.reduce((sum, { lost }) => sum + lost, 0),
     failedAttempts: rows.reduce((sum, { failures }) => sum + failures, 0),

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { eventually, untilTold } from './cli.ts'
+import { eventually, readUntil } from './cli.ts'
 import type { Receiver } from './receiver.ts'
 
 // Programs under a stream of syncs, each of which makes deliveries: for tests that kill, stop and starve them.
@@ -67,14 +67,14 @@ export async function startInstance(
   })
   children.add(child)
   void child.exited.then(() => children.delete(child))
-  let told = ''
+  let logText = ''
   const logged = (async () => {
     const decoder = new TextDecoder()
-    for await (const chunk of child.stderr) told += decoder.decode(chunk, { stream: true })
+    for await (const chunk of child.stderr) logText += decoder.decode(chunk, { stream: true })
   })()
-  const first = await untilTold(child.stdout, '\n').catch(async () => {
+  const first = await readUntil(child.stdout, '\n').catch(async () => {
     await logged
-    throw new Error(`serve ended with ${await child.exited}: ${told}`)
+    throw new Error(`serve ended with ${await child.exited}: ${logText}`)
   })
   const { url } = JSON.parse(first.split('\n')[0] ?? '') as { url: string }
   return {
@@ -82,7 +82,7 @@ export async function startInstance(
     pid: child.pid,
     exited: child.exited,
     exitCode: () => child.exitCode,
-    log: () => told,
+    log: () => logText,
     signal: (signal) => child.kill(signal),
     async end(signal = 'SIGTERM') {
       child.kill(signal)

@@ -132,10 +132,10 @@ test.each([
   const orgId = await organization()
   const endpoint = await endpointTo(orgId, url)
   setSystemTime(new Date(Date.now() + skewMs))
-  deliver({ webhookRetryDelaysS: [2, 3_000] })
+  deliver({ webhookRetryDelaysS: [1, 3_000] })
+  const begin = performance.now()
   await addDeliveries(database.sql, orgId, endpoint, 3)
   await wake(orgId)
-  const begin = performance.now()
   const arrivals = async (count: number) => {
     await eventually(
       async () => received.length,
@@ -144,7 +144,7 @@ test.each([
     return performance.now() - begin
   }
   await arrivals(3)
-  expect(await arrivals(6)).toBeGreaterThan(1_900)
+  expect(await arrivals(6)).toBeGreaterThan(900)
   // the next one is due by the database's clock
   const due = () => database.sql<{ left_s: number }[]>`
     select extract(epoch from q.due_at - clock_timestamp())::float8 as left_s
@@ -163,7 +163,7 @@ test('a receiver that hangs has no more than its limit in flight, and delays no 
   const orgId = await organization()
   await addDeliveries(database.sql, orgId, await endpointTo(orgId, dead.url), 500)
   const endpoint = await endpointTo(orgId, healthy.url)
-  deliver({ webhookTimeoutMs: 3_000 })
+  deliver()
   await eventually(
     async () => dead.open(),
     (count) => count === 4,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { untilTold } from '../cli.ts'
+import { readUntil } from '../cli.ts'
 import { configure, OWN_ADDRESSES, PROXY_PORT, RECEIVER, REFUSED_NETWORKS, serverSetup } from './addresses.ts'
 
 /*
@@ -59,11 +59,11 @@ async function startReceivers(folder: string): Promise<void> {
     ['unshare', '--net', process.execPath, join(import.meta.dir, 'receiver.ts'), folder],
     { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
   )
-  await untilTold(child.stdout, 'up')
+  await readUntil(child.stdout, 'up')
   configure(serverSetup(child.pid))
   child.stdin.write('go\n')
   child.stdin.flush()
-  await untilTold(child.stdout, 'listening')
+  await readUntil(child.stdout, 'listening')
 }
 
 async function watchOwnAddresses(folder: string): Promise<void> {
@@ -120,7 +120,7 @@ if (import.meta.main) {
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  await untilTold(serve.stdout, '\n')
+  await readUntil(serve.stdout, '\n')
   await passRequestsOn(folder)
   process.stdout.write('ready\n')
   for await (const _line of console);

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { untilTold } from '../cli.ts'
+import { readUntil } from '../cli.ts'
 import { RECEIVER, TLS_NAME } from './addresses.ts'
 import type { Names } from './dns.ts'
 import type { SeenOutside } from './receiver.ts'
@@ -123,7 +123,7 @@ export async function startIsolated(folder: string, settings: Record<string, str
     [...UNSHARE, process.execPath, join(import.meta.dir, 'server.ts'), folder, ...PROGRAM],
     { env: { ...plain, ...settings }, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
   )
-  await untilTold(child.stdout, 'ready').catch((error: unknown) => {
+  await readUntil(child.stdout, 'ready').catch((error: unknown) => {
     // all its namespaces with it
     child.kill('SIGKILL')
     throw error

@@ -7,13 +7,13 @@ import { connect } from '../../src/db/client.ts'
 import { readHolder } from '../../src/db/embedded/instance-lock.ts'
 import {
   eventually,
+  readUntil,
   run,
   runJson,
   type Serving,
   scratchFolder,
   serving,
   startProgram,
-  untilTold,
 } from '../support/cli.ts'
 
 // `serve` and `demo` on the embedded database, as an operator has them.
@@ -239,7 +239,7 @@ test.skipIf(Bun.which('curl') === null)(
     const DATA_DIR = join(folder.path, "it's $HOME's `data`")
     const child = startProgram(['serve', '--port', '0', '--data-dir', DATA_DIR], { DATA_DIR: '/nonexistent' })
     try {
-      const told = await untilTold(child.stdout, 'sync ~/.claude')
+      const told = await readUntil(child.stdout, 'sync ~/.claude')
       const steps = told.split('\n').filter((line) => line.startsWith('  '))
       const script = `set -e\n${steps.slice(0, 4).join('\n')}`
       const shell = Bun.spawn(['sh', '-c', script], {

@@ -19,7 +19,7 @@ import { getTeam } from '../../src/team/queries.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// As flat.test.ts, for what is asked of security, audit, risk, team and badges: of the tables that grow with the history
+// As sessions.test.ts, for what is asked of security, audit, risk, team and badges: of the tables that grow with the history
 // (sessions, details, findings, audit entries, risk scores, commits) no query reads more than its page and one day,
 // whatever plan PostgreSQL makes.
 

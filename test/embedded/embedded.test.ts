@@ -33,7 +33,7 @@ async function query(embedded: Pick<Embedded, 'target'>, text: string): Promise<
 const isAlive = (pid: number) =>
   existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
 
-async function waitUntil(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
+async function waitUntil(condition: () => boolean, timeoutMs = 20_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms`)

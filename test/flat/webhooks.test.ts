@@ -9,7 +9,7 @@ import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { addEndpoint, countsOf } from '../support/webhook-rows.ts'
 
-// As flat.test.ts, for the history of webhooks: no query reads more deliveries than its page and one day of them,
+// As sessions.test.ts, for the history of webhooks: no query reads more deliveries than its page and one day of them,
 // whatever plan PostgreSQL makes. Of a filter that few deliveries match it reads those days that have one.
 
 const DAYS = 30
