@@ -108,10 +108,11 @@ const MAX_LATE_PINGS = 5
 export function createConnectionMonitor(
   pools: readonly ReconnectingPool[],
   log: Log,
+  limits = PING_LIMITS,
 ): () => Promise<boolean> {
   const [first] = pools
   if (first === undefined) throw new Error('there is no pool to watch')
-  const ping = createPing(first.sql, PING_LIMITS)
+  const ping = createPing(first.sql, limits)
   let late = 0
   let isReconnecting = false
   const reconnectUnlessBusy = async () => {

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eventually, runJson, scratchFolder } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { silentProxy } from '../support/silent-proxy.ts'
+import { FROM_SOURCE, killInstances, SETTINGS, startInstance } from '../support/webhook-load.ts'
+
+let database: TestDatabase
+const scratch = scratchFolder()
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(async () => {
+  await killInstances()
+  await database.drop()
+  scratch.remove()
+})
+
+test('the API answers again when its connections to the database were forgotten', async () => {
+  const proxy = await silentProxy(database.url)
+  const env = { ...SETTINGS, DATA_DIR: scratch.path }
+  const instance = await startInstance(FROM_SOURCE, { ...env, DATABASE_URL: proxy.url })
+  const direct = { ...env, DATABASE_URL: database.url }
+  await runJson(['org', 'create', '--slug', 'half', '--name', 'Half', '--plan', 'cloud_team'], direct)
+  const { key } = await runJson(
+    ['key', 'create', '--org', 'half', '--name', 'k', '--scopes', 'read,write'],
+    direct,
+  )
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const read = async () => (await fetch(`${instance.url}/v1/sessions`, { headers })).status
+  const write = async () => {
+    const body = JSON.stringify({ records: [{ type: 'budget', month: '2026-01', limit: 5 }] })
+    return (await fetch(`${instance.url}/v1/sync`, { method: 'POST', headers, body })).status
+  }
+  expect([await read(), await write()]).toEqual([200, 200])
+  proxy.forget()
+  await eventually(read, (status) => status === 200, 60_000)
+  await eventually(write, (status) => status === 200, 60_000)
+  expect(instance.log()).toContain('the database is silent')
+  await instance.end()
+  proxy.close()
+}, 150_000)
