@@ -21,6 +21,7 @@ const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test'
 test('however many calls, one query is in flight over a connection that is half open', async () => {
   const sql = open()
   const ping = createPing(sql, { limitMs: 50, giveUpMs: 60_000 })
+  // connecting may take longer than the limit
   await eventually(ping, (result) => result === 'ok')
   proxy.fallSilent()
   expect(await ping()).toBe('no answer in time')
@@ -38,6 +39,7 @@ test('however many calls, one query is in flight over a connection that is half 
 test('after a lost query another one is sent', async () => {
   const sql = open()
   const ping = createPing(sql, { limitMs: 50, giveUpMs: 100 })
+  // connecting may take longer than the limit
   await eventually(ping, (result) => result === 'ok')
   proxy.fallSilent()
   expect(await ping()).toBe('no answer in time')

@@ -1,5 +1,5 @@
--- Commit history, and which author knows which file. Paths, hashes and addresses are compared byte by byte (collate
--- "C"), so that every server orders commits of one second alike.
+-- Commit history, and who knows which file. Paths, hashes and addresses are compared byte by byte (collate "C"), so
+-- that every server orders commits of one second alike.
 
 create table commits (
   org_id text not null,
