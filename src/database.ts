@@ -23,7 +23,7 @@ export interface OpenDatabase {
   target: ConnectTarget
   /** Present when this process started the server. */
   embedded?: Embedded
-  /** Ends the pool, and the server if it is ours. May be called twice. */
+  /** Ends the pool, and the server if this process started it. May be called twice. */
   close(): Promise<void>
 }
 

@@ -132,7 +132,7 @@ export function spansOf(from: string | undefined, to: string | undefined): Span[
 export const GRANULARITIES = ['day', 'week', 'month'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
 
-/** For PostgreSQL's `to_char` of a timestamp at UTC: the format of timestamps in the API, with milliseconds. */
+/** For PostgreSQL's `to_char` of a timestamp at UTC: as the API gives timestamps. */
 export const TIME_PATTERN = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
 /** The same with microseconds. */

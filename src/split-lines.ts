@@ -1,18 +1,18 @@
 /** A line of a file. */
 export interface Line {
-  /** From 1; blank lines are counted but not returned. */
+  /** From 1; blank lines count and are left out. */
   number: number
-  /** undefined when the line is longer than the limit. */
+  /** Undefined when the line is longer than the limit. */
   text: string | undefined
 }
 
-/** Tool results of up to 67 MB on one line occur; such a line has no usage and is reported instead of read. */
+/** A tool result of 67 MB on one line has been seen; such a line holds no usage and is named instead of read. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024
 const NEWLINE = 10
 
 /**
- * The lines of a stream of bytes. At most one line and one chunk are in memory; the stream may reuse a chunk's memory
- * for the next chunk. Bytes that are not UTF-8 become U+FFFD.
+ * The lines of a stream of bytes: at most one line and one chunk are in memory, and a chunk may be filled again once the
+ * next is asked for. Bytes that are not UTF-8 become U+FFFD.
  */
 export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 1

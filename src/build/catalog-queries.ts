@@ -1,7 +1,7 @@
 import type { Sql } from '../db/client.ts'
 
 /**
- * The schema `public` of a database as SQL that makes it anew, read from PostgreSQL's catalog. Tables, indexes and
+ * The schema `public` of a database as SQL that creates it, read from PostgreSQL's catalog. Tables, indexes and
  * functions are ordered by name, so that the text depends neither on how the schema came about nor on the server's version
  * (15 to 18). Foreign keys follow the tables, which may name each other.
  */
