@@ -24,7 +24,7 @@ export function notesOf(changelog: string, version: string): string | undefined 
 }
 
 /** A file's content, read in chunks: an executable has 140 MB. */
-export async function sha256Of(path: string): Promise<string> {
+async function sha256Of(path: string): Promise<string> {
   const hasher = new Bun.CryptoHasher('sha256')
   for await (const chunk of Bun.file(path).stream()) hasher.update(chunk)
   return hasher.digest('hex')
