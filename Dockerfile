@@ -6,7 +6,7 @@ RUN bun install --frozen-lockfile
 COPY . .
 RUN bun run build && mkdir /data
 
-# glibc and libstdc++ are what the PostgreSQL inside needs; Alpine has neither
+# The embedded PostgreSQL needs glibc and libstdc++, which Alpine does not have.
 FROM debian:bookworm-slim
 COPY --from=build /src/dist/cloud-analytics /usr/local/bin/cloud-analytics
 COPY --from=build /src/THIRD_PARTY_NOTICES /usr/share/doc/cloud-analytics/THIRD_PARTY_NOTICES
@@ -17,6 +17,6 @@ VOLUME /var/lib/cloud-analytics
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["cloud-analytics", "health"]
-# stop it with `docker stop --time 30` or more: requests and deliveries under way get 20 s to finish
+# Stop with `docker stop --time 30` or more: requests and deliveries in flight have 20 s to finish.
 ENTRYPOINT ["cloud-analytics"]
 CMD ["serve"]

@@ -11,7 +11,7 @@ import { PACKED_FOLDER, packFiles } from './pack-files.ts'
  * Above all limits of the API, so that a URL or header that is too long gets the API's own error. At the default of
  * 16 KiB the server library answers 431 itself, with an empty body.
  */
-const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
+export const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
 
 /** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with the PostgreSQL of `target` inside. */
 export async function compile(target: Target, outfile: string): Promise<void> {

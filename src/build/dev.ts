@@ -1,0 +1,53 @@
+// Runs the server from source and restarts it when a file below src changes: `bun run dev`, with the server's flags.
+// Not `bun --watch`: it replaces the process in place, so that the embedded PostgreSQL, which stops when its parent
+// ends, goes on and holds the data directory; each restart then waits 30 s for it.
+
+import { watch } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { MAX_HTTP_HEADER_BYTES } from './compile.ts'
+
+const ROOT = resolve(import.meta.dir, '../..')
+const DATA_DIR = join(ROOT, 'dist/dev')
+/** Editors and git write several files at once. */
+const QUIET_MS = 100
+
+const start = () =>
+  Bun.spawn({
+    cmd: [
+      process.execPath,
+      `--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
+      join(ROOT, 'src/main.ts'),
+      'serve',
+      '--data-dir',
+      DATA_DIR,
+      ...process.argv.slice(2),
+    ],
+    stdio: ['inherit', 'inherit', 'inherit'],
+  })
+
+if (import.meta.main) {
+  let server = start()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let restarting = Promise.resolve()
+
+  const stop = async (): Promise<void> => {
+    server.kill('SIGTERM')
+    await server.exited
+  }
+  const watcher = watch(join(ROOT, 'src'), { recursive: true }, (_event, file) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      process.stderr.write(`dev: src/${file} changed, restarting\n`)
+      restarting = restarting.then(stop).then(() => {
+        server = start()
+      })
+    }, QUIET_MS)
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      watcher.close()
+      clearTimeout(timer)
+      restarting = restarting.then(stop)
+    })
+  }
+}
