@@ -21,7 +21,7 @@ import {
 } from './model.ts'
 import { getEndpoint, listEndpoints } from './queries.ts'
 
-/** What the routes of webhooks need beside what all do. */
+/** What the routes of webhooks need besides RouteDeps. */
 export interface WebhookDeps extends ManageDeps {
   egress: Egress
   resolve: Resolve

@@ -154,7 +154,7 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   await batches.flush()
   summary.created = batches.tally.created
   summary.updated = batches.tally.updated
-  // with those that were known before they were read
+  // besides those that were known before they were read
   summary.unchanged += batches.tally.unchanged
 }
 
