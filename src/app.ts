@@ -10,17 +10,17 @@ import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
 import type { Log } from './log.ts'
+import { createOrganizationQueues } from './organizations/queue.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
 import type { Pricer } from './scoring/prices.ts'
 import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
-import { createTurns } from './sync/organization-queue.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { teamRoutes } from './team/routes.ts'
 import { sentEvents } from './webhooks/catalogue-page.ts'
+import { createTestLimit } from './webhooks/deliveries/concurrent-tests.ts'
 import { deliveryRoutes } from './webhooks/deliveries/routes.ts'
-import { createTestGate } from './webhooks/deliveries/test-limit.ts'
 import { createEgress } from './webhooks/http/egress.ts'
 import { ownAddresses, resolveByDns } from './webhooks/http/resolve.ts'
 import { createSender } from './webhooks/http/sender.ts'
@@ -56,7 +56,7 @@ export function createApp(deps: AppDeps) {
   const routeDeps = { sql, config, log, now, bodies }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
-  const inTurn = createTurns()
+  const enqueueWrite = createOrganizationQueues()
   const egress = createEgress({
     allowCidrs: config.webhookAllowCidrs,
     allowHttp: config.webhookAllowHttp,
@@ -68,13 +68,13 @@ export function createApp(deps: AppDeps) {
     maxEndpoints: config.webhookMaxEndpoints,
     egress,
     resolve: resolveByDns,
-    inTurn,
+    enqueueWrite,
     sender: createSender({ egress, resolve: resolveByDns, timeoutMs: config.webhookTimeoutMs }),
     prefix: config.webhookHeaderPrefix,
     now,
     timeoutMs: config.webhookTimeoutMs,
     retryDelaysS: config.webhookRetryDelaysS,
-    testGate: createTestGate(),
+    limitTests: createTestLimit(),
   }
 
   const v1 = () =>
@@ -86,7 +86,7 @@ export function createApp(deps: AppDeps) {
       .use(auditRoutes(routeDeps))
       .use(teamRoutes(routeDeps))
       .use(riskRoutes(routeDeps))
-      .use(syncRoutes(routeDeps, syncDeps, inTurn))
+      .use(syncRoutes(routeDeps, syncDeps, enqueueWrite))
       .use(webhookRoutes(routeDeps, webhookDeps))
       .use(deliveryRoutes(routeDeps, webhookDeps))
 

@@ -1,12 +1,12 @@
 import type { ConnectTarget, Sql } from './db/client.ts'
 import { checkServer } from './db/connect-check.ts'
-import { othersGone } from './db/embedded/attached-commands.ts'
-import { attachEmbedded, type Embedded, inUse, tryStartEmbedded } from './db/embedded/embedded.ts'
+import { waitForOtherCommands } from './db/embedded/attached-commands.ts'
+import { attachEmbedded, type Embedded, inUse, tryStartEmbedded } from './db/embedded/embedded-server.ts'
 import { type Role, readHolder } from './db/embedded/instance-lock.ts'
-import { createRenewable, type RenewablePool } from './db/reconnecting-pool.ts'
+import { createReconnectingPool, type ReconnectingPool } from './db/reconnecting-pool.ts'
 import type { Log } from './log.ts'
 
-/** The part of the settings that says where the data lives. */
+/** The settings that say where the data is. */
 export interface DatabaseConfig {
   /** Any PostgreSQL 15 or newer; null: the embedded one in `dataDir`. */
   databaseUrl: string | null
@@ -17,9 +17,9 @@ export interface DatabaseConfig {
 
 export interface OpenDatabase {
   sql: Sql
-  /** What `sql` asks. */
-  pool: RenewablePool
-  /** For further pools: the worker's, LISTEN. */
+  /** The pool behind `sql`. */
+  pool: ReconnectingPool
+  /** For more pools: the worker's, and the client that listens. */
   target: ConnectTarget
   /** Present when this process started the server. */
   embedded?: Embedded
@@ -27,29 +27,29 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** A command does one thing after the other; many may run beside a server. */
+/** A command runs one statement after the other, and several may run beside a server. */
 const COMMAND_CONNECTIONS = 2
 const POLL_MS = 20
-/** How long a command waits for a server that is being started, and a server for a command that has PostgreSQL. */
-const PATIENCE_MS = 30_000
-/** A holder that has not yet said who it is, or a server that was just killed and is not quite gone. */
-const SHORT_PATIENCE_MS = 1_000
+/** How long a command waits for a server that is starting, and a server for a command that runs PostgreSQL. */
+const WAIT_LIMIT_MS = 30_000
+/** For a process that has not yet published its role, and for a server that was just killed. */
+const SHORT_WAIT_LIMIT_MS = 1_000
 
 /**
- * Opens the database of `config`: the server behind `databaseUrl`, or the embedded one. `serve` starts the embedded one
- * and fails when another server has it; `command` uses the running one, or starts it until `close`, by two connections at most. Does not migrate.
- * Throws OperatorError, never with a password in it.
+ * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the embedded one and
+ * fails when another server uses it; `command` connects to the running one, or starts it until `close`, and opens two
+ * connections at most. Does not migrate. Throws OperatorError, never with a password in it.
  */
 export async function openDatabase(config: DatabaseConfig, role: Role, log: Log): Promise<OpenDatabase> {
   const { target, embedded } = await locate(config, role, log)
   const timeout = role === 'command' ? { statementTimeoutMs: 0 } : {}
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
-  const pool = createRenewable(target, { max, applicationName: `cloud-analytics ${role}`, ...timeout })
+  const pool = createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...timeout })
   const { sql } = pool
   const end = async () => {
     await pool.end(5)
     if (embedded === undefined) return
-    if (role === 'command') await othersGone(embedded.target, log)
+    if (role === 'command') await waitForOtherCommands(embedded.target, log)
     await embedded.stop()
   }
   let ended: Promise<void> | undefined
@@ -73,7 +73,7 @@ async function locate(
 ): Promise<{ target: ConnectTarget; embedded?: Embedded }> {
   if (databaseUrl !== null) return { target: { url: databaseUrl } }
   const start = performance.now()
-  let told = false
+  let isLogged = false
   for (;;) {
     const embedded = await tryStartEmbedded({ dataDir, log, role })
     if (embedded !== undefined) return { target: embedded.target, embedded }
@@ -82,11 +82,12 @@ async function locate(
       if (target !== undefined) return { target }
     }
     const holder = readHolder(dataDir)
-    const hopeless = holder === undefined || (role === 'serve' && holder.role === 'serve')
-    if (performance.now() - start > (hopeless ? SHORT_PATIENCE_MS : PATIENCE_MS)) throw inUse(dataDir)
-    if (!told && role === 'serve' && holder?.role === 'command') {
+    const isOtherServer = role === 'serve' && holder?.role === 'serve'
+    const limitMs = holder === undefined || isOtherServer ? SHORT_WAIT_LIMIT_MS : WAIT_LIMIT_MS
+    if (performance.now() - start > limitMs) throw inUse(dataDir)
+    if (!isLogged && role === 'serve' && holder?.role === 'command') {
       log.info('waiting for a command that uses the database', { pid: holder.pid })
-      told = true
+      isLogged = true
     }
     await Bun.sleep(POLL_MS)
   }

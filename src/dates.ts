@@ -1,10 +1,12 @@
-// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone is not asked:
-// it takes 2026-02-30 for 2 March.
+// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone cannot check them: it reads
+// 2026-02-30 as 2 March.
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-const DAY_MS = 86_400_000
+const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
+const END_OF_INSTANTS_MS = Date.UTC(10_000, 0, 1)
+export const DAY_MS = 86_400_000
 
 /** True for a real day of the years 1 to 9999 in the form YYYY-MM-DD. */
 export function isDate(text: string): boolean {
@@ -16,42 +18,41 @@ export function isDate(text: string): boolean {
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1970 to 9999. */
 export function isTimestamp(text: string): boolean {
-  return isInstant(text) && new Date(text.replace(' ', 'T').toUpperCase()).getTime() >= 0
+  return instantOf(text) >= 0
 }
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1 to 9999. */
 export function isInstant(text: string): boolean {
-  const match = TIMESTAMP.exec(text)
-  if (match?.[1] === undefined || !isDate(match[1])) return false
-  const time = new Date(text.replace(' ', 'T').toUpperCase()).getTime()
-  return time >= Date.parse('0001-01-01T00:00:00Z') && time < Date.UTC(10_000, 0, 1)
+  return instantOf(text) >= FIRST_INSTANT_MS
 }
 
-/** An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass `isTimestamp`. */
-export function normalizeTimestamp(text: string): string {
-  return new Date(text.replace(' ', 'T').toUpperCase()).toISOString()
+/** Milliseconds since 1970; NaN for a text that is no timestamp or lies after the year 9999. */
+function instantOf(text: string): number {
+  const [, date = ''] = TIMESTAMP.exec(text) ?? []
+  const ms = isDate(date) ? millisOf(text) : Number.NaN
+  return ms < END_OF_INSTANTS_MS ? ms : Number.NaN
 }
 
-const PARTS = /^(\d{4})-(\d\d)-(\d\d).(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+const millisOf = (timestamp: string): number => Date.parse(timestamp.replace(' ', 'T').toUpperCase())
 
 /**
- * An RFC 3339 timestamp as microseconds since 1970; digits beyond are cut. The text must pass `isTimestamp`. A `Date`
- * is asked for the whole seconds only: it knows no microseconds.
+ * An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass
+ * `isTimestamp`.
+ */
+export function normalizeTimestamp(text: string): string {
+  return new Date(millisOf(text)).toISOString()
+}
+
+const FRACTION = /\.(\d+)/
+
+/**
+ * An RFC 3339 timestamp as microseconds since 1970; further digits are cut. The text must pass `isTimestamp`. `Date`
+ * gives the whole seconds only: it has no microseconds.
  */
 export function microsOf(text: string): bigint {
-  const [, year, month, day, hour, minute, second, fraction = '', sign = '+', hours = 0, minutes = 0] =
-    PARTS.exec(text) ?? []
-  const local = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-  )
-  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
-  const seconds = BigInt(sign === '-' ? local + offsetMs : local - offsetMs)
-  return seconds * 1_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
+  const fraction = FRACTION.exec(text)?.[1] ?? ''
+  const seconds = Math.floor(millisOf(text) / 1_000)
+  return BigInt(seconds) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
 }
 
 /** The last instant of the four-digit years, in microseconds since 1970. */
@@ -63,10 +64,10 @@ export function timestampOf(micros: bigint): string {
   return `${seconds}.${String(micros % 1_000_000n).padStart(6, '0')}Z`
 }
 
-/** The last day of the four-digit years, and so of every range. */
+/** The last day of the four-digit years; no range ends later. */
 export const LAST_DATE = '9999-12-31'
 
-/** True for what comes after LAST_DATE in `addDays` and `addMonths`: ISO writes those years with a sign. */
+/** Whether `addDays` or `addMonths` returned a date after LAST_DATE: ISO 8601 writes those years with a sign. */
 export function isPastLastDate(date: string): boolean {
   return date.startsWith('+')
 }
@@ -101,16 +102,19 @@ export function mondayOf(date: string): string {
   return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
 }
 
-/** Rollup rows of one grain: those with `from` <= bucket < `before`, an end left out being open. */
+/** Rollup rows of one grain with `from` <= bucket < `before`; without one of them that end is open. */
 export interface Span {
   grain: 'day' | 'month'
   from?: string | undefined
   before?: string | undefined
 }
 
-/** The fewest rollup rows that cover a range of days, both ends inclusive, each day once: whole months, and days at its ends. */
+/**
+ * The rollup rows that cover a range of days, both ends included, each day once: whole months, and single days at the
+ * ends.
+ */
 export function spansOf(from: string | undefined, to: string | undefined): Span[] {
-  // nothing is later than the last date there is, and no date comes after it
+  // no date comes after the last one
   const before = to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1)
   const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
   const endMonth = before === undefined ? undefined : monthOf(before)
@@ -124,9 +128,12 @@ export function spansOf(from: string | undefined, to: string | undefined): Span[
   return spans
 }
 
-/** Lengths of a bucket of a series. */
+/** Lengths of the buckets of a series. */
 export const GRANULARITIES = ['day', 'week', 'month'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
 
-/** For PostgreSQL's `to_char` of a timestamp at UTC: as the API gives timestamps. */
+/** For PostgreSQL's `to_char` of a timestamp at UTC: the format of timestamps in the API, with milliseconds. */
 export const TIME_PATTERN = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+
+/** The same with microseconds. */
+export const TIME_PATTERN_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'

@@ -1,5 +1,5 @@
-// Exact decimal arithmetic on what JSON carries as doubles: a number is taken for the shortest decimal that
-// denotes it (what was written on the wire), scaled to an integer, and rounded half up.
+// Exact decimal arithmetic on the doubles of JSON: a number counts as the shortest decimal that denotes it, which is
+// what was sent. It is scaled to an integer and rounded half up.
 
 /** `value` × 10^decimals as an integer, half up. The value must be finite and not negative. */
 export function scaled(value: number, decimals: number): bigint {
@@ -12,21 +12,21 @@ export function scaled(value: number, decimals: number): bigint {
   return (2n * digits + divisor) / (2n * divisor)
 }
 
-/** An integer of 10^-decimals units as a number: 4431277n of micro-dollars is 4.431277, the double nearest to it. */
+/** An integer of units of 10^-decimals as the nearest double: 4431277n micro-dollars are 4.431277. */
 export function unscaled(units: bigint, decimals: number): number {
-  // a quotient of two exact doubles is rounded once, as the decimal text would be
+  // the quotient of two exact doubles is rounded once, like the decimal text
   const exact = -MAX_EXACT <= units && units <= MAX_EXACT
   return exact ? Number(units) / 10 ** decimals : Number(decimalText(units, decimals))
 }
 
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** The integer that a numeric column's text denotes in units of its last decimal: `4.431277` is 4431277n. */
+/** The text of a numeric column as an integer of units of its last decimal: `4.431277` is 4431277n. */
 export function unitsOf(numeric: string): bigint {
   return BigInt(numeric.replace('.', ''))
 }
 
-/** The same as text, for SQL: `4.431277`. */
+/** An integer of units of 10^-decimals as text, for SQL: `4.431277`. */
 export function decimalText(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : ''
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')

@@ -16,7 +16,10 @@ export interface FieldProblem {
   message: string
 }
 
-/** Something the caller can mend: becomes the error body with the code's status, or `status` where one code has several. */
+/**
+ * An error that the client can correct: sent as the error body, with the code's status or, where a code has several,
+ * `status`.
+ */
 export class ApiError extends Error {
   readonly status: number
   constructor(
@@ -30,13 +33,13 @@ export class ApiError extends Error {
   }
 }
 
-/** A bad request: `problems` name the fields; the message is theirs joined. */
+/** A bad request; the message joins those of `problems`. */
 export function validationError(...problems: FieldProblem[]): ApiError {
   const message = problems.map((problem) => `${problem.field}: ${problem.message}`).join('; ')
   return new ApiError('VALIDATION_ERROR', message, { details: problems })
 }
 
-/** Something the operator can mend: printed as one line without a stack; the process ends with `exitCode` (1 failed, 2 wrong usage). */
+/** An error that the operator can correct: printed as one line without a stack. Exit code 1: failed, 2: wrong usage. */
 export class OperatorError extends Error {
   constructor(
     message: string,
@@ -47,8 +50,13 @@ export class OperatorError extends Error {
   }
 }
 
-/** The `code` of an error, of the driver, the system or PostgreSQL. */
+/** The `code` of an error of the driver, the operating system or PostgreSQL. */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
+}
+
+/** The message of an error, or what was thrown instead of one, as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -18,7 +18,7 @@ export type IdPrefix =
 
 const ID_LENGTH = 20
 
-/** `length` characters of `alphabet`, each equally likely, from the system's random source. */
+/** `length` characters of `alphabet`, each equally likely, from a cryptographic random source. */
 export function randomText(alphabet: string, length: number): string {
   const limit = 256 - (256 % alphabet.length)
   let text = ''
@@ -30,7 +30,7 @@ export function randomText(alphabet: string, length: number): string {
   return text
 }
 
-/** A new random id, 20 characters of 0-9a-z behind the prefix (103 bits). */
+/** A new random id: the prefix and 20 characters of 0-9a-z (103 bits). */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomText(LOWER_ALNUM, ID_LENGTH)}`
 }
@@ -38,19 +38,19 @@ export function newId(prefix: IdPrefix): string {
 const TIME_LENGTH = 8
 
 /**
- * A new id that sorts by the millisecond it is made in, behind that of every earlier one: rows made together lie together
- * in an index. 8 characters of time and 12 random ones (62 bits).
+ * A new id that sorts by the millisecond it is made in, so that rows made together are neighbours in an index: 8
+ * characters of time and 12 random ones (62 bits).
  */
 export function newOrderedId(prefix: IdPrefix, now: Date): string {
   return `${orderedIdFloor(prefix, now)}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`
 }
 
-/** What ordered ids made at `at` or later are not below. */
+/** The lower bound of ordered ids made at `at` or later. */
 export function orderedIdFloor(prefix: IdPrefix, at: Date): string {
   return `${prefix}_${at.getTime().toString(36).padStart(TIME_LENGTH, '0')}`
 }
 
-/** The id that the same `parts` always give, for things that have no id of their own: syncing them again changes nothing. */
+/** An id computed from `parts`, for records without an id of their own: syncing one again changes nothing. */
 export function derivedId(prefix: IdPrefix, ...parts: (string | number)[]): string {
   const digest = new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex')
   return `${prefix}_${BigInt(`0x${digest}`).toString(36).padStart(ID_LENGTH, '0').slice(0, ID_LENGTH)}`
@@ -61,7 +61,7 @@ export function randomLowerAlnum(count: number): string {
   return randomText(LOWER_ALNUM, count)
 }
 
-/** How the heatmap knows a file: the first 16 bytes of SHA-256 of its name, in hex. */
+/** The heatmap's key of a file: the first 16 bytes of SHA-256 of its name, in hex. */
 export function fileKeyOf(file: string): string {
   return new Bun.CryptoHasher('sha256').update(file).digest('hex').slice(0, 32)
 }

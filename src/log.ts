@@ -1,5 +1,5 @@
-// Structured lines on standard error; standard output belongs to answers. Nothing secret passes: fields with a
-// secret's name and values of a secret's form are masked here, at the only way out.
+// Structured log lines on standard error; standard output is for results of commands. Fields with the name of a
+// secret and values with the form of a secret are masked here, since every line passes through.
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -18,21 +18,21 @@ const MASK = '[redacted]'
 const SECRET_NAME =
   /^((proxy-)?authorization|(set-)?cookie|password|secret|secret[_-]?key|token|(x-)?api[_-]?key|key|database_?url)$/i
 
-/** What is secret wherever it stands, made of `signs` where its end is not known by its form. */
-const secretForms = (signs: string) =>
+/** Forms of secrets anywhere in a text; those whose end has no form of its own consist of `characters`. */
+const secretForms = (characters: string) =>
   new RegExp(
     [
       'ca_live_[A-Za-z0-9]+_[A-Za-z0-9]+',
       'whsec_[A-Za-z0-9+/=_-]+',
-      `(?<=Bearer\\s+)${signs}`,
-      `(?<=\\bpassword=)${signs}`,
-      // up to the last @: a password may hold / and @, though it should not
-      `(?<=://[^\\s:/]*:)${signs}(?=@)`,
+      `(?<=Bearer\\s+)${characters}`,
+      `(?<=\\bpassword=)${characters}`,
+      // up to the last @: a password may contain / and @, though these should be encoded
+      `(?<=://[^\\s:/]*:)${characters}(?=@)`,
     ].join('|'),
     'gi',
   )
 const IN_TEXT = secretForms('\\S+')
-/** A text in a line ends at its quote. */
+/** In a line of JSON a text ends at its quote. */
 const IN_LINE = secretForms('(?:\\\\.|[^\\s"\\\\])+')
 
 /** The text with API keys, signing secrets, bearer tokens and passwords in URLs masked. */
@@ -40,7 +40,7 @@ export function redact(text: string): string {
   return text.replace(IN_TEXT, MASK)
 }
 
-/** For JSON.stringify: masks by name and by form at any depth. */
+/** For JSON.stringify: masks by name and by form, at any depth. */
 function safe(name: string, value: unknown): unknown {
   if (SECRET_NAME.test(name) && value !== undefined) return MASK
   if (typeof value === 'string') return redact(value)

@@ -1,8 +1,8 @@
-/** Values kept at most; the one that was made first is forgotten first. */
+/** Values kept at most; the oldest is removed first. */
 const MAX_VALUES = 1_000
 
-/** `make`, a pure function, asked once for each of the last keys. What it throws is not kept. */
-export function remembered<Value>(make: (key: string) => Value): (key: string) => Value {
+/** Calls `make`, a pure function, once for each of the last MAX_VALUES keys. Exceptions are not kept. */
+export function memoize<Value>(make: (key: string) => Value): (key: string) => Value {
   const values = new Map<string, Value>()
   return (key) => {
     const known = values.get(key)

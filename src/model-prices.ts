@@ -1,4 +1,4 @@
-// The operator's own prices, which win over those built in.
+// Prices of models set by the operator, which replace the built-in ones.
 
 /** USD per million tokens, as the operator's MODEL_PRICES file gives them. */
 export interface ModelPrices {

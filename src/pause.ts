@@ -1,7 +1,7 @@
-/** A large batch takes a second or more to check and score; other requests get a turn this often. */
+/** A large batch takes a second or more to check and score; other requests are served this often meanwhile. */
 const PAUSE_AFTER_MS = 20
 
-/** A function to call in a long loop: it lets other work run when that has waited long enough. */
+/** A function to await in a long loop: every 20 ms it lets the event loop run. */
 export function createPause(): () => Promise<void> | undefined {
   let since = performance.now()
   return () => {

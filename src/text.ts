@@ -1,14 +1,13 @@
 import type { FieldProblem } from './errors.ts'
 
-// Texts that PostgreSQL can store: it knows neither NUL nor half of a surrogate pair.
+// Texts that PostgreSQL can store: without NUL and without unpaired surrogates.
 
 const REPLACEMENT = '\uFFFD'
 
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 /**
- * Adds to `problems`, up to `most`, every string in `value` that PostgreSQL cannot store: with NUL, or with half of a
- * surrogate pair. Names of fields count too.
+ * Adds to `problems`, up to `most`, every string in `value`, names of fields included, that PostgreSQL cannot store.
  */
 export function findUnstorable(value: unknown, field: string, problems: FieldProblem[], most: number): void {
   if (problems.length >= most) return
@@ -25,14 +24,14 @@ export function findUnstorable(value: unknown, field: string, problems: FieldPro
   }
 }
 
-/** The first `length` UTF-16 units, one less where that would halve a character. */
+/** The first `length` UTF-16 units, one less where that would split a surrogate pair. */
 export function cut(text: string, length: number): string {
   const kept = text.slice(0, length)
   const last = kept.charCodeAt(kept.length - 1)
   return kept.length < text.length && last >= 0xd800 && last <= 0xdbff ? kept.slice(0, -1) : kept
 }
 
-/** Replaces NUL and half surrogate pairs by U+FFFD in every text inside a value of JSON, in place. */
+/** Replaces NUL and unpaired surrogates by U+FFFD in every text inside a value of JSON, in place. */
 export function makeStorable(value: object): void {
   for (const [name, item] of Object.entries(value) as [string, unknown][]) {
     if (typeof item === 'object' && item !== null) makeStorable(item)
@@ -40,3 +39,6 @@ export function makeStorable(value: object): void {
       Reflect.set(value, name, item.toWellFormed().replaceAll('\0', REPLACEMENT))
   }
 }
+
+/** Compares by UTF-16 units, for `sort`: the same order on every machine, unlike `localeCompare`. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

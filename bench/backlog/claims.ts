@@ -1,11 +1,7 @@
 import { loadavg } from 'node:os'
 import type { Sql } from '../../src/db/client.ts'
-import {
-  type Claimed,
-  type ClaimLimits,
-  claim,
-  findDueOrganizations,
-} from '../../src/webhooks/outbox/queue.ts'
+import { type Claimed, type ClaimLimits, claim } from '../../src/webhooks/outbox/claim.ts'
+import { findDueOrganizations } from '../../src/webhooks/outbox/find-due.ts'
 import { settle } from '../../src/webhooks/outbox/settle.ts'
 import { statementsOf } from '../support/plans.ts'
 import { print, printColumns, quantile } from '../support/table.ts'

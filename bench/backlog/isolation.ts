@@ -162,7 +162,6 @@ async function printMissing(sql: Sql, orgId: string, sessions: readonly string[]
       from webhook_events v
       left join webhook_deliveries d on d.org_id = v.org_id and d.event_id = v.id
       left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
-      left join webhook_queue q on q.org_id = d.org_id and q.delivery_id = d.id
       left join webhook_endpoints e on e.org_id = d.org_id and e.id = d.endpoint_id
       left join webhook_attempts a on a.org_id = d.org_id and a.delivery_id = d.id
       where v.org_id = ${orgId}

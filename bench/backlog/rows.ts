@@ -3,7 +3,7 @@ import { newId, newOrderedId } from '../../src/ids.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { secretContext } from '../../src/webhooks/attempt.ts'
-import { insertEndpoint } from '../../src/webhooks/queries.ts'
+import { insertEndpointRow } from '../../src/webhooks/queries.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { EVENT, SECRET } from '../delivery/jobs.ts'
 
@@ -32,7 +32,7 @@ export async function addEndpoint(sql: Sql, orgId: string, url: string, enabled 
   const id = newId('hook')
   const sealed = createSecretBox(KEY).seal(SECRET, secretContext(orgId, id))
   const endpoint = { url, events: [EVENT], enabled, description: null }
-  await sql.begin((tx) => insertEndpoint(tx, orgId, id, endpoint, { sealed, hint: SECRET.slice(-4) }))
+  await sql.begin((tx) => insertEndpointRow(tx, orgId, id, endpoint, { sealed, hint: SECRET.slice(-4) }))
   return id
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { connect, type Sql } from '../../src/db/client.ts'
-import type { Embedded } from '../../src/db/embedded/embedded.ts'
+import type { Embedded } from '../../src/db/embedded/embedded-server.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createLog } from '../../src/log.ts'
 import { databaseOf } from '../delivery/contenders.ts'

@@ -8,7 +8,7 @@ import { createLog } from '../../src/log.ts'
 import { createOrganization, findOrganization } from '../../src/organizations/queries.ts'
 import { secretContext } from '../../src/webhooks/attempt.ts'
 import { emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
-import { insertEndpoint } from '../../src/webhooks/queries.ts'
+import { insertEndpointRow } from '../../src/webhooks/queries.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import type { Contender } from './contenders.ts'
 import { dataOf, EVENT, SECRET } from './jobs.ts'
@@ -39,7 +39,9 @@ export async function prepareOrganization(sql: Sql, url: string): Promise<string
   const endpointId = newId('hook')
   const sealed = createSecretBox(KEY).seal(SECRET, secretContext(orgId, endpointId))
   const endpoint = { url, events: [EVENT], enabled: true, description: null }
-  await sql.begin((tx) => insertEndpoint(tx, orgId, endpointId, endpoint, { sealed, hint: SECRET.slice(-4) }))
+  await sql.begin((tx) =>
+    insertEndpointRow(tx, orgId, endpointId, endpoint, { sealed, hint: SECRET.slice(-4) }),
+  )
   return orgId
 }
 

@@ -1,6 +1,7 @@
 import type { ISql } from '../db/client.ts'
+import type { DerivedTable } from '../db/derived-tables.ts'
 
-/** The counts as the log says they should be: scans all of the organization's entries. */
+/** The counts, computed from the log. */
 const fromLog = (sql: ISql, orgId: string) => sql`
   with days as (
     select l.user_id, l.action, (l.created_at at time zone 'UTC')::date as day, count(*) as entries
@@ -22,36 +23,12 @@ const fromLog = (sql: ISql, orgId: string) => sql`
   ) as c (grain, user_id, action, bucket)
   group by c.grain, c.user_id, c.action, c.bucket`
 
-/** Writes the organization's audit counts anew from its log. Needs the organization's lock. */
-export async function rebuildAuditRollups(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    delete from audit_rollups r
-    where r.org_id = ${orgId}`
-  await tx`
-    insert into audit_rollups (org_id, grain, user_id, action, bucket, entries)
-    select ${orgId}, t.*
-    from (${fromLog(tx, orgId)}) t`
-}
-
-/** Counts that differ from the log, in one statement and so as of one instant; [] when all agree. */
-export async function compareAuditRollups(
-  sql: ISql,
-  orgId: string,
-): Promise<{ grain: string; action: string; bucket: string }[]> {
-  return await sql<{ grain: string; action: string; bucket: string }[]>`
-    with truth as (${fromLog(sql, orgId)}),
-    kept as (
-      select r.grain, r.user_id, r.action, r.bucket, r.entries
-      from audit_rollups r
-      where r.org_id = ${orgId}
-    ),
-    wrong as (
-      (table truth except table kept)
-      union
-      (table kept except table truth)
-    )
-    select distinct w.grain, w.action, w.bucket
-    from wrong w
-    order by w.grain, w.action, w.bucket
-    limit 100`
-}
+/** The counts of audit entries. */
+export const AUDIT_TABLES: readonly DerivedTable[] = [
+  {
+    name: 'audit_rollups',
+    columns: ['grain', 'action', 'bucket', 'user_id', 'entries'],
+    query: fromLog,
+    describe: ({ grain, bucket }) => `audit log, ${grain} ${bucket}`,
+  },
+]

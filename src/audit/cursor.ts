@@ -1,18 +1,18 @@
 import { isInstant, isTimestamp, LAST_MICROS, microsOf, timestampOf } from '../dates.ts'
 import { validationError } from '../errors.ts'
 
-/** Where a page of the log begins: strictly before or after this time, which has six decimals. */
-export interface Position {
+/** The start of a page: entries strictly before or after `at`, which has six decimals. */
+interface Position {
   direction: 'before' | 'after'
   at: string
 }
 
-/** A `+` that was not percent-encoded arrives as a space; no timestamp has one before its offset. */
+/** A `+` that is not percent-encoded arrives as a space. Timestamps have no space before the offset. */
 const BARE_PLUS = / (\d\d:\d\d)$/
 
 /**
- * The position that a `cursor` means. Entries have microseconds: what a cursor has beyond them is rounded so that the
- * same entries lie before and after it. Throws VALIDATION_ERROR unless it is an RFC 3339 timestamp with an offset.
+ * The position of a `cursor`. Entries have microseconds: a cursor with more digits is rounded so that the same entries are
+ * before and after it. Throws VALIDATION_ERROR unless it is an RFC 3339 timestamp with an offset.
  */
 export function readCursor(cursor: string, direction: Position['direction']): Position {
   const text = cursor.replace(BARE_PLUS, '+$1')

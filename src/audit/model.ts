@@ -8,7 +8,7 @@ const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema,
 const MAX_FILTER_LENGTH = 200
 /** An RFC 3339 timestamp is 20 to 35 characters. */
 const MAX_CURSOR_LENGTH = 64
-/** Entries in one report. */
+/** Entries per response. */
 export const MAX_REPORT_ENTRIES = 10_000
 
 export const AuditListQuery = Type.Object({
@@ -65,7 +65,7 @@ export const AuditEntry = Type.Object(
       description: 'empty where none is known: commands',
       examples: ['203.0.113.7'],
     }),
-    // no format: checking it takes half the time of an answer of 10,000 entries, and PostgreSQL writes it
+    // no `format`: validating it takes half the time of a response with 10,000 entries, and PostgreSQL formats it
     created_at: Type.String({
       description: 'UTC, microseconds; no two entries of an organization have the same',
       examples: ['2026-01-31T12:34:56.789123Z'],
@@ -127,13 +127,13 @@ export const AuditReport = Type.Object(
 )
 export type AuditReport = Static<typeof AuditReport>
 
-/** A compliance report as the command line shows it. */
+/** A compliance report for the command line. */
 export interface ReportAbout {
   id: string
   report_type: string
   from: string
   to: string
   generated_at: string
-  /** Entries it counts. */
+  /** The number of its entries. */
   total: number
 }

@@ -1,15 +1,14 @@
+import { TIME_PATTERN_US } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
 import type { AuditEntry, AuditListQuery } from './model.ts'
 
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-
 interface ListRow extends Omit<AuditEntry, 'id'> {
   total: string
-  /** null in the one row of an empty page */
+  /** null in the only row of an empty page */
   id: string | null
 }
 
-/** `webhook.*`: all actions that begin with `webhook.`; they sort before `webhook/`, the next character. */
+/** `webhook.*`: the range of all actions that start with `webhook.`; `/` is the character after `.`. */
 function prefixOf(action: string): { from: string; before: string } | undefined {
   if (!action.endsWith('.*')) return undefined
   const stem = action.slice(0, -2)
@@ -22,7 +21,7 @@ const matchingAction = (sql: ISql, column: Fragment, action: string) => {
   return sql`${column} >= ${prefix.from} and ${column} < ${prefix.before}`
 }
 
-/** The counts of the days asked for; '' stands for every user and for every action. */
+/** The daily rollups that match; '' stands for all users and for all actions. */
 const matchingDays = (sql: ISql, orgId: string, query: AuditListQuery) => sql`
   from audit_rollups r
   where r.org_id = ${orgId}
@@ -32,7 +31,7 @@ const matchingDays = (sql: ISql, orgId: string, query: AuditListQuery) => sql`
     ${query.date_from === undefined ? sql`` : sql`and r.bucket >= ${query.date_from}`}
     ${query.date_to === undefined ? sql`` : sql`and r.bucket <= ${query.date_to}`}`
 
-/** The newest entries that match but for their action, from the day the page begins on. */
+/** The newest entries that match, up to the day on which the page starts; `action`: the condition for the action. */
 const newestFrom = (sql: ISql, orgId: string, query: AuditListQuery, action: Fragment) => sql`
   select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address, l.created_at
   from audit_log l
@@ -51,7 +50,7 @@ function pageOf(sql: ISql, orgId: string, query: AuditListQuery) {
       limit ${query.per_page}
       offset b.skip`
   }
-  // each action's newest are in order in the index; those of all together are not
+  // the index has the entries of each action in order: takes the newest of each action and merges them
   return sql`
     select e.*
     from (
@@ -72,8 +71,8 @@ function pageOf(sql: ISql, orgId: string, query: AuditListQuery) {
 }
 
 /**
- * A page of the organization's entries that match, newest first, and how many match in all, both as of one instant.
- * The counts tell on which day the page begins, so that no page skips more than one day's entries.
+ * A page of the matching entries, newest first, and the number of all matching ones, from one snapshot. The rollups contain
+ * the day on which the page starts, so that no page skips more than the entries of one day.
  */
 export async function listEntries(
   sql: ISql,
@@ -96,7 +95,7 @@ export async function listEntries(
     )
     select
       t.total, p.id, p.action, p.user_id, p.details, p.ip_address,
-      to_char(p.created_at at time zone 'UTC', ${TIME_US}) as created_at
+      to_char(p.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as created_at
     from (select coalesce(sum(d.entries), 0) as total from days d) t
     left join (
       select p.*

@@ -1,21 +1,19 @@
-import { dateOf } from '../dates.ts'
+import { dateOf, TIME_PATTERN, TIME_PATTERN_US } from '../dates.ts'
 import type { Fragment, ISql, Sql } from '../db/client.ts'
 import type { AuditEntry, AuditReport, ReportAbout, ReportSummary } from './model.ts'
 
 /** Entries in one answer. */
 const MAX_ENTRIES = 10_000
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-const TIME_MS = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
-/** `at` null: from the newest entry on, or from the oldest (after). */
+/** `at` null: starts at the newest entry (before) or at the oldest (after). */
 interface Start {
   direction: 'before' | 'after'
   at: string | null
 }
 
 /**
- * The organization's audit report, all of it as of one instant: without a position the newest compliance report, if any
- * was made; else the log itself, 10,000 entries at a time, with the summary of the whole log. `now` dates an empty log.
+ * The organization's audit report, from one snapshot: without a position the newest compliance report, if one exists; else
+ * 10,000 entries of the log with the summary of the whole log. `now`: the period and time of an empty log.
  */
 export function getReport(sql: Sql, orgId: string, start: Start, now: Date): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
@@ -39,9 +37,9 @@ interface MadeReport {
 async function findNewest(tx: ISql, orgId: string): Promise<MadeReport | undefined> {
   const [row] = await tx<MadeReport[]>`
     select r.id, r.period_from::text as from, r.period_to::text as to, r.summary,
-      to_char(r.generated_at at time zone 'UTC', ${TIME_MS}) as generated_at,
-      to_char(r.through at time zone 'UTC', ${TIME_US}) as through,
-      to_char(r.snapshot_at at time zone 'UTC', ${TIME_US}) as snapshot_at
+      to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN}) as generated_at,
+      to_char(r.through at time zone 'UTC', ${TIME_PATTERN_US}) as through,
+      to_char(r.snapshot_at at time zone 'UTC', ${TIME_PATTERN_US}) as snapshot_at
     from reports r
     where r.org_id = ${orgId}
     order by r.generated_at desc, r.id desc
@@ -55,7 +53,7 @@ async function fromReport(
   report: MadeReport,
   direction: Start['direction'],
 ): Promise<AuditReport> {
-  // what was imported after the report was made is not in it, whatever its time; through null: nothing is
+  // entries imported after the report was generated do not belong to it; `through` null: it has no entries
   const within = tx`
     and l.created_at >= ${report.from}::date::timestamp at time zone 'UTC'
     and l.created_at < (${report.to}::date + 1)::timestamp at time zone 'UTC'
@@ -86,7 +84,7 @@ async function fromLog(tx: ISql, orgId: string, { direction, at }: Start, now: D
   }
 }
 
-/** The entries of the organization that are `within`, in the direction's order; one more is asked for than is given. */
+/** The organization's entries that match `within`, in the order of the direction. Reads one more to detect truncation. */
 async function readEntries(
   tx: ISql,
   orgId: string,
@@ -95,7 +93,7 @@ async function readEntries(
 ): Promise<Pick<AuditReport, 'data' | 'truncated' | 'next_cursor'>> {
   const rows = await tx<AuditEntry[]>`
     select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address,
-      to_char(l.created_at at time zone 'UTC', ${TIME_US}) as created_at
+      to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as created_at
     from audit_log l
     where l.org_id = ${orgId}
       ${within}
@@ -128,7 +126,7 @@ async function readCounts(tx: ISql, orgId: string): Promise<CountRow[]> {
       and r.action = ''
     union all
     (
-      select 'newest', to_char(l.created_at at time zone 'UTC', ${TIME_MS}), 1
+      select 'newest', to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN}), 1
       from audit_log l
       where l.org_id = ${orgId}
       order by l.created_at desc
@@ -152,11 +150,11 @@ function summaryOf(rows: readonly CountRow[]): ReportSummary {
   }
 }
 
-/** The organization's compliance report with this id, as the command line shows it. */
+/** The organization's compliance report with this id, for the command line. */
 export async function findReport(sql: ISql, orgId: string, id: string): Promise<ReportAbout | undefined> {
   const [row] = await sql<ReportAbout[]>`
     select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
-      to_char(r.generated_at at time zone 'UTC', ${TIME_MS}) as generated_at,
+      to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN}) as generated_at,
       (r.summary->>'total')::float8 as total
     from reports r
     where r.org_id = ${orgId}

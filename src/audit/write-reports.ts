@@ -1,15 +1,14 @@
-import { microsOf, timestampOf } from '../dates.ts'
+import { microsOf, TIME_PATTERN_US, timestampOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import type { ReportRecord, ReportType } from '../records/audit.ts'
+import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import type { Tally } from '../records/tally.ts'
 import type { ReportSummary } from './model.ts'
 
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-
-/** A report to be made. Times have six decimals; null: the record leaves them to us. */
+/** A report to generate. Times have six decimals; null: the record does not give them. */
 interface Wanted {
   id: string
   report_type: ReportType
@@ -19,43 +18,35 @@ interface Wanted {
   through: string | null
 }
 
-export interface ReportsWritten extends Tally {
-  /** Those that were made, or made anew: each once. */
+export interface ReportsWritten extends WriteResult {
+  /** Those that were generated, each once. */
   made: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
 }
 
 /**
- * Makes and stores the batch's compliance reports, from the log as it is now: call it after the batch's audit records.
- * Needs the organization's lock. The same record again makes nothing; another period or type under a known id makes
- * that report anew. Throws VALIDATION_ERROR for a period that ends before it begins.
+ * Generates and stores the batch's compliance reports from the log as it is now: call it after the batch's audit records.
+ * Needs the organization's lock. The same record again changes nothing; another period or type under a known id
+ * generates that report again. Throws VALIDATION_ERROR for a period that ends before it begins.
  */
 export async function writeReports(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
 ): Promise<ReportsWritten> {
-  const createdIds: string[] = []
-  const updatedIds: string[] = []
   const wanted = prepare(records)
-  if (wanted.length === 0) return { created: 0, updated: 0, unchanged: 0, made: [] }
-  const known = await findReports(
+  if (wanted.length === 0) return { ...NOTHING_WRITTEN, made: [] }
+  const stored = await findReports(
     tx,
     orgId,
-    wanted.map((report) => report.id),
+    wanted.map(({ id }) => id),
   )
-  const changed = new Map<string, Wanted>()
-  for (const report of wanted) {
-    const before = known.get(report.id)
-    if (before !== undefined && isSame(report, before)) continue
-    if (before === undefined) createdIds.push(report.id)
-    else updatedIds.push(report.id)
-    known.set(report.id, report)
-    changed.set(report.id, report)
-  }
-  const made = [...changed.values()]
-  await buildReports(tx, orgId, made)
-  const [created, updated] = [createdIds.length, updatedIds.length]
-  return { created, updated, unchanged: wanted.length - created - updated, createdIds, updatedIds, made }
+  const { rows, ...result } = findChanges(wanted, stored, {
+    keyOf: ({ id }) => id,
+    idOf: ({ id }) => id,
+    isSame,
+  })
+  await buildReports(tx, orgId, rows)
+  return { ...result, made: rows }
 }
 
 const micros = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)
@@ -92,8 +83,8 @@ const isSame = (wanted: Wanted, known: Wanted): boolean =>
 async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, Wanted>> {
   const rows = await tx<Wanted[]>`
     select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
-      to_char(r.generated_at at time zone 'UTC', ${TIME_US}) as generated_at,
-      to_char(r.through at time zone 'UTC', ${TIME_US}) as through
+      to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN_US}) as generated_at,
+      to_char(r.through at time zone 'UTC', ${TIME_PATTERN_US}) as through
     from reports r
     where r.org_id = ${orgId}
       and r.id = any(${ids}::text[])`
@@ -112,15 +103,15 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
     select
       ${orgId}, n.id, n.report_type, n.period_from, n.period_to, coalesce(n.generated_at, c.now), n.through, c.now,
       n.summary::json
-    from unnest(
-      ${bounded.map((report) => report.id)}::text[],
-      ${bounded.map((report) => report.report_type)}::text[],
-      ${bounded.map((report) => report.from)}::date[],
-      ${bounded.map((report) => report.to)}::date[],
-      ${bounded.map((report) => report.generated_at)}::timestamptz[],
-      ${bounded.map((report) => report.through)}::timestamptz[],
-      ${bounded.map((report) => JSON.stringify(summaries.get(report.id) ?? NOTHING))}::text[]
-    ) as n (id, report_type, period_from, period_to, generated_at, through, summary)
+    from ${unnest(tx, bounded, {
+      id: 'text',
+      report_type: 'text',
+      period_from: ['date', ({ from }) => from],
+      period_to: ['date', ({ to }) => to],
+      generated_at: 'timestamptz',
+      through: 'timestamptz',
+      summary: ['text', ({ id }) => JSON.stringify(summaries.get(id) ?? NOTHING)],
+    })}
     cross join (select clock_timestamp() as now) c
     on conflict (org_id, id) do update set
       report_type = excluded.report_type,
@@ -134,7 +125,7 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
 
 async function lastTime(tx: ISql, orgId: string): Promise<string | null> {
   const [row] = await tx<{ at: string }[]>`
-    select to_char(l.created_at at time zone 'UTC', ${TIME_US}) as at
+    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
     from audit_log l
     where l.org_id = ${orgId}
     order by l.created_at desc
@@ -160,12 +151,12 @@ async function summarize(
 ): Promise<Map<string, ReportSummary>> {
   const rows = await tx<SummaryRow[]>`
     select n.id, c.action, c.user_id, c.date::text as date, c.count
-    from unnest(
-      ${reports.map((report) => report.id)}::text[],
-      ${reports.map((report) => report.from)}::date[],
-      ${reports.map((report) => report.to)}::date[],
-      ${reports.map((report) => report.through)}::timestamptz[]
-    ) as n (id, period_from, period_to, through)
+    from ${unnest(tx, reports, {
+      id: 'text',
+      period_from: ['date', ({ from }) => from],
+      period_to: ['date', ({ to }) => to],
+      through: 'timestamptz',
+    })}
     cross join lateral (
       select e.action, e.user_id, e.date, sum(e.entries) as count
       from (

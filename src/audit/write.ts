@@ -1,64 +1,62 @@
-import { LAST_MICROS, microsOf, timestampOf } from '../dates.ts'
+import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import type { AuditRecord } from '../records/audit.ts'
+import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import type { Tally } from '../records/tally.ts'
 import { deleteRows, insertRows, type LogRow } from './log/append.ts'
-import { placeTimes } from './place-times.ts'
+import { assignUniqueTimes } from './unique-times.ts'
 
 const MAX_DETAILS_LENGTH = 16 * 1024
-/** Microseconds looked at around a time that is taken; four times as many each time that was not enough. */
+/** Microseconds read after a time that is taken; four times as many in each further round. */
 const FIRST_WINDOW = 1_024n
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
-/** A record as it came: `at` is the time it was given. */
+/** A record: `at` is the time it came with. */
 interface Entry extends Omit<LogRow, 'givenAt'> {
   index: number
 }
 
-interface StoredEntry {
-  id: string
-  at: string
-  given_at: string | null
-  action: string
-  user_id: string
-  details: string
-  ip_address: string | null
+/** What an entry is compared with: a stored one, or one that came before it in the request. */
+type KnownEntry = Omit<LogRow, 'givenAt'> & Partial<Pick<LogRow, 'givenAt'>>
+
+interface StoredEntry extends LogRow {
   imported: boolean
 }
 
 /**
  * Writes the batch's audit records. Needs the organization's lock. A record whose time another entry has is moved on to
- * the next free microsecond; the same record again is known by its id and by the time it was given. Throws
+ * the next free microsecond; the same record again is recognized by its id and by the time it came with. Throws
  * VALIDATION_ERROR for a record that would change an entry of this service's own, and for details that are too long.
  */
-export async function writeAudit(tx: ISql, orgId: string, records: readonly SyncRecord[]): Promise<Tally> {
-  const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
+export async function writeAudit(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<WriteResult> {
   const entries = prepare(records)
-  if (entries.length === 0) return tally
-  const stored = await findStored(tx, orgId, [...new Set(entries.map((entry) => entry.id))])
-  const latest = new Map<string, Entry>()
+  if (entries.length === 0) return NOTHING_WRITTEN
+  const stored = await findStored(tx, orgId, [...new Set(entries.map(({ id }) => id))])
+  refuseOwnEntries(entries, stored)
+  const { rows, ...result } = findChanges<KnownEntry, Entry>(entries, stored, {
+    keyOf: ({ id }) => id,
+    idOf: ({ id }) => id,
+    isSame,
+  })
+  await store(tx, orgId, rows, stored)
+  return result
+}
+
+function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string, StoredEntry>): void {
   for (const entry of entries) {
     const known = stored.get(entry.id)
-    const before = latest.get(entry.id)
-    const same = before === undefined ? known !== undefined && isSame(entry, known) : sameEntry(entry, before)
-    if (same) {
-      tally.unchanged += 1
-      continue
-    }
-    if (known?.imported === false) {
-      throw validationError({
-        field: `records[${entry.index}].id`,
-        message: 'is an entry that this service wrote itself: it cannot be changed',
-      })
-    }
-    tally[known === undefined && before === undefined ? 'created' : 'updated'] += 1
-    latest.set(entry.id, entry)
+    if (known === undefined || known.imported || isSame(entry, known)) continue
+    throw validationError({
+      field: `records[${entry.index}].id`,
+      message: 'is an entry that this service wrote itself: it cannot be changed',
+    })
   }
-  await store(tx, orgId, [...latest.values()], stored)
-  return tally
 }
 
 function prepare(records: readonly SyncRecord[]): Entry[] {
@@ -84,7 +82,7 @@ const contentOf = (record: AuditRecord) => ({
   ipAddress: record.ip_address || null,
 })
 
-/** A record without an id gets one from what it says, and from how many like it came before it in the batch. */
+/** The id of a record without one: derived from its content and from the number of equal records before it in the batch. */
 function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, number>): string {
   const { at, action, userId, details, ipAddress } = content
   const parts = [timestampOf(at), action, userId, details, ipAddress ?? '']
@@ -94,32 +92,34 @@ function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, numbe
   return derivedId('log', ...parts, ordinal)
 }
 
-const isSame = (entry: Entry, stored: StoredEntry): boolean =>
-  entry.action === stored.action &&
-  entry.userId === stored.user_id &&
-  entry.details === stored.details &&
-  entry.ipAddress === stored.ip_address &&
-  hasTime(entry, stored)
+const isSame = (entry: Entry, known: KnownEntry): boolean =>
+  entry.action === known.action &&
+  entry.userId === known.userId &&
+  entry.details === known.details &&
+  entry.ipAddress === known.ipAddress &&
+  hasTime(entry, known)
 
 /** True when the entry comes with the time it came with before, or with the one it was moved to, as `export` gives it. */
-function hasTime(entry: Entry, stored: StoredEntry): boolean {
-  const at = timestampOf(entry.at)
-  return at === stored.at || at === stored.given_at
+const hasTime = (entry: Entry, known: KnownEntry): boolean =>
+  entry.at === known.at || entry.at === known.givenAt
+
+interface StoredRow {
+  id: string
+  at: string
+  given_at: string | null
+  action: string
+  user_id: string
+  details: string
+  ip_address: string | null
+  imported: boolean
 }
 
-const sameEntry = (a: Entry, b: Entry): boolean =>
-  a.at === b.at &&
-  a.action === b.action &&
-  a.userId === b.userId &&
-  a.details === b.details &&
-  a.ipAddress === b.ipAddress
-
 async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredEntry>> {
-  const rows = await tx<StoredEntry[]>`
+  const rows = await tx<StoredRow[]>`
     select
       l.id,
-      to_char(l.created_at at time zone 'UTC', ${TIME_US}) as at,
-      to_char(l.given_at at time zone 'UTC', ${TIME_US}) as given_at,
+      to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at,
+      to_char(l.given_at at time zone 'UTC', ${TIME_PATTERN_US}) as given_at,
       l.action,
       l.user_id,
       l.details::text as details,
@@ -128,8 +128,16 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
     from audit_log l
     where l.org_id = ${orgId}
       and l.id = any(${ids}::text[])`
-  return new Map(rows.map((row) => [row.id, row]))
+  return new Map(rows.map((row) => [row.id, storedEntry(row)]))
 }
+
+const storedEntry = ({ at, given_at, user_id, ip_address, ...row }: StoredRow): StoredEntry => ({
+  ...row,
+  at: microsOf(at),
+  givenAt: given_at === null ? null : microsOf(given_at),
+  userId: user_id,
+  ipAddress: ip_address,
+})
 
 async function store(
   tx: ISql,
@@ -143,11 +151,11 @@ async function store(
     orgId,
     entries.flatMap(({ id }) => (stored.has(id) ? [id] : [])),
   )
-  // an entry that is changed, but not in its time, stays where it is
+  // an entry that changes, but not in its time, keeps the time it has
   const kept = new Map<string, bigint>()
   for (const entry of entries) {
     const known = stored.get(entry.id)
-    if (known !== undefined && hasTime(entry, known)) kept.set(entry.id, microsOf(known.at))
+    if (known !== undefined && hasTime(entry, known)) kept.set(entry.id, known.at)
   }
   const moving = entries.filter(({ id }) => !kept.has(id))
   const times = await freeTimes(
@@ -156,10 +164,10 @@ async function store(
     moving.map(({ at }) => at),
     new Set(kept.values()),
   )
-  const placed = new Map(moving.map(({ id }, position) => [id, times[position]]))
+  const assigned = new Map(moving.map(({ id }, position) => [id, times[position]]))
   const rows = entries.map((entry) => {
     const { index, ...row } = entry
-    const at = kept.get(entry.id) ?? placed.get(entry.id) ?? entry.at
+    const at = kept.get(entry.id) ?? assigned.get(entry.id) ?? entry.at
     if (at > LAST_MICROS) {
       throw validationError({
         field: `records[${index}].created_at`,
@@ -171,13 +179,13 @@ async function store(
   await insertRows(tx, orgId, rows, { imported: true })
 }
 
-/** The time the entry was first given, where it stands elsewhere. */
+/** The time that the entry came with at first, where it is stored with another. */
 function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): bigint | null {
   if (entry.at !== at) return entry.at
-  return stored?.given_at == null || timestampOf(at) !== stored.at ? null : microsOf(stored.given_at)
+  return stored?.at === at ? stored.givenAt : null
 }
 
-/** Places `wanted` among the stored times and `reserved` ones: asks only for those near what is wanted. */
+/** Assigns times that neither stored entries nor `reserved` have; reads only the stored times near those wanted. */
 async function freeTimes(
   tx: ISql,
   orgId: string,
@@ -186,14 +194,14 @@ async function freeTimes(
 ): Promise<bigint[]> {
   const taken = new Set(reserved)
   for (let width = FIRST_WINDOW; ; width *= 4n) {
-    const placed = placeTimes(wanted, taken)
-    const conflicts = await findTimes(tx, orgId, placed)
-    if (conflicts.length === 0) return placed
+    const times = assignUniqueTimes(wanted, taken)
+    const conflicts = await findTimes(tx, orgId, times)
+    if (conflicts.length === 0) return times
     for (const at of await findTimesIn(tx, orgId, windowsOf(conflicts, width))) taken.add(at)
   }
 }
 
-/** Ranges from each of `times` (ascending) to `width` beyond it, those that meet made one; ends are exclusive. */
+/** Ranges from each of `times` (ascending) to `width` after it; those that meet are joined. */
 function windowsOf(times: readonly bigint[], width: bigint): { from: bigint; to: bigint }[] {
   const windows: { from: bigint; to: bigint }[] = []
   for (const at of times) {
@@ -206,7 +214,7 @@ function windowsOf(times: readonly bigint[], width: bigint): { from: bigint; to:
 
 async function findTimes(tx: ISql, orgId: string, times: readonly bigint[]): Promise<bigint[]> {
   const rows = await tx<{ at: string }[]>`
-    select to_char(l.created_at at time zone 'UTC', ${TIME_US}) as at
+    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
     from audit_log l
     where l.org_id = ${orgId}
       and l.created_at = any(${times.filter((at) => at <= LAST_MICROS).map(timestampOf)}::timestamptz[])
@@ -221,17 +229,17 @@ async function findTimesIn(
 ): Promise<bigint[]> {
   const end = (at: bigint) => timestampOf(at > LAST_MICROS ? LAST_MICROS : at)
   const rows = await tx<{ at: string }[]>`
-    select to_char(l.created_at at time zone 'UTC', ${TIME_US}) as at
-    from unnest(
-      ${windows.map(({ from }) => timestampOf(from))}::timestamptz[],
-      ${windows.map(({ to }) => end(to))}::timestamptz[]
-    ) as w (since, until)
+    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
+    from ${unnest(tx, windows, {
+      since: ['timestamptz', ({ from }) => timestampOf(from)],
+      until: ['timestamptz', ({ to }) => end(to)],
+    })}
     cross join lateral (
       select l.created_at
       from audit_log l
       where l.org_id = ${orgId}
-        and l.created_at >= w.since
-        and l.created_at <= w.until
+        and l.created_at >= n.since
+        and l.created_at <= n.until
     ) l`
   return rows.map((row) => microsOf(row.at))
 }

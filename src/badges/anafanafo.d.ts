@@ -1,4 +1,4 @@
-/** How wide a text is in one of badge-maker's fonts, with the change in patches/. */
+/** Measures the width of a text in one of badge-maker's fonts. `readTable` is added by the patch in patches/. */
 declare module 'anafanafo' {
   const measure: {
     (text: string, options: { font: string; guess?: boolean }): number

@@ -5,13 +5,12 @@ export const BADGE_KINDS = ['quality', 'security', 'cost'] as const
 export type BadgeKind = (typeof BADGE_KINDS)[number]
 
 /** The styles that badge-maker draws. */
-export const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const
-export type BadgeStyle = (typeof BADGE_STYLES)[number]
+const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const
 
 /** Longer labels are cut. */
 export const MAX_LABEL_LENGTH = 50
 export const DEFAULT_DAYS = 30
-/** Seconds that anyone on the way may show a badge without asking again. */
+/** Seconds for which clients and proxies may cache a badge. */
 export const CACHE_S = 300
 
 export const BadgeQuery = Type.Object({
@@ -38,19 +37,19 @@ export const BadgeQuery = Type.Object({
 })
 export type BadgeQuery = Static<typeof BadgeQuery>
 
-/** What a badge says, before the request's own label and style. */
+/** The content of a badge, without the label and style of the request. */
 export interface Badge {
   label: string
   message: string
   color: string
 }
 
-/** What an organization has set about its badges' looks; what is missing is as in DEFAULT_LOOK. */
+/** An organization's settings for the look of its badges; value.ts has the defaults of missing ones. */
 export interface BadgeLook {
   labels?: Partial<Record<BadgeKind, string>>
-  /** The least value that is good, and the least that is fair. */
+  /** The minimum of a good value, and that of a fair value. */
   thresholds?: [good: number, fair: number]
-  /** Of good, fair and poor values: names that badge-maker knows, or hexadecimal. */
+  /** For good, fair and poor values: names of badge-maker's colors, or hexadecimal. */
   colors?: [good: string, fair: string, poor: string]
 }
 

@@ -8,13 +8,13 @@ import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 import type { BadgeChange } from './settings.ts'
 import { badgeOf, efficiency, meanValue } from './value.ts'
 
-/** Which badge, of whom, over which days. */
-export interface WantedBadge {
+/** A requested badge. */
+interface WantedBadge {
   slug: string
   kind: BadgeKind
-  /** SHA-256 of the token that came with the request; null without one. */
+  /** SHA-256 of the token of the request; null without a token. */
   tokenHash: Uint8Array | null
-  /** The last UTC day that counts, and how many. */
+  /** The last UTC day of the range, and the number of its days. */
   today: string
   days: number
   /** undefined: all projects. */
@@ -22,8 +22,8 @@ export interface WantedBadge {
 }
 
 /**
- * What the badge says; undefined when there is no such organization or it does not show its badges to who asks, found
- * out by the same one statement, so that time does not tell them apart.
+ * The content of the badge; undefined for an unknown organization and for one whose badges are private. One statement
+ * decides both, so that the response time does not reveal which.
  */
 export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<Badge | undefined> {
   const [organization] = await sql<{ org_id: string; look: BadgeLook }[]>`
@@ -37,7 +37,7 @@ export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<Badge | 
   return badgeOf(wanted.kind, await read(sql, org_id, wanted), look)
 }
 
-/** The organization's rollup of the days that count: one project's, or all projects' (''). */
+/** The organization's rollups of the days in the range: of one project, or of all projects (''). */
 const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge) => sql`
   from session_rollups r
   where r.org_id = ${orgId}
@@ -58,7 +58,7 @@ async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<n
   return meanValue(unitsOf(sum), BigInt(row.sessions))
 }
 
-/** A project is held to the organization's whole budget: there is no other. */
+/** A project is compared with the budget of the whole organization: there are no budgets of projects. */
 async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
   const { today, days } = wanted
   const rows = await sql<{ month: string | null; amount: string }[]>`
@@ -80,12 +80,12 @@ async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Pro
   return efficiency(cost, counted, limits)
 }
 
-/** How an organization shows its badges, as the command line tells it. */
-export type BadgeSettings = { visibility: 'public' | 'private'; token: boolean } & BadgeLook
+/** An organization's badge settings for the command line. */
+type BadgeSettings = { visibility: 'public' | 'private'; token: boolean } & BadgeLook
 
 /**
- * Changes what is given, and says so in the audit log. Holds for the next request on every instance. Throws
- * OperatorError for an unknown slug.
+ * Applies the changes and adds an audit entry. Effective from the next request on, on all instances. Throws OperatorError
+ * for an unknown slug.
  */
 export async function updateBadges(
   sql: Sql,

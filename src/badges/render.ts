@@ -6,11 +6,11 @@ import { type Badge, type BadgeQuery, CACHE_S, MAX_LABEL_LENGTH, type ShieldsBad
 
 measure.readTable = (name) => Buffer.from(Bun.gunzipSync(readFileSync(packedPath(`${name}.json`)))).toString()
 
-/** No XML may hold these, escaped or not: a browser would show a broken image. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Not allowed in XML, not even escaped: a browser would show a broken image. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const NOT_IN_XML = /[\u0000-\u001f\u007f\ufffe\uffff]/g
 
-/** `text` as a badge's label: one line, at most MAX_LABEL_LENGTH characters. */
+/** The text as a label: one line, cut to MAX_LABEL_LENGTH characters. */
 export function cleanLabel(text: string): string {
   const characters = [...text.toWellFormed().replace(NOT_IN_XML, ' ').trim()]
   if (characters.length <= MAX_LABEL_LENGTH) return characters.join('')
@@ -31,7 +31,7 @@ export function drawBadge(badge: Badge, choice: Choice): string {
   })
 }
 
-/** The badge as shields.io's endpoint badge reads it. */
+/** The badge in the JSON format of shields.io's endpoint badge. */
 export function describeBadge(badge: Badge, choice: Choice): ShieldsBadge {
   return {
     schemaVersion: 1,

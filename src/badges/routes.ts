@@ -3,12 +3,12 @@ import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import { dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
-import { isDatabaseAway } from '../db/connection-errors.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
 import { setLimitHeaders } from '../http/admission.ts'
 import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
 import { etagOf, matchesEtag, type ResponseHeaders } from '../http/response.ts'
-import { createBadgeMemory } from './memory.ts'
+import { createBadgeCache } from './badge-cache.ts'
 import {
   BADGE_KINDS,
   type Badge,
@@ -129,7 +129,7 @@ const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => (
 
 /** Finds a badge: in the database, or the last one found for clients beyond the limit or while the database is unreachable. */
 function createFinder({ sql, now }: BadgeDeps) {
-  const memory = createBadgeMemory(() => performance.now())
+  const cache = createBadgeCache(() => performance.now())
   return async (slug: string, kind: BadgeKind, query: BadgeQuery, admitted: boolean) => {
     if (!SLUG.test(slug)) return undefined
     const { days = DEFAULT_DAYS, project, token } = query
@@ -141,13 +141,13 @@ function createFinder({ sql, now }: BadgeDeps) {
       project,
       tokenHash && Buffer.from(tokenHash).toString('hex'),
     ])
-    if (!admitted) return memory.recall(key, CACHE_S * 1000)
+    if (!admitted) return cache.get(key, CACHE_S * 1000)
     try {
-      return await memory.ask(key, () =>
+      return await cache.load(key, () =>
         findBadge(sql, { slug, kind, tokenHash, today: dateOf(now()), days, project }),
       )
     } catch (error) {
-      const last = isDatabaseAway(error) ? memory.recall(key, STALE_IF_ERROR_S * 1000) : undefined
+      const last = isConnectionError(error) ? cache.get(key, STALE_IF_ERROR_S * 1000) : undefined
       if (last === undefined) throw error
       return last
     }

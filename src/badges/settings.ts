@@ -3,12 +3,12 @@ import { BASE62, randomText } from '../ids.ts'
 import { BADGE_KINDS, type BadgeLook, MAX_LABEL_LENGTH } from './model.ts'
 import { cleanLabel } from './render.ts'
 
-// What `org update` changes about badges.
+// The badge options of `org update`.
 
 const TOKEN_PREFIX = 'badge_'
 const TOKEN_LENGTH = 32
 const MAX_TOKEN_LENGTH = 128
-/** What badge-maker calls its colours, and what others call them. */
+/** The names of badge-maker's colors. */
 const COLOR_NAMES = [
   'brightgreen',
   'green',
@@ -26,16 +26,16 @@ export interface BadgeChange {
   public?: boolean | undefined
   /** null: no token any more. */
   tokenHash?: Uint8Array | null
-  /** The looks as they will be, from those there are. */
+  /** Returns the new look for the present one. */
   look: (known: BadgeLook) => BadgeLook
 }
 
 /** The options of `org update` that are about badges, as the command line has them. */
-export type BadgeOptions = Record<string, string | undefined>
+type BadgeOptions = Record<string, string | undefined>
 
 const refuse = (message: string) => new OperatorError(message, 2)
 
-/** SHA-256 of a badge token: all that is stored of it. */
+/** SHA-256 of a badge token, which is stored instead of the token; null for a text that cannot be a token. */
 export function hashToken(token: string): Uint8Array | null {
   if (token === '' || token.length > MAX_TOKEN_LENGTH) return null
   return new Bun.CryptoHasher('sha256').update(token).digest()
@@ -47,7 +47,7 @@ function readVisibility(text: string | undefined): boolean | undefined {
   throw refuse('badges must be public or private')
 }
 
-/** undefined: as the default. */
+/** undefined: the default label. */
 function readLabel(text: string): string | undefined {
   const label = cleanLabel(text)
   if (label !== text.trim())
@@ -81,8 +81,9 @@ function readColors(text: string): BadgeLook['colors'] {
 }
 
 /**
- * What the options change, undefined when nothing; with a new token, which is shown once, in the clear. An empty text
- * sets a label, the thresholds or the colours back to the default. Throws OperatorError naming what is wrong.
+ * The change that the options describe; undefined without badge options. `token`: a new token in plain text, to be shown
+ * once. An empty text resets a label, the thresholds or the colors to the default. Throws OperatorError for an invalid
+ * option.
  */
 export function badgeChange(options: BadgeOptions): { change: BadgeChange; token?: string } | undefined {
   const { badges, badgeToken, badgeThresholds, badgeColors } = options
@@ -93,8 +94,8 @@ export function badgeChange(options: BadgeOptions): { change: BadgeChange; token
   const thresholds =
     badgeThresholds === undefined ? undefined : { thresholds: readThresholds(badgeThresholds) }
   const colors = badgeColors === undefined ? undefined : { colors: readColors(badgeColors) }
-  const asked = [badges, badgeToken, badgeThresholds, badgeColors].some((option) => option !== undefined)
-  if (!asked && labels.length === 0) return undefined
+  const hasOptions = [badges, badgeToken, badgeThresholds, badgeColors].some((option) => option !== undefined)
+  if (!hasOptions && labels.length === 0) return undefined
   const look = (known: BadgeLook): BadgeLook => {
     const merged = {
       ...known,
@@ -102,7 +103,7 @@ export function badgeChange(options: BadgeOptions): { change: BadgeChange; token
       ...colors,
       labels: { ...known.labels, ...Object.fromEntries(labels) },
     }
-    // JSON leaves out what is undefined, and so what was set back
+    // JSON drops undefined fields: those reset to the default
     return JSON.parse(JSON.stringify(merged))
   }
   const change: BadgeChange = { public: readVisibility(badges), look }

@@ -2,21 +2,21 @@ import { addMonths, daysBetween, monthOf } from '../dates.ts'
 import { roundedQuotient } from '../decimals.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 
-// What a badge says, from sums: pure.
+// The value of a badge, computed from sums. Pure.
 
 const GREY = 'grey'
 const LIGHT_GREY = 'lightgrey'
 const DEFAULT_THRESHOLDS: NonNullable<BadgeLook['thresholds']> = [80, 50]
 const DEFAULT_COLORS: NonNullable<BadgeLook['colors']> = ['brightgreen', 'yellow', 'red']
 
-/** Percent of the budget up to which spending is fully efficient, and from which it is not at all. */
+/** Percent of the budget up to which the efficiency is 100, and from which it is 0. */
 const FULL_PERCENT = 80n
 const NONE_PERCENT = 200n
-/** Least common multiple of 28, 29, 30 and 31: a month's limit divides into this many parts a day without a remainder. */
+/** Least common multiple of 28, 29, 30 and 31: a month's limit times this is divisible by the number of its days. */
 const DAY_PARTS = 377_580n
 
-/** A budget from its month on: `month` is its first day, `limit` in micro-dollars. */
-export interface Limit {
+/** A monthly budget in force from `month` on (its first day); `limit` in micro-dollars. */
+interface Limit {
   month: string
   limit: bigint
 }
@@ -24,7 +24,7 @@ export interface Limit {
 /** The badge of an organization that is unknown or does not show its badges. */
 export const unknownBadge = (kind: BadgeKind): Badge => ({ label: kind, message: 'unknown', color: GREY })
 
-/** The badge of a value from 0 to 100, in the organization's looks; undefined: there is nothing to say. */
+/** The badge of a value from 0 to 100, in the organization's looks; undefined: there is none. */
 export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeLook): Badge {
   const label = look.labels?.[kind] ?? kind
   if (value === undefined) return { label, message: 'n/a', color: LIGHT_GREY }
@@ -34,15 +34,18 @@ export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeL
   return { label, message: String(value), color }
 }
 
-/** Mean of `sessions` scores that sum up to `sum` hundredths, as a whole number; undefined without sessions. */
+/**
+ * The mean score, rounded to an integer, of `sessions` scores with a sum of `sum` hundredths; undefined without
+ * sessions.
+ */
 export function meanValue(sum: bigint, sessions: bigint): number | undefined {
   return sessions === 0n ? undefined : Number(roundedQuotient(sum, sessions * 100n))
 }
 
 /**
- * Cost efficiency, 0 to 100, as a whole number: `cost` micro-dollars spent on `days` against the budget for them.
- * Each day's budget is its month's limit divided by the month's days; days before the first limit are held to the
- * first. 100 up to 80 % of the budget, falling linearly to 0 at 200 %. undefined without a limit.
+ * Cost efficiency, an integer from 0 to 100: `cost` micro-dollars compared with the budget of `days`. The budget of a day
+ * is the limit of its month divided by the days of the month; the first limit also applies to the days before it. 100 up
+ * to 80 % of the budget, then falling linearly to 0 at 200 %; undefined without a limit.
  */
 export function efficiency(
   cost: bigint,

@@ -1,14 +1,14 @@
-// Builds the one executable: `bun run build`, or `bun run build --target linux-arm64` for the other machine.
+// Builds the executable: `bun run build`, or `bun run build --target linux-arm64` for another target.
 
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ROOT } from './files.ts'
 import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
 import { PACKED_FOLDER, packFiles } from './pack-files.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
 /**
- * Far above any limit of ours: a URL or header that is too long must reach our own error answer. At the default of
+ * Above all limits of the API, so that a URL or header that is too long gets the API's own error. At the default of
  * 16 KiB the server library answers 431 itself, with an empty body.
  */
 const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
@@ -25,14 +25,14 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       'build',
       '--compile',
       `--target=bun-${target}`,
-      // Never identifiers: Elysia reads its handlers' source text, and validation and hooks would fall silent.
+      // Without `--minify-identifiers`: Elysia reads the source text of its handlers, and would skip validation and hooks.
       '--minify-whitespace',
       '--minify-syntax',
-      // Halves the cold start. Needs esm: as cjs it would bake this machine's paths into import.meta.url.
+      // Halves the time of a cold start. Needs esm: with cjs, import.meta.url would contain the paths of this machine.
       '--bytecode',
       '--format=esm',
       '--sourcemap',
-      // What lies in the folder it is started from is not its configuration.
+      // Files in the working folder are not its configuration.
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
       `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
@@ -40,7 +40,7 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       assetsFolder(target),
       '--asset',
       PACKED_FOLDER,
-      // The worker then lies at worker/worker, where main's URL for it points, in source as in the executable.
+      // Puts the worker at worker/worker, the path in main's URL for it, as in the source.
       '--root',
       'src',
       'src/main.ts',
@@ -52,11 +52,11 @@ export async function compile(target: Target, outfile: string): Promise<void> {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if (exitCode !== 0) throw new Error('bun build failed')
-  // Pages that are not on disk yet cannot be given back: right after a build a first start would keep 18 MB more.
+  // Pages that are not on disk yet cannot be released: a start right after the build would use 18 MB more memory.
   const built = openSync(outfile, 'r')
   fsyncSync(built)
   closeSync(built)
-  // The executable holds its source maps; these copies of them nobody reads.
+  // The executable contains its source maps; these are copies.
   for (const name of readdirSync(dirname(outfile))) {
     if (name.endsWith('.map')) rmSync(join(dirname(outfile), name))
   }
@@ -64,10 +64,10 @@ export async function compile(target: Target, outfile: string): Promise<void> {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { target: { type: 'string' } } })
-  const asked = TARGETS.find((target) => target === values.target)
-  if (values.target !== undefined && asked === undefined)
+  const requested = TARGETS.find((target) => target === values.target)
+  if (values.target !== undefined && requested === undefined)
     throw new Error(`--target must be ${TARGETS.join(' or ')}`)
-  const target = asked ?? hostTarget()
+  const target = requested ?? hostTarget()
   const name = target === hostTarget() ? 'cloud-analytics' : `cloud-analytics-${target}`
   await compile(target, join(ROOT, 'dist', name))
 }

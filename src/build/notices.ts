@@ -1,11 +1,11 @@
-// Writes THIRD_PARTY_NOTICES: `bun run notices`, after a change of dependencies.
+// Writes THIRD_PARTY_NOTICES: `bun run notices`, needed after a change of dependencies.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { ROOT, readPackage } from './files.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
 const LICENCE_FILE = /^licen[sc]e([.-].*)?$/i
-/** What must stand beside the licence: Apache's NOTICE, and the licences of what a bundle of the package holds. */
+/** Texts required in addition to the licence: Apache's NOTICE, and the licences of packages inside a bundle. */
 const NOTICE_FILE = /^notice(\.(txt|md))?$|^swagger-ui-bundle\.js\.LICENSE\.txt$/i
 const COPYRIGHT_LINE = /^\W*copyright (?!notice|holder|owner|law|licen[sc]e|and )/i
 
@@ -14,18 +14,14 @@ interface Package {
   text: string
 }
 
-/** Every package that `dependencies` of package.json bring in, themselves included. */
+/** The packages of `dependencies` in package.json and all that they depend on. */
 function runtimePackages(): Package[] {
   const found = new Map<string, Package>()
   const visit = (name: string) => {
-    const folder = join(ROOT, 'node_modules', name)
+    const path = `node_modules/${name}`
+    const folder = join(ROOT, path)
     if (found.has(name) || !existsSync(folder)) return
-    const {
-      version,
-      license = 'licence below',
-      dependencies = {},
-      peerDependencies = {},
-    } = readJson(join(folder, 'package.json'))
+    const { version, license = 'licence below', dependencies = {}, peerDependencies = {} } = readPackage(path)
     const entries = readdirSync(folder).sort()
     const licence = entries.filter((entry) => LICENCE_FILE.test(entry)).slice(0, 1)
     const files = [...licence, ...entries.filter((entry) => NOTICE_FILE.test(entry))]
@@ -33,15 +29,11 @@ function runtimePackages(): Package[] {
     found.set(name, { label: `${name} ${version} (${license})`, text })
     for (const next of [...Object.keys(dependencies), ...Object.keys(peerDependencies)]) visit(next)
   }
-  for (const name of Object.keys(readJson(join(ROOT, 'package.json')).dependencies)) visit(name)
+  for (const name of Object.keys(readPackage().dependencies)) visit(name)
   return [...found.values()].sort((a, b) => a.label.localeCompare(b.label))
 }
 
-function readJson(path: string) {
-  return JSON.parse(readFileSync(path, 'utf8'))
-}
-
-/** Packages whose texts differ only in copyright lines, title and layout share one text. */
+/** Groups the packages whose licences differ only in copyright lines, title and layout. */
 function groupByText(packages: Package[]): Map<string, { text: string; packages: Package[] }> {
   const groups = new Map<string, { text: string; packages: Package[] }>()
   for (const item of packages) {

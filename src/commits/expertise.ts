@@ -1,23 +1,25 @@
+import { TIME_PATTERN } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { createDomain, type Domain, type DomainExpertise, type FileHistory } from '../scoring/ownership.ts'
-import { distinctKeys, entriesOfCommits, type Key, keyTable } from './path-keys.ts'
+import { distinctIds, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
 /**
- * Adds the commits (`sign` 1) to the counts of their authors in the domains they touch, or takes them out (-1) before their
- * files move or go. Bots' commits count for nobody. Returns the domains, the directory as `name`.
+ * Adds the commits (`sign` 1) to the counts of their authors in the domains they change, or subtracts them (-1) before their
+ * files are renamed or deleted. Commits of bots are not counted. Returns the domains.
  */
 export async function countCommits(
   tx: ISql,
   orgId: string,
-  commits: readonly Key[],
+  commits: readonly ItemId[],
   sign: 1 | -1,
-): Promise<Key[]> {
+): Promise<ItemId[]> {
   if (commits.length === 0) return []
-  return await tx<Key[]>`
+  return await tx<ItemId[]>`
     with counted as (
       insert into expertise_authors as a (org_id, project, directory, author_email, commits)
       select ${orgId}, f.project, f.directory, f.author_email, ${sign}::integer * count(distinct f.sha)
-      from ${entriesOfCommits(tx, orgId, distinctKeys(commits))}
+      from ${filesOfCommits(tx, orgId, distinctIds(commits))}
       where not f.bot
       group by f.project, f.directory, f.author_email
       on conflict (org_id, project, directory, author_email) do update set
@@ -28,18 +30,22 @@ export async function countCommits(
     from counted c`
 }
 
-/** Recomputes the expertise of these domains from their living files. Costs what these have: one row a file and author. */
-export async function recount(tx: ISql, orgId: string, directories: readonly Key[]): Promise<void> {
-  const domains = distinctKeys(directories)
+/** Computes the expertise of these domains from their files that are not deleted: reads one row a file and author. */
+export async function updateExpertise(
+  tx: ISql,
+  orgId: string,
+  directories: readonly ItemId[],
+): Promise<void> {
+  const domains = distinctIds(directories)
   if (domains.length === 0) return
-  const results: (Key & { result: DomainExpertise })[] = []
-  let open: (Key & { domain: Domain }) | undefined
+  const results: (ItemId & { result: DomainExpertise })[] = []
+  let open: (ItemId & { domain: Domain }) | undefined
   const close = () => {
     if (open !== undefined)
       results.push({ project: open.project, name: open.name, result: open.domain.result() })
     open = undefined
   }
-  for await (const { project, name, file } of livingFiles(tx, orgId, domains)) {
+  for await (const { project, name, file } of filesOf(tx, orgId, domains)) {
     if (open?.project !== project || open.name !== name) close()
     open ??= { project, name, domain: createDomain() }
     open.domain.add(file)
@@ -49,7 +55,7 @@ export async function recount(tx: ISql, orgId: string, directories: readonly Key
   await storeAuthors(tx, orgId, domains, results)
 }
 
-interface LivingRow {
+interface AuthorRow {
   project: string
   directory: string
   path: string
@@ -62,24 +68,24 @@ interface LivingRow {
 /** Rows read at a time; a domain of any size takes some MB. */
 const ROWS = 10_000
 
-/** The files that count: living ones with a commit of somebody who is no bot, by domain and name. */
-async function* livingFiles(
+/** The files that count, by domain and name: those that are not deleted and have a commit of an author who is no bot. */
+async function* filesOf(
   tx: ISql,
   orgId: string,
-  domains: readonly Key[],
-): AsyncGenerator<Key & { file: FileHistory }> {
-  let first: LivingRow | undefined
+  domains: readonly ItemId[],
+): AsyncGenerator<ItemId & { file: FileHistory }> {
+  let first: AuthorRow | undefined
   let authors: FileHistory['authors'][number][] = []
-  const taken = (row: LivingRow) => ({
+  const taken = (row: AuthorRow) => ({
     project: row.project,
     name: row.directory,
     file: { creator: row.creator, authors },
   })
-  const pages = tx<LivingRow[]>`
+  const pages = tx<AuthorRow[]>`
     select
       f.project, f.directory, f.path, f.creator_email as creator, a.author_email as email, a.commits,
-      to_char(a.last_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_at
-    from ${keyTable(tx, domains)} as n (project, directory)
+      to_char(a.last_at at time zone 'UTC', ${TIME_PATTERN}) as last_at
+    from ${idTable(tx, domains, 'directory')}
     join files f on f.org_id = ${orgId} and f.project = n.project and f.directory = n.directory
     join file_authors a on a.org_id = f.org_id and a.project = f.project and a.path = f.path
     where not f.deleted
@@ -99,17 +105,17 @@ async function* livingFiles(
   if (first !== undefined) yield taken(first)
 }
 
-type Results = readonly (Key & { result: DomainExpertise })[]
+type Results = readonly (ItemId & { result: DomainExpertise })[]
 
 async function storeDomains(
   tx: ISql,
   orgId: string,
-  domains: readonly Key[],
+  domains: readonly ItemId[],
   results: Results,
 ): Promise<void> {
   await tx`
     delete from expertise_domains d
-    using ${keyTable(tx, domains)} as n (project, directory)
+    using ${idTable(tx, domains, 'directory')}
     where d.org_id = ${orgId}
       and d.project = n.project
       and d.directory = n.directory`
@@ -117,24 +123,24 @@ async function storeDomains(
   await tx`
     insert into expertise_domains (org_id, project, directory, files, bus_factor, primary_email)
     select ${orgId}, n.*
-    from unnest(
-      ${results.map((domain) => domain.project)}::text[],
-      ${results.map((domain) => domain.name)}::text[],
-      ${results.map(({ result }) => result.files)}::integer[],
-      ${results.map(({ result }) => result.busFactor)}::integer[],
-      ${results.map(({ result }) => result.primary)}::text[]
-    ) as n`
+    from ${unnest(tx, results, {
+      project: 'text',
+      directory: ['text', ({ name }) => name],
+      files: ['integer', ({ result }) => result.files],
+      bus_factor: ['integer', ({ result }) => result.busFactor],
+      primary_email: ['text', ({ result }) => result.primary],
+    })}`
 }
 
-/** Who is in the results gets their numbers, who is not loses them, and who has no commit left goes. */
+/** Authors in the results get their numbers, the others none; those without commits are deleted. */
 async function storeAuthors(
   tx: ISql,
   orgId: string,
-  domains: readonly Key[],
+  domains: readonly ItemId[],
   results: Results,
 ): Promise<void> {
-  const rows = results.flatMap(({ project, name, result }) =>
-    result.authors.map((author) => ({ project, name, author })),
+  const authors = results.flatMap(({ project, name, result }) =>
+    result.authors.map((author) => ({ project, directory: name, ...author })),
   )
   await tx`
     update expertise_authors a
@@ -143,19 +149,11 @@ async function storeAuthors(
       ownership_percent = coalesce(w.ownership_percent, 0),
       last_at = w.last_at
     from (
-      select e.project, e.directory, e.author_email, n.score, n.files_owned, n.ownership_percent, n.last_at
-      from ${keyTable(tx, domains)} as k (project, directory)
-      join expertise_authors e on e.org_id = ${orgId} and e.project = k.project and e.directory = k.directory
-      left join unnest(
-        ${rows.map((row) => row.project)}::text[],
-        ${rows.map((row) => row.name)}::text[],
-        ${rows.map((row) => row.author.email)}::text[],
-        ${rows.map((row) => row.author.score)}::numeric[],
-        ${rows.map((row) => row.author.filesOwned)}::integer[],
-        ${rows.map((row) => row.author.ownershipPercent)}::numeric[],
-        ${rows.map((row) => row.author.lastAt)}::timestamptz[]
-      ) as n (project, directory, author_email, score, files_owned, ownership_percent, last_at)
-        on n.project = e.project and n.directory = e.directory and n.author_email = e.author_email
+      select e.project, e.directory, e.author_email, c.score, c.files_owned, c.ownership_percent, c.last_at
+      from ${idTable(tx, domains, 'directory')}
+      join expertise_authors e on e.org_id = ${orgId} and e.project = n.project and e.directory = n.directory
+      left join ${computed(tx, authors)}
+        on c.project = e.project and c.directory = e.directory and c.author_email = e.author_email
     ) w
     where a.org_id = ${orgId}
       and a.project = w.project
@@ -163,9 +161,27 @@ async function storeAuthors(
       and a.author_email = w.author_email`
   await tx`
     delete from expertise_authors a
-    using ${keyTable(tx, domains)} as n (project, directory)
+    using ${idTable(tx, domains, 'directory')}
     where a.org_id = ${orgId}
       and a.project = n.project
       and a.directory = n.directory
       and a.commits = 0`
 }
+
+type ScoredAuthor = DomainExpertise['authors'][number] & { project: string; directory: string }
+
+const computed = (tx: ISql, authors: readonly ScoredAuthor[]) =>
+  unnest(
+    tx,
+    authors,
+    {
+      project: 'text',
+      directory: 'text',
+      author_email: ['text', ({ email }) => email],
+      score: 'numeric',
+      files_owned: ['integer', ({ filesOwned }) => filesOwned],
+      ownership_percent: ['numeric', ({ ownershipPercent }) => ownershipPercent],
+      last_at: ['timestamptz', ({ lastAt }) => lastAt],
+    },
+    'c',
+  )

@@ -1,120 +1,125 @@
 import type { ISql } from '../db/client.ts'
-import { distinctKeys, entriesOfCommits, entriesOfFiles, type Key, keyTable } from './path-keys.ts'
+import { distinctIds, filesOfCommits, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 
 /**
- * Brings `files` and `file_authors` up to date: the files `moving` are counted anew from their whole histories, the others
- * that the commits `added` touched are added to. Returns the directories (as `name`) these files lie in.
+ * Updates `files` and `file_authors`: the files `renamed` are counted again from their whole histories; to the counts of
+ * the others that the commits `added` changed, these commits are added. Returns the directories of all these files.
  */
 export async function rebuildFiles(
   tx: ISql,
   orgId: string,
-  moving: readonly Key[],
-  added: readonly Key[],
-): Promise<Key[]> {
-  const anew = distinctKeys(moving)
-  const gone = await deleteFiles(tx, orgId, anew)
-  await addToAuthors(tx, orgId, anew, added)
-  const touched = await addToFiles(tx, orgId, anew, added)
-  return [...gone, ...touched]
+  renamed: readonly ItemId[],
+  added: readonly ItemId[],
+): Promise<ItemId[]> {
+  const recounted = distinctIds(renamed)
+  const before = await deleteFiles(tx, orgId, recounted)
+  await addToAuthors(tx, orgId, recounted, added)
+  const after = await addToFiles(tx, orgId, recounted, added)
+  return [...before, ...after]
 }
 
-async function deleteFiles(tx: ISql, orgId: string, files: readonly Key[]): Promise<Key[]> {
+async function deleteFiles(tx: ISql, orgId: string, files: readonly ItemId[]): Promise<ItemId[]> {
   if (files.length === 0) return []
   await tx`
     delete from file_authors a
-    using ${keyTable(tx, files)} as n (project, path)
+    using ${idTable(tx, files, 'path')}
     where a.org_id = ${orgId}
       and a.project = n.project
       and a.path = n.path`
-  return await tx<Key[]>`
-    with gone as (
+  return await tx<ItemId[]>`
+    with deleted as (
       delete from files f
-      using ${keyTable(tx, files)} as n (project, path)
+      using ${idTable(tx, files, 'path')}
       where f.org_id = ${orgId}
         and f.project = n.project
         and f.path = n.path
       returning f.project, f.directory as name
     )
-    select distinct g.project, g.name
-    from gone g`
+    select distinct d.project, d.name
+    from deleted d`
 }
 
-/** The entries to count: all of the files `anew`, and those of the commits `added` in other files. */
-const entriesOf = (tx: ISql, orgId: string, anew: readonly Key[], added: readonly Key[]) => tx`
-  anew (project, file) as materialized (
+/** The changes to count, as `changes`: all of the files `recounted`, and those of the commits `added` in other files. */
+const changesToCount = (
+  tx: ISql,
+  orgId: string,
+  recounted: readonly ItemId[],
+  added: readonly ItemId[],
+) => tx`
+  recounted as materialized (
     select n.*
-    from ${keyTable(tx, anew)} n
+    from ${idTable(tx, recounted, 'path')}
   ),
-  entries as (
+  changes as (
     select f.*
-    from ${entriesOfFiles(tx, orgId, anew)}
+    from ${historyOfFiles(tx, orgId, recounted)}
     union all
     select f.*
-    from ${entriesOfCommits(tx, orgId, added)}
+    from ${filesOfCommits(tx, orgId, added)}
     where not exists (
       select 1
-      from anew w
-      where w.project = f.project
-        and w.file = f.file
+      from recounted r
+      where r.project = f.project
+        and r.path = f.file
     )
   )`
 
 async function addToAuthors(
   tx: ISql,
   orgId: string,
-  anew: readonly Key[],
-  added: readonly Key[],
+  recounted: readonly ItemId[],
+  added: readonly ItemId[],
 ): Promise<void> {
   await tx`
-    with ${entriesOf(tx, orgId, anew, added)}
+    with ${changesToCount(tx, orgId, recounted, added)}
     insert into file_authors as a (org_id, project, path, author_email, commits, last_at)
-    select ${orgId}, e.project, e.file, e.author_email, count(distinct e.sha), max(e.committed_at)
-    from entries e
-    where not e.bot
-    group by e.project, e.file, e.author_email
+    select ${orgId}, c.project, c.file, c.author_email, count(distinct c.sha), max(c.committed_at)
+    from changes c
+    where not c.bot
+    group by c.project, c.file, c.author_email
     on conflict (org_id, project, path, author_email) do update set
       commits = a.commits + excluded.commits,
       last_at = greatest(a.last_at, excluded.last_at)`
 }
 
 /**
- * The creator is the author of the earliest commit that added the file (nobody when that is a bot); the latest entry tells
- * whether it lives. Both are kept with their times, so that what comes late still takes its place.
+ * The creator is the author of the earliest commit that added the file (nobody when that is a bot); the latest change says
+ * whether it is deleted. Both are stored with their times, so that the order in which commits come does not matter.
  */
 async function addToFiles(
   tx: ISql,
   orgId: string,
-  anew: readonly Key[],
-  added: readonly Key[],
-): Promise<Key[]> {
+  recounted: readonly ItemId[],
+  added: readonly ItemId[],
+): Promise<ItemId[]> {
   const isEarlier = tx`
     excluded.created_at is not null
     and (f.created_at is null or (excluded.created_at, excluded.created_sha) < (f.created_at, f.created_sha))`
   const isLater = tx`(excluded.last_at, excluded.last_sha) > (f.last_at, f.last_sha)`
-  return await tx<Key[]>`
-    with ${entriesOf(tx, orgId, anew, added)},
+  return await tx<ItemId[]>`
+    with ${changesToCount(tx, orgId, recounted, added)},
     touched as (
       insert into files as f (
         org_id, project, path, commits, additions, deletions, loc,
         creator_email, created_at, created_sha, first_at, last_at, last_sha, deleted
       )
       select
-        ${orgId}, e.project, e.file,
-        count(distinct e.sha) filter (where not e.bot),
-        coalesce(sum(e.additions) filter (where not e.bot), 0),
-        coalesce(sum(e.deletions) filter (where not e.bot), 0),
-        sum(e.additions - e.deletions),
-        (array_agg(case when e.bot then null else e.author_email end order by e.committed_at, e.sha)
-          filter (where e.status = 'added'))[1],
-        min(e.committed_at) filter (where e.status = 'added'),
-        (array_agg(e.sha order by e.committed_at, e.sha) filter (where e.status = 'added'))[1],
-        min(e.committed_at),
-        max(e.committed_at),
-        (array_agg(e.sha order by e.committed_at desc, e.sha desc))[1],
-        -- a commit that both deletes a name and gives it to another file leaves it living
-        (array_agg(e.status = 'deleted' order by e.committed_at desc, e.sha desc, e.status = 'deleted'))[1]
-      from entries e
-      group by e.project, e.file
+        ${orgId}, c.project, c.file,
+        count(distinct c.sha) filter (where not c.bot),
+        coalesce(sum(c.additions) filter (where not c.bot), 0),
+        coalesce(sum(c.deletions) filter (where not c.bot), 0),
+        sum(c.additions - c.deletions),
+        (array_agg(case when c.bot then null else c.author_email end order by c.committed_at, c.sha)
+          filter (where c.status = 'added'))[1],
+        min(c.committed_at) filter (where c.status = 'added'),
+        (array_agg(c.sha order by c.committed_at, c.sha) filter (where c.status = 'added'))[1],
+        min(c.committed_at),
+        max(c.committed_at),
+        (array_agg(c.sha order by c.committed_at desc, c.sha desc))[1],
+        -- where a commit deletes a file and renames another to its name, the name is not deleted
+        (array_agg(c.status = 'deleted' order by c.committed_at desc, c.sha desc, c.status = 'deleted'))[1]
+      from changes c
+      group by c.project, c.file
       on conflict (org_id, project, path) do update set
         commits = f.commits + excluded.commits,
         additions = f.additions + excluded.additions,

@@ -1,15 +1,16 @@
 import type { ISql } from '../db/client.ts'
-import { entriesOfCommits, entriesOfFiles, type Key } from './path-keys.ts'
+import { unnest } from '../db/rows.ts'
+import { filesOfCommits, historyOfFiles, type ItemId } from './item-ids.ts'
 
-// What a file is called now. A rename takes all that its old name stood for until then along, to the new name; so the name
-// that an entry of history has now is found by going from rename to rename, each the first one after the last. It depends
-// on the set of renames alone, not on the order in which they came to be known.
+// The name that a file has now. A rename moves the whole history of the old name until then to the new name; so the name
+// that a change of history has now is found by following the renames, each the first one after the one before. It depends
+// only on the set of renames, not on the order in which they are synced.
 
-/** A name as it stood just after a commit. */
-export interface Place {
+/** A file's name just after a commit. */
+export interface DatedName {
   project: string
   name: string
-  at: string | Date
+  at: string
   sha: string
 }
 
@@ -28,30 +29,25 @@ const nextRename = (tx: ISql, orgId: string) => tx`
   ) r`
 
 /**
- * The files, by the names they have now, whose history the new `renames`, or those of the `replaced` commits, may change.
- * Call it before anything of the batch is written: an entry that will lie elsewhere lies, until now, where the old name of
- * the rename that makes the difference leads to; and with a replaced one, where its new name leads to.
+ * The files, by the names they have now, whose history the new `renames` or those of the `replaced` commits may change. Call
+ * it before anything of the batch is written: a change whose file will get another name is, until then, in the file that the
+ * rename's old name leads to, and for a replaced rename in the one its new name leads to.
  */
-export async function placesBefore(
+export async function affectedFiles(
   tx: ISql,
   orgId: string,
-  renames: readonly Place[],
-  replaced: readonly Key[],
-): Promise<Key[]> {
+  renames: readonly DatedName[],
+  replaced: readonly ItemId[],
+): Promise<ItemId[]> {
   if (renames.length === 0 && replaced.length === 0) return []
-  return await tx<Key[]>`
+  return await tx<ItemId[]>`
     with recursive x (project, name, at, sha) as (
       (
         select n.project, n.name, n.at, n.sha
-        from unnest(
-          ${renames.map((rename) => rename.project)}::text[],
-          ${renames.map((rename) => rename.name)}::text[],
-          ${renames.map((rename) => rename.at)}::timestamptz[],
-          ${renames.map((rename) => rename.sha)}::text[]
-        ) as n (project, name, at, sha)
+        from ${unnest(tx, renames, { project: 'text', name: 'text', at: 'timestamptz', sha: 'text' })}
         union all
         select f.project, p.name, f.committed_at, f.sha
-        from ${entriesOfCommits(tx, orgId, replaced)}
+        from ${filesOfCommits(tx, orgId, replaced)}
         cross join lateral (values (f.path), (f.previous_path)) as p (name)
         where p.name is not null
       )
@@ -65,47 +61,47 @@ export async function placesBefore(
 }
 
 /**
- * Gives the entries of the files `moving` and of the commits `added` the names they have now. Returns the names of those
- * that moved.
+ * Updates `commit_files.file`, the name that a file has now, for the files `affected` and the commits `added`. Returns the
+ * names of those that changed.
  */
 export async function followRenames(
   tx: ISql,
   orgId: string,
-  moving: readonly Key[],
-  added: readonly Key[],
-): Promise<Key[]> {
-  return await tx<Key[]>`
-    with recursive entries as (
+  affected: readonly ItemId[],
+  added: readonly ItemId[],
+): Promise<ItemId[]> {
+  return await tx<ItemId[]>`
+    with recursive changes as (
       select f.project, f.sha, f.path, f.committed_at
-      from ${entriesOfFiles(tx, orgId, moving)}
+      from ${historyOfFiles(tx, orgId, affected)}
       union
       select f.project, f.sha, f.path, f.committed_at
-      from ${entriesOfCommits(tx, orgId, added)}
+      from ${filesOfCommits(tx, orgId, added)}
     ),
-    x (project, entry_sha, entry_path, step, name, at, sha) as (
-      select e.project, e.sha, e.path, 0, e.path, e.committed_at, e.sha
-      from entries e
+    x (project, change_sha, change_path, step, name, at, sha) as (
+      select c.project, c.sha, c.path, 0, c.path, c.committed_at, c.sha
+      from changes c
       union all
-      select x.project, x.entry_sha, x.entry_path, x.step + 1, r.path, r.committed_at, r.sha
+      select x.project, x.change_sha, x.change_path, x.step + 1, r.path, r.committed_at, r.sha
       from x
       ${nextRename(tx, orgId)}
     ),
     latest as (
-      select distinct on (x.project, x.entry_sha, x.entry_path) x.project, x.entry_sha, x.entry_path, x.name
+      select distinct on (x.project, x.change_sha, x.change_path) x.project, x.change_sha, x.change_path, x.name
       from x
-      order by x.project, x.entry_sha, x.entry_path, x.step desc
+      order by x.project, x.change_sha, x.change_path, x.step desc
     ),
-    moved as (
+    renamed as (
       update commit_files f
       set file = l.name
       from latest l
       where f.org_id = ${orgId}
         and f.project = l.project
-        and f.sha = l.entry_sha
-        and f.path = l.entry_path
+        and f.sha = l.change_sha
+        and f.path = l.change_path
         and f.file <> l.name
       returning f.project, f.file as name
     )
-    select distinct m.project, m.name
-    from moved m`
+    select distinct r.project, r.name
+    from renamed r`
 }

@@ -1,5 +1,5 @@
 import { normalizeTimestamp } from '../dates.ts'
-import type { CommitFile, CommitRecord } from '../records/commit.ts'
+import { type CommitFile, type CommitRecord, plainPath } from '../records/commit.ts'
 import { isBot } from '../scoring/ownership.ts'
 
 /** A commit as it is stored. */
@@ -12,11 +12,11 @@ export interface PreparedCommit {
   subject: string | null
   bot: boolean
   files: PreparedFile[]
-  /** SHA-256 of all above, files in order of their names: the same commit sent again hashes alike. */
+  /** SHA-256 of all above, files in order of their names: the same commit has the same hash. */
   hash: string
 }
 
-export interface PreparedFile {
+interface PreparedFile {
   path: string
   previousPath: string | null
   status: CommitFile['status']
@@ -25,8 +25,8 @@ export interface PreparedFile {
 }
 
 /**
- * A commit record in its stored form. A rename that does not say from where is a change like any other; a file named
- * twice counts as the later entry says.
+ * A commit record in its stored form. A rename without its old name is stored as a modification; of a file that occurs twice,
+ * the last entry counts.
  */
 export function prepareCommit(record: CommitRecord): PreparedCommit {
   const authorEmail = record.author_email.toLowerCase()
@@ -56,6 +56,3 @@ function preparedFile(file: CommitFile): PreparedFile {
     deletions: file.deletions,
   }
 }
-
-/** `./src/app.ts` and `/src/app.ts` are `src/app.ts`. */
-const plainPath = (path: string): string => path.replace(/^(?:\.?\/+)+/, '') || path

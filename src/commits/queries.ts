@@ -1,7 +1,7 @@
 import type { ISql, Sql } from '../db/client.ts'
 import type { CommitFile } from '../records/commit.ts'
 
-/** Commits with their files read at a time. */
+/** Commits per page of an export. */
 const PAGE = 500
 
 /** Which of the project's commits `shas` are stored. */
@@ -20,7 +20,7 @@ export async function findKnownCommits(
   return new Set(rows.map((row) => row.sha))
 }
 
-/** How many commits `commitLines` will give. */
+/** The number of commits that `commitLines` yields. */
 export async function countStoredCommits(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ commits: string }[]>`
     select count(*) as commits
@@ -39,7 +39,7 @@ interface CommitRow {
   files: CommitFile[] | null
 }
 
-/** Every commit of the organization as lines of NDJSON, newlines included, page by page, by project and hash. */
+/** All commits of the organization as NDJSON, one page per text, ordered by project and hash. */
 export async function* commitLines(sql: Sql, orgId: string): AsyncGenerator<string> {
   let after = { project: '', sha: '' }
   for (;;) {

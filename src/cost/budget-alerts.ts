@@ -2,7 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import { derivedId } from '../ids.ts'
 
-/** A month that went above its limit; amounts in dollars, exact to 6 decimals. */
+/** A month whose cost is above its limit; amounts in dollars, exact to 6 decimals. */
 export interface BudgetExceeded {
   budgetId: string
   cost: number
@@ -10,10 +10,10 @@ export interface BudgetExceeded {
 }
 
 /**
- * Those of `months` (their first days) whose cost is above the limit in force and was not in any request before: a month
- * counts once, also when its limit is raised and passed again. Needs the organization's lock, and the rollups and budgets
- * as the request leaves them. It is kept whether or not an endpoint listens: one that is added later is not told of months
- * long past.
+ * Finds those of `months` (their first days) whose cost is above the limit in force, and stores that they were. A month is
+ * returned once, also when its limit is raised and exceeded again. Needs the organization's lock, and the rollups and
+ * budgets as the request leaves them. Alerts are stored also where no endpoint subscribes to them, so that an endpoint
+ * created later receives none for months long past.
  */
 export async function writeBudgetAlerts(
   tx: ISql,

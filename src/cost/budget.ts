@@ -5,16 +5,16 @@ import type { Budget } from './model.ts'
 
 const ALERT_THRESHOLD_PERCENT = 80
 
-/** A day's cost in micro-dollars. */
-export interface DayCost {
+/** The cost of a day in micro-dollars. */
+interface DayCost {
   date: string
   cost: bigint
 }
 
 /**
- * How the month of `now` stands against its limit. `days` are the month's days with sessions, ascending; `since` is the
- * month of the budget record in force. Projections go on at the month's mean per day so far, today counted whole: the
- * same answer all day. The limit is exceeded by more than itself, not by reaching it.
+ * The budget of the month of `now`. `days`: the days of the month with sessions, ascending; `since`: the month of the budget
+ * record in force; `limit` in micro-dollars. Projections extrapolate the mean cost per day, with today as a whole day, so
+ * that they do not depend on the time of day. A cost equal to the limit does not exceed it.
  */
 export function budgetStatus(since: string, limit: bigint, days: readonly DayCost[], now: Date): Budget {
   const today = dateOf(now)
@@ -43,7 +43,7 @@ export function budgetStatus(since: string, limit: bigint, days: readonly DayCos
   }
 }
 
-/** The day on which the sum went above the limit. */
+/** The day on which the sum exceeded the limit; null if it did not. */
 function passedOn(days: readonly DayCost[], limit: bigint): string | null {
   let sum = 0n
   for (const day of days) {
@@ -61,7 +61,7 @@ interface Pace {
   limit: bigint
 }
 
-/** The day of this month on which the sum will go above the limit at the mean per day so far. */
+/** The day of this month on which the sum will exceed the limit at the current mean per day; null if it will not. */
 function willPass({ start, next, cost, daysPassed, limit }: Pace): string | null {
   if (cost === 0n) return null
   const wholeDaysWithin = Number((limit * daysPassed) / cost)

@@ -2,14 +2,14 @@ import postgres from 'postgres'
 import { OperatorError } from '../errors.ts'
 import { tlsOf } from './tls.ts'
 
-/** A pool of connections; tagged templates run on any of them. */
+/** A pool of connections; a tagged template runs on any of them. */
 export type Sql = postgres.Sql
-/** A pool, or the one connection inside `sql.begin`: for queries that serve both. */
+/** A pool, or the connection of `sql.begin`: for queries that run inside and outside of transactions. */
 export type ISql = postgres.ISql
-/** A part of a statement, to be put into another. */
+/** A part of a statement, for use inside another. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/** Where a server listens: any PostgreSQL by URL, or the embedded one by the folder of its socket. */
+/** A server and a database: any PostgreSQL by URL, or the embedded one by the folder of its socket. */
 export type ConnectTarget = { url: string } | { socketDir: string; user: string; database: string }
 
 export interface ConnectOptions {
@@ -17,7 +17,7 @@ export interface ConnectOptions {
   max: number
   /** Shown in `pg_stat_activity`. */
   applicationName: string
-  /** 25,000 unless given, so that a slow query ends before the HTTP server's 30 s; 0 for long commands: none. */
+  /** 25,000 unless given, below the HTTP server's limit of 30 s; 0: no limit, for long commands. */
   statementTimeoutMs?: number
   onnotice?: (notice: postgres.Notice) => void
 }
@@ -28,12 +28,12 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_S = 10
 /** An idle connection is a process of some MB in the server. */
 const IDLE_TIMEOUT_S = 300
-/** The driver's own back-off grows to 20 s; after a restart of the database we want to be back within 5. */
+/** The driver's own back-off grows to 20 s; after a restart of the database queries shall succeed within 5 s. */
 const MAX_BACKOFF_S = 1
 
 /**
- * Texts pass as they are, both ways: through a `Date` a timestamp would lose its microseconds and a day could move.
- * Only instants come back as `Date`, and a `Date` may be given for both.
+ * Dates and timestamps may be given as text, which is sent as it is: a `Date` has no microseconds, and its day
+ * depends on the time zone. Only timestamps come back as `Date`.
  */
 const TYPES = {
   date: {
@@ -62,7 +62,7 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
     max: options.max,
     connect_timeout: CONNECT_TIMEOUT_S,
     idle_timeout: IDLE_TIMEOUT_S,
-    // Typed as a number, but the driver takes a function of the failures so far.
+    // typed as a number, but the driver also takes a function of the number of failures
     backoff: ((retries: number) => Math.min(0.05 * 2 ** retries, MAX_BACKOFF_S)) as never,
     onnotice: options.onnotice ?? (() => {}),
     types: TYPES,
@@ -70,15 +70,15 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   }
   if ('socketDir' in target) {
     const { socketDir, user, database } = target
-    // `host`, `port` and `pass` given, or PGHOST, PGPORT and PGPASSWORD would be asked.
-    const place = { path: `${socketDir}/.s.PGSQL.5432`, host: 'localhost', port: 5432, pass: '' }
-    return postgres({ ...shared, ...place, user, database, ssl: false })
+    // without `host`, `port` and `pass` the driver reads PGHOST, PGPORT and PGPASSWORD
+    const socket = { path: `${socketDir}/.s.PGSQL.5432`, host: 'localhost', port: 5432, pass: '' }
+    return postgres({ ...shared, ...socket, user, database, ssl: false })
   }
   const url = parseUrl(target.url)
   const ssl = tlsOf(url)
   const prepare = url.searchParams.get('prepare') !== 'false'
   url.searchParams.delete('prepare')
-  // libpq's way to name a unix socket; the driver would send it to the server as a setting.
+  // libpq's parameter for the folder of a unix socket; the driver would send it to the server as a setting
   const socketDir = url.searchParams.get('host')
   if (socketDir?.startsWith('/') !== true) return postgres(url.href, { ...shared, ssl, prepare })
   url.searchParams.delete('host')
@@ -92,7 +92,7 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
 
 function sessionSettings(options: ConnectOptions) {
   const timeouts = {
-    // As text: the driver leaves out a number 0, and then a server's default would hold.
+    // text: the driver omits the number 0, and the server's default would apply
     statement_timeout: String(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
     lock_timeout: String(options.statementTimeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS),
     idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),

@@ -3,15 +3,15 @@ import type { ConnectTarget, Sql } from './client.ts'
 
 const MINIMUM_VERSION = 15
 const STARTING_UP = '57P03'
-const STARTING_UP_PATIENCE_MS = 30_000
+const STARTING_UP_LIMIT_MS = 30_000
 const STARTING_UP_PAUSE_MS = 200
 
 /**
- * Makes the pool's first connection. Throws OperatorError, without the password, when the server cannot be reached or
- * refuses us, or is older than PostgreSQL 15. A server that is just starting is waited for, 30 s at most.
+ * Makes the pool's first connection; waits up to 30 s for a server that is starting. Throws OperatorError, without the
+ * password, when the server cannot be reached, refuses the connection, or is older than PostgreSQL 15.
  */
 export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void> {
-  const deadline = performance.now() + STARTING_UP_PATIENCE_MS
+  const deadline = performance.now() + STARTING_UP_LIMIT_MS
   for (;;) {
     try {
       const [row] = await sql<{ version: number; text: string }[]>`
@@ -29,7 +29,7 @@ export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void
   }
 }
 
-/** The server as an operator knows it: address and database, nothing secret. */
+/** Address and database of the server, without secrets, for messages to the operator. */
 export function placeOf(target: ConnectTarget): string {
   if ('socketDir' in target) return `the embedded database (${target.socketDir})`
   const url = new URL(target.url)

@@ -1,9 +1,7 @@
 import { codeOf } from '../errors.ts'
 
-// Errors that mean the database cannot be asked just now, not that the question was wrong: of the driver, of the
-// socket below it, and of PostgreSQL itself while it starts, stops, fails over or is full.
-
-const AWAY = new Set([
+/** Errors of the driver, of its socket, and of PostgreSQL while it starts, stops, fails over or is overloaded. */
+const CODES = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
@@ -26,16 +24,16 @@ const AWAY = new Set([
   // too_many_connections; read_only_sql_transaction: a standby, in the middle of a failover
   '53300',
   '25006',
-  // lock_not_available, query_canceled: it takes too long now, behind a writer or under load
+  // lock_not_available, query_canceled: a time-out, behind a writer or under load
   '55P03',
   '57014',
 ])
 
-/** True when `error` says that the database is away for now. */
-export function isDatabaseAway(error: unknown): boolean {
+/** Whether the same statement may succeed later: the database cannot be reached or cannot execute it at the moment. */
+export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error)
-  // A name with several addresses fails with all their errors in one.
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway)
-  // Class 08: connection exceptions.
-  return code !== undefined && (AWAY.has(code) || /^08...$/.test(code))
+  // a host name with several addresses: the errors of all of them
+  if (error instanceof AggregateError) return error.errors.some(isConnectionError)
+  // class 08: connection exceptions
+  return code !== undefined && (CODES.has(code) || /^08...$/.test(code))
 }

@@ -1,14 +1,16 @@
 import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Sql } from './client.ts'
-import schema from './migrations/0001_schema.sql' with { type: 'text' }
-import audit from './migrations/0002_audit.sql' with { type: 'text' }
-import security from './migrations/0003_security.sql' with { type: 'text' }
-import commits from './migrations/0004_commits.sql' with { type: 'text' }
-import risk from './migrations/0005_risk.sql' with { type: 'text' }
-import badges from './migrations/0006_badges.sql' with { type: 'text' }
-import webhooks from './migrations/0007_webhooks.sql' with { type: 'text' }
-import queue from './migrations/0008_queue.sql' with { type: 'text' }
+import organizations from './migrations/0001_organizations.sql' with { type: 'text' }
+import sessions from './migrations/0002_sessions.sql' with { type: 'text' }
+import cost from './migrations/0003_cost.sql' with { type: 'text' }
+import team from './migrations/0004_team.sql' with { type: 'text' }
+import commits from './migrations/0005_commits.sql' with { type: 'text' }
+import audit from './migrations/0006_audit.sql' with { type: 'text' }
+import security from './migrations/0007_security.sql' with { type: 'text' }
+import risk from './migrations/0008_risk.sql' with { type: 'text' }
+import webhooks from './migrations/0009_webhooks.sql' with { type: 'text' }
+import webhookQueue from './migrations/0010_webhook_queue.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -16,26 +18,28 @@ interface Migration {
   text: string
 }
 
-/** In order of number, without gaps; what has been released is never edited. */
+/** In order of number, without gaps. A released migration is never edited. */
 export const MIGRATIONS: readonly Migration[] = [
-  { number: 1, name: 'schema', text: schema },
-  { number: 2, name: 'audit', text: audit },
-  { number: 3, name: 'security', text: security },
-  { number: 4, name: 'commits', text: commits },
-  { number: 5, name: 'risk', text: risk },
-  { number: 6, name: 'badges', text: badges },
-  { number: 7, name: 'webhooks', text: webhooks },
-  { number: 8, name: 'queue', text: queue },
+  { number: 1, name: 'organizations', text: organizations },
+  { number: 2, name: 'sessions', text: sessions },
+  { number: 3, name: 'cost', text: cost },
+  { number: 4, name: 'team', text: team },
+  { number: 5, name: 'commits', text: commits },
+  { number: 6, name: 'audit', text: audit },
+  { number: 7, name: 'security', text: security },
+  { number: 8, name: 'risk', text: risk },
+  { number: 9, name: 'webhooks', text: webhooks },
+  { number: 10, name: 'webhook_queue', text: webhookQueue },
 ]
 
-/** Any constant: one lock for "somebody is migrating this database". */
+/** Held while a database is migrated; any constant that nothing else uses. */
 const ADVISORY_LOCK = 7_262_111_961
 
 const checksumOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
 /**
- * Brings the database to this build's schema: each missing migration in a transaction of its own, one instance at a time.
- * Returns the names of those it applied. Throws OperatorError when the database is newer than this build or a
+ * Brings the database to this build's schema: each missing migration in a transaction of its own, one instance at a
+ * time. Returns the names of those it applied. Throws OperatorError when the database is newer than this build or a
  * migration that was applied differs from this build's.
  */
 export async function migrate(sql: Sql, log: Log): Promise<string[]> {

@@ -1,8 +1,8 @@
 import type { ISql } from './client.ts'
 
 /**
- * Waits for and holds, to the end of the transaction, the right to write the organization's data: writers of one
- * organization queue here, so that every later statement sees all that was committed before it.
+ * Locks the organization's row of `org_locks` until the end of the transaction. Writers of one organization run one
+ * after the other: every statement after this one sees what the writers before have committed.
  */
 export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
   const rows = await tx`

@@ -1,44 +1,35 @@
+import { withTimeout } from '../timeout.ts'
 import type { Sql } from './client.ts'
 
-type PingAnswer = 'ok' | 'unreachable' | 'no answer in time'
+type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 
 interface PingLimits {
-  /** How long one who asks waits. */
+  /** How long a caller waits. */
   limitMs: number
-  /** After so long a question is given up for lost: its connection may be half open, the next question takes another. */
+  /** When a query counts as lost and the next call sends another, over another connection: its own may be half open. */
   giveUpMs: number
 }
 
 /**
- * Asks whether the database answers, one question at a time, however often it is called: probes must not queue up before
- * a database that hangs. Never rejects.
+ * Checks whether the database responds, with one query in flight however often it is called: checks must not queue up
+ * before a database that hangs. Never rejects.
  */
-export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingAnswer> {
-  let asked: { answer: Promise<PingAnswer>; at: number } | undefined
+export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
+  let inFlight: { result: Promise<PingResult>; startedMs: number } | undefined
   return () => {
-    if (asked === undefined || performance.now() - asked.at > giveUpMs) {
-      const question = { answer: ask(sql), at: performance.now() }
-      asked = question
-      void question.answer.then(() => {
-        if (asked === question) asked = undefined
+    if (inFlight === undefined || performance.now() - inFlight.startedMs > giveUpMs) {
+      const query = { result: ping(sql), startedMs: performance.now() }
+      inFlight = query
+      void query.result.then(() => {
+        if (inFlight === query) inFlight = undefined
       })
     }
-    return within(limitMs, asked.answer)
+    return withTimeout(inFlight.result, limitMs, 'no answer in time')
   }
 }
 
-const ask = (sql: Sql): Promise<PingAnswer> =>
+const ping = (sql: Sql): Promise<PingResult> =>
   sql`select 1`.then(
     () => 'ok',
     () => 'unreachable',
   )
-
-async function within(limitMs: number, answer: Promise<PingAnswer>): Promise<PingAnswer> {
-  const late = Promise.withResolvers<PingAnswer>()
-  const timer = setTimeout(late.resolve, limitMs, 'no answer in time')
-  try {
-    return await Promise.race([answer, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -1,90 +1,85 @@
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { withTimeout } from '../timeout.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from './client.ts'
 import { createPing } from './ping.ts'
 
-// A connection whose other end has vanished without a word, behind a firewall that forgot it or beside a machine that
-// lost its power, never answers again, and the system notices after a quarter of an hour. Pools are replaced before.
+// A connection is half open when its other end is gone without closing it: a firewall dropped it from its table, or the
+// machine lost power. The kernel reports that after about 15 minutes. These pools open new connections long before.
 
-/** A pool that can be replaced by a new one while it is used. */
-export interface RenewablePool {
-  /** Asks whichever pool is the current one. */
+/** A pool whose connections can be replaced while it is used. */
+export interface ReconnectingPool {
+  /** Queries go to the current connections. */
   sql: Sql
-  /** Asks; rejects with ETIMEDOUT, and the pool is replaced, when no answer has come within the limit. */
-  ask<Answer>(question: (sql: Sql) => Promise<Answer>): Promise<Answer>
-  /** Whether all connections of the pool are taken, one at least by a statement at work: another question waits its turn. */
-  isAtWork(): Promise<boolean>
-  /** Replaces the pool; what it was asked fails as if its connections were lost. */
-  renew(): void
-  /** Ends the pool when what it was asked is answered, or after `timeoutS`. */
+  /** Runs a statement. Rejects with ETIMEDOUT, and replaces the connections, when it takes longer than the limit. */
+  run<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result>
+  /** Whether all connections are taken and at least one executes a statement: then a ping waits in the pool's queue. */
+  isBusy(): Promise<boolean>
+  /** Replaces the connections; statements in flight fail as if their connections were lost. */
+  reconnect(): void
+  /** Ends the pool when the statements in flight have ended, or after `timeoutS`. */
   end(timeoutS: number): Promise<void>
 }
 
-/** Longer than a statement may take: a slow one is no silence. */
-const SILENCE_MS = 30_000
-/** How long the server may take to say what it is doing. */
-const LOOK_LIMIT_MS = 3_000
+/** Above the statement time-out of 25 s, so that a slow statement does not count as lost. */
+const STATEMENT_LIMIT_MS = 30_000
+const BUSY_CHECK_LIMIT_MS = 3_000
+const LATE = Symbol('late')
 
 interface Current {
   sql: Sql
-  /** Of its connections, in the server's view of who is connected: no other pool has it. */
+  /** The `application_name` of its connections; no other pool has the same. */
   name: string
 }
 
-/** A pool as `connect` opens one, its `applicationName` followed by a word of its own. Throws as `connect` does. */
-export function createRenewable(
+/** Opens a pool as `connect` does, its `applicationName` followed by a random suffix. Throws as `connect` does. */
+export function createReconnectingPool(
   target: ConnectTarget,
   options: ConnectOptions,
-  limitMs = SILENCE_MS,
-): RenewablePool {
+  limitMs = STATEMENT_LIMIT_MS,
+): ReconnectingPool {
   const open = (): Current => {
     const name = `${options.applicationName} ${crypto.randomUUID().slice(0, 8)}`
     return { name, sql: connect(target, { ...options, applicationName: name }) }
   }
   let current = open()
-  const renew = (silent: Current) => {
-    // many may find out at once
-    if (current !== silent) return
+  const replace = (old: Current) => {
+    // several statements may find the same connections lost
+    if (current !== old) return
     current = open()
-    void silent.sql.end({ timeout: 0 }).catch(() => {})
+    void old.sql.end({ timeout: 0 }).catch(() => {})
   }
   return {
     sql: new Proxy(current.sql, {
       apply: (_first, self, args) => Reflect.apply(current.sql, self, args),
       get: (_first, name) => Reflect.get(current.sql, name),
     }),
-    async ask(question) {
-      const asked = current
-      const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => {
-        late.reject(
-          Object.assign(new Error(`the database gave no answer in ${limitMs} ms`), { code: 'ETIMEDOUT' }),
-        )
-        renew(asked)
-      }, limitMs)
-      try {
-        return await Promise.race([question(asked.sql), late.promise])
-      } finally {
-        clearTimeout(timer)
-      }
+    async run(statement) {
+      const used = current
+      const result = await withTimeout(statement(used.sql), limitMs, LATE)
+      if (result !== LATE) return result
+      replace(used)
+      throw Object.assign(new Error(`the database gave no answer in ${limitMs} ms`), { code: 'ETIMEDOUT' })
     },
-    isAtWork: () => isAtWork(target, options, current.name),
-    renew: () => renew(current),
+    isBusy: () => isBusy(target, options, current.name),
+    reconnect: () => replace(current),
     end: (timeoutS) => current.sql.end({ timeout: timeoutS }),
   }
 }
 
 /**
- * Asked by a connection of its own. What is idle within a transaction is taken too; but of connections that all wait for
- * their client, to read or to write, nothing says that the client is still there.
+ * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is taken
+ * too. Where all of them wait for their client, to read or to write, nothing shows that the client is still
+ * connected: false.
  */
-async function isAtWork(target: ConnectTarget, options: ConnectOptions, name: string): Promise<boolean> {
-  let late: ReturnType<typeof setTimeout> | undefined
+async function isBusy(target: ConnectTarget, options: ConnectOptions, name: string): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
   let end = () => {}
   try {
-    // reads the files that the URL may name
+    // throws when a file that the URL names cannot be read
     const sql = connect(target, { ...options, max: 1 })
     end = () => void sql.end({ timeout: 0 }).catch(() => {})
-    late = setTimeout(end, LOOK_LIMIT_MS)
+    timer = setTimeout(end, BUSY_CHECK_LIMIT_MS)
     const [row] = await sql<{ taken: number; working: number }[]>`
       select
         count(*) filter (where a.state <> 'idle')::integer as taken,
@@ -95,49 +90,50 @@ async function isAtWork(target: ConnectTarget, options: ConnectOptions, name: st
   } catch {
     return false
   } finally {
-    clearTimeout(late)
+    clearTimeout(timer)
     end()
   }
 }
 
-/** A ping is not given up for another connection before the silence is noticed: of a pool that is half open one may answer. */
+/** Five late pings take 6 s; no other connection is tried before, since some of a pool may still work. */
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
-/** Pings in a row without an answer, one a second, after which the pools are made anew. */
-const MAX_SILENT_PINGS = 5
+/** Late pings in a row, one a second, after which the pools reconnect. */
+const MAX_LATE_PINGS = 5
 
 /**
- * A function to be called once a second: it asks the first of `pools`, and when it has been silent five times, and not
- * since all its connections are at work, makes all of them anew. It resolves to whether the database answered; never
+ * Returns a function to call once a second: it pings the first of `pools` and resolves to whether the database
+ * responded. After five late pings in a row, unless all connections are busy, all of `pools` reconnect. Never
  * rejects.
  */
-export function createSilenceWatch(pools: readonly RenewablePool[], log: Log): () => Promise<boolean> {
+export function createConnectionMonitor(
+  pools: readonly ReconnectingPool[],
+  log: Log,
+): () => Promise<boolean> {
   const [first] = pools
   if (first === undefined) throw new Error('there is no pool to watch')
   const ping = createPing(first.sql, PING_LIMITS)
-  let silent = 0
-  let looking = false
-  const lookCloser = async () => {
-    looking = true
-    const isBusy = await first.isAtWork()
+  let late = 0
+  let isReconnecting = false
+  const reconnectUnlessBusy = async () => {
+    isReconnecting = true
+    const busy = await first.isBusy()
     try {
-      // it may have answered meanwhile
-      if (!isBusy && silent > 0) {
+      // a ping may have succeeded meanwhile
+      if (!busy && late > 0) {
         log.warn('the database is silent; connecting anew')
-        for (const pool of pools) pool.renew()
+        for (const pool of pools) pool.reconnect()
       }
     } catch (error) {
-      // a file that the URL names, unreadable just now
-      log.warn('cannot connect anew; trying again', {
-        error: error instanceof Error ? error.message : String(error),
-      })
+      // a file that the URL names cannot be read at the moment
+      log.warn('cannot connect anew; trying again', { error: messageOf(error) })
     }
-    looking = false
-    silent = 0
+    isReconnecting = false
+    late = 0
   }
   return async () => {
-    const answer = await ping()
-    silent = answer === 'no answer in time' ? silent + 1 : 0
-    if (silent >= MAX_SILENT_PINGS && !looking) void lookCloser()
-    return answer === 'ok'
+    const result = await ping()
+    late = result === 'no answer in time' ? late + 1 : 0
+    if (late >= MAX_LATE_PINGS && !isReconnecting) void reconnectUnlessBusy()
+    return result === 'ok'
   }
 }

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { OperatorError } from '../errors.ts'
 
-/** What the driver takes: no TLS, TLS if the server offers it, or TLS with these options. */
+/** The driver's option `ssl`: no TLS, TLS if the server offers it, or TLS with these options. */
 export type Tls = false | 'prefer' | ConnectionOptions
 
 const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
 /**
- * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a PostgreSQL URL, with libpq's meaning, and removes them from
- * it, for what stays in the query would be sent to the server as a setting. Throws OperatorError on an unknown mode or
- * a file that cannot be read.
+ * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a PostgreSQL URL, with libpq's meaning, and removes them:
+ * the driver would send them to the server as settings. Throws OperatorError on an unknown mode or a file that cannot
+ * be read.
  */
 export function tlsOf(url: URL): Tls {
   const [mode, rootCert, cert, key] = PARAMETERS.map((name) => url.searchParams.get(name))
@@ -27,7 +27,7 @@ export function tlsOf(url: URL): Tls {
     case 'prefer':
       return 'prefer'
     case 'require':
-      // As in libpq: with a root certificate at hand `require` checks the chain.
+      // as in libpq: with a root certificate `require` checks the chain
       return rootCert ? verifyCa(files) : { ...files, rejectUnauthorized: false }
     case 'verify-ca':
       return verifyCa(files)

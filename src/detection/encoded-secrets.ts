@@ -1,16 +1,15 @@
-import type { RawFinding, Scanner } from './secret-rules.ts'
+import { type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
-/** Base64 of at least 18 bytes, also wrapped over lines; every character has one way to match. */
+/** Base64 of at least 18 bytes, also over several lines. No character can match in two ways: no backtracking. */
 const BASE64 = /[A-Za-z0-9+/]{24,}(?:(?:\r?\n|\\n)[A-Za-z0-9+/]{4,})*={0,2}/g
 const PRINTABLE = /^[\t\n\r\x20-\x7e]+$/
-/** Enough of it to tell a text from an image or a hash, a multiple of 4. */
+/** Characters decoded first, to tell text from binary data; a multiple of 4. */
 const HEAD = 64
 const MAX_RUNS = 10_000
-const SEPARATOR = '\n\u0000\u0000\n'
 
 /**
- * Secrets inside base64, as Kubernetes secrets and encoded settings hold them: runs that decode to plain text are
- * scanned like any text. Place and length are those of the run, the fingerprint is that of the secret itself.
+ * Finds secrets inside base64, such as Kubernetes secrets: runs of base64 that decode to printable ASCII are scanned like
+ * any text. A finding has the position and length of its run, and the secret in plain text.
  */
 export async function findEncoded(text: string, scan: Scanner): Promise<RawFinding[]> {
   const runs: { at: number; length: number; from: number }[] = []
@@ -19,7 +18,7 @@ export async function findEncoded(text: string, scan: Scanner): Promise<RawFindi
     const plain = decode(match[0])
     if (plain === null) continue
     runs.push({ at: match.index, length: match[0].length, from: decoded.length })
-    decoded += plain + SEPARATOR
+    decoded += plain + TEXT_SEPARATOR
     if (runs.length === MAX_RUNS) break
   }
   if (runs.length === 0) return []

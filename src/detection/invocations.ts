@@ -1,22 +1,23 @@
 import { parseShell, type ShellCommand, type Word } from './shell.ts'
 
-/** A program as it really runs: `sudo`, `env`, `xargs` and `sh -c '…'` before it taken away. */
+/** A program that a command line runs, without wrappers such as `sudo`, `env` and `xargs`. */
 export interface Invocation {
-  /** Without its folder: `rm`. */
+  /** The file name without its folder: `rm`. */
   program: string
   args: Word[]
-  /** Through `sudo` or `doas`. */
+  /** Run by `sudo` or `doas`. */
   elevated: boolean
+  /** Files that its output is redirected to. */
   writes: string[]
-  /** Programs whose output it reads, nearest first. */
+  /** The programs before it in a pipeline, nearest first. */
   pipedFrom: Invocation[]
-  /** Text on its standard input: a here-document, or what `echo` before the pipe says. */
+  /** Text on its standard input: a here-document, or the text of an `echo` before it in the pipeline. */
   stdin: string | null
 }
 
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash'])
 const RESERVED = new Set(['if', 'then', 'elif', 'else', 'while', 'until', 'do', '!', '{', 'time', 'function'])
-/** Programs that run the one behind them, with those of their options that take a value. */
+/** Programs that run the program in their arguments, with their options that take a value. */
 const WRAPPERS: Readonly<Record<string, ReadonlySet<string>>> = {
   sudo: new Set(['-u', '-g', '-h', '-p', '-C', '-U', '--user', '--group']),
   doas: new Set(['-u', '-C']),
@@ -33,22 +34,23 @@ const WRAPPERS: Readonly<Record<string, ReadonlySet<string>>> = {
 }
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/
 const MAX_NESTING = 5
-/** Programs before the nearest one of a pipe that are looked at, and wrappers before one program. */
+/** Programs of a pipeline that are looked at before each program. */
 const MAX_PIPED = 8
+/** Wrappers before one program. */
 const MAX_WRAPPERS = 20
 const MAX_INVOCATIONS = 2_000
 
-/** Every program that the command line runs. */
+/** All programs that the command line runs, also those inside `sh -c`, `find -exec` and substitutions. */
 export function invocationsOf(script: string): Invocation[] {
   const invocations: Invocation[] = []
   collect(parseShell(script), invocations, 0)
   return invocations
 }
 
-/** The same for a list of arguments, as some tools give a command. */
+/** The same for a command as a list of arguments. */
 export function invocationsOfList(args: readonly string[]): Invocation[] {
   const invocations: Invocation[] = []
-  const words = args.map((text) => ({ text, quoted: true, inner: [] }))
+  const words = args.map((text) => ({ text, quoted: true, substitutions: [] }))
   collect([{ words, writes: [], pipedFrom: null, stdin: null }], invocations, 0)
   return invocations
 }
@@ -86,7 +88,7 @@ function unwrap(command: ShellCommand, piped = 0): Invocation | null {
         elevated,
         writes: command.writes,
         pipedFrom: pipedFrom === null ? [] : [pipedFrom, ...pipedFrom.pipedFrom],
-        stdin: command.stdin ?? (pipedFrom === null ? null : saidBy(pipedFrom)),
+        stdin: command.stdin ?? (pipedFrom === null ? null : echoedText(pipedFrom)),
       }
     }
     elevated ||= program === 'sudo' || program === 'doas'
@@ -103,10 +105,10 @@ function leadingOptions(words: readonly Word[], withValue: ReadonlySet<string>):
   return count
 }
 
-const saidBy = ({ program, args }: Invocation): string | null =>
+const echoedText = ({ program, args }: Invocation): string | null =>
   program === 'echo' || program === 'printf' ? args.map(({ text }) => text).join(' ') : null
 
-/** The text that a shell is told to run; null for anything else. */
+/** The script that a shell or `eval` runs; null for other programs and for script files. */
 function scriptOf({ program, args, stdin }: Invocation): string | null {
   if (program === 'eval') return args.map(({ text }) => text).join(' ')
   if (!SHELLS.has(program)) return null
@@ -115,7 +117,7 @@ function scriptOf({ program, args, stdin }: Invocation): string | null {
   return readsProgramFromInput({ program, args }) ? stdin : null
 }
 
-/** True for a shell or interpreter that is given neither a file nor a text to run, and so runs its standard input. */
+/** True for a shell or interpreter without a script in its arguments: it runs its standard input. */
 export function readsProgramFromInput({ program, args }: Pick<Invocation, 'program' | 'args'>): boolean {
   const interprets = SHELLS.has(program) || /^(?:python[\d.]*|node|ruby|perl)$/.test(program)
   if (!interprets) return false

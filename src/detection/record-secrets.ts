@@ -2,38 +2,39 @@ import type { FindingRecord } from '../records/finding.ts'
 import type { SyncRecord } from '../records/records.ts'
 import {
   type FoundSecret,
-  findingOf,
   findSecretsInTexts,
   maskSecrets,
-  newFindingChoice,
+  newFindingSelection,
   type ScannedText,
-  tellingBeyond,
+  secretFinding,
+  withOmittedCount,
 } from './secrets.ts'
 
-/** A record that holds no secret that we can find, and what was found in it. */
+/** A record with its secrets masked, and the findings of these secrets. */
 export interface CleanRecord<Record extends SyncRecord = SyncRecord> {
   record: Record
   findings: FindingRecord[]
 }
 
-/** A text of a record, by the record's position in its batch. */
+/** A text of a record. */
 interface Entry {
+  /** The position of the record in the list. */
   index: number
   path: Path
   text: string
 }
 
-/** Characters scanned at a time: some 20 ms. */
+/** Characters scanned at a time: about 20 ms. */
 const BATCH_CHARACTERS = 1024 * 1024
-/** Shorter than any secret: most names of tools. */
-const SHORTEST = 8
-/** Where a secret's kind would be longer than the secret: the field keeps its limit. */
+/** Shorter texts are not scanned: no secret is shorter, most names of tools are. */
+const MIN_LENGTH = 8
+/** For secrets that are shorter than their label, so that a masked field never exceeds its maximum length. */
 const SHORT_MASK = '[secret]'
-/** Up to so many secrets are also looked for where no rule would know them: a password without its address. */
-const MAX_SOUGHT = 50
-/** A field whose sender chooses what is in it, the names of its fields too. */
+/** Up to so many secrets are also masked where no rule finds them, such as a password without its address. */
+const MAX_REPLACED = 50
+/** A field whose content has no schema: its field names are scanned too. */
 const FREE_FIELD = 'details'
-/** Fields whose form or choice of values leaves no room for a secret, or by which records are known. */
+/** Fields that are not scanned: their format allows no secret, or they identify records. */
 const SAFE_FIELDS = new Set([
   'id',
   'user_id',
@@ -58,9 +59,9 @@ const SAFE_FIELDS = new Set([
 ])
 
 /**
- * Every text of every record, whatever its field, without the secrets in it: what is stored and shown holds none. Many
- * records are scanned at once, since a scan costs 0.16 ms before it reads a character; what becomes of a record depends
- * on it alone. `pause` is called between scans.
+ * Masks the secrets in all texts of the records, so that none is stored or shown. Scans many records at once, since each
+ * scan takes 0.16 ms plus the time for its characters; the result of a record does not depend on the others. `pause` is
+ * called after each scan, to let other work run. The given records are not changed.
  */
 export async function cleanRecords<Record extends SyncRecord>(
   records: readonly Record[],
@@ -85,27 +86,27 @@ function cleanRecord<Record extends SyncRecord>(
 ): CleanRecord<Record> {
   if (found.length === 0) return { record, findings: [] }
   const copy = structuredClone(record)
-  const kinds = new Map<string, string>()
+  const labels = new Map<string, string>()
   for (const [path, entries] of Map.groupBy(found, (entry) => entry.path)) {
     const text = entries[0]?.text ?? ''
-    for (const { secret } of entries) kinds.set(text.slice(secret.start, secret.end), labelOf(secret))
+    for (const { secret } of entries) labels.set(text.slice(secret.start, secret.end), labelOf(secret))
     const secrets = entries.map(({ secret }) => secret)
     if (path.at(-1) !== NAME) put(copy, path, maskSecrets(text, secrets, labelOf))
   }
   const free: unknown = Reflect.get(copy, FREE_FIELD)
-  if (free !== undefined) Reflect.set(copy, FREE_FIELD, withoutNames(free, kinds))
-  if (kinds.size <= MAX_SOUGHT) {
+  if (free !== undefined) Reflect.set(copy, FREE_FIELD, withoutSecretNames(free, labels))
+  if (labels.size <= MAX_REPLACED) {
     for (const { text, path } of stringsOf(copy, [])) {
-      const masked = withoutSecrets(text, kinds)
+      const masked = withoutSecrets(text, labels)
       if (masked !== text && path.at(-1) !== NAME) put(copy, path, masked)
     }
   }
   return { record: copy, findings: findingsOf(copy, found) }
 }
 
-/** The text with each of the secrets, by its text, replaced by its kind. */
-const withoutSecrets = (text: string, kinds: ReadonlyMap<string, string>): string =>
-  [...kinds].reduce((rest, [secret, label]) => rest.replaceAll(secret, () => label), text)
+/** The text with each secret replaced by its label. */
+const withoutSecrets = (text: string, labels: ReadonlyMap<string, string>): string =>
+  [...labels].reduce((rest, [secret, label]) => rest.replaceAll(secret, () => label), text)
 
 const labelOf = ({ ruleId, start, end }: FoundSecret): string => {
   const label = `[secret: ${ruleId}]`
@@ -113,12 +114,12 @@ const labelOf = ({ ruleId, start, end }: FoundSecret): string => {
 }
 
 function findingsOf(record: SyncRecord, found: readonly Found[]): FindingRecord[] {
-  const choice = newFindingChoice<FoundSecret & { path: Path }>()
-  for (const { secret, path } of found) choice.add({ ...secret, path })
-  const { findings, beyond } = choice.chosen()
-  return tellingBeyond(
-    findings.map((secret) => findingOf(secret, placeOf(record, secret.path))),
-    beyond,
+  const selection = newFindingSelection<FoundSecret & { path: Path }>()
+  for (const { secret, path } of found) selection.add({ ...secret, path })
+  const { findings, omitted } = selection.selected()
+  return withOmittedCount(
+    findings.map((secret) => secretFinding(secret, placeOf(record, secret.path))),
+    omitted,
   )
 }
 
@@ -138,19 +139,19 @@ function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry
   if (batch.length > 0) yield batch
 }
 
-/** The last step of the path of a field's name. */
+/** The last step of the path to the name of a field. */
 const NAME = Symbol('name')
 type Path = (string | number | typeof NAME)[]
 
 function* stringsOf(value: unknown, path: Path): Generator<{ text: string; path: Path }> {
   if (typeof value === 'string') {
-    if (value.length >= SHORTEST) yield { text: value, path }
+    if (value.length >= MIN_LENGTH) yield { text: value, path }
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* stringsOf(item, [...path, index])
   } else if (typeof value === 'object' && value !== null) {
     const isFree = path[0] === FREE_FIELD
     for (const [name, item] of Object.entries(value)) {
-      if (isFree && name.length >= SHORTEST) yield { text: name, path: [...path, name, NAME] }
+      if (isFree && name.length >= MIN_LENGTH) yield { text: name, path: [...path, name, NAME] }
       if (isFree || !SAFE_FIELDS.has(name)) yield* stringsOf(item, [...path, name])
     }
   }
@@ -162,12 +163,15 @@ function put(record: SyncRecord, path: Path, text: string): void {
   Reflect.set(Object(holder), path.at(-1) ?? '', text)
 }
 
-/** The same with the secrets in the names of its fields, at any depth, replaced by their kinds. */
-function withoutNames(value: unknown, kinds: ReadonlyMap<string, string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutNames(item, kinds))
+/** A copy of the value with the secrets in its field names, at any depth, replaced by their labels. */
+function withoutSecretNames(value: unknown, labels: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecretNames(item, labels))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [withoutSecrets(name, kinds), withoutNames(item, kinds)]),
+    Object.entries(value).map(([name, item]) => [
+      withoutSecrets(name, labels),
+      withoutSecretNames(item, labels),
+    ]),
   )
 }
 

@@ -1,31 +1,35 @@
 import type { SecretLintCoreConfig, SecretLintCoreResultMessage } from '@secretlint/types'
 import type { Severity } from '../records/finding.ts'
 
-// The rules that find secrets: secretlint's recommended preset, and a few kinds that it lacks.
+// The rules that find secrets: secretlint's recommended preset, and rules for kinds that it lacks.
 
-/** A secret with its text: it leaves `findSecrets` only as a fingerprint. */
+/** Between texts that are scanned together: no rule matches across it. */
+export const TEXT_SEPARATOR = '\n\u0000\u0000\n'
+
+/** A secret with its text, which `findSecrets` replaces by a fingerprint. */
 export interface RawFinding {
   ruleId: string
   title: string
   start: number
   secret: string
-  /** Characters that it takes in the text, where it does not stand there as it is. */
+  /** Number of characters in the text, if it differs from the length of `secret`: inside base64. */
   length?: number
   severity: Severity
 }
 
 const PRESET = '@secretlint/secretlint-rule-preset-recommend'
-/** The ids of AWS keys are off by default. */
+/** The preset's rule for ids of AWS keys is off by default. */
 const RULE_OPTIONS = [{ id: '@secretlint/secretlint-rule-aws', options: { enableIDScanRule: true } }]
-/** An account id is no secret. */
+/** Message ids of the preset that are no secrets. */
 const NOT_SECRET = new Set(['AWSAccountID'])
-/** Half of a pair: worth knowing, of no use alone. */
+/** Message ids of medium severity: a key id is of no use without its key. */
 const MEDIUM = new Set(['AWSAccessKeyID'])
 
-// Kinds that the preset lacks, each with a fixed prefix, so that a hit is sure. Forms from gitleaks' rules (MIT).
+// Kinds that the preset lacks. Each has a fixed prefix, which makes false positives unlikely. Patterns after gitleaks
+// (MIT).
 const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; severity: Severity }[] = [
   {
-    // the preset asks for a whole key in known encodings; a cut, encrypted or PGP one leaks as well
+    // the preset finds only complete keys in some encodings; this also finds cut, encrypted and PGP keys
     ruleId: 'privatekey',
     title: 'private key',
     pattern:
@@ -63,7 +67,7 @@ const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; seve
     severity: 'high',
   },
   {
-    // ours, and of all who follow Standard Webhooks
+    // of every product that implements Standard Webhooks
     ruleId: 'webhook-secret',
     title: 'webhook signing secret',
     pattern: /\bwhsec_[A-Za-z0-9+/]{24,128}={0,2}(?![A-Za-z0-9+/])/g,
@@ -77,10 +81,10 @@ const OWN_RULES: readonly { ruleId: string; title: string; pattern: RegExp; seve
   },
 ]
 
-/** Finds the secrets of one text of bounded size. */
+/** Finds the secrets in one text. */
 export type Scanner = (text: string) => Promise<RawFinding[]>
 
-/** Loads the rules: 40 ms and 30 MB that a server which scans nothing does not pay. */
+/** Loads the rules, which takes 40 ms and 30 MB; loaded on first use, not at the start of the server. */
 export async function loadScanner(): Promise<Scanner> {
   const [{ lintSource }, { creator }] = await Promise.all([
     import('@secretlint/core'),
@@ -88,7 +92,7 @@ export async function loadScanner(): Promise<Scanner> {
   ])
   const config: SecretLintCoreConfig = { rules: [{ id: PRESET, rule: creator, rules: RULE_OPTIONS }] }
   return async (text) => {
-    // the preset obeys comments that switch it off (`secretlint-disable`); a transcript must not be able to
+    // comments such as `secretlint-disable` in a text must not switch the preset off
     const content = text.replaceAll('secretlint-', 'secretlint_')
     const source = { filePath: 'text.txt', content, ext: '.txt', contentType: 'text' as const }
     const { messages } = await lintSource({
@@ -103,7 +107,7 @@ function rawOf(message: SecretLintCoreResultMessage, text: string): RawFinding |
   if (NOT_SECRET.has(message.messageId)) return null
   const [from, to] = message.range
   const secret = secretIn(message) ?? text.slice(from, to)
-  // the range of some rules begins before the secret (`aws_secret_access_key = `)
+  // the range of some rules starts before the secret (`aws_secret_access_key = `)
   const at = text.indexOf(secret, from)
   return {
     ruleId: message.ruleId.replace('@secretlint/secretlint-rule-', ''),
@@ -121,7 +125,7 @@ function secretIn(message: SecretLintCoreResultMessage): string | undefined {
   return values.sort((a, b) => b.length - a.length)[0]
 }
 
-// `found GitHub Token(…): ghp_…`: what stands before the colon never holds the secret, and the id is the fallback
+// `found GitHub Token(…): ghp_…`: the text before the colon, or the message id if that text is unusable
 function titleOf(message: SecretLintCoreResultMessage): string {
   const secret = secretIn(message)
   const words = message.message.split(': ')[0]?.replace(/^found |\s*\(.*$/g, '') ?? ''

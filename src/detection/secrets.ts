@@ -1,32 +1,34 @@
 import type { FindingRecord, Severity } from '../records/finding.ts'
 import { cut } from '../text.ts'
 import { findEncoded } from './encoded-secrets.ts'
-import { loadScanner, type RawFinding, type Scanner } from './secret-rules.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { loadScanner, type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
-/** Where a secret lies: its kind and place, never the secret. Lines and columns from 1. */
+/** The kind and position of a secret, without its text. Lines from 1. */
 export interface FoundSecret {
   ruleId: string
-  /** What was found, in words: `GitHub token`. */
+  /** The name of its kind: `GitHub token`. */
   title: string
   line: number
   /** Offsets into the text, end exclusive. */
   start: number
   end: number
   severity: Severity
-  /** First 16 hex digits of SHA-256 over rule and secret: the same secret is known again, and cannot be told from it. */
+  /** A hash of rule and secret: see `secretFingerprint`. */
   fingerprint: string
 }
 
-/** A longer text is scanned in pieces: the rules' regular expressions run over one text of bounded size. */
+/** Longer texts are scanned in pieces, to bound the input of the rules' regular expressions. */
 const MAX_PIECE = 4 * 1024 * 1024
-/** Pieces overlap by more than the longest secret (a private key of 4 KB). */
+/** Characters that pieces overlap: more than the longest secret, a private key of 4 KB. */
 const OVERLAP = 8 * 1024
-/** Findings that a record holds; the schema's limit. What a scan finds has none, or the rest would stay unmasked. */
+/** Findings per record, the schema's limit. A scan has no limit: all secrets must be masked. */
 const MAX_FINDINGS = 1_000
 let scanner: Promise<Scanner> | undefined
+/** Points that a finding takes from the security score. */
 const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
 
-/** Kinds and places of the secrets in a text, by place. `title` names the kind; the secret itself stays here. */
+/** Finds the secrets in a text, in order of position and without overlaps. */
 export async function findSecrets(text: string): Promise<FoundSecret[]> {
   scanner ??= loadScanner()
   const scan = await scanner
@@ -36,16 +38,16 @@ export async function findSecrets(text: string): Promise<FoundSecret[]> {
     for (const raw of [...(await scan(piece)), ...(await findEncoded(piece, scan))]) {
       const start = offset + raw.start
       const key = `${raw.ruleId} ${start}`
-      // of one that the end of a piece cut, the next piece has the whole
+      // a secret that the end of a piece cuts is longer in the next piece
       if ((found.get(key)?.end ?? 0) < start + (raw.length ?? raw.secret.length))
-        found.set(key, { ...located(raw, start), line: 0 })
+        found.set(key, { ...withoutText(raw, start), line: 0 })
     }
     if (offset + MAX_PIECE >= text.length) break
   }
-  return withLines(text, withoutDoubles([...found.values()]))
+  return withLines(text, withoutOverlaps([...found.values()]))
 }
 
-function located(raw: RawFinding, start: number): Omit<FoundSecret, 'line'> {
+function withoutText(raw: RawFinding, start: number): Omit<FoundSecret, 'line'> {
   const { ruleId, title, secret, severity, length = secret.length } = raw
   return {
     ruleId,
@@ -53,19 +55,18 @@ function located(raw: RawFinding, start: number): Omit<FoundSecret, 'line'> {
     start,
     end: start + length,
     severity,
-    fingerprint: fingerprintOf(ruleId, secret),
+    fingerprint: secretFingerprint(ruleId, secret),
   }
 }
 
-// Not salted, so that one secret found on two machines is one. A token is too random to be guessed from its hash; a
-// password in an address is not, so that there the rest of the address stands for it.
-function fingerprintOf(ruleId: string, secret: string): string {
-  const known = secret.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/, '$1:@')
-  return new Bun.CryptoHasher('sha256').update(`${ruleId}\n${known}`).digest('hex').slice(0, 16)
+// Without salt, so that a secret has the same fingerprint on every machine. A token has too much entropy to be found by
+// guessing. A password in a URL may not, so it is left out and the rest of the URL is hashed.
+function secretFingerprint(ruleId: string, secret: string): string {
+  return fingerprintOf(ruleId, secret.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/, '$1:@'))
 }
 
-// A connection string is also found as basic auth: of two at one place the longer is kept.
-function withoutDoubles(found: readonly FoundSecret[]): FoundSecret[] {
+// Two rules may match at one position, such as connection string and basic auth: keeps the longer match.
+function withoutOverlaps(found: readonly FoundSecret[]): FoundSecret[] {
   const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end)
   const kept: FoundSecret[] = []
   for (const secret of sorted) {
@@ -91,27 +92,30 @@ function withLines(text: string, found: readonly FoundSecret[]): FoundSecret[] {
   })
 }
 
-/** 100 less 25, 15, 8 or 3 points per distinct fingerprint by severity (its gravest), not below 0. */
+/**
+ * 0 to 100: 100 minus 25, 15, 8 or 3 points (critical, high, medium, low) for each distinct fingerprint, at its highest
+ * severity. A finding without a fingerprint counts as distinct. The points are a choice of this product.
+ */
 export function securityScore(
   findings: readonly { fingerprint?: string | null | undefined; severity: Severity }[],
 ): number {
-  const gravest = new Map<string, number>()
+  const points = new Map<string, number>()
   for (const [index, { fingerprint, severity }] of findings.entries()) {
     const key = fingerprint ?? `#${index}`
-    gravest.set(key, Math.max(gravest.get(key) ?? 0, POINTS[severity]))
+    points.set(key, Math.max(points.get(key) ?? 0, POINTS[severity]))
   }
-  return Math.max(0, 100 - [...gravest.values()].reduce((sum, points) => sum + points, 0))
+  return Math.max(0, 100 - [...points.values()].reduce((sum, most) => sum + most, 0))
 }
 
-/** A text to scan with what is known of its place. */
+/** A text to scan, with the caller's description of its origin. */
 export interface ScannedText<Place> {
   text: string
   place: Place
 }
 
 /**
- * Secrets of many texts at once: a call costs 0.16 ms before it reads a character, so short texts are joined by a line
- * that no rule's pattern crosses. `line` counts within the text.
+ * Finds the secrets of many texts in one scan, since each scan takes 0.16 ms plus the time for its characters. `line`,
+ * `start` and `end` are relative to the text.
  */
 export async function findSecretsInTexts<Place>(
   texts: readonly ScannedText<Place>[],
@@ -120,9 +124,9 @@ export async function findSecretsInTexts<Place>(
   let length = 0
   for (const { text } of texts) {
     starts.push(length)
-    length += text.length + SEPARATOR.length
+    length += text.length + TEXT_SEPARATOR.length
   }
-  const joined = texts.map(({ text }) => text).join(SEPARATOR)
+  const joined = texts.map(({ text }) => text).join(TEXT_SEPARATOR)
   const results: { place: Place; secret: FoundSecret }[] = []
   let index = 0
   let firstLine = 1
@@ -138,10 +142,9 @@ export async function findSecretsInTexts<Place>(
   }
   return results
 }
-const SEPARATOR = '\n\u0000\u0000\n'
 
-/** The finding of a secret, as records carry it; `file` may be null, ids are left to the writer. */
-export function findingOf(
+/** The finding of a secret for a record. `where`: its origin in words, such as `a prompt`. The writer adds the id. */
+export function secretFinding(
   secret: FoundSecret,
   {
     file,
@@ -163,15 +166,15 @@ export function findingOf(
   }
 }
 
-/** Chooses the findings that a record holds. */
-export interface FindingChoice<Found> {
+/** Selects the findings of a record. */
+interface FindingSelection<Found> {
   add(found: Found): void
-  /** At most 1,000 in their order, the first of each fingerprint before repetitions; `beyond` counts the others. */
-  chosen(): { findings: Found[]; beyond: number }
+  /** At most 1,000 in the order added; repeated fingerprints are left out first. `omitted`: the number of all others. */
+  selected(): { findings: Found[]; omitted: number }
 }
 
-/** Remembers no more than it may choose: the score is exact, since a few dozen distinct secrets bring it to 0. */
-export function newFindingChoice<Found extends { fingerprint: string }>(): FindingChoice<Found> {
+/** Memory is bounded by the limit. The score stays exact: 34 distinct secrets already bring it to 0. */
+export function newFindingSelection<Found extends { fingerprint: string }>(): FindingSelection<Found> {
   const known = new Set<string>()
   const firsts: { at: number; found: Found }[] = []
   const repeats: { at: number; found: Found }[] = []
@@ -187,24 +190,24 @@ export function newFindingChoice<Found extends { fingerprint: string }>(): Findi
       known.add(found.fingerprint)
       firsts.push({ at: count, found })
     },
-    chosen() {
-      const chosen = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
-      return { findings: chosen.map(({ found }) => found), beyond: count - chosen.length }
+    selected() {
+      const selected = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
+      return { findings: selected.map(({ found }) => found), omitted: count - selected.length }
     },
   }
 }
 
-/** The findings with what is not among them told in the last one's description. */
-export function tellingBeyond(findings: readonly FindingRecord[], beyond: number): FindingRecord[] {
-  if (beyond === 0) return [...findings]
+/** The findings with the number of omitted ones added to the description of the last. */
+export function withOmittedCount(findings: readonly FindingRecord[], omitted: number): FindingRecord[] {
+  if (omitted === 0) return [...findings]
   return findings.map((finding, index) =>
     index < findings.length - 1
       ? finding
-      : { ...finding, description: `${finding.description} ${beyond} more were found and are not listed.` },
+      : { ...finding, description: `${finding.description} ${omitted} more were found and are not listed.` },
   )
 }
 
-/** The text with each secret replaced by what `label` says of it. */
+/** The text with each secret replaced by `label(secret)`. */
 export function maskSecrets(
   text: string,
   secrets: readonly FoundSecret[],

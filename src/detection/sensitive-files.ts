@@ -1,19 +1,19 @@
 import type { Severity } from '../records/finding.ts'
 
-/** What a file holds that should not be read or kept by an agent. */
-export interface Sensitivity {
+/** The kind of a file that an agent should not read or keep. */
+interface Sensitivity {
   /** `SSH private key`, … */
   kind: string
-  /** Of reading it: its text goes to the model's vendor. */
+  /** Severity of reading it, which sends its text to the model's vendor. */
   severity: Severity
 }
 
 interface Kind extends Sensitivity {
-  /** Of the whole path in lower case, `/` between folders. */
+  /** Matches the whole path in lower case, with `/` between folders. */
   pattern: RegExp
 }
 
-// Names, not contents: what is in a file is not known here. The first match holds.
+// Decides by names, since the contents are not known. The first matching kind applies.
 const KINDS: readonly Kind[] = [
   { kind: 'SSH private key', severity: 'high', pattern: /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/ },
   { kind: 'list of authorized SSH keys', severity: 'low', pattern: /(?:^|\/)\.ssh\/authorized_keys$/ },
@@ -40,7 +40,7 @@ const KINDS: readonly Kind[] = [
     pattern:
       /(?:^~|^\/home\/[^/]+|^\/users\/[^/]+|^\/root)\/\.npmrc$|(?:^|\/)(?:\.pypirc|\.docker\/config\.json)$/,
   },
-  // in a project it is mostly settings
+  // inside a project it mostly contains settings only
   { kind: 'registry settings file', severity: 'low', pattern: /(?:^|\/)\.npmrc$/ },
   { kind: 'environment file', severity: 'medium', pattern: /(?:^|\/)\.env(?:\.[\w.-]+)?$/ },
   {
@@ -56,17 +56,17 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** Templates, public halves, certificates: named alike, but nothing to hide. */
+/** Templates, public keys and certificates: similar names without secrets. */
 const HARMLESS =
   /(?:^|\/)\.env[\w.-]*\.(?:example|sample|template|tpl|dist|defaults?|schema|vault|d\.ts|md)$|(?:^|\/)\.env\.(?:test|ci)$|(?:^|\/)[^/]*(?:cert|chain|public|\bca\b|bundle|pubkey)[^/]*\.(?:pem|key)$/
-/** Made-up keys of tests. */
-const OF_TESTS = /(?:^|\/)(?:tests?|__tests__|testdata|test-data|fixtures?|spec|examples?|mocks?)\//
+/** Folders of tests and examples, whose keys are not in use. */
+const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|testdata|test-data|fixtures?|spec|examples?|mocks?)\//
 
-/** What the file is, by its name; null when nothing speaks for a secret in it. */
+/** The kind of a sensitive file by its path; null for any other file. */
 export function sensitivityOf(path: string): Sensitivity | null {
   const plain = path.replaceAll('\\', '/').toLowerCase()
   if (HARMLESS.test(plain)) return null
   const found = KINDS.find(({ pattern }) => pattern.test(plain))
   if (found === undefined) return null
-  return { kind: found.kind, severity: OF_TESTS.test(plain) ? 'low' : found.severity }
+  return { kind: found.kind, severity: TEST_FOLDER.test(plain) ? 'low' : found.severity }
 }

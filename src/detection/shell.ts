@@ -1,26 +1,27 @@
-// A command line of a POSIX shell, taken apart as far as it takes to know which programs run with which arguments.
-// Quoted text, comments and here-documents are not commands, so that a commit message that names one is no danger.
+// A parser for command lines of a POSIX shell that finds the programs and their arguments. Quoted text, comments and
+// here-documents are no commands: a commit message that mentions `rm -rf /` matches no rule.
 
-/** A word of a command, quotes removed. */
+/** A word of a command, without its quotes. */
 export interface Word {
   text: string
-  /** A wildcard or `$` in it is text, not expanded. */
+  /** A part of it was quoted: wildcards are not expanded. */
   quoted: boolean
-  /** Commands whose output it is made of: `$(…)`, backquotes, `<(…)`. */
-  inner: ShellCommand[]
+  /** The commands of its substitutions: `$(…)`, backquotes, `<(…)`. */
+  substitutions: ShellCommand[]
 }
 
-/** One program run with its arguments, or a list of words that stands for one. */
+/** A simple command: a program with its arguments. */
 export interface ShellCommand {
   words: Word[]
-  /** Files that its output is written to. */
+  /** Files that its output is redirected to. */
   writes: string[]
-  /** What stands on its standard input: the command before `|`, or the text of a here-document. */
+  /** The command before `|`. */
   pipedFrom: ShellCommand | null
+  /** The text of a here-document or here-string. */
   stdin: string | null
 }
 
-/** Longer ones are cut: only a script pasted into a call is. */
+/** The rest of a longer command line is ignored. */
 const MAX_LENGTH = 64 * 1024
 const MAX_COMMANDS = 2_000
 const MAX_DEPTH = 10
@@ -29,16 +30,16 @@ interface State {
   text: string
   at: number
   commands: ShellCommand[]
-  /** Here-documents whose text begins behind the next line end. */
-  waiting: { command: ShellCommand; end: string; strip: boolean }[]
+  /** Here-documents whose text starts on the next line. */
+  hereDocuments: { command: ShellCommand; end: string; strip: boolean }[]
 }
 
-/** Every command in the text, also those inside substitutions and subshells, in order. Never throws. */
+/** All commands of the text in order, also those inside substitutions and subshells. Never throws. */
 export function parseShell(text: string): ShellCommand[] {
-  const state: State = { text: text.slice(0, MAX_LENGTH), at: 0, commands: [], waiting: [] }
+  const state: State = { text: text.slice(0, MAX_LENGTH), at: 0, commands: [], hereDocuments: [] }
   while (state.at < state.text.length) {
     readList(state, 0)
-    // a closing parenthesis without an opening one: the pattern of a `case`
+    // skips a closing parenthesis without an opening one: the pattern of a `case`
     state.at += 1
   }
   return state.commands
@@ -55,7 +56,7 @@ const keep = (state: State, command: ShellCommand): void => {
   if (command.words.length > 0 && state.commands.length < MAX_COMMANDS) state.commands.push(command)
 }
 
-/** Commands up to a closing parenthesis (left for the caller) or the end. */
+/** Reads commands up to a closing parenthesis (left for the caller) or the end. */
 function readList(state: State, depth: number): ShellCommand[] {
   const from = state.commands.length
   let command = newCommand()
@@ -107,21 +108,21 @@ function readRedirect(state: State, command: ShellCommand, depth: number): void 
   )?.[0]
   state.at += operator?.length ?? 1
   if (operator === '<(' || operator === '>(') {
-    command.words.push({ text: '', quoted: true, inner: readInner(state, depth) })
+    command.words.push({ text: '', quoted: true, substitutions: readSubstituted(state, depth) })
     return
   }
   while (state.text[state.at] === ' ' || state.text[state.at] === '\t') state.at += 1
   if (/[\n;|)]/.test(state.text[state.at] ?? '\n')) return
   const target = readWord(state, depth)
   if (operator === '<<' || operator === '<<-')
-    state.waiting.push({ command, end: target.text, strip: operator === '<<-' })
+    state.hereDocuments.push({ command, end: target.text, strip: operator === '<<-' })
   else if (operator === '<<<') command.stdin = target.text
   else if (operator?.includes('>') === true && !/^(?:\d|-|\/dev\/.*)$/.test(target.text))
     command.writes.push(target.text)
 }
 
 function readHereDocuments(state: State): void {
-  for (const { command, end, strip } of state.waiting) {
+  for (const { command, end, strip } of state.hereDocuments) {
     const lines: string[] = []
     while (state.at < state.text.length) {
       const stop = state.text.indexOf('\n', state.at)
@@ -132,22 +133,22 @@ function readHereDocuments(state: State): void {
     }
     command.stdin = lines.join('\n')
   }
-  state.waiting = []
+  state.hereDocuments = []
 }
 
-/** The commands of a substitution, up to and with its closing parenthesis. */
-function readInner(state: State, depth: number): ShellCommand[] {
-  // here-documents inside begin behind a line end inside
-  const waiting = state.waiting
-  state.waiting = []
-  const inner = depth < MAX_DEPTH ? readList(state, depth + 1) : []
-  state.waiting = waiting
+/** Reads the commands of a substitution and its closing parenthesis. */
+function readSubstituted(state: State, depth: number): ShellCommand[] {
+  // the text of a here-document inside starts after a line end inside
+  const outer = state.hereDocuments
+  state.hereDocuments = []
+  const commands = depth < MAX_DEPTH ? readList(state, depth + 1) : []
+  state.hereDocuments = outer
   if (state.text[state.at] === ')') state.at += 1
-  return inner
+  return commands
 }
 
 function readWord(state: State, depth: number): Word {
-  const word: Word = { text: '', quoted: false, inner: [] }
+  const word: Word = { text: '', quoted: false, substitutions: [] }
   const start = state.at
   while (state.at < state.text.length) {
     const char = state.text[state.at] ?? ''
@@ -189,19 +190,19 @@ function readDoubleQuoted(state: State, word: Word, depth: number): void {
   state.at += 1
 }
 
-/** `$(…)` or backquotes at this place: true when there was one. */
+/** Reads `$(…)` or backquotes at this position; false when there are none. */
 function readSubstitution(state: State, word: Word, depth: number): boolean {
   if (state.text.startsWith('$(', state.at)) {
     state.at += 2
-    word.inner.push(...readInner(state, depth))
+    word.substitutions.push(...readSubstituted(state, depth))
     return true
   }
   if (state.text[state.at] !== '`') return false
   const from = state.at + 1
   state.at = from
   skipTo(state, '`')
-  const nested: State = { text: state.text.slice(from, state.at), at: 0, commands: [], waiting: [] }
-  if (depth < MAX_DEPTH) word.inner.push(...readList(nested, depth + 1))
+  const nested: State = { text: state.text.slice(from, state.at), at: 0, commands: [], hereDocuments: [] }
+  if (depth < MAX_DEPTH) word.substitutions.push(...readList(nested, depth + 1))
   for (const command of nested.commands) keep(state, command)
   state.at += 1
   return true

@@ -1,41 +1,52 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { compareAuditRollups, rebuildAuditRollups } from '../audit/check.ts'
+import { AUDIT_TABLES } from '../audit/check.ts'
 import type { Sql } from '../db/client.ts'
+import { type DerivedTable, findDifferences, rebuildTables } from '../db/derived-tables.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { listOrganizations } from '../organizations/queries.ts'
-import { compareRiskRollups, rebuildRiskRollups } from '../risk/rollup.ts'
-import { compareFindings, rebuildFindings } from '../security/check.ts'
-import { compareRollups, rebuildRollups } from '../sessions/check.ts'
-import { compareActivity, rebuildActivity } from '../team/check.ts'
-import { compareDeliveryCounts, rebuildDeliveryCounts } from '../webhooks/outbox/check.ts'
+import { RISK_TABLES } from '../risk/check.ts'
+import { FINDING_TABLES } from '../security/check.ts'
+import { SESSION_TABLES } from '../sessions/check.ts'
+import { ACTIVITY_TABLES } from '../team/check.ts'
+import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
-/** What one look came to. */
+/** The result of one check. */
 export interface Check {
   name: string
   status: 'ok' | 'warn' | 'fail'
   message: string
 }
 
+/** The derived tables of each feature; of each feature that differs, one row is named. */
+const TABLES: readonly (readonly DerivedTable[])[] = [
+  SESSION_TABLES,
+  AUDIT_TABLES,
+  FINDING_TABLES,
+  ACTIVITY_TABLES,
+  RISK_TABLES,
+  DELIVERY_TABLES,
+]
+
 const GIB = 2 ** 30
 const MIN_FREE_BYTES = GIB / 10
 const LOW_FREE_BYTES = GIB
 
-/** What an error says, for a check's message. */
+/** The message of an error. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The check `look` makes; what it throws is a failure. */
-export async function check(name: string, look: () => Promise<Omit<Check, 'name'>>): Promise<Check> {
+/** Runs a check; what it throws is a failure. */
+export async function check(name: string, run: () => Promise<Omit<Check, 'name'>>): Promise<Check> {
   try {
-    return { name, ...(await look()) }
+    return { name, ...(await run()) }
   } catch (error) {
     return { name, status: 'fail', message: messageOf(error) }
   }
 }
 
-/** That the database answers, and how fast. */
+/** Checks that the database responds, and how fast. */
 export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
   check('database', async () => {
     const start = performance.now()
@@ -44,7 +55,7 @@ export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
     return { status: 'ok', message: `PostgreSQL ${version}, ${place}, answers in ${ms} ms` }
   })
 
-/** That the database has this program's schema. */
+/** Checks that the database has this program's schema. */
 export const checkMigrations = (sql: Sql): Promise<Check> =>
   check('migrations', async () => {
     const applied = await appliedMigrations(sql)
@@ -58,7 +69,7 @@ export const checkMigrations = (sql: Sql): Promise<Check> =>
     }
   })
 
-/** That every total of every organization agrees with its sessions; written anew first when `rebuild`. */
+/** Checks that the derived tables of every organization agree with its data; rebuilds them first when `rebuild`. */
 export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
   check('rollups', async () => {
     const organizations = await listOrganizations(sql)
@@ -67,27 +78,13 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
       if (rebuild) {
         await sql.begin(async (tx) => {
           await lockOrganization(tx, id)
-          await rebuildRollups(tx, id)
-          await rebuildAuditRollups(tx, id)
-          await rebuildFindings(tx, id)
-          await rebuildRiskRollups(tx, id)
-          await rebuildActivity(tx, id)
-          await rebuildDeliveryCounts(tx, id)
+          await rebuildTables(tx, id, TABLES.flat())
         })
       }
-      const [first] = await compareRollups(sql, id)
-      if (first !== undefined)
-        wrong.push(`${slug} (${first.grain} ${first.bucket} ${first.project || 'all projects'})`)
-      const [audit] = await compareAuditRollups(sql, id)
-      if (audit !== undefined) wrong.push(`${slug} (audit log, ${audit.grain} ${audit.bucket})`)
-      const [finding] = await compareFindings(sql, id)
-      if (finding !== undefined) wrong.push(`${slug} (${finding.table} ${finding.project || 'all projects'})`)
-      const [activity] = await compareActivity(sql, id)
-      if (activity !== undefined) wrong.push(`${slug} (activity, ${activity})`)
-      const [risk] = await compareRiskRollups(sql, id)
-      if (risk !== undefined) wrong.push(`${slug} (risk ${risk.bucket} ${risk.repo || 'all repositories'})`)
-      const [count] = await compareDeliveryCounts(sql, id)
-      if (count !== undefined) wrong.push(`${slug} (deliveries ${count.status} of ${count.day})`)
+      for (const tables of TABLES) {
+        const [first] = await findDifferences(sql, id, tables)
+        if (first !== undefined) wrong.push(`${slug} (${first})`)
+      }
     }
     if (wrong.length === 0)
       return { status: 'ok', message: `agree with the sessions of ${organizations.length} organizations` }
@@ -97,7 +94,7 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
     }
   })
 
-/** That the folder, or the one it will be made in, has room. */
+/** Checks that the folder, or the nearest one above it that exists, has free space. */
 export const checkDisk = (folder: string): Promise<Check> =>
   check('disk', async () => {
     let existing = folder

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { NotFoundError, ValidationError } from 'elysia'
-import { isDatabaseAway } from '../db/connection-errors.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ErrorBody } from './query.ts'
@@ -29,7 +29,7 @@ export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
   let unreachableLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
     const fields = { error, request_id: requestId, method: request.method, path }
-    if (!isDatabaseAway(error)) {
+    if (!isConnectionError(error)) {
       log.error('a request failed', fields)
       return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
     }

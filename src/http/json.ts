@@ -72,10 +72,10 @@ export function parseLines(text: string, problems: FieldProblem[]): { records: u
 }
 
 /**
- * Does `work` with a body whose problems are named `records[<position>]`; where the body came as NDJSON, and had blank
- * lines, they are named by line instead.
+ * Runs `work` with a body. Where the body came as NDJSON, the problems that it throws name `records[<line>]` in place of
+ * `records[<position>]`: these differ behind blank lines.
  */
-export async function namingLines<Result>(body: object, work: () => Promise<Result>): Promise<Result> {
+export async function withLineNumbers<Result>(body: object, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

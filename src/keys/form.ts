@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { BASE62, randomLowerAlnum, randomText } from '../ids.ts'
 
-// ca_live_<id>_<secret><checksum>. The checksum tells a mistyped key from a real one without a question to the
-// database; it is no secret and no signature.
+// ca_live_<id>_<secret><checksum>. The checksum detects a mistyped key without a query to the database; it is
+// no secret and no signature.
 
 const PREFIX = 'ca_live_'
 const ID_LENGTH = 8
@@ -40,7 +40,7 @@ export function makeKey(): { id: string; key: string; hash: Uint8Array } {
   return { id, key, hash: hashKey(key) }
 }
 
-/** The key's id and hash, or undefined when the text has not a key's form or its checksum is wrong. */
+/** The key's id and hash, or undefined when the text has another form or a wrong checksum. */
 export function parseKey(text: string): ParsedKey | undefined {
   const id = text.length === KEY_LENGTH ? FORM.exec(text)?.[1] : undefined
   if (id === undefined) return undefined

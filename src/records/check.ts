@@ -12,7 +12,7 @@ FormatRegistry.Set('day', isDate)
 FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))
 // in the index of a table with the project's name and a hash beside it: an entry holds 2,700 bytes
 FormatRegistry.Set('repository-path', (text) => Buffer.byteLength(text) <= MAX_PATH_BYTES)
-// one @, something before it, a dotted or plain host behind it, no spaces: delivery is not ours to judge
+// one @ with text before and after it, no spaces: whether mail can be delivered is not checked
 FormatRegistry.Set('email', (text) => /^[^\s@]+@[^\s@]+$/.test(text))
 
 const COMPILED = new Map<string, TypeCheck<TSchema>>(
@@ -34,7 +34,7 @@ export function problemOf(record: unknown, at: string): FieldProblem | undefined
     if (error !== undefined) return describe(error, at)
   }
   if (type === 'pr_risk') {
-    // what the schema cannot say: either the parts or what they are computed from
+    // what the schema cannot express: either the parts, or what they are computed from
     const problem = riskProblem(record as PrRiskRecord, at)
     if (problem !== undefined) return problem
   }
@@ -43,7 +43,7 @@ export function problemOf(record: unknown, at: string): FieldProblem | undefined
   return problems[0]
 }
 
-/** The most telling of nested union errors: for `X or null` with a value, what is wrong with the X. */
+/** The most specific of nested union errors: for `X or null` with a value, what is wrong with the X. */
 function describe(error: ValueError, at: string): FieldProblem {
   if (error.type === ValueErrorType.Union && error.value !== null && error.value !== undefined) {
     const nested = error.errors

@@ -39,3 +39,6 @@ export const CommitRecord = Type.Object(
   strict,
 )
 export type CommitRecord = Static<typeof CommitRecord>
+
+/** A path as it is stored: `./src/app.ts` and `/src/app.ts` are `src/app.ts`. */
+export const plainPath = (path: string): string => path.replace(/^(?:\.?\/+)+/, '') || path

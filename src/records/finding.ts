@@ -9,6 +9,9 @@ export const Severity = Type.Union([
 ])
 export type Severity = Static<typeof Severity>
 
+/** Sorts the most severe first. */
+export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
+
 export const FindingRecord = Type.Object(
   {
     id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$' })),
@@ -35,7 +38,7 @@ export const SecurityRecord = Type.Object(
 export type SecurityRecord = Static<typeof SecurityRecord>
 
 /** A severity that is reported at once, by a `security.alert` event. */
-export type AlertSeverity = Extract<Severity, 'critical' | 'high'>
+type AlertSeverity = Extract<Severity, 'critical' | 'high'>
 
 /** True for a severity that is reported at once. */
 export const isAlert = (severity: Severity): severity is AlertSeverity =>

@@ -13,7 +13,6 @@ export const RiskContribution = Type.Object(
   },
   strict,
 )
-export type RiskContribution = Static<typeof RiskContribution>
 
 const contributions = (description: string) => Type.Array(RiskContribution, { maxItems: 100, description })
 

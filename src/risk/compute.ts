@@ -8,13 +8,13 @@ import type { Change, RiskParts } from './prepare.ts'
 import { measureChange, regressionScore } from './regression.ts'
 import { securityPart } from './sensitive-paths.ts'
 
-/** 12 months: the history that a change is seen against ends where the change begins. */
+/** 12 months: the history before a change. */
 const HISTORY_MS = 365 * 86_400_000
-/** Changes whose owners and findings are looked up in one statement. */
-const CHANGES_A_STATEMENT = 200
+/** Their owners and findings are looked up in one statement. */
+const CHANGES_PER_STATEMENT = 200
 
-/** What the history says of a change. */
-interface Seen {
+/** A change with what the history contains of its files. */
+interface ChangeInHistory {
   change: Change
   /** its files by their names of now */
   files: string[]
@@ -35,20 +35,24 @@ export async function computeParts(
 ): Promise<RiskParts[]> {
   const parts = new Map<Change, RiskParts>()
   for (const [project, own] of Map.groupBy(changes, (change) => change.project)) {
-    // the history only moves on
+    // the history can only advance in time
     const inTime = own.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
-    const look = createLook(tx, orgId, project)
-    for (let start = 0; start < inTime.length; start += CHANGES_A_STATEMENT) {
-      const seen: Seen[] = []
-      for (const change of inTime.slice(start, start + CHANGES_A_STATEMENT)) seen.push(await look(change))
-      await computeSeen(tx, orgId, project, seen, parts)
+    const lookUp = createLookUp(tx, orgId, project)
+    for (let start = 0; start < inTime.length; start += CHANGES_PER_STATEMENT) {
+      const seen: ChangeInHistory[] = []
+      for (const change of inTime.slice(start, start + CHANGES_PER_STATEMENT)) seen.push(await lookUp(change))
+      await computePartsOf(tx, orgId, project, seen, parts)
     }
   }
   return changes.flatMap((change) => parts.get(change) ?? [])
 }
 
-/** A function that sees changes of one project, in order of time, against the history before each. */
-function createLook(tx: ISql, orgId: string, project: string): (change: Change) => Promise<Seen> {
+/** A function that looks up changes of one project, in order of time, in the history before each. */
+function createLookUp(
+  tx: ISql,
+  orgId: string,
+  project: string,
+): (change: Change) => Promise<ChangeInHistory> {
   const history = createHistory()
   const lines = new Map<string, number>()
   let readUntil = Number.NEGATIVE_INFINITY
@@ -92,11 +96,11 @@ async function addLines(
   for (const file of unknown) lines.set(file, found.get(file) ?? 0)
 }
 
-async function computeSeen(
+async function computePartsOf(
   tx: ISql,
   orgId: string,
   project: string,
-  seen: readonly Seen[],
+  seen: readonly ChangeInHistory[],
   parts: Map<Change, RiskParts>,
 ): Promise<void> {
   const touched = seen.flatMap(({ change, files }, index) =>

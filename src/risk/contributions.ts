@@ -1,6 +1,6 @@
 import { SCORE_DECIMALS, scaled } from '../decimals.ts'
 
-/** What one thing adds to a score: `value` is what was measured, `points` what it is worth. */
+/** What one measure adds to a score: the measured `value` and its `points`. */
 export interface Contribution {
   name: string
   value: number

@@ -3,15 +3,13 @@ import { partOf, type ScorePart } from './contributions.ts'
 // Files that usually change together (Gall, Hajek and Jazayeri, "Detection of logical coupling based on product release
 // history", ICSM 1998), with the thresholds that Tornhill's Code Maat made usual. Pure.
 
-/** Change sets of more files say nothing of which belong together. */
-export const MAX_CHANGE_SET = 30
 /** Mean revisions of the two files, at least. */
 const MIN_REVISIONS = 5
 /** Changes that have both, at least. */
 const MIN_SHARED = 5
 /** In percent. */
 const MIN_DEGREE = 30
-/** How surely a file that is missing from a change is one that was forgotten, if its degree is 100. Ours. */
+/** The probability that a missing file was forgotten if its degree is 100. Our own choice. */
 const MISSING_WEIGHT = 0.5
 /** Missing files that count: those of the greatest degree. */
 const MAX_MISSING = 10
@@ -32,7 +30,7 @@ export interface MissingFile {
   degree: number
 }
 
-/** 100 × shared changes / mean changes of the two; undefined when there are too few of any to tell. */
+/** 100 × shared changes / mean changes of the two; undefined below one of the thresholds. */
 export function couplingDegree(shared: number, revisionsA: number, revisionsB: number): number | undefined {
   const mean = (revisionsA + revisionsB) / 2
   if (shared < MIN_SHARED || mean < MIN_REVISIONS) return undefined
@@ -40,7 +38,7 @@ export function couplingDegree(shared: number, revisionsA: number, revisionsB: n
   return degree < MIN_DEGREE ? undefined : degree
 }
 
-/** What usually changes with these files and is not among them, closest first, then by name. Deleted files are left out. */
+/** The files that usually change with these and are not among them, by degree, then by name. Deleted files are left out. */
 export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string>): MissingFile[] {
   const closest = new Map<string, number>()
   for (const file of changed) {

@@ -1,10 +1,11 @@
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import type { CommittedChange } from './history.ts'
 import type { OpenFindings } from './sensitive-paths.ts'
 
-/** Commits that a score looks back on, at most: the latest. */
+/** A score considers at most this many commits, the latest ones. */
 export const MAX_COMMITS = 2_000
-/** Latest changes of a file that its owners are told from. */
+/** The owners of a file are derived from at most this many of its latest changes. */
 const MAX_OWN_CHANGES = 200
 
 interface ChangeRow {
@@ -16,8 +17,8 @@ interface ChangeRow {
 }
 
 /**
- * The project's latest MAX_COMMITS commits in the range, in order of time, without those of bots and those of more than 30
- * files: read from an index, so that it costs the same whatever the history's length.
+ * The project's latest MAX_COMMITS commits in the range, in order of time, without those of bots and those with more than
+ * 30 files. Read from an index: the cost does not depend on the length of the history.
  */
 export async function commitsIn(
   tx: ISql,
@@ -62,7 +63,7 @@ export async function commitsIn(
   return commits
 }
 
-/** Lines that these files have now, as far as is known; the names are those of now. */
+/** The current number of lines of these files, by current name; files without a known number are left out. */
 export async function linesOf(
   tx: ISql,
   orgId: string,
@@ -83,15 +84,15 @@ export async function linesOf(
   return new Map(rows.map(({ path, loc }) => [path, Number(loc)]))
 }
 
-/** A file of a change: which change, and its name of now. */
-export interface Touched {
+/** A file of a change, by its current name. */
+interface Touched {
   change: number
   file: string
-  /** Of the change: only what was before it counts. */
+  /** The time of the change: only earlier commits count. */
   before: string
 }
 
-/** How many files of each change one person changed before, or nobody, as their latest 200 changes tell. */
+/** For each change, the number of its files whose latest 200 changes have at most one author. */
 export async function countSingleOwned(
   tx: ISql,
   orgId: string,
@@ -100,11 +101,7 @@ export async function countSingleOwned(
 ): Promise<Map<number, number>> {
   const rows = await tx<{ change: number; single_owned: string }[]>`
     select n.change, count(*) as single_owned
-    from unnest(
-      ${touched.map(({ change }) => change)}::integer[],
-      ${touched.map(({ file }) => file)}::text[],
-      ${touched.map(({ before }) => before)}::timestamptz[]
-    ) as n (change, file, before)
+    from ${unnest(tx, touched, { change: 'integer', file: 'text', before: 'timestamptz' })}
     where (
       select count(distinct l.author_email)
       from (
@@ -123,7 +120,7 @@ export async function countSingleOwned(
   return new Map(rows.map((row) => [row.change, Number(row.single_owned)]))
 }
 
-/** Open findings in the files of each change, each finding once a file; `keys` are those of names that the files have or had. */
+/** The open findings in the files of each change, each once per file; `fileKey`: of a current or former name of a file. */
 export async function findingsIn(
   tx: ISql,
   orgId: string,
@@ -133,12 +130,8 @@ export async function findingsIn(
   const rows = await tx<({ change: number } & Record<keyof OpenFindings, string>)[]>`
     select
       n.change, sum(r.critical) as critical, sum(r.high) as high, sum(r.medium) as medium, sum(r.low) as low
-    from unnest(
-      ${named.map(({ change }) => change)}::integer[],
-      ${named.map(({ fileKey }) => fileKey)}::text[]
-    ) as n (change, file_key)
-    join file_risks r
-      on r.org_id = ${orgId} and r.project = ${project} and r.file_key = decode(n.file_key, 'hex')
+    from ${unnest(tx, named, { change: 'integer', file_key: ['bytea', ({ fileKey }) => fileKey] })}
+    join file_risks r on r.org_id = ${orgId} and r.project = ${project} and r.file_key = n.file_key
     group by n.change`
   return new Map(
     rows.map(({ change, critical, high, medium, low }) => [

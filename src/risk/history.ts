@@ -22,9 +22,9 @@ interface LastChange {
   deleted: boolean
 }
 
-/** A stretch of a project's commits that moves on in time: what was there, and who is hot. */
+/** The commits of a project in a time window that advances: names of files, change sets and hotspots. */
 export interface MovingHistory extends ChangeHistory {
-  /** Takes later commits, in order of time, then forgets those before `from` and all but the latest `limit`. */
+  /** Adds later commits, in order of time, then removes those before `from` and all but the latest `limit`. */
   advance(commits: readonly CommittedChange[], from: number, limit: number): void
   /** The name that a file has now which had this one; itself where the history does not know it. */
   nameNow(path: string): string
@@ -49,7 +49,7 @@ export function createHistory(): MovingHistory {
     for (const { path, file, deleted } of files) {
       const change = { commit: next, file, deleted }
       byName.set(path, change)
-      // a commit may both take a file away and put another in its place
+      // a commit may delete a file and rename another to its name
       if (byFile.get(file)?.commit !== next || !deleted) byFile.set(file, change)
     }
     for (const file of changeSet) {
@@ -60,7 +60,7 @@ export function createHistory(): MovingHistory {
     next += 1
   }
 
-  const forgetFirst = (changeSet: ReadonlySet<string>) => {
+  const removeFirst = (changeSet: ReadonlySet<string>) => {
     for (const file of changeSet) {
       const changeSets = revisions.get(file)
       changeSets?.delete(changeSet)
@@ -79,7 +79,7 @@ export function createHistory(): MovingHistory {
       for (const commit of later) add(commit)
       for (const { at, changeSet } of commits.values()) {
         if (at >= from && commits.size <= limit) break
-        forgetFirst(changeSet)
+        removeFirst(changeSet)
       }
     },
     nameNow: (path) => known(byName.get(path))?.file ?? path,
@@ -91,12 +91,12 @@ export function createHistory(): MovingHistory {
       const changed = [...revisions.keys()]
       const counts = Float64Array.from(changed, revisionsOf).sort()
       const sizes = Float64Array.from(changed, (file) => lines.get(file) ?? 0).sort()
-      const standings = files.map((file) => {
+      const hotspots = files.map((file) => {
         if (!revisions.has(file)) return 0
         const often = percentile(countBelow(counts, revisionsOf(file)), changed.length)
         return often * percentile(countBelow(sizes, lines.get(file) ?? 0), changed.length)
       })
-      return standings.reduce((hottest, standing) => Math.max(hottest, standing), 0)
+      return hotspots.reduce((hottest, hotspot) => Math.max(hottest, hotspot), 0)
     },
   }
 }

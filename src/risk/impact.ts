@@ -1,23 +1,23 @@
 import { partOf, type ScorePart } from './contributions.ts'
 
-// How much a change can do where it lands: hotspots after Tornhill, "Your Code as a Crime Scene" (change frequency × size),
-// spread, and files that few know. The weights are ours. Pure.
+// The impact of a change: hotspots after Tornhill, "Your Code as a Crime Scene" (change frequency × size), spread, and files
+// with one owner or none. The weights are our own choice. Pure.
 
 const WEIGHTS = { hotspot: 40, spread: 20, entropy: 20, single_owner: 20 } as const
 /** Files at which the spread is full. */
 const FULL_SPREAD = 20
 
-export interface Impact {
+interface Impact {
   files: number
   /** spread of the changed lines over the files, in bits */
   entropy: number
   /** of the hottest file, 0 to 1 */
   hotspot: number
-  /** files that one person changed before, or nobody */
+  /** files with at most one author before */
   singleOwned: number
 }
 
-/** Where a value stands among `count` values of which `less` are less: 0 for the least, 1 for the greatest; 0 of one. */
+/** The percentile of a value among `count` values of which `less` are less: 0 for the least, 1 for the greatest; 0 of one. */
 export const percentile = (less: number, count: number): number =>
   count <= 1 ? 0 : Math.min(1, less / (count - 1))
 

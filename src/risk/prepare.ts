@@ -1,6 +1,6 @@
 import { dateOf, normalizeTimestamp } from '../dates.ts'
 import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
-import type { CommitFile } from '../records/commit.ts'
+import { type CommitFile, plainPath } from '../records/commit.ts'
 import type { PrRiskRecord, RiskContributions } from '../records/risk.ts'
 import { PARTS, type Part, scoreField } from '../records/risk.ts'
 import type { Rating } from './model.ts'
@@ -21,7 +21,7 @@ export interface RiskParts {
 
 /** A record in its stored form: the parts as they were given, or what to compute them from. */
 export interface PreparedRisk {
-  /** As given; null: it has the one it has, or one is made. */
+  /** As given; null: the stored one, or a derived one. */
   id: string | null
   repo: string
   prNumber: number
@@ -56,7 +56,7 @@ export function prepareRisk(record: PrRiskRecord): PreparedRisk {
 
 function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
   if (record.files == null || record.project == null) return null
-  // a file named twice counts as the later entry says, like in a commit
+  // of a file that occurs twice, the last entry counts, as in a commit
   const files = new Map(record.files.map((file) => [plainPath(file.path), file]))
   return {
     project: record.project,
@@ -73,9 +73,6 @@ function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
       .sort((a, b) => (a.path < b.path ? -1 : 1)),
   }
 }
-
-/** `./src/app.ts` and `/src/app.ts` are `src/app.ts`. */
-const plainPath = (path: string): string => path.replace(/^(?:\.?\/+)+/, '') || path
 
 /** A score that came without explanation is its own. */
 function givenParts(record: PrRiskRecord): RiskParts {
@@ -115,7 +112,7 @@ export function ratingOf(riskScore: number): Rating {
   return riskScore <= 80 ? 'high' : 'critical'
 }
 
-/** What a score counts for in the rollups. */
+/** What the rollups count of a score. */
 export interface CountedRisk {
   repo: string
   rating: Rating

@@ -15,7 +15,7 @@ interface RiskRow
 
 type ListRow = Omit<RiskRow, 'id'> & {
   total: string
-  /** null in the one row of an empty page */
+  /** null in the only row of an empty page */
   id: string | null
 }
 
@@ -40,8 +40,8 @@ const riskOf = (row: RiskRow): RiskScore => ({
 })
 
 /**
- * A page of the organization's risk scores that match, newest first, and how many match in all, both as of one instant.
- * The rollup tells on which day the page begins, so that no page skips more than one day's.
+ * A page of the matching risk scores, newest first, and the number of all matching ones, from one snapshot. The rollups
+ * contain the day on which the page starts, so that no page skips more than the risk scores of one day.
  */
 export async function listRisks(
   sql: Sql,
@@ -90,12 +90,12 @@ export async function listRisks(
   }
 }
 
-/** Records read at a time for an export. */
+/** Records per page of an export. */
 const PAGE = 1_000
 
 /**
- * The organization's risk scores as records of sync, pages of them, oldest first. Each has its parts and what explains them,
- * as they were computed: whoever takes them in gives the same answers, whatever history is known there.
+ * Pages of the organization's risk scores as records for sync, oldest first. They contain the computed scores and
+ * contributions, so that an import gives the same scores whatever commits the other instance has.
  */
 export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<object[]> {
   let after = { position: '-infinity', id: '' }
@@ -117,7 +117,7 @@ export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<obje
   }
 }
 
-/** How many records `riskRecords` will give. */
+/** The number of records that `riskRecords` yields. */
 export async function countRisks(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ prs: string }[]>`
     select coalesce(sum(r.prs), 0) as prs

@@ -4,7 +4,7 @@ import { partOf, type ScorePart } from './contributions.ts'
 // empirical study of just-in-time quality assurance" (TSE 2013). Pure.
 
 /** What is known of a file in a change. */
-export interface ChangedFile {
+interface ChangedFile {
   path: string
   additions: number
   deletions: number
@@ -22,7 +22,7 @@ export interface ChangeMeasures {
   nd: number
   /** spread of the changed lines over the files, in bits */
   entropy: number
-  /** 1 if the title says that it mends something */
+  /** 1 if the title names a fix */
   fix: number
 }
 

@@ -1,89 +1,43 @@
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import type { CountedRisk } from './prepare.ts'
 
 /**
- * Brings the counts of risk scores from `before` to `after` (the same pull requests as they were and as they are). Call it in
- * the transaction that writes them, behind the organization's lock.
+ * Updates the counts of risk scores by the difference between `before` and `after`: the same pull requests as they were
+ * stored and as they are now. Needs the organization's lock, in the transaction that writes the scores.
  */
-export async function moveRiskRollups(
+export async function updateRiskRollups(
   tx: ISql,
   orgId: string,
   before: readonly CountedRisk[],
   after: readonly CountedRisk[],
 ): Promise<void> {
-  const cells = new Map<string, { repo: string; rating: string; day: string; prs: number }>()
-  const count = (risk: CountedRisk, by: 1 | -1) => {
-    for (const repo of [risk.repo, '']) {
-      for (const rating of [risk.rating, '']) {
-        const key = `${risk.day} ${rating} ${repo}`
-        const cell = cells.get(key) ?? { repo, rating, day: risk.day, prs: 0 }
-        cell.prs += by
-        cells.set(key, cell)
+  const byKey = new Map<string, { repo: string; rating: string; bucket: string; prs: number }>()
+  const count = ({ repo: own, rating: ownRating, day: bucket }: CountedRisk, sign: 1 | -1) => {
+    for (const repo of [own, '']) {
+      for (const rating of [ownRating, '']) {
+        const key = `${bucket} ${rating} ${repo}`
+        const change = byKey.get(key) ?? { repo, rating, bucket, prs: 0 }
+        change.prs += sign
+        byKey.set(key, change)
       }
     }
   }
   for (const risk of before) count(risk, -1)
   for (const risk of after) count(risk, 1)
-  const changes = [...cells.values()].filter((cell) => cell.prs !== 0)
+  const changes = [...byKey.values()].filter(({ prs }) => prs !== 0)
   if (changes.length === 0) return
   await tx`
     insert into risk_rollups as r (org_id, repo, rating, bucket, prs)
-    select ${orgId}, c.*
-    from unnest(
-      ${changes.map((cell) => cell.repo)}::text[],
-      ${changes.map((cell) => cell.rating)}::text[],
-      ${changes.map((cell) => cell.day)}::date[],
-      ${changes.map((cell) => cell.prs)}::bigint[]
-    ) as c
+    select ${orgId}, n.*
+    from ${unnest(tx, changes, { repo: 'text', rating: 'text', bucket: 'date', prs: 'bigint' })}
     on conflict (org_id, repo, rating, bucket) do update set prs = r.prs + excluded.prs`
   await tx`
     delete from risk_rollups r
-    using unnest(
-      ${changes.map((cell) => cell.repo)}::text[],
-      ${changes.map((cell) => cell.rating)}::text[],
-      ${changes.map((cell) => cell.day)}::date[]
-    ) as c (repo, rating, bucket)
+    using ${unnest(tx, changes, { repo: 'text', rating: 'text', bucket: 'date' })}
     where r.org_id = ${orgId}
-      and r.repo = c.repo
-      and r.rating = c.rating
-      and r.bucket = c.bucket
+      and r.repo = n.repo
+      and r.rating = n.rating
+      and r.bucket = n.bucket
       and r.prs = 0`
-}
-
-/** The counts as the scores say they should be: scans all of the organization's scores. */
-const fromRisks = (sql: ISql, orgId: string) => sql`
-  select p.repo, g.rating, (k.created_at at time zone 'UTC')::date as bucket, count(*) as prs
-  from pr_risks k
-  cross join lateral (values (k.repo), ('')) as p (repo)
-  cross join lateral (values (k.rating), ('')) as g (rating)
-  where k.org_id = ${orgId}
-  group by 1, 2, 3`
-
-/** Writes the organization's counts anew from its scores. Needs the organization's lock. */
-export async function rebuildRiskRollups(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    delete from risk_rollups r
-    where r.org_id = ${orgId}`
-  await tx`
-    insert into risk_rollups (org_id, repo, rating, bucket, prs)
-    select ${orgId}, t.*
-    from (${fromRisks(tx, orgId)}) t`
-}
-
-/** Counts that differ from the scores, as of one instant; [] when all agree. */
-export async function compareRiskRollups(
-  sql: ISql,
-  orgId: string,
-): Promise<{ repo: string; rating: string; bucket: string }[]> {
-  return await sql<{ repo: string; rating: string; bucket: string }[]>`
-    with truth as (${fromRisks(sql, orgId)}),
-    kept as (
-      select r.repo, r.rating, r.bucket, r.prs
-      from risk_rollups r
-      where r.org_id = ${orgId}
-    )
-    select distinct w.repo, w.rating, w.bucket
-    from ((table truth except table kept) union (table kept except table truth)) w
-    order by w.bucket, w.repo, w.rating
-    limit 20`
 }

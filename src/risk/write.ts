@@ -1,13 +1,14 @@
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { decimalText, SCORE_DECIMALS, scaled } from '../decimals.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
+import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import type { RiskContributions } from '../records/risk.ts'
-import type { Tally } from '../records/tally.ts'
+import type { Part, RiskContributions } from '../records/risk.ts'
 import { computeParts } from './compute.ts'
 import { countedOf, type PreparedRisk, prepareRisk, type RiskParts, riskScoreOf } from './prepare.ts'
-import { moveRiskRollups } from './rollup.ts'
+import { updateRiskRollups } from './rollup.ts'
 
 /** A score as it is stored. */
 export interface RiskRow extends RiskParts {
@@ -25,42 +26,38 @@ export interface RiskRow extends RiskParts {
  * history and findings it computes from. The same record with files is computed once: its score is as of then. Throws
  * VALIDATION_ERROR for an id that another pull request has, or a second id of one.
  */
-export async function writeRisks(tx: ISql, orgId: string, records: readonly SyncRecord[]): Promise<Tally> {
-  const tally = { created: 0, updated: 0, unchanged: 0 }
+export async function writeRisks(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<WriteResult> {
   const risks = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'pr_risk' ? [{ risk: prepareRisk(record), field: `records[${index}].id` }] : [],
   )
-  if (risks.length === 0) return tally
+  if (risks.length === 0) return NOTHING_WRITTEN
   const prepared = risks.map(({ risk }) => risk)
   const found = await findRisks(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [nameOf(row), row]))
-  const known = new Map(stored)
-  const owners = new Map(found.map((row) => [row.id, nameOf(row)]))
   const parts = await partsOf(tx, orgId, prepared, stored)
-  const changed = new Map<string, RiskRow>()
-  for (const [index, { risk, field }] of risks.entries()) {
+  const ids = new Map(found.map((row) => [nameOf(row), row.id]))
+  const owners = new Map(found.map((row) => [row.id, nameOf(row)]))
+  const scored = risks.map(({ risk, field }, index) => {
     const name = nameOf(risk)
-    const before = known.get(name)
-    const id = before?.id ?? risk.id ?? idOf(risk)
+    const id = ids.get(name) ?? risk.id ?? idOf(risk)
     refuseForeignId(risk, id, owners.get(id), field)
-    const row = rowOf(risk, id, parts[index])
-    if (before !== undefined && sameRow(before, row)) {
-      tally.unchanged += 1
-      continue
-    }
-    tally[before === undefined ? 'created' : 'updated'] += 1
+    ids.set(name, id)
     owners.set(id, name)
-    known.set(name, row)
-    // twice in one request: the later one stands
-    changed.set(name, row)
-  }
-  const rows = [...changed.values()]
+    return rowOf(risk, id, parts[index])
+  })
+  const { rows, ...result } = findChanges(scored, stored, {
+    keyOf: nameOf,
+    idOf: ({ id }) => id,
+    isSame,
+  })
   await upsertRisks(tx, orgId, rows)
   const replaced = rows.flatMap((row) => stored.get(nameOf(row)) ?? [])
-  await moveRiskRollups(tx, orgId, replaced.map(counted), rows.map(counted))
-  const idsOf = (isStored: boolean) =>
-    rows.flatMap((row) => (stored.has(nameOf(row)) === isStored ? [row.id] : []))
-  return { ...tally, createdIds: idsOf(false), updatedIds: idsOf(true) }
+  await updateRiskRollups(tx, orgId, replaced.map(counted), rows.map(counted))
+  return result
 }
 
 const nameOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`
@@ -100,8 +97,8 @@ function rowOf(risk: PreparedRisk, id: string, parts: RiskParts | undefined): Ri
   return { id, repo, prNumber, title, filesChanged, createdAt, inputHash, scores, contributions }
 }
 
-/** True for rows that answer alike, whatever they were computed from. */
-function sameRow(a: RiskRow, b: RiskRow): boolean {
+/** True for rows that give the same response, whatever they were computed from. */
+function isSame(a: RiskRow, b: RiskRow): boolean {
   const shown = ({ inputHash: _hash, ...row }: RiskRow) => JSON.stringify(row)
   return shown(a) === shown(b)
 }
@@ -121,10 +118,7 @@ async function findRisks(tx: ISql, orgId: string, risks: readonly PreparedRisk[]
       k.id, k.repo, k.pr_number as "prNumber", k.pr_title as title, k.files_changed as "filesChanged",
       k.created_at as "createdAt", encode(k.input_hash, 'hex') as "inputHash", k.impact_score as impact,
       k.regression_score as regression, k.security_score as security, k.coupling_score as coupling, k.contributions
-    from unnest(
-      ${risks.map((risk) => risk.repo)}::text[],
-      ${risks.map((risk) => risk.prNumber)}::integer[]
-    ) as n (repo, pr_number)
+    from ${unnest(tx, risks, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })}
     join pr_risks k on k.org_id = ${orgId} and k.repo = n.repo and k.pr_number = n.pr_number
     union all
     select
@@ -153,8 +147,8 @@ async function findRisks(tx: ISql, orgId: string, risks: readonly PreparedRisk[]
 
 async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
   if (rows.length === 0) return
-  const scores = (part: keyof RiskRow['scores']) =>
-    rows.map((row) => decimalText(scaled(row.scores[part], SCORE_DECIMALS), SCORE_DECIMALS))
+  const score = (row: RiskRow, part: Part) =>
+    decimalText(scaled(row.scores[part], SCORE_DECIMALS), SCORE_DECIMALS)
   await tx`
     insert into pr_risks (
       org_id, repo, pr_number, id, pr_title, files_changed, created_at,
@@ -162,25 +156,22 @@ async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): P
     )
     select
       ${orgId}, n.repo, n.pr_number, n.id, n.pr_title, n.files_changed, n.created_at,
-      n.impact, n.regression, n.security, n.coupling, n.risk_score, n.contributions::json, decode(n.input_hash, 'hex')
-    from unnest(
-      ${rows.map((row) => row.repo)}::text[],
-      ${rows.map((row) => row.prNumber)}::integer[],
-      ${rows.map((row) => row.id)}::text[],
-      ${rows.map((row) => row.title)}::text[],
-      ${rows.map((row) => row.filesChanged)}::integer[],
-      ${rows.map((row) => row.createdAt)}::timestamptz[],
-      ${scores('impact')}::numeric[],
-      ${scores('regression')}::numeric[],
-      ${scores('security')}::numeric[],
-      ${scores('coupling')}::numeric[],
-      ${rows.map((row) => riskScoreOf(row.scores))}::smallint[],
-      ${rows.map((row) => JSON.stringify(row.contributions))}::text[],
-      ${rows.map((row) => row.inputHash)}::text[]
-    ) as n (
-      repo, pr_number, id, pr_title, files_changed, created_at,
-      impact, regression, security, coupling, risk_score, contributions, input_hash
-    )
+      n.impact, n.regression, n.security, n.coupling, n.risk_score, n.contributions::json, n.input_hash
+    from ${unnest(tx, rows, {
+      repo: 'text',
+      pr_number: ['integer', ({ prNumber }) => prNumber],
+      id: 'text',
+      pr_title: ['text', ({ title }) => title],
+      files_changed: ['integer', ({ filesChanged }) => filesChanged],
+      created_at: ['timestamptz', ({ createdAt }) => createdAt],
+      impact: ['numeric', (row) => score(row, 'impact')],
+      regression: ['numeric', (row) => score(row, 'regression')],
+      security: ['numeric', (row) => score(row, 'security')],
+      coupling: ['numeric', (row) => score(row, 'coupling')],
+      risk_score: ['smallint', ({ scores }) => riskScoreOf(scores)],
+      contributions: ['text', ({ contributions }) => JSON.stringify(contributions)],
+      input_hash: ['bytea', ({ inputHash }) => inputHash],
+    })}
     on conflict (org_id, repo, pr_number) do update set
       pr_title = excluded.pr_title,
       files_changed = excluded.files_changed,

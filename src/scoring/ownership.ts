@@ -1,41 +1,40 @@
-// Who knows which file: degree of authorship and bus factor after Avelino, Passos, Hora and Valente, "A novel approach for
-// estimating truck factors" (ICPC 2016), with the weights of Fritz et al. (TOSEM 2014). Pure.
+// Code ownership: degree of authorship and bus factor after Avelino, Passos, Hora and Valente, "A novel approach for
+// estimating truck factors" (ICPC 2016, arXiv 1604.06766), with the weights of Fritz et al. (TOSEM 2014).
 
-/** An author of a file has at least this share of the degree of its foremost author. */
+import { compareText } from '../text.ts'
+
+/** Owners of a file have at least this share of its highest degree of authorship (Avelino et al.: 0.75). */
 const AUTHOR_SHARE = 0.75
 
 /** DOA = 3.293 + 1.098·FA + 0.164·DL − 0.321·ln(1 + AC): FA created the file, DL own changes, AC changes of others. */
-export function degreeOfAuthorship(created: boolean, own: number, others: number): number {
+function degreeOfAuthorship(created: boolean, own: number, others: number): number {
   return 3.293 + (created ? 1.098 : 0) + 0.164 * own - 0.321 * Math.log(1 + others)
 }
 
-/** A living file's history: who changed it in how many commits; `creator` is null where that is not known. */
+/** The commits of each author to an existing file; `creator` is null if it is unknown. */
 export interface FileHistory {
   creator: string | null
   authors: readonly { email: string; commits: number; lastAt: string }[]
 }
 
-/**
- * Each author's degree in parts of the greatest of the file, 0 to 1, in the order given. Who never changed the file has
- * none: the formula's constant is for those who did.
- */
-export function normalisedDegrees({ creator, authors }: FileHistory): number[] {
+/** The degree of each author divided by the highest of the file, 0 to 1, in the order of `authors`. */
+function normalisedDegrees({ creator, authors }: FileHistory): number[] {
   const total = authors.reduce((sum, author) => sum + author.commits, 0)
   const degrees = authors.map(({ email, commits }) =>
     degreeOfAuthorship(email === creator, commits, total - commits),
   )
-  const greatest = Math.max(...degrees)
-  // all below 0: only beyond 40,000 changes of others to each own
-  if (greatest <= 0) return degrees.map((degree) => (degree === greatest ? 1 : 0))
-  return degrees.map((degree) => Math.max(0, degree / greatest))
+  const highest = Math.max(...degrees)
+  // all degrees are negative only above 40,000 changes of others per own change
+  if (highest <= 0) return degrees.map((degree) => (degree === highest ? 1 : 0))
+  return degrees.map((degree) => Math.max(0, degree / highest))
 }
 
-export interface AuthorExpertise {
+interface AuthorExpertise {
   email: string
-  /** 0 to 100: mean of the normalised degrees over all files of the domain, each weighted with ln(1 + its commits). */
+  /** 0 to 100: the mean of the normalised degrees over all files of the domain, weighted by ln(1 + commits of the file). */
   score: number
   filesOwned: number
-  /** Files owned in percent of the domain's files; a file may have several authors. */
+  /** Owned files in percent of the domain's files; a file may have several owners. */
   ownershipPercent: number
   lastAt: string
 }
@@ -43,7 +42,10 @@ export interface AuthorExpertise {
 export interface DomainExpertise {
   files: number
   busFactor: number
-  /** Who owns most files, of these the one with the greatest score, of these the first by address. */
+  /**
+   * The author with the most owned files, then the highest score, then the first e-mail address; null if no file is
+   * owned.
+   */
   primary: string | null
   authors: AuthorExpertise[]
 }
@@ -54,7 +56,7 @@ interface Sums {
   lastAt: string
 }
 
-/** Takes the living files of a domain one by one, always in the same order: sums of doubles depend on it. */
+/** Accumulates the existing files of a domain. Their order must be fixed: sums of doubles depend on it. */
 export interface Domain {
   add(file: FileHistory): void
   result(): DomainExpertise
@@ -84,7 +86,6 @@ export function createDomain(): Domain {
 }
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function resultOf(sums: ReadonlyMap<string, Sums>, files: number, weights: number): DomainExpertise {
   const authors = [...sums].map(([email, { weighted, owned, lastAt }]) => ({
@@ -94,9 +95,9 @@ function resultOf(sums: ReadonlyMap<string, Sums>, files: number, weights: numbe
     ownershipPercent: rounded((100 * owned.length) / files),
     lastAt,
   }))
-  authors.sort((a, b) => b.filesOwned - a.filesOwned || b.score - a.score || byText(a.email, b.email))
+  authors.sort((a, b) => b.filesOwned - a.filesOwned || b.score - a.score || compareText(a.email, b.email))
   const owned = [...sums].map(([email, { owned }]) => ({ email, owned }))
-  owned.sort((a, b) => b.owned.length - a.owned.length || byText(a.email, b.email))
+  owned.sort((a, b) => b.owned.length - a.owned.length || compareText(a.email, b.email))
   return {
     files,
     busFactor: busFactorOf(
@@ -109,10 +110,10 @@ function resultOf(sums: ReadonlyMap<string, Sums>, files: number, weights: numbe
 }
 
 /**
- * How many authors must go, those of most files first, until more than half of the files have none. `owned`: the files'
- * numbers of each author, the author of most files first.
+ * The number of authors to remove, those of the most files first, until more than half of the files have no owner (Avelino
+ * et al.). `owned`: the numbers of the files of each author, the author of the most files first.
  */
-export function busFactorOf(owned: readonly (readonly number[])[], files: number): number {
+function busFactorOf(owned: readonly (readonly number[])[], files: number): number {
   const left = new Uint32Array(files)
   for (const numbers of owned) for (const file of numbers) left[file] = (left[file] ?? 0) + 1
   let without = left.reduce((sum, authors) => sum + (authors === 0 ? 1 : 0), 0)
@@ -129,7 +130,7 @@ export function busFactorOf(owned: readonly (readonly number[])[], files: number
   return removed
 }
 
-/** The domain's part of a file's name within its repository: the top-level directory, `.` for files beside these. */
+/** The domain of a path within its repository: the top-level directory, `.` for files outside of directories. */
 export function directoryOf(path: string): string {
   const end = path.indexOf('/')
   return end === -1 ? '.' : path.slice(0, end)
@@ -139,11 +140,11 @@ const BOT_NAMES =
   /\[bot\]|^(?:dependabot|renovate|greenkeeper|snyk|github[- ]actions?|semantic-release)(?:[-_ ]?bot)?$|(?:^|[-_. ])bot$/i
 
 /**
- * True for an author that is a program: `[bot]` in the name or address, a name or mailbox that ends in the word `bot`, or one
- * of the well-known ones (dependabot, renovate, greenkeeper, snyk, github-actions, semantic-release).
+ * True for a bot: `[bot]` in the name or address, a name or mailbox that ends in the word `bot`, or one of dependabot,
+ * renovate, greenkeeper, snyk, github-actions and semantic-release.
  */
 export function isBot(name: string, email: string): boolean {
-  // GitHub's own addresses: 49699333+dependabot[bot]@users.noreply.github.com
+  // addresses that GitHub assigns: 49699333+dependabot[bot]@users.noreply.github.com
   const mailbox = email.split('@')[0]?.replace(/^\d+\+/, '') ?? ''
   return BOT_NAMES.test(name.trim()) || BOT_NAMES.test(mailbox)
 }

@@ -2,32 +2,35 @@ import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.t
 import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
 
-/** Tokens of one API message. `input` is without the cache, `output` with reasoning, `cache_creation_1h` a part of `cache_creation`. */
+/**
+ * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
+ * `cache_creation_1h`.
+ */
 export interface PricedTokens extends Partial<Tokens> {
   cache_creation_1h?: number
 }
 
-export interface PriceQuestion {
+interface PricedUsage {
   model: string
   tokens: PricedTokens
-  /** RFC 3339: prices are dated. */
+  /** RFC 3339: prices change over time. */
   at: string
-  /** A sum over several API messages: no long-prompt tier can be told from it, the base price is taken. */
+  /** A sum over several API messages: the base price applies, since the size of each prompt is unknown. */
   aggregated?: boolean
 }
 
 export interface Pricer {
   /** Picodollars (1e-12 US dollars), exact; undefined for a model without a known price. */
-  cost(question: PriceQuestion): bigint | undefined
+  cost(usage: PricedUsage): bigint | undefined
 }
 
-/** USD per million tokens at 1e-6 dollars equal picodollars per token: a price times a million is an integer. */
+/** Decimals of a price in US dollars per million tokens. Scaled by 1e6 it is an integer of picodollars per token. */
 const PRICE_DECIMALS = 6
 const PICO_DECIMALS = 12
-/** Anthropic's factors on the input price where no cache price is known; others charge the input price for a cache write. */
+/** Anthropic's cache write prices relative to the input price, for models without a known cache price. */
 const CACHE_WRITE_FACTOR = 1.25
 const CACHE_WRITE_1H_FACTOR = 2
-/** At most so many looked-up prices are kept: models × minutes. */
+/** Cached prices: models × minutes. */
 const MAX_CACHED = 5_000
 
 type Price = number | { base: number; tiers: readonly { start: number; price: number }[] } | undefined
@@ -42,15 +45,15 @@ interface PriceRow {
 type CalcPrice = typeof import('@pydantic/genai-prices')['calcPrice']
 
 /**
- * A pricer over the prices of @pydantic/genai-prices (dated, tiered by prompt size) and the operator's own, which win for
- * the exact model name. The library (20 MB of memory) is loaded here, not with this module.
+ * A pricer with the prices of @pydantic/genai-prices (by date and, where the vendor has tiers, by prompt size); `overrides`
+ * replace the prices of the model with exactly this name. Loads the library (20 MB of memory) on the first call.
  */
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
   const { calcPrice } = await import('@pydantic/genai-prices')
   const known = new Map<string, PriceRow | null>()
   const rowOf = (model: string, at: string): PriceRow | null => {
     if (Object.hasOwn(overrides, model)) return overrideRow(overrides[model])
-    // prices change by day, some providers' by time of day: one look-up a minute
+    // some providers' prices depend on the time of day: one look-up per minute
     const key = `${at.slice(0, 16)} ${model}`
     const cached = known.get(key)
     if (cached !== undefined) return cached
@@ -67,7 +70,10 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
   }
 }
 
-/** `anthropic/claude-x`, `us.anthropic.claude-x-v1:0` and `claude-x[1m]` are known by the plain name. */
+/**
+ * The names to look up: `anthropic/claude-x`, `us.anthropic.claude-x-v1:0` and `claude-x[1m]` are also looked up as
+ * `claude-x`.
+ */
 function namesOf(model: string): string[] {
   const last = model.slice(model.lastIndexOf('/') + 1)
   const plain = last
@@ -84,12 +90,12 @@ function lookUp(calcPrice: CalcPrice, model: string, at: string): PriceRow | nul
     if (!found) continue
     const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, cache_write_1h_mtok } =
       found.model_price
-    const writesAtPremium = found.provider.id === 'anthropic' || name.startsWith('claude')
+    const hasWriteSurcharge = found.provider.id === 'anthropic' || name.startsWith('claude')
     return {
       input: input_mtok,
       output: output_mtok,
       cacheRead: cache_read_mtok ?? input_mtok,
-      cacheWrite: cache_write_mtok ?? times(input_mtok, writesAtPremium ? CACHE_WRITE_FACTOR : 1),
+      cacheWrite: cache_write_mtok ?? times(input_mtok, hasWriteSurcharge ? CACHE_WRITE_FACTOR : 1),
       cacheWrite1h: cache_write_1h_mtok ?? times(input_mtok, CACHE_WRITE_1H_FACTOR),
     }
   }
@@ -119,7 +125,7 @@ function times(price: Price, factor: number): Price {
 function costOf(row: PriceRow, tokens: PricedTokens, aggregated: boolean): bigint {
   const { input = 0, output = 0, cache_read = 0, cache_creation = 0 } = tokens
   const hour = Math.min(cache_creation, tokens.cache_creation_1h ?? 0)
-  // vendors choose the tier by the size of the whole prompt, and it holds for every token of the message
+  // the size of the whole prompt selects the tier for all tokens of the message
   const prompt = aggregated ? 0 : input + cache_read + cache_creation
   const part = (count: number, price: Price): bigint =>
     BigInt(count) * scaled(priceAt(price, prompt), PRICE_DECIMALS)
@@ -138,20 +144,20 @@ function priceAt(price: Price, prompt: number): number {
   return price.tiers.reduce((found, tier) => (prompt > tier.start ? tier.price : found), price.base)
 }
 
-/** Picodollars as US dollars of 6 decimals, rounded half up. */
+/** Picodollars as US dollars with 6 decimals, rounded half up. */
 export function dollarsOf(pico: bigint): number {
   return unscaled(roundedQuotient(pico, 10n ** BigInt(PICO_DECIMALS - MONEY_DECIMALS)), MONEY_DECIMALS)
 }
 
-/** US dollars as an agent reports them, in picodollars. */
-export function picoOf(dollars: number): bigint {
+/** US dollars as picodollars. */
+export function picodollarsOf(dollars: number): bigint {
   return scaled(dollars, PICO_DECIMALS)
 }
 
 /**
- * The cost in US dollars of a session sent through the API without one: its turns with tokens, each by its model; where
- * no turn has tokens, the session's totals by its `model`. A turn's own `cost` wins over its estimate. `unpriced` names the
- * models without a known price (`unknown` where none is given), sorted.
+ * The cost in US dollars of a session record without a cost: the sum over its turns that have a cost or tokens, else its
+ * total tokens at the price of its `model`. The `cost` of a turn takes precedence over an estimate from its tokens.
+ * `unpriced`: the models without a known price (`unknown` for none), sorted.
  */
 export function priceRecord(pricer: Pricer, record: SessionRecord): { cost: number; unpriced: string[] } {
   const unpriced = new Set<string>()
@@ -170,7 +176,7 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): { cost: numb
   const turns = (record.turn_records ?? []).filter((turn) => turn.tokens || turn.cost != null)
   let total = 0n
   for (const turn of turns) {
-    if (turn.cost != null) total += picoOf(turn.cost)
+    if (turn.cost != null) total += picodollarsOf(turn.cost)
     else if (turn.tokens)
       total += price(turn.model ?? sessionModel, turn.tokens, turn.started_at ?? record.created_at, false)
   }

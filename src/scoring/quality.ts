@@ -1,6 +1,6 @@
 import type { QualityFactor, SessionRecord, TurnRecord } from '../records/session.ts'
 
-/** What a session shows of how well it went: plain counts, from whichever source has them. */
+/** The counts of a session that its quality score is computed from. */
 export interface QualitySignals {
   toolResults: number
   toolErrors: number
@@ -11,11 +11,11 @@ export interface QualitySignals {
   filesEdited: number
   apiErrors: number
   compactions: number
-  /** It ended in a commit or a passing test. */
+  /** The last commit or test run succeeded, and no file was edited after it. */
   endedWell: boolean
 }
 
-export interface ScoredQuality {
+interface ScoredQuality {
   score: number
   base: number
   factors: QualityFactor[]
@@ -24,13 +24,13 @@ export interface ScoredQuality {
 }
 
 export const QUALITY_BASE = 75
-/** A score rests on n tool results by n / (n + 5): with five it counts half. */
-const EVIDENCE_HALF = 5
-/** The 90th percentile of 268 measured sessions: the error rate of full penalty. */
+/** With n tool results all points are scaled by n / (n + 5): with five they count half. */
+const HALF_EVIDENCE = 5
+/** The error rate of the full penalty: the 90th percentile of 268 measured sessions. */
 const ERROR_RATE_FULL = 0.122
-/** Their median: above it the bonus for clean tool use is gone. */
+/** The error rate without a bonus for clean tool use: the median of these sessions. */
 const ERROR_RATE_CLEAN = 0.037
-/** 90th percentile of edits per edited file (6.5) above the one edit that every file needs. */
+/** Edits per edited file above one of the full penalty: the 90th percentile of these sessions is 6.5. */
 const REWORK_FULL = 5.5
 
 const upToOne = (value: number): number => Math.max(0, Math.min(1, value))
@@ -112,12 +112,11 @@ function measuresOf(signals: QualitySignals): Measure[] {
 
 /**
  * The quality of a session, 0 to 100: base 75, six penalties (together -75) and two bonuses (together +25), each scaled
- * by evidence n / (n + 5) with n the tool results. All eight factors are listed, also those without effect. `base` plus
- * the points equals `score` exactly: all sums are integers of hundredths.
- * Thresholds: percentiles of 268 real sessions, see docs/scoring.md.
+ * by n / (n + 5) with n the tool results. Returns all eight factors, also those with 0 points. `base` plus the points
+ * equals `score` exactly: all sums are integers of hundredths. Thresholds and weights: see docs/scoring.md.
  */
 export function scoreQuality(signals: QualitySignals): ScoredQuality {
-  const evidence = signals.toolResults / (signals.toolResults + EVIDENCE_HALF)
+  const evidence = signals.toolResults / (signals.toolResults + HALF_EVIDENCE)
   const factors: QualityFactor[] = []
   const byCategory = new Map<string, number>()
   let total = hundredths(QUALITY_BASE)
@@ -132,7 +131,7 @@ export function scoreQuality(signals: QualitySignals): ScoredQuality {
   return { score: Math.max(0, Math.min(10_000, total)) / 100, base: QUALITY_BASE, factors, breakdown }
 }
 
-/** A score that came without its reasons (at most 2 decimals): base 75 and one factor that makes up the difference. */
+/** A score (at most 2 decimals) that was sent without factors: base 75 and one factor for the difference. */
 export function reportedQuality(score: number): ScoredQuality {
   const points = (hundredths(score) - hundredths(QUALITY_BASE)) / 100
   const factor = { name: 'reported', category: 'reported', count: 1, weight: points, points }
@@ -158,14 +157,14 @@ const EDIT_TOOLS = new Set([
   'search_replace',
 ])
 
-/** True for the names under which agents know the tools that change files. */
+/** True for the names of agents' tools that change files. */
 export function isEditTool(name: string): boolean {
   return EDIT_TOOLS.has(name.toLowerCase())
 }
 
 /**
- * Signals of a session sent through the API, from its turns or, where none names a tool, from `tools_used`. What a record
- * does not say (interruptions, rejections, how it ended) counts as not having happened.
+ * The signals of a session record without a score, from the tool calls of its turns or, without any, from `tools_used`.
+ * Interruptions, rejections, API errors and compactions are its observations of these types; `endedWell` is unknown and false.
  */
 export function signalsOfRecord(record: SessionRecord): QualitySignals {
   const turns = record.turn_records ?? []
@@ -189,7 +188,7 @@ export function signalsOfRecord(record: SessionRecord): QualitySignals {
 type Counted = Pick<QualitySignals, 'toolResults' | 'toolErrors' | 'edits'>
 
 function countCalls(calls: readonly NonNullable<NonNullable<TurnRecord['tool_calls']>[number]>[]): Counted {
-  // a call whose outcome is unknown (ok: null) has no result to judge
+  // a call with `ok: null` has no result
   const results = calls.filter((call) => call.ok !== null)
   return {
     toolResults: results.length,

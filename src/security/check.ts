@@ -1,16 +1,11 @@
 import type { ISql } from '../db/client.ts'
+import type { DerivedTable } from '../db/derived-tables.ts'
 
-// What the heatmap is read from, as the sessions' details say it should be. Tables and columns as in 0003_security.sql.
-
-const FINDING = 'session_id, file_key, fingerprint, severity, project, file, created_at'
-const FINGERPRINT = 'grain, project, bucket, file_key, fingerprint, critical, high, medium, low'
-const FILE = 'grain, project, bucket, file_key, sessions, first_seen_at, last_seen_at'
-const RISK = 'project, file_key, file, critical, high, medium, low, sessions, first_seen_at, last_seen_at'
-const LEVEL = 'project, risk_score, files'
+// What the heatmap is read from, computed from the sessions' details.
 
 /**
- * Scans all of the organization's details, and looks up by its whole key the session of each that has a finding: where
- * statistics know nothing of an organization yet, a plain join reads all of its details for every session.
+ * Scans all of the organization's details, and looks up the session of each that has a finding by its whole key: before
+ * statistics cover the organization, a plain join reads all of its details for every session.
  */
 const findingsFromDetails = (sql: ISql, orgId: string) => sql`
   select
@@ -25,7 +20,7 @@ const findingsFromDetails = (sql: ISql, orgId: string) => sql`
     select i.session_id, i.detail->'security_metadata'->'findings' as findings
     from session_details i
     where i.org_id = ${orgId}
-      -- most have no finding: to look for the name of a field takes a tenth of taking the JSON apart
+      -- most have no finding: searching for the name of a field takes a tenth of the time of parsing the JSON
       and strpos(i.detail::text, '"fingerprint"') > 0
     offset 0
   ) d
@@ -75,10 +70,10 @@ const bucketOf = (sql: ISql) => sql`
 const risksFromFindings = (sql: ISql, orgId: string) => sql`
   select
     g.project, g.file_key, min(g.file) as file,
-    (count(distinct g.fingerprint) filter (where g.gravest = 1))::integer as critical,
-    (count(distinct g.fingerprint) filter (where g.gravest = 2))::integer as high,
-    (count(distinct g.fingerprint) filter (where g.gravest = 3))::integer as medium,
-    (count(distinct g.fingerprint) filter (where g.gravest = 4))::integer as low,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 1))::integer as critical,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 2))::integer as high,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 3))::integer as medium,
+    (count(distinct g.fingerprint) filter (where g.severity_rank = 4))::integer as low,
     count(distinct g.session_id) as sessions,
     min(g.created_at) as first_seen_at,
     max(g.created_at) as last_seen_at
@@ -86,7 +81,7 @@ const risksFromFindings = (sql: ISql, orgId: string) => sql`
     select
       f.*,
       min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
-        over (partition by f.project, f.file_key, f.fingerprint) as gravest
+        over (partition by f.project, f.file_key, f.fingerprint) as severity_rank
     from findings f
     where f.org_id = ${orgId}
   ) g
@@ -99,44 +94,46 @@ const levelsFromRisks = (sql: ISql, orgId: string) => sql`
   where k.org_id = ${orgId}
   group by p.project, k.risk_score`
 
-/** Each table with its columns and what they should be, in an order in which each can be written from those before it. */
-const truths = (sql: ISql, orgId: string) => [
-  { table: 'findings', columns: FINDING, truth: findingsFromDetails(sql, orgId) },
-  { table: 'finding_rollups', columns: FINGERPRINT, truth: fingerprintsFromFindings(sql, orgId) },
-  { table: 'file_rollups', columns: FILE, truth: filesFromFindings(sql, orgId) },
-  { table: 'file_risks', columns: RISK, truth: risksFromFindings(sql, orgId) },
-  { table: 'risk_levels', columns: LEVEL, truth: levelsFromRisks(sql, orgId) },
+const describeProject =
+  (table: string): DerivedTable['describe'] =>
+  ({ project }) =>
+    `${table} ${project || 'all projects'}`
+
+/** What the heatmap is read from, in an order in which each table can be computed from those before it. */
+export const FINDING_TABLES: readonly DerivedTable[] = [
+  {
+    name: 'findings',
+    columns: ['project', 'session_id', 'file_key', 'fingerprint', 'severity', 'file', 'created_at'],
+    query: findingsFromDetails,
+    describe: describeProject('findings'),
+  },
+  {
+    name: 'finding_rollups',
+    columns: [
+      ...['project', 'grain', 'bucket', 'file_key', 'fingerprint', 'critical', 'high', 'medium', 'low'],
+    ],
+    query: fingerprintsFromFindings,
+    describe: describeProject('finding_rollups'),
+  },
+  {
+    name: 'file_rollups',
+    columns: ['project', 'grain', 'bucket', 'file_key', 'sessions', 'first_seen_at', 'last_seen_at'],
+    query: filesFromFindings,
+    describe: describeProject('file_rollups'),
+  },
+  {
+    name: 'file_risks',
+    columns: [
+      ...['project', 'file_key', 'file', 'critical', 'high', 'medium', 'low'],
+      ...['sessions', 'first_seen_at', 'last_seen_at'],
+    ],
+    query: risksFromFindings,
+    describe: describeProject('file_risks'),
+  },
+  {
+    name: 'risk_levels',
+    columns: ['project', 'risk_score', 'files'],
+    query: levelsFromRisks,
+    describe: describeProject('risk_levels'),
+  },
 ]
-
-/** Writes all that the heatmap is read from anew from the organization's sessions. Needs the organization's lock. */
-export async function rebuildFindings(tx: ISql, orgId: string): Promise<void> {
-  for (const { table, columns, truth } of truths(tx, orgId)) {
-    await tx`
-      delete from ${tx(table)} t
-      where t.org_id = ${orgId}`
-    await tx`
-      insert into ${tx(table)} (org_id, ${tx.unsafe(columns)})
-      select ${orgId}, ${tx.unsafe(columns)}
-      from (${truth}) t`
-  }
-}
-
-/** Tables and projects in which the heatmap differs from the sessions, in one statement; [] when all agree. */
-export async function compareFindings(
-  sql: ISql,
-  orgId: string,
-): Promise<{ table: string; project: string }[]> {
-  const wrong = truths(sql, orgId).map(({ table, columns, truth }) => {
-    const kept = sql`select ${sql.unsafe(columns)} from ${sql(table)} t where t.org_id = ${orgId}`
-    const right = sql`select ${sql.unsafe(columns)} from (${truth}) t`
-    return sql`
-      select ${table}::text as table, w.project
-      from (((${right}) except all (${kept})) union all ((${kept}) except all (${right}))) w`
-  })
-  const [first = sql``, ...others] = wrong
-  return await sql<{ table: string; project: string }[]>`
-    select distinct w.table, w.project
-    from (${others.reduce((all, one) => sql`${all} union all ${one}`, first)}) w
-    order by w.table, w.project
-    limit 100`
-}

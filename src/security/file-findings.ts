@@ -1,7 +1,8 @@
+import { dateOf, monthOf } from '../dates.ts'
 import { fileKeyOf } from '../ids.ts'
-import type { Severity } from '../records/finding.ts'
+import { SEVERITY_RANK, type Severity } from '../records/finding.ts'
 
-/** What a session counts for in the heatmap: one per file and fingerprint, at its gravest severity. */
+/** A finding as the heatmap counts it: one for each session, file and fingerprint, with its highest severity. */
 export interface FileFinding {
   sessionId: string
   project: string
@@ -14,9 +15,7 @@ export interface FileFinding {
   severity: Severity
 }
 
-const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
-
-/** A session as far as the heatmap counts it. */
+/** What the heatmap reads of a session. */
 export interface SessionWithFindings {
   id: string
   project: string
@@ -31,16 +30,25 @@ export interface SessionWithFindings {
 /** The sessions' findings that have a file, each file and fingerprint of a session once. */
 export function fileFindingsOf(sessions: readonly SessionWithFindings[]): FileFinding[] {
   return sessions.flatMap(({ id, project, createdAt, detail }) => {
-    const gravest = new Map<string, FileFinding>()
+    const mostSevere = new Map<string, FileFinding>()
     for (const { file, fingerprint, severity } of detail.security_metadata.findings) {
       if (file === null || file === '') continue
       const key = JSON.stringify([file, fingerprint])
-      const known = gravest.get(key)
-      if (known === undefined || RANK[severity] < RANK[known.severity]) {
+      const known = mostSevere.get(key)
+      if (known === undefined || SEVERITY_RANK[severity] < SEVERITY_RANK[known.severity]) {
         const fileKey = known?.fileKey ?? fileKeyOf(file)
-        gravest.set(key, { sessionId: id, project, createdAt, file, fileKey, fingerprint, severity })
+        mostSevere.set(key, { sessionId: id, project, createdAt, file, fileKey, fingerprint, severity })
       }
     }
-    return [...gravest.values()]
+    return [...mostSevere.values()]
   })
+}
+
+/** The month and the day that a finding is counted in. */
+export function bucketsOf({ createdAt }: FileFinding) {
+  const day = dateOf(createdAt)
+  return [
+    { grain: 'month' as const, bucket: monthOf(day) },
+    { grain: 'day' as const, bucket: day },
+  ]
 }

@@ -1,4 +1,5 @@
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import type { FileFinding } from './file-findings.ts'
 
 interface FileRisk {
@@ -8,24 +9,27 @@ interface FileRisk {
 }
 
 /**
- * Writes the rows of file_risks anew for the files of `touched` and moves risk_levels by what changed. Each is read
- * from its fingerprints of all time and its months: bounded by the code base. Needs the rollups to be up to date.
+ * Writes the rows of file_risks of these findings' files again, and updates risk_levels by the differences. A file's row is
+ * computed from its fingerprints of all time and its months, so that the cost depends on the size of the code base. Needs
+ * the rollups to be up to date.
  */
-export async function moveFileRisks(tx: ISql, orgId: string, touched: readonly FileFinding[]): Promise<void> {
+export async function updateFileRisks(
+  tx: ISql,
+  orgId: string,
+  findings: readonly FileFinding[],
+): Promise<void> {
   const files = [
-    ...new Map(touched.map((finding) => [`${finding.fileKey} ${finding.project}`, finding])).values(),
+    ...new Map(findings.map((finding) => [`${finding.fileKey} ${finding.project}`, finding])).values(),
   ]
-  const projects = files.map((file) => file.project)
-  const keys = files.map((file) => file.fileKey)
   const before = await tx<FileRisk[]>`
     select r.project, encode(r.file_key, 'hex') as file_key, r.risk_score
     from file_risks r
-    join unnest(${projects}::text[], ${keys}::text[]) as t (project, file_key)
-      on r.project = t.project and r.file_key = decode(t.file_key, 'hex')
+    join ${unnest(tx, files, { project: 'text', file_key: ['bytea', ({ fileKey }) => fileKey] })}
+      on r.project = n.project and r.file_key = n.file_key
     where r.org_id = ${orgId}`
   const after = await upsertFileRisks(tx, orgId, files)
   await deleteFileRisks(tx, orgId, before, after)
-  await moveLevels(tx, orgId, before, after)
+  await updateLevels(tx, orgId, before, after)
 }
 
 /** Files that still have a finding. */
@@ -35,13 +39,13 @@ async function upsertFileRisks(tx: ISql, orgId: string, files: readonly FileFind
       org_id, project, file_key, file, critical, high, medium, low, sessions, first_seen_at, last_seen_at
     )
     select
-      ${orgId}, t.project, decode(t.file_key, 'hex'), t.file, c.critical, c.high, c.medium, c.low,
+      ${orgId}, n.project, n.file_key, n.file, c.critical, c.high, c.medium, c.low,
       s.sessions, s.first_seen_at, s.last_seen_at
-    from unnest(
-      ${files.map((file) => file.project)}::text[],
-      ${files.map((file) => file.fileKey)}::text[],
-      ${files.map((file) => file.file)}::text[]
-    ) as t (project, file_key, file)
+    from ${unnest(tx, files, {
+      project: 'text',
+      file_key: ['bytea', ({ fileKey }) => fileKey],
+      file: 'text',
+    })}
     cross join lateral (
       select
         count(*) as fingerprints,
@@ -52,8 +56,8 @@ async function upsertFileRisks(tx: ISql, orgId: string, files: readonly FileFind
       from finding_rollups r
       where r.org_id = ${orgId}
         and r.grain = 'all'
-        and r.project = t.project
-        and r.file_key = decode(t.file_key, 'hex')
+        and r.project = n.project
+        and r.file_key = n.file_key
     ) c
     cross join lateral (
       select
@@ -63,8 +67,8 @@ async function upsertFileRisks(tx: ISql, orgId: string, files: readonly FileFind
       from file_rollups m
       where m.org_id = ${orgId}
         and m.grain = 'month'
-        and m.project = t.project
-        and m.file_key = decode(t.file_key, 'hex')
+        and m.project = n.project
+        and m.file_key = n.file_key
     ) s
     where c.fingerprints > 0
     on conflict (org_id, project, file_key) do update set
@@ -87,45 +91,39 @@ async function deleteFileRisks(
   after: readonly FileRisk[],
 ): Promise<void> {
   const kept = new Set(after.map(keyOf))
-  const gone = before.filter((risk) => !kept.has(keyOf(risk)))
-  if (gone.length === 0) return
+  const deleted = before.filter((risk) => !kept.has(keyOf(risk)))
+  if (deleted.length === 0) return
   await tx`
     delete from file_risks k
-    using unnest(
-      ${gone.map((risk) => risk.project)}::text[],
-      ${gone.map((risk) => risk.file_key)}::text[]
-    ) as g (project, file_key)
+    using ${unnest(tx, deleted, { project: 'text', file_key: 'bytea' })}
     where k.org_id = ${orgId}
-      and k.project = g.project
-      and k.file_key = decode(g.file_key, 'hex')`
+      and k.project = n.project
+      and k.file_key = n.file_key`
 }
 
-async function moveLevels(
+async function updateLevels(
   tx: ISql,
   orgId: string,
   before: readonly FileRisk[],
   after: readonly FileRisk[],
 ): Promise<void> {
-  const levels = new Map<string, { project: string; risk: number; files: number }>()
-  const count = ({ project: own, risk_score: risk }: FileRisk, by: 1 | -1) => {
+  const byKey = new Map<string, { project: string; risk_score: number; files: number }>()
+  const count = ({ project: own, risk_score }: FileRisk, sign: 1 | -1) => {
     for (const project of [own, '']) {
-      const level = levels.get(`${risk} ${project}`) ?? { project, risk, files: 0 }
-      level.files += by
-      levels.set(`${risk} ${project}`, level)
+      const key = `${risk_score} ${project}`
+      const level = byKey.get(key) ?? { project, risk_score, files: 0 }
+      level.files += sign
+      byKey.set(key, level)
     }
   }
   for (const risk of before) count(risk, -1)
   for (const risk of after) count(risk, 1)
-  const changes = [...levels.values()].filter((level) => level.files !== 0)
+  const changes = [...byKey.values()].filter(({ files }) => files !== 0)
   if (changes.length === 0) return
   await tx`
     insert into risk_levels as l (org_id, project, risk_score, files)
-    select ${orgId}, c.*
-    from unnest(
-      ${changes.map((level) => level.project)}::text[],
-      ${changes.map((level) => level.risk)}::smallint[],
-      ${changes.map((level) => level.files)}::bigint[]
-    ) as c (project, risk_score, files)
+    select ${orgId}, n.*
+    from ${unnest(tx, changes, { project: 'text', risk_score: 'smallint', files: 'bigint' })}
     on conflict (org_id, project, risk_score) do update set files = l.files + excluded.files`
   await tx`
     delete from risk_levels l

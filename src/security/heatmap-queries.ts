@@ -7,7 +7,7 @@ interface HeatmapRow {
   files: string
   average_risk: string
   above: string
-  /** null in the one row of an empty page */
+  /** null in the only row of an empty page */
   file: string | null
   project: string
   risk_score: number
@@ -20,7 +20,7 @@ interface HeatmapRow {
   last_seen_at: Date
 }
 
-/** A page of the files with findings, riskiest first, and what all that match come to, as of one instant. */
+/** A page of the files with findings, by risk descending, and the totals of all matching files, from one snapshot. */
 export async function getHeatmap(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heatmap> {
   const isAllTime = query.date_from === undefined && query.date_to === undefined
   const rows = isAllTime ? await pageOfAllTime(sql, orgId, query) : await pageOfRange(sql, orgId, query)
@@ -61,17 +61,17 @@ function fileOf(row: HeatmapRow): HeatmapFile[] {
   ]
 }
 
-/** Risk scores are integers: those of at least 12.5 are those of at least 13. */
+/** The minimum risk score as an integer: scores are integers, so 12.5 means 13. */
 const leastRisk = ({ min_score = 0 }: HeatmapQuery): number => Math.ceil(min_score)
 const offsetOf = (query: HeatmapQuery): number => (query.page - 1) * query.per_page
 
 /**
- * From file_risks by its index. risk_levels (at most 101 rows) gives the totals and the risk score at which the page
- * begins, so that no page skips more than the files of one score, in the index.
+ * Reads file_risks by its index. risk_levels (at most 101 rows) contains the totals and the risk score at which the page
+ * starts, so that no page skips more index entries than there are files with one score.
  */
 function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<HeatmapRow[]> {
   const { project, per_page } = query
-  // within one project the project is no part of the order, nor of that index
+  // the index of one project does not contain the project, so the order must not either
   const order =
     project === undefined
       ? sql`k.risk_score desc, left(k.file, 300) collate "C", k.project collate "C", k.file_key`
@@ -120,9 +120,9 @@ function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<He
 }
 
 /**
- * Whole months are read by month and only the range's ends by day: what is read is bounded by the findings of the code
- * base (distinct per file) times the months and at most 60 days, not by sessions. Sessions add up over buckets, since
- * each lies in one.
+ * Reads whole months by month and the ends of the range by day: the number of rows is bounded by the findings (distinct per
+ * file) times the months and at most 60 days, not by sessions. Counts of sessions can be summed over buckets, since a
+ * session is in exactly one.
  */
 function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<HeatmapRow[]> {
   const buckets = bucketsIn(sql, query)
@@ -184,13 +184,13 @@ function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heat
     order by p.risk_score desc, left(p.file, 300) collate "C", p.project collate "C", p.file_key`
 }
 
-/** The rollup rows `r` that make up the range: months that lie in it, and the days before and after them. */
+/** The rollup rows `r` that cover the range: the months inside it, and the days before and after them. */
 function bucketsIn(sql: Sql, { date_from: from, date_to }: HeatmapQuery) {
   const rows = (grain: 'day' | 'month', start: string | undefined, before: string | undefined) => sql`
     r.grain = ${grain}
     ${start === undefined ? sql`` : sql`and r.bucket >= ${start}`}
     ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`
-  // no session is later than the last date there is, and no date comes after it
+  // LAST_DATE has no next day, and no session is later
   const before = date_to === undefined || date_to === LAST_DATE ? undefined : addDays(date_to, 1)
   const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
   const endMonth = before === undefined ? undefined : monthOf(before)

@@ -1,4 +1,4 @@
-import { analyzeGrown } from '../commits/statistics.ts'
+import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
 import { addDays } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
@@ -7,7 +7,7 @@ import type { CommitRecord } from '../records/commit.ts'
 import { randomFrom, type SeedPlan } from './generate.ts'
 import { refreshCommitStatistics } from './queries.ts'
 
-export type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
+type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
 
 /** Written at a time, each batch in a transaction of its own. */
 const BATCH = 5_000
@@ -16,15 +16,15 @@ const MEMBERS = 25
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 
 /** Plausible commits in order of time: most change a few files that are there, some add, rename or delete one. */
-export function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
+function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
   const random = randomFrom(plan.seed)
   const upTo = (limit: number) => Math.floor(random() * limit)
-  const living = new Map<string, string[]>()
+  const filesOf = new Map<string, string[]>()
   const first = Date.parse(addDays(plan.today, -plan.days))
   for (let index = 0; index < plan.commits; index += 1) {
     const project = `project-${String(1 + upTo(plan.projects)).padStart(2, '0')}`
-    const files = living.get(project) ?? []
-    living.set(project, files)
+    const files = filesOf.get(project) ?? []
+    filesOf.set(project, files)
     const author = 1 + Math.floor(random() ** 2 * MEMBERS)
     const changed = new Map<string, CommitRecord['files'][number]>()
     for (let left = 1 + Math.floor(random() ** 3 * 8); left > 0; left -= 1) {
@@ -46,7 +46,7 @@ export function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
   }
 }
 
-/** One change to one of `files`, which it brings up to date; undefined when its commit has changed that file already. */
+/** One change to one of `files`, which it updates; undefined when the commit has changed that file already. */
 function changeOf(
   files: string[],
   name: string,
@@ -75,7 +75,7 @@ function changeOf(
   return { path, status: 'modified', ...lines }
 }
 
-/** Writes the commits of `plan` as sync does. The same plan again changes nothing. `onProgress` hears how many are in. */
+/** Writes the commits of `plan` as sync does. The same plan again changes nothing. `onProgress` gets how many are written. */
 export async function seedCommits(
   sql: Sql,
   orgId: string,
@@ -91,7 +91,7 @@ export async function seedCommits(
       await lockOrganization(tx, orgId)
       await writeCommits(tx, orgId, records)
     })
-    await analyzeGrown(sql)
+    await analyzeGrownTables(sql)
     done += records.length
     onProgress(done)
   }

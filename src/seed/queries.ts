@@ -12,16 +12,16 @@ const COPY_ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': 
 
 const line = (values: readonly (string | number | null)[]): string => `${values.map(cell).join('\t')}\n`
 
-/** Each write to the stream is a message of the protocol: many lines to one are twice as fast as one. */
-const LINES_A_WRITE = 500
+/** Each write to the stream is a message of the protocol: many lines in one are twice as fast. */
+const LINES_PER_WRITE = 500
 
 async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): Promise<void> {
   const done = new Promise<void>((resolve, reject) => {
     stream.once('finish', resolve)
     stream.once('error', reject)
   })
-  for (let start = 0; start < lines.length; start += LINES_A_WRITE) {
-    const chunk = lines.slice(start, start + LINES_A_WRITE).join('')
+  for (let start = 0; start < lines.length; start += LINES_PER_WRITE) {
+    const chunk = lines.slice(start, start + LINES_PER_WRITE).join('')
     if (!stream.write(chunk))
       await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
   }
@@ -29,7 +29,7 @@ async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): 
   await done
 }
 
-/** Puts new sessions and their details in by COPY, rollups aside: three times as fast as the statements of sync. */
+/** Inserts new sessions and their details by COPY, without rollups: three times as fast as the statements of sync. */
 export async function copySessions(
   tx: ISql,
   orgId: string,
@@ -69,7 +69,7 @@ export async function copySessions(
   )
 }
 
-/** Tells the planner of many new rows, and marks their pages visible, so that the first queries are as fast as later ones. */
+/** Analyzes the tables after many new rows and marks their pages visible, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze sessions, session_details, session_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
 }
@@ -136,7 +136,7 @@ export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Prom
   return rows.length > 0
 }
 
-/** Puts new risk scores in by COPY, counts aside. */
+/** Inserts new risk scores by COPY, without counts. */
 export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
   await copyIn(
     await tx`

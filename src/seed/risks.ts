@@ -1,12 +1,13 @@
 import { addDays } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
+import { RISK_TABLES } from '../risk/check.ts'
 import { couplingScore } from '../risk/coupling.ts'
 import { impactScore } from '../risk/impact.ts'
 import { regressionScore } from '../risk/regression.ts'
-import { rebuildRiskRollups } from '../risk/rollup.ts'
 import { securityPart } from '../risk/sensitive-paths.ts'
 import type { RiskRow } from '../risk/write.ts'
 import { randomFrom, type SeedPlan } from './generate.ts'
@@ -112,7 +113,7 @@ export async function seedRisks(
       if (batch.length === BATCH) await flush()
     }
     await flush()
-    await rebuildRiskRollups(tx, orgId)
+    await rebuildTables(tx, orgId, RISK_TABLES)
   })
   await refreshRiskStatistics(sql)
 }

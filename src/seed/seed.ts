@@ -1,15 +1,16 @@
-import { rebuildAuditRollups } from '../audit/check.ts'
+import { AUDIT_TABLES } from '../audit/check.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
+import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import type { SessionRecord } from '../records/session.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { rebuildFindings } from '../security/check.ts'
-import { rebuildRollups } from '../sessions/check.ts'
+import { FINDING_TABLES } from '../security/check.ts'
+import { SESSION_TABLES } from '../sessions/check.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { activityOf } from '../sessions/write.ts'
-import { type Activity, moveActivity } from '../team/rollup.ts'
+import { type Activity, updateActivity } from '../team/rollup.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import {
   copySessions,
@@ -22,11 +23,11 @@ import {
 /** Sessions held in memory at a time; one COPY each. */
 const BATCH = 5_000
 /** Some 5 ms of work: PostgreSQL takes as long for what its socket holds. */
-const SESSIONS_A_PAUSE = 100
+const SESSIONS_PER_PAUSE = 100
 /** Counted into the team's activity at a time: the versions of a row that one transaction leaves slow its next change. */
 const ACTIVITY_BATCH = 100_000
 
-export interface SeedDeps {
+interface SeedDeps {
   sql: Sql
   /** For the audit log. */
   actor?: Actor
@@ -35,7 +36,7 @@ export interface SeedDeps {
 }
 
 /**
- * Makes the sessions of `plan` for the organization in one transaction: all or none. `onProgress` hears how many are in.
+ * Makes the sessions of `plan` for the organization in one transaction: all or none. `onProgress` gets how many are written.
  * Throws OperatorError when sessions of the same seed are there.
  */
 export async function seedSessions(
@@ -52,8 +53,8 @@ export async function seedSessions(
     if (first !== undefined) await refuseSecondTime(tx, orgId, first.id)
     let done = 0
     let activity: Activity[] = []
-    const moveSeeded = async () => {
-      await moveActivity(tx, orgId, [], activity)
+    const countActivity = async () => {
+      await updateActivity(tx, orgId, [], activity)
       activity = []
     }
     const records = generateSessions(plan)
@@ -64,14 +65,13 @@ export async function seedSessions(
         copySessions(tx, orgId, batch, scoredAt),
       ])
       activity.push(...batch.map(activityOf))
-      if (activity.length >= ACTIVITY_BATCH) await moveSeeded()
+      if (activity.length >= ACTIVITY_BATCH) await countActivity()
       done += batch.length
       batch = next
       onProgress(done)
     }
-    await moveSeeded()
-    await rebuildRollups(tx, orgId)
-    await rebuildFindings(tx, orgId)
+    await countActivity()
+    await rebuildTables(tx, orgId, [...SESSION_TABLES, ...FINDING_TABLES])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   })
@@ -91,7 +91,7 @@ async function nextBatch(records: Iterator<SessionRecord>, prepare: Prepare): Pr
     const { value, done } = records.next()
     if (done === true) break
     batch.push(prepare(value))
-    if (batch.length % SESSIONS_A_PAUSE === 0) await Bun.sleep(0)
+    if (batch.length % SESSIONS_PER_PAUSE === 0) await Bun.sleep(0)
   }
   return batch
 }
@@ -121,7 +121,7 @@ export async function seedAudit(
       for (let start = 0; start < plan.audit; start += AUDIT_BATCH) {
         await insertSeedEntries(tx, orgId, plan, { start, end: Math.min(plan.audit, start + AUDIT_BATCH) })
       }
-      await rebuildAuditRollups(tx, orgId)
+      await rebuildTables(tx, orgId, AUDIT_TABLES)
     })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '23505') {

@@ -1,6 +1,7 @@
 import type { ISql } from '../db/client.ts'
+import type { DerivedTable } from '../db/derived-tables.ts'
 
-/** The rollups as the sessions say they should be: scans all of the organization's sessions. */
+/** The rollups, computed from the sessions. */
 const fromSessions = (sql: ISql, orgId: string) => sql`
   with days as (
     select
@@ -24,40 +25,15 @@ const fromSessions = (sql: ISql, orgId: string) => sql`
   cross join lateral (values (d.project), ('')) as p (project)
   group by g.grain, p.project, 3`
 
-const rollupColumns = (sql: ISql) => sql`
-  grain, project, bucket, sessions, cost,
-  quality_sum, quality_min, quality_max, security_sum, security_min, security_max`
-
-/** Writes the organization's rollups anew from its sessions. Needs the organization's lock. */
-export async function rebuildRollups(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    delete from session_rollups r
-    where r.org_id = ${orgId}`
-  await tx`
-    insert into session_rollups (org_id, ${rollupColumns(tx)})
-    select ${orgId}, t.*
-    from (${fromSessions(tx, orgId)}) t`
-}
-
-/** Rollup rows that differ from the sessions, in one statement and so as of one instant; [] when all agree. */
-export async function compareRollups(
-  sql: ISql,
-  orgId: string,
-): Promise<{ grain: string; project: string; bucket: string }[]> {
-  return await sql<{ grain: string; project: string; bucket: string }[]>`
-    with truth as (${fromSessions(sql, orgId)}),
-    kept as (
-      select ${rollupColumns(sql)}
-      from session_rollups r
-      where r.org_id = ${orgId}
-    ),
-    wrong as (
-      (table truth except table kept)
-      union
-      (table kept except table truth)
-    )
-    select distinct w.grain, w.project, w.bucket
-    from wrong w
-    order by w.grain, w.project, w.bucket
-    limit 100`
-}
+/** The rollups of sessions. */
+export const SESSION_TABLES: readonly DerivedTable[] = [
+  {
+    name: 'session_rollups',
+    columns: [
+      ...['grain', 'project', 'bucket', 'sessions', 'cost', 'quality_sum', 'quality_min', 'quality_max'],
+      ...['security_sum', 'security_min', 'security_max'],
+    ],
+    query: fromSessions,
+    describe: ({ grain, bucket, project }) => `${grain} ${bucket} ${project || 'all projects'}`,
+  },
+]

@@ -100,7 +100,7 @@ export type QualityMetadata = Static<typeof QualityMetadata>
 export const SecurityMetadata = Type.Object({ score: Type.Number(), findings: Type.Array(Finding) }, strict)
 export type SecurityMetadata = Static<typeof SecurityMetadata>
 
-/** What the detail has beyond the list item and the user: stored as one JSON text in session_details. */
+/** The fields of the detail that are neither in the list item nor the user: stored as JSON in session_details. */
 export const SessionDetailBody = Type.Object(
   {
     source: nullable(Type.String({ examples: ['claude-code'] })),

@@ -18,9 +18,9 @@ import { type Pricer, priceRecord } from '../scoring/prices.ts'
 import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
 import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
 
-export interface PrepareOptions {
+interface PrepareOptions {
   pricer: Pricer
-  /** Whether prompts and answers that were sent are kept. */
+  /** Whether the texts of prompts and responses are stored. */
   storeContent: boolean
   /** What a scan found in the record, for one that was sent without findings. */
   findings?: readonly FindingRecord[]
@@ -45,7 +45,7 @@ export interface PreparedSession {
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
   }
-  /** SHA-256 of all above but when it was scored: the same session sent again hashes alike. */
+  /** SHA-256 of all above but the time of scoring: the same session has the same hash. */
   hash: Uint8Array
 }
 
@@ -104,7 +104,7 @@ export function prepareSession(
   return { ...prepared, hash: hashOf(prepared) }
 }
 
-/** What was filled in keeps the limits of what is sent, or the session's export could not come in again. */
+/** What was filled in must keep the limits of a record, or the session's export could not be imported. */
 function refuseBeyondLimits(session: Omit<PreparedSession, 'hash'>, field: string): void {
   const problem = problemOf(
     {
@@ -258,7 +258,7 @@ function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], cr
   return { score: points(record.security_metadata?.score ?? securityScore(findings)), findings }
 }
 
-/** `seen` counts findings alike in all, so that two of them have two ids, the same ones each time. */
+/** `seen` counts equal findings, so that each has its own id, and the same one when the session is sent again. */
 function findingOf(
   sessionId: string,
   finding: FindingRecord,
@@ -269,9 +269,9 @@ function findingOf(
   const place = [ruleId, finding.title ?? '', finding.file ?? '', finding.line ?? 0, finding.turn_number ?? 0]
   const fingerprint =
     finding.fingerprint ?? derivedId('finding', ...place, finding.severity).slice('finding_'.length)
-  const alike = JSON.stringify([fingerprint, ...place])
-  const nth = seen.get(alike) ?? 0
-  seen.set(alike, nth + 1)
+  const key = JSON.stringify([fingerprint, ...place])
+  const nth = seen.get(key) ?? 0
+  seen.set(key, nth + 1)
   return {
     id: finding.id ?? derivedId('finding', sessionId, fingerprint, ...place, ...(nth === 0 ? [] : [nth])),
     rule_id: ruleId,

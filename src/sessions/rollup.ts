@@ -1,8 +1,9 @@
 import { monthOf } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
 
-/** What a session counts for in the rollups: money in micro-dollars, scores in hundredths. */
+/** What the rollups count of a session: money in micro-dollars, scores in hundredths. */
 export interface Counted {
   project: string
   day: string
@@ -12,7 +13,7 @@ export interface Counted {
 }
 
 /** The change of one rollup row. */
-interface Cell {
+interface RollupChange {
   grain: 'day' | 'month'
   project: string
   bucket: string
@@ -20,10 +21,11 @@ interface Cell {
   cost: bigint
   qualitySum: bigint
   securitySum: bigint
-  /** sessions that were counted here and are not any more, or with other values */
-  left: number
+  /** Of sessions as they are now. */
   added: Extremes
+  /** Of sessions as they were stored: their minimum or maximum may have to be looked up again. */
   removed: Extremes
+  hasRemoved: boolean
 }
 
 interface Extremes {
@@ -34,7 +36,7 @@ interface Extremes {
 }
 
 const SCORE_MAX = 10_000n
-/** Neither a least nor a greatest: 100 is no smaller, 0 no larger than any score. */
+/** Of no session: no score is above 100 or below 0. */
 const noExtremes = (): Extremes => ({
   qualityMin: SCORE_MAX,
   qualityMax: 0n,
@@ -45,70 +47,68 @@ const noExtremes = (): Extremes => ({
 const ALL_PROJECTS = ''
 
 /**
- * Brings the rollups from `before` to `after` (the same sessions as they were and as they are; a new one is only in
- * `after`). Call it in the transaction that writes the sessions, behind the organization's lock and after the
- * sessions' rows: counts and sums move by differences, and a minimum or maximum that left its row is looked up again.
+ * Updates the rollups by the difference between `before` and `after`: the same sessions as they were stored (a new one was
+ * not) and as they are now. Needs the organization's lock, in the transaction that writes the sessions and after their
+ * rows: counts and sums change by differences, and a minimum or maximum that is removed is looked up again.
  */
-export async function moveRollups(
+export async function updateRollups(
   tx: ISql,
   orgId: string,
   before: readonly Counted[],
   after: readonly Counted[],
 ): Promise<void> {
-  const cells = new Map<string, Cell>()
-  for (const session of before) for (const cell of cellsOf(cells, session)) count(cell, session, -1)
-  for (const session of after) for (const cell of cellsOf(cells, session)) count(cell, session, 1)
-  const changes = [...cells.values()]
+  const byKey = new Map<string, RollupChange>()
+  for (const session of before) for (const change of changesOf(byKey, session)) count(change, session, -1)
+  for (const session of after) for (const change of changesOf(byKey, session)) count(change, session, 1)
+  const changes = [...byKey.values()]
   if (changes.length === 0) return
   await applyDifferences(tx, orgId, changes)
   // finer rows first: a coarser row's extremes are found in the finer ones, never by scanning a month of sessions
-  const left = changes.filter((cell) => cell.left > 0)
-  if (left.length === 0) return
-  await deleteEmpty(tx, orgId, left)
-  await extremesFromSessions(
-    tx,
-    orgId,
-    left.filter((cell) => cell.grain === 'day' && cell.project !== ALL_PROJECTS),
-  )
-  const allProjects = left.filter((cell) => cell.grain === 'day' && cell.project === ALL_PROJECTS)
-  await extremesFrom(tx, orgId, allProjects, ofProjects(tx))
-  const months = left.filter((cell) => cell.grain === 'month')
-  await extremesFrom(tx, orgId, months, ofDays(tx))
+  const removed = changes.filter(({ hasRemoved }) => hasRemoved)
+  if (removed.length === 0) return
+  await deleteEmpty(tx, orgId, removed)
+  const days = removed.filter(({ grain }) => grain === 'day')
+  const ofOneProject = days.filter(({ project }) => project !== ALL_PROJECTS)
+  const ofAllProjects = days.filter(({ project }) => project === ALL_PROJECTS)
+  const months = removed.filter(({ grain }) => grain === 'month')
+  await extremesFromSessions(tx, orgId, ofOneProject)
+  await extremesFromDays(tx, orgId, ofAllProjects, sameDay(tx))
+  await extremesFromDays(tx, orgId, months, sameMonth(tx))
 }
 
-/** The four rows a session counts in: by day and month, of its project and of all. */
-function cellsOf(cells: Map<string, Cell>, session: Counted): Cell[] {
-  const places = [session.project, ALL_PROJECTS].flatMap((project) => [
+/** The four rows a session is counted in: by day and month, of its project and of all. */
+function changesOf(byKey: Map<string, RollupChange>, session: Counted): RollupChange[] {
+  const rows = [session.project, ALL_PROJECTS].flatMap((project) => [
     { grain: 'day' as const, project, bucket: session.day },
     { grain: 'month' as const, project, bucket: monthOf(session.day) },
   ])
-  return places.map((place) => {
-    const key = `${place.grain} ${place.bucket} ${place.project}`
-    const known = cells.get(key)
+  return rows.map((row) => {
+    const key = `${row.grain} ${row.bucket} ${row.project}`
+    const known = byKey.get(key)
     if (known !== undefined) return known
-    const cell = {
-      ...place,
+    const change = {
+      ...row,
       sessions: 0,
       cost: 0n,
       qualitySum: 0n,
       securitySum: 0n,
-      left: 0,
       added: noExtremes(),
       removed: noExtremes(),
+      hasRemoved: false,
     }
-    cells.set(key, cell)
-    return cell
+    byKey.set(key, change)
+    return change
   })
 }
 
-function count(cell: Cell, session: Counted, sign: 1 | -1): void {
+function count(change: RollupChange, session: Counted, sign: 1 | -1): void {
   const factor = BigInt(sign)
-  cell.sessions += sign
-  if (sign === -1) cell.left += 1
-  cell.cost += factor * session.cost
-  cell.qualitySum += factor * session.quality
-  cell.securitySum += factor * session.security
-  const extremes = sign === 1 ? cell.added : cell.removed
+  change.sessions += sign
+  if (sign === -1) change.hasRemoved = true
+  change.cost += factor * session.cost
+  change.qualitySum += factor * session.quality
+  change.securitySum += factor * session.security
+  const extremes = sign === 1 ? change.added : change.removed
   if (session.quality < extremes.qualityMin) extremes.qualityMin = session.quality
   if (session.quality > extremes.qualityMax) extremes.qualityMax = session.quality
   if (session.security < extremes.securityMin) extremes.securityMin = session.security
@@ -118,26 +118,26 @@ function count(cell: Cell, session: Counted, sign: 1 | -1): void {
 const money = (micros: bigint): string => decimalText(micros, MONEY_DECIMALS)
 const score = (hundredths: bigint): string => decimalText(hundredths, SCORE_DECIMALS)
 
-async function applyDifferences(tx: ISql, orgId: string, cells: readonly Cell[]): Promise<void> {
+async function applyDifferences(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
   await tx`
     insert into session_rollups as r (
       org_id, grain, project, bucket, sessions, cost,
       quality_sum, quality_min, quality_max, security_sum, security_min, security_max
     )
-    select ${orgId}, c.*
-    from unnest(
-      ${cells.map((cell) => cell.grain)}::text[],
-      ${cells.map((cell) => cell.project)}::text[],
-      ${cells.map((cell) => cell.bucket)}::date[],
-      ${cells.map((cell) => cell.sessions)}::bigint[],
-      ${cells.map((cell) => money(cell.cost))}::numeric[],
-      ${cells.map((cell) => score(cell.qualitySum))}::numeric[],
-      ${cells.map((cell) => score(cell.added.qualityMin))}::numeric[],
-      ${cells.map((cell) => score(cell.added.qualityMax))}::numeric[],
-      ${cells.map((cell) => score(cell.securitySum))}::numeric[],
-      ${cells.map((cell) => score(cell.added.securityMin))}::numeric[],
-      ${cells.map((cell) => score(cell.added.securityMax))}::numeric[]
-    ) as c
+    select ${orgId}, n.*
+    from ${unnest(tx, changes, {
+      grain: 'text',
+      project: 'text',
+      bucket: 'date',
+      sessions: 'bigint',
+      cost: ['numeric', ({ cost }) => money(cost)],
+      quality_sum: ['numeric', ({ qualitySum }) => score(qualitySum)],
+      quality_min: ['numeric', ({ added }) => score(added.qualityMin)],
+      quality_max: ['numeric', ({ added }) => score(added.qualityMax)],
+      security_sum: ['numeric', ({ securitySum }) => score(securitySum)],
+      security_min: ['numeric', ({ added }) => score(added.securityMin)],
+      security_max: ['numeric', ({ added }) => score(added.securityMax)],
+    })}
     on conflict (org_id, grain, project, bucket) do update set
       sessions = r.sessions + excluded.sessions,
       cost = r.cost + excluded.cost,
@@ -149,44 +149,48 @@ async function applyDifferences(tx: ISql, orgId: string, cells: readonly Cell[])
       security_max = greatest(r.security_max, excluded.security_max)`
 }
 
-/** The cells as a table `c` with what left each of them, for `update … from`. */
-const asTable = (tx: ISql, cells: readonly Cell[]) => tx`
-  unnest(
-    ${cells.map((cell) => cell.grain)}::text[],
-    ${cells.map((cell) => cell.project)}::text[],
-    ${cells.map((cell) => cell.bucket)}::date[],
-    ${cells.map((cell) => score(cell.removed.qualityMin))}::numeric[],
-    ${cells.map((cell) => score(cell.removed.qualityMax))}::numeric[],
-    ${cells.map((cell) => score(cell.removed.securityMin))}::numeric[],
-    ${cells.map((cell) => score(cell.removed.securityMax))}::numeric[]
-  ) as c (grain, project, bucket, quality_min, quality_max, security_min, security_max)`
+/** The rows that sessions were removed from, with the extremes of those sessions, for `update … from`. */
+const removedFrom = (tx: ISql, changes: readonly RollupChange[]) =>
+  unnest(tx, changes, {
+    grain: 'text',
+    project: 'text',
+    bucket: 'date',
+    quality_min: ['numeric', ({ removed }) => score(removed.qualityMin)],
+    quality_max: ['numeric', ({ removed }) => score(removed.qualityMax)],
+    security_min: ['numeric', ({ removed }) => score(removed.securityMin)],
+    security_max: ['numeric', ({ removed }) => score(removed.securityMax)],
+  })
 
-/** Only rows whose least or greatest score may just have left them. */
-const wasExtreme = (tx: ISql, orgId: string) => tx`
+/** Rows whose minimum or maximum may be of a session that was removed. */
+const mayBeExtreme = (tx: ISql, orgId: string) => tx`
   r.org_id = ${orgId}
-  and r.grain = c.grain
-  and r.project = c.project
-  and r.bucket = c.bucket
+  and r.grain = n.grain
+  and r.project = n.project
+  and r.bucket = n.bucket
   and (
-    c.quality_min <= r.quality_min
-    or c.quality_max >= r.quality_max
-    or c.security_min <= r.security_min
-    or c.security_max >= r.security_max
+    n.quality_min <= r.quality_min
+    or n.quality_max >= r.quality_max
+    or n.security_min <= r.security_min
+    or n.security_max >= r.security_max
   )`
 
-async function deleteEmpty(tx: ISql, orgId: string, cells: readonly Cell[]): Promise<void> {
+async function deleteEmpty(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
   await tx`
     delete from session_rollups r
-    using ${asTable(tx, cells)}
+    using ${removedFrom(tx, changes)}
     where r.org_id = ${orgId}
-      and r.grain = c.grain
-      and r.project = c.project
-      and r.bucket = c.bucket
+      and r.grain = n.grain
+      and r.project = n.project
+      and r.bucket = n.bucket
       and r.sessions = 0`
 }
 
-async function extremesFromSessions(tx: ISql, orgId: string, cells: readonly Cell[]): Promise<void> {
-  if (cells.length === 0) return
+async function extremesFromSessions(
+  tx: ISql,
+  orgId: string,
+  changes: readonly RollupChange[],
+): Promise<void> {
+  if (changes.length === 0) return
   await tx`
     update session_rollups r
     set (quality_min, quality_max, security_min, security_max) = (
@@ -197,13 +201,18 @@ async function extremesFromSessions(tx: ISql, orgId: string, cells: readonly Cel
         and s.created_at >= r.bucket::timestamp at time zone 'UTC'
         and s.created_at < (r.bucket + 1)::timestamp at time zone 'UTC'
     )
-    from ${asTable(tx, cells)}
-    where ${wasExtreme(tx, orgId)}`
+    from ${removedFrom(tx, changes)}
+    where ${mayBeExtreme(tx, orgId)}`
 }
 
-/** The extremes of the finer rows that `finer` names, `f` being those and `r` the row they are looked up for. */
-async function extremesFrom(tx: ISql, orgId: string, cells: readonly Cell[], finer: Fragment): Promise<void> {
-  if (cells.length === 0) return
+/** Finds the extremes of row `r` in the rows `f` of single days that `days` selects. */
+async function extremesFromDays(
+  tx: ISql,
+  orgId: string,
+  changes: readonly RollupChange[],
+  days: Fragment,
+): Promise<void> {
+  if (changes.length === 0) return
   await tx`
     update session_rollups r
     set (quality_min, quality_max, security_min, security_max) = (
@@ -211,17 +220,17 @@ async function extremesFrom(tx: ISql, orgId: string, cells: readonly Cell[], fin
       from session_rollups f
       where f.org_id = ${orgId}
         and f.grain = 'day'
-        and ${finer}
+        and ${days}
     )
-    from ${asTable(tx, cells)}
-    where ${wasExtreme(tx, orgId)}`
+    from ${removedFrom(tx, changes)}
+    where ${mayBeExtreme(tx, orgId)}`
 }
 
-const ofProjects = (tx: ISql) => tx`
+const sameDay = (tx: ISql) => tx`
   f.bucket = r.bucket
   and f.project <> ''`
 
-const ofDays = (tx: ISql) => tx`
+const sameMonth = (tx: ISql) => tx`
   f.project = r.project
   and f.bucket >= r.bucket
   and f.bucket < (r.bucket + interval '1 month')::date`

@@ -1,27 +1,28 @@
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
+import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import { isAlert } from '../records/finding.ts'
-import type { Tally } from '../records/tally.ts'
 import type { PreparedSession } from './prepare.ts'
-import { type Counted, moveRollups } from './rollup.ts'
+import { type Counted, updateRollups } from './rollup.ts'
 
-/** A session that was written, and what was known of it before. */
+/** A session that was written, and what was stored of it before. */
 export interface WrittenSession {
   session: PreparedSession
   before: { quality: bigint; alerts: ReadonlySet<string> } | undefined
 }
 
-export interface SessionsWritten extends Tally {
+export interface SessionsWritten extends WriteResult {
   /** Those that are new or have changed. */
   changed: readonly WrittenSession[]
-  /** What the changed sessions counted for in the team's activity, as they were stored. */
+  /** What the team's activity counted of the changed sessions, as they were stored. */
   activityBefore: readonly SessionActivity[]
 }
 
-/** What of a session the team's activity counts. */
-export interface SessionActivity {
+/** What the team's activity counts of a session. */
+interface SessionActivity {
   createdAt: string | Date
-  /** The member's id, else the address; null for nobody's. */
+  /** The member's id, else the address; null where the session has no user. */
   userKey: string | null
   project: string
   files: readonly string[]
@@ -53,32 +54,24 @@ export async function writeSessions(
   now: Date,
   withAlerts: boolean,
 ): Promise<SessionsWritten> {
-  const tally = { created: 0, updated: 0, unchanged: 0, changed: [], activityBefore: [] }
-  if (sessions.length === 0) return tally
-  const stored = await findStored(tx, orgId, [...new Set(sessions.map((session) => session.id))])
-  // twice in one request: only the last counts, or the same request again would seem to change it back and forth
-  const last = new Map(sessions.map((session) => [session.id, session]))
-  const rows = [...last.values()].filter((session) => {
-    const known = stored.get(session.id)
-    if (known !== undefined && Buffer.compare(known.hash, session.hash) === 0) return false
-    tally[known === undefined ? 'created' : 'updated'] += 1
-    return true
-  })
-  tally.unchanged = sessions.length - rows.length
-  if (rows.length === 0) return tally
+  if (sessions.length === 0) return { ...NOTHING_WRITTEN, changed: [], activityBefore: [] }
+  const stored = await findStored(tx, orgId, [...new Set(sessions.map(({ id }) => id))])
+  const { rows, ...result } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
+    sessions,
+    stored,
+    {
+      keyOf: ({ id }) => id,
+      idOf: ({ id }) => id,
+      isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
+    },
+  )
+  if (rows.length === 0) return { ...result, changed: [], activityBefore: [] }
   const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
   await upsertSessions(tx, orgId, rows)
   await upsertDetails(tx, orgId, rows, stored, now)
-  const before = rows.flatMap((session) => stored.get(session.id) ?? [])
-  await moveRollups(tx, orgId, before.map(countedOf), rows)
-  const ids = rows.map(({ id }) => id)
-  return {
-    ...tally,
-    changed,
-    activityBefore: before.map(storedActivity),
-    createdIds: ids.filter((id) => !stored.has(id)),
-    updatedIds: ids.filter((id) => stored.has(id)),
-  }
+  const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
+  await updateRollups(tx, orgId, before.map(countedOf), rows)
+  return { ...result, changed, activityBefore: before.map(storedActivity) }
 }
 
 async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredSession>> {
@@ -163,7 +156,7 @@ const storedActivity = ({ created_at, user_key, project, files }: StoredSession)
   files,
 })
 
-/** What a session that is written counts for in the team's activity. */
+/** What the team's activity counts of a session that is written. */
 export const activityOf = ({
   createdAt,
   userId,
@@ -183,21 +176,19 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
       org_id, id, project, created_at, turns, estimated_cost,
       quality_score, security_score, user_id, user_email, content_hash
     )
-    select
-      ${orgId}, n.id, n.project, n.created_at, n.turns, n.cost,
-      n.quality, n.security, n.user_id, n.user_email, decode(n.hash, 'hex')
-    from unnest(
-      ${rows.map((row) => row.id)}::text[],
-      ${rows.map((row) => row.project)}::text[],
-      ${rows.map((row) => row.createdAt)}::timestamptz[],
-      ${rows.map((row) => row.turns)}::integer[],
-      ${rows.map((row) => decimalText(row.cost, MONEY_DECIMALS))}::numeric[],
-      ${rows.map((row) => decimalText(row.quality, SCORE_DECIMALS))}::numeric[],
-      ${rows.map((row) => decimalText(row.security, SCORE_DECIMALS))}::numeric[],
-      ${rows.map((row) => row.userId)}::text[],
-      ${rows.map((row) => row.userEmail)}::text[],
-      ${rows.map((row) => Buffer.from(row.hash).toString('hex'))}::text[]
-    ) as n (id, project, created_at, turns, cost, quality, security, user_id, user_email, hash)
+    select ${orgId}, n.*
+    from ${unnest(tx, rows, {
+      id: 'text',
+      project: 'text',
+      created_at: ['timestamptz', ({ createdAt }) => createdAt],
+      turns: 'integer',
+      cost: ['numeric', ({ cost }) => decimalText(cost, MONEY_DECIMALS)],
+      quality: ['numeric', ({ quality }) => decimalText(quality, SCORE_DECIMALS)],
+      security: ['numeric', ({ security }) => decimalText(security, SCORE_DECIMALS)],
+      user_id: ['text', ({ userId }) => userId],
+      user_email: ['text', ({ userEmail }) => userEmail],
+      hash: ['bytea', ({ hash }) => Buffer.from(hash).toString('hex')],
+    })}
     on conflict (org_id, id) do update set
       project = excluded.project,
       created_at = excluded.created_at,
@@ -220,10 +211,10 @@ async function upsertDetails(
   await tx`
     insert into session_details (org_id, session_id, detail)
     select ${orgId}, n.id, n.detail::json
-    from unnest(
-      ${rows.map((row) => row.id)}::text[],
-      ${rows.map((row) => detailText(row, stored.get(row.id), now))}::text[]
-    ) as n (id, detail)
+    from ${unnest(tx, rows, {
+      id: 'text',
+      detail: ['text', (row) => detailText(row, stored.get(row.id), now)],
+    })}
     on conflict (org_id, session_id) do update set detail = excluded.detail`
 }
 

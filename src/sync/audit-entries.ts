@@ -1,8 +1,8 @@
 import type { NewEntry } from '../audit/log/append.ts'
-import type { Tally } from '../records/tally.ts'
+import type { WriteResult } from '../records/changes.ts'
 
-// What a sync request leaves in the audit log: one entry a kind of record (members and budgets: one for those created
-// and one for those changed), and none where nothing changed. Records of the type `audit` are entries themselves.
+// The audit entries of a sync request: one for each kind of record (members and budgets: one for those created and one for
+// those updated), and none where nothing changed. Records of the type `audit` are entries themselves.
 
 const ACTIONS: Record<string, { created: string; updated: string }> = {
   session: { created: 'session.synced', updated: 'session.synced' },
@@ -13,15 +13,15 @@ const ACTIONS: Record<string, { created: string; updated: string }> = {
   report: { created: 'report.generated', updated: 'report.generated' },
 }
 
-/** Ids named in one entry; the counts are of all. */
+/** Ids in one entry; its counts are of all. */
 const MAX_IDS = 100
 
-/** The entries for what the writers of each kind did. */
-export function entriesOf(written: Readonly<Record<string, Tally>>): NewEntry[] {
-  return Object.entries(written).flatMap(([kind, tally]): NewEntry[] => {
+/** The entries for the results of the writers of each kind. */
+export function buildAuditEntries(results: Readonly<Record<string, WriteResult>>): NewEntry[] {
+  return Object.entries(results).flatMap(([kind, result]): NewEntry[] => {
     const actions = ACTIONS[kind]
     if (actions === undefined) return []
-    const { created, updated, createdIds = [], updatedIds = [] } = tally
+    const { created, updated, createdIds, updatedIds } = result
     if (actions.created === actions.updated) {
       const details = { created, updated, ids: firstOf([...createdIds, ...updatedIds]) }
       return created + updated > 0 ? [{ action: actions.created, details }] : []

@@ -1,11 +1,11 @@
 import { ApiError } from '../errors.ts'
+import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import type { Tally } from '../records/tally.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { prepareSession } from '../sessions/prepare.ts'
 import { MAX_RECORDS } from './validate.ts'
 
-/** A record that was not taken: where it came from, and why. */
+/** A record that was left out: its file and line, and why. */
 export interface Skipped {
   path: string
   /** From 1. */
@@ -13,17 +13,17 @@ export interface Skipped {
   reason: string
 }
 
-/** A record and where it stands. */
-export interface PlacedRecord {
+/** A record with its file and line. */
+interface PlacedRecord {
   record: SyncRecord
   path: string
   line: number
 }
 
 /** What sends a batch: into the local database or to a server. All or nothing; VALIDATION_ERROR names `records[<index>]`. */
-export type SendBatch = (records: readonly SyncRecord[]) => Promise<Tally>
+export type SendBatch = (records: readonly SyncRecord[]) => Promise<RecordCounts>
 
-export interface BatchOptions {
+interface BatchOptions {
   send: SendBatch
   pricer: () => Promise<Pricer>
   onSkipped: (skipped: Skipped) => void
@@ -35,7 +35,7 @@ export interface Batches {
   add(placed: PlacedRecord, text: string): Promise<void>
   flush(): Promise<void>
   /** Of all that was sent so far. */
-  readonly tally: Tally
+  readonly counts: RecordCounts
 }
 
 /** Of JSON: half of what a server takes, a batch's memory. A larger record goes alone. */
@@ -45,7 +45,7 @@ const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
 
 /** Batches of at most 10,000 records and 16 MiB. A record that is refused or too large is left out and named, the others are sent. */
 export function createBatches(options: BatchOptions): Batches {
-  const tally: Tally = { created: 0, updated: 0, unchanged: 0 }
+  const counts: RecordCounts = { created: 0, updated: 0, unchanged: 0 }
   let held: PlacedRecord[] = []
   let heldBytes = 0
   const flush = async () => {
@@ -53,12 +53,12 @@ export function createBatches(options: BatchOptions): Batches {
     held = []
     heldBytes = 0
     const sent = await sendGood(batch, options)
-    tally.created += sent.created
-    tally.updated += sent.updated
-    tally.unchanged += sent.unchanged
+    counts.created += sent.created
+    counts.updated += sent.updated
+    counts.unchanged += sent.unchanged
   }
   return {
-    tally,
+    counts,
     flush,
     async add(placed, text) {
       const bytes = Buffer.byteLength(text)
@@ -71,7 +71,7 @@ export function createBatches(options: BatchOptions): Batches {
   }
 }
 
-async function sendGood(batch: readonly PlacedRecord[], options: BatchOptions): Promise<Tally> {
+async function sendGood(batch: readonly PlacedRecord[], options: BatchOptions): Promise<RecordCounts> {
   let rest = batch
   let isPrepared = false
   while (rest.length > 0) {

@@ -2,30 +2,30 @@ import type { ReportsWritten } from '../audit/write-reports.ts'
 import type { BudgetExceeded } from '../cost/budget-alerts.ts'
 import { dateOf, monthOf } from '../dates.ts'
 import { SCORE_DECIMALS, unscaled } from '../decimals.ts'
+import type { RecordCounts } from '../records/changes.ts'
 import { isAlert } from '../records/finding.ts'
-import type { Tally } from '../records/tally.ts'
 import type { SessionsWritten, WrittenSession } from '../sessions/write.ts'
 import type { MembersWritten } from '../team/write.ts'
 import type { EventData } from '../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../webhooks/outbox/events.ts'
 
-// What a sync request tells the organization's endpoints, out of what its writers know.
+// The events of a sync request, built from the results of its writers.
 
 type Alert = EventData['security.alert']
 
-/** What the writers of a request did. */
-interface Written {
+/** The results of the writers whose changes cause events. */
+interface Results {
   member: MembersWritten
-  budget: Tally
+  budget: RecordCounts
   session: SessionsWritten
   report: ReportsWritten
 }
 
 /** The request's events: members, sessions (completed, then scores, then alerts), budgets, reports. */
-export function eventsOf(written: Written, exceeded: readonly BudgetExceeded[]): NewEvent[] {
-  const { changed } = written.session
+export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[]): NewEvent[] {
+  const { changed } = results.session
   return [
-    ...written.member.joined.map(
+    ...results.member.joined.map(
       ({ id, email, role }): NewEvent => ({
         event: 'team.member_joined',
         data: { user_id: id, email, role },
@@ -40,7 +40,7 @@ export function eventsOf(written: Written, exceeded: readonly BudgetExceeded[]):
         data: { budget_id: budgetId, current_cost: cost, limit },
       }),
     ),
-    ...written.report.made.map(
+    ...results.report.made.map(
       ({ id, report_type, from, to }): NewEvent => ({
         event: 'compliance.report_ready',
         data: { report_id: id, report_type, date_range: { from, to } },
@@ -49,8 +49,8 @@ export function eventsOf(written: Written, exceeded: readonly BudgetExceeded[]):
   ]
 }
 
-/** First days of the months that may just have gone above their limit. */
-export function monthsToCheck({ budget, session }: Pick<Written, 'budget' | 'session'>, now: Date): string[] {
+/** First days of the months whose cost may now be above the budget. */
+export function monthsToCheck({ budget, session }: Pick<Results, 'budget' | 'session'>, now: Date): string[] {
   const months = new Set(session.changed.map(({ session: { day } }) => monthOf(day)))
   if (budget.created + budget.updated > 0) months.add(monthOf(dateOf(now)))
   return [...months]
@@ -79,15 +79,15 @@ function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
   ]
 }
 
-/** One a fingerprint, by its gravest finding, of those that the session did not have as an alert before. */
+/** One alert a fingerprint, of its most severe finding, unless the session had an alert of that fingerprint before. */
 function alerts({ session, before }: WrittenSession): NewEvent[] {
-  const gravest = new Map<string, Alert>()
+  const mostSevere = new Map<string, Alert>()
   for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {
     if (!isAlert(severity) || before?.alerts.has(fingerprint)) continue
-    const known = gravest.get(fingerprint)
+    const known = mostSevere.get(fingerprint)
     if (known === undefined || (known.severity === 'high' && severity === 'critical')) {
-      gravest.set(fingerprint, { alert_id: id, severity, title })
+      mostSevere.set(fingerprint, { alert_id: id, severity, title })
     }
   }
-  return [...gravest.values()].map((data) => ({ event: 'security.alert', data }))
+  return [...mostSevere.values()].map((data) => ({ event: 'security.alert', data }))
 }

@@ -1,19 +1,19 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { namingLines } from '../http/json.ts'
+import { withLineNumbers } from '../http/json.ts'
 import { errorResponses } from '../http/query.ts'
+import type { EnqueueWrite } from '../organizations/queue.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
-import type { InTurn } from './organization-queue.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
 
 /** Packed and unpacked. */
-export const MAX_SYNC_BYTES = 32 * 1024 * 1024
+const MAX_SYNC_BYTES = 32 * 1024 * 1024
 
-export const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
+const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
 
 /** Unknown: each record is checked by the schema that its `type` names, with its index in what is wrong. */
-export const SyncRequest = Type.Object(
+const SyncRequest = Type.Object(
   {
     records: Type.Array(Type.Unknown({ oneOf: SYNC_RECORDS }), {
       description: 'Each of one of the kinds that `type` names; at most 10,000',
@@ -58,13 +58,15 @@ export const SyncResponse = Type.Object(
 )
 export type SyncResponse = Static<typeof SyncResponse>
 
-export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, inTurn: InTurn) =>
+export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: EnqueueWrite) =>
   new Elysia()
     .use(access(deps))
     .post(
       '/sync',
       ({ body, access: { orgId, actor } }) =>
-        namingLines(body, () => inTurn(orgId, () => writeRecords(sync, orgId, body.records, actor))),
+        withLineNumbers(body, () =>
+          enqueueWrite(orgId, () => writeRecords(sync, orgId, body.records, actor)),
+        ),
       {
         ...guard('write', { body: SyncRequest, maxBytes: MAX_SYNC_BYTES, ndjson: true }),
         response: { 200: SyncResponse, ...errorResponses },

@@ -5,7 +5,7 @@ import type { SyncRecord } from '../records/records.ts'
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
-/** Problems named in one answer; a file in the wrong format has one in every record. */
+/** Problems in one response; a file in the wrong format has one in every record. */
 const MAX_PROBLEMS = 20
 
 /** The records, checked. Throws VALIDATION_ERROR whose details name `records[<index>].<field>`. */

@@ -1,7 +1,7 @@
 import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
 import { writeAudit } from '../audit/write.ts'
 import { writeReports } from '../audit/write-reports.ts'
-import { analyzeGrown } from '../commits/statistics.ts'
+import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
@@ -9,17 +9,17 @@ import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { type CleanRecord, cleanRecords } from '../detection/record-secrets.ts'
 import { createPause } from '../pause.ts'
-import type { Tally } from '../records/tally.ts'
+import type { RecordCounts } from '../records/changes.ts'
 import { writeRisks } from '../risk/write.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { activityOf, type SessionsWritten, writeSessions } from '../sessions/write.ts'
-import { moveActivity } from '../team/rollup.ts'
+import { updateActivity } from '../team/rollup.ts'
 import { writeMembers } from '../team/write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
-import { entriesOf } from './audit-entries.ts'
-import { eventsOf, monthsToCheck } from './events.ts'
+import { buildAuditEntries } from './audit-entries.ts'
+import { buildEvents, monthsToCheck } from './events.ts'
 import { checkRecords } from './validate.ts'
 
 export interface SyncDeps {
@@ -29,7 +29,7 @@ export interface SyncDeps {
   pricer: () => Promise<Pricer>
 }
 
-export interface SyncResult extends Omit<Tally, 'createdIds' | 'updatedIds'> {
+interface SyncResult extends RecordCounts {
   received: number
 }
 
@@ -48,11 +48,11 @@ export async function writeRecords(
   const records = clean.map(({ record }) => record)
   const sessions = await prepareSessions(deps, clean)
   const now = deps.now()
-  const tallies = await deps.sql.begin(async (tx) => {
+  const results = await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
-    const written = {
+    const results = {
       member: await writeMembers(tx, orgId, records),
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts),
@@ -63,23 +63,23 @@ export async function writeRecords(
       // after all that they may count
       report: await writeReports(tx, orgId, records),
     }
-    const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(written, now))
-    await recordEntries(tx, orgId, actor, entriesOf(written))
-    await emit(tx, orgId, now, eventsOf(written, exceeded), subscribers)
-    return written
+    const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(results, now))
+    await recordEntries(tx, orgId, actor, buildAuditEntries(results))
+    await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
+    return results
   })
-  if (tallies.commit.created > 0) await analyzeGrown(deps.sql)
-  const sum = (pick: (tally: Tally) => number) =>
-    Object.values(tallies).reduce((total, tally) => total + pick(tally), 0)
+  if (results.commit.created > 0) await analyzeGrownTables(deps.sql)
+  const sum = (count: keyof RecordCounts) =>
+    Object.values(results).reduce((total, result) => total + result[count], 0)
   return {
     received: records.length,
-    created: sum((tally) => tally.created),
-    updated: sum((tally) => tally.updated),
-    unchanged: sum((tally) => tally.unchanged),
+    created: sum('created'),
+    updated: sum('updated'),
+    unchanged: sum('unchanged'),
   }
 }
 
-/** Writes the sessions, and what the team's activity and the heatmap count of them. */
+/** Writes the sessions, and the counts of the team's activity and the findings of the heatmap that follow from them. */
 async function writeSessionsAndCounts(
   tx: ISql,
   orgId: string,
@@ -92,7 +92,7 @@ async function writeSessionsAndCounts(
   const known = new Set(
     written.changed.flatMap(({ session, before }) => (before === undefined ? [] : [session.id])),
   )
-  await moveActivity(tx, orgId, written.activityBefore, changed.map(activityOf))
+  await updateActivity(tx, orgId, written.activityBefore, changed.map(activityOf))
   await writeFindings(tx, orgId, changed, known)
   return written
 }

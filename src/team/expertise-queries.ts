@@ -1,4 +1,5 @@
 import type { ISql, Sql } from '../db/client.ts'
+import { compareText } from '../text.ts'
 import type { DomainExpertise, Expertise } from './model.ts'
 
 interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percent' | 'last_active_at'> {
@@ -10,9 +11,12 @@ interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percen
   last_at: Date
 }
 
-/** Who knows what, as the writers of commits left it: costs what the answer holds, whatever the history. */
+/**
+ * The expertise by person and domain, as computed when commits were written. The cost depends on the size of the result
+ * only.
+ */
 export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> {
-  // one instant for all three
+  // one snapshot for all three queries
   return await sql.begin('isolation level repeatable read read only', async (tx) => {
     const rows = await tx<ExpertiseRow[]>`
       select
@@ -44,7 +48,7 @@ export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> 
   })
 }
 
-/** What these authors called themselves in their latest commit. */
+/** The author names of the latest commits of these e-mail addresses. */
 async function authorNames(sql: ISql, orgId: string, emails: string[]): Promise<Map<string, string>> {
   if (emails.length === 0) return new Map()
   const rows = await sql<{ email: string; author_name: string }[]>`
@@ -61,13 +65,11 @@ async function authorNames(sql: ISql, orgId: string, emails: string[]): Promise<
   return new Map(rows.map((row) => [row.email, row.author_name]))
 }
 
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
 function peopleOf(rows: readonly ExpertiseRow[], names: ReadonlyMap<string, string>): Expertise['data'] {
   const people = new Map<string, Expertise['data'][number] & { email: string }>()
   for (const row of rows) {
     const { email, user_id } = row
-    // an address is somebody's own: of an author who is no member only the name is shown
+    // e-mail addresses of authors who are not members are personal data: only their names are shown
     const display_name = row.display_name ?? (names.get(email) || (email.split('@')[0] ?? email))
     const person = people.get(email) ?? { email, user_id, display_name, domains: [] }
     person.domains.push(domainOf(row))
@@ -75,7 +77,7 @@ function peopleOf(rows: readonly ExpertiseRow[], names: ReadonlyMap<string, stri
   }
   const all = [...people.values()]
   const others = all.filter((person) => person.user_id === null)
-  others.sort((a, b) => byText(a.display_name, b.display_name) || byText(a.email, b.email))
+  others.sort((a, b) => compareText(a.display_name, b.display_name) || compareText(a.email, b.email))
   return [...all.filter((person) => person.user_id !== null), ...others].map(
     ({ email: _email, ...person }) => person,
   )

@@ -3,8 +3,8 @@ import type { ISql } from '../db/client.ts'
 import type { Role } from '../records/member.ts'
 import type { TeamOverview } from './model.ts'
 
-/** A member as the command line shows it; `joined_at` is UTC with milliseconds. */
-export interface Member {
+/** A member; `joined_at` is UTC with milliseconds. */
+interface Member {
   id: string
   email: string
   display_name: string
@@ -24,7 +24,7 @@ export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
     order by m.joined_at, m.id`
 }
 
-/** The member with this address, in any case. */
+/** The member with this e-mail address; ignores case. */
 export async function findMember(sql: ISql, orgId: string, email: string): Promise<Member | undefined> {
   const [row] = await sql<Member[]>`
     select ${memberColumns(sql)}
@@ -34,7 +34,7 @@ export async function findMember(sql: ISql, orgId: string, email: string): Promi
   return row
 }
 
-/** Removes the member with this address, in any case, and returns what it was. Needs the organization's lock. */
+/** Removes the member with this e-mail address, ignoring case, and returns it. Needs the organization's lock. */
 export async function removeMember(tx: ISql, orgId: string, email: string): Promise<Member | undefined> {
   const [row] = await tx<Member[]>`
     delete from members m
@@ -47,7 +47,7 @@ export async function removeMember(tx: ISql, orgId: string, email: string): Prom
 const HOUR_MS = 3_600_000
 const ACTIVITY_MS = 168 * HOUR_MS
 
-/** The members, and what they did in the 168 hours up to `now`, both instants included. */
+/** The members, and their activity in the 168 hours up to `now`, both ends included. */
 export async function getTeam(sql: ISql, orgId: string, now: Date): Promise<TeamOverview> {
   const [members, activity_summary] = await Promise.all([
     listMembers(sql, orgId),
@@ -57,8 +57,8 @@ export async function getTeam(sql: ISql, orgId: string, now: Date): Promise<Team
 }
 
 /**
- * Whole hours come from their counts and only the parts of the first and the last are counted; of each member one session
- * in the range is looked for. So it costs what the members cost, however many sessions there are.
+ * Sums the counts of whole hours, counts the sessions in the parts of the first and last hour, and looks for one session per
+ * member. The cost depends on the number of members, not of sessions.
  */
 async function getActivity(sql: ISql, orgId: string, now: Date): Promise<TeamOverview['activity_summary']> {
   const from = new Date(now.getTime() - ACTIVITY_MS)

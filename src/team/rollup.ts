@@ -1,80 +1,90 @@
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { directoryOf } from '../scoring/ownership.ts'
 
-/** What of a session is counted: the hour it began, and for its user the domains it touched. */
+/** What is counted of a session: the hour in which it began, and for its user the domains whose files it touched. */
 export interface Activity {
   createdAt: string | Date
-  /** The member's id, else the address; null for nobody's. */
+  /** The member's id, else the address; null where the session has no user. */
   userKey: string | null
   project: string
   files: readonly string[]
 }
 
-interface Move {
+/** A row of session_directories, and by how many sessions it changes. */
+interface DirectoryChange {
+  user_key: string
+  project: string
+  directory: string
+  sessions: number
+}
+
+interface ActivityChanges {
   hours: Map<string, number>
   /** By user, project and directory. */
-  directories: Map<string, { key: readonly [string, string, string]; sessions: number }>
+  directories: Map<string, DirectoryChange>
 }
 
 /**
- * Brings the counts of sessions by hour, and by user and domain, from `before` to `after` (the same sessions as they were and
- * as they are). Call it in the transaction that writes the sessions, behind the organization's lock.
+ * Updates the counts of sessions by hour, and by user and domain, by the difference between `before` and `after`: the same
+ * sessions as they were stored and as they are now. Needs the organization's lock, in the transaction that writes the
+ * sessions.
  */
-export async function moveActivity(
+export async function updateActivity(
   tx: ISql,
   orgId: string,
   before: readonly Activity[],
   after: readonly Activity[],
 ): Promise<void> {
-  const move: Move = { hours: new Map(), directories: new Map() }
-  for (const session of before) count(move, session, -1)
-  for (const session of after) count(move, session, 1)
-  await moveHours(tx, orgId, move)
-  await moveDirectories(tx, orgId, move)
+  const changes: ActivityChanges = { hours: new Map(), directories: new Map() }
+  for (const session of before) count(changes, session, -1)
+  for (const session of after) count(changes, session, 1)
+  await addToHours(tx, orgId, changes)
+  await addToDirectories(tx, orgId, changes)
 }
 
-function count({ hours, directories }: Move, session: Activity, sign: 1 | -1): void {
+function count({ hours, directories }: ActivityChanges, session: Activity, sign: 1 | -1): void {
   const hour = `${new Date(session.createdAt).toISOString().slice(0, 13)}:00:00Z`
   hours.set(hour, (hours.get(hour) ?? 0) + sign)
-  if (session.userKey === null) return
+  const { userKey: user_key, project } = session
+  if (user_key === null) return
   for (const directory of directoriesOf(session.files)) {
-    const key = [session.userKey, session.project, directory] as const
-    const name = key.join('\0')
-    const known = directories.get(name) ?? { key, sessions: 0 }
-    known.sessions += sign
-    directories.set(name, known)
+    const key = [user_key, project, directory].join('\0')
+    const change = directories.get(key) ?? { user_key, project, directory, sessions: 0 }
+    change.sessions += sign
+    directories.set(key, change)
   }
 }
 
-/** The directories that a session's files lie in; a name from the machine's root is in no project. */
+/** The directories of a session's files; an absolute path is outside of the project. */
 const directoriesOf = (files: readonly string[]): Set<string> =>
   new Set(files.filter((file) => !file.startsWith('/')).map(directoryOf))
 
-async function moveHours(tx: ISql, orgId: string, { hours }: Move): Promise<void> {
+async function addToHours(tx: ISql, orgId: string, { hours }: ActivityChanges): Promise<void> {
   const changed = [...hours].filter(([, sessions]) => sessions !== 0)
   if (changed.length === 0) return
   await tx`
     insert into session_hours (org_id, hour, sessions)
     select ${orgId}, n.*
-    from unnest(
-      ${changed.map(([hour]) => hour)}::timestamptz[],
-      ${changed.map(([, sessions]) => sessions)}::integer[]
-    ) as n
+    from ${unnest(tx, changed, {
+      hour: ['timestamptz', ([hour]) => hour],
+      sessions: ['integer', ([, sessions]) => sessions],
+    })}
     on conflict (org_id, hour) do update set sessions = session_hours.sessions + excluded.sessions`
 }
 
-async function moveDirectories(tx: ISql, orgId: string, { directories }: Move): Promise<void> {
+async function addToDirectories(tx: ISql, orgId: string, { directories }: ActivityChanges): Promise<void> {
   const changed = [...directories.values()].filter(({ sessions }) => sessions !== 0)
   if (changed.length === 0) return
   await tx`
     insert into session_directories (org_id, user_key, project, directory, sessions)
     select ${orgId}, n.*
-    from unnest(
-      ${changed.map(({ key }) => key[0])}::text[],
-      ${changed.map(({ key }) => key[1])}::text[],
-      ${changed.map(({ key }) => key[2])}::text[],
-      ${changed.map(({ sessions }) => sessions)}::integer[]
-    ) as n
+    from ${unnest(tx, changed, {
+      user_key: 'text',
+      project: 'text',
+      directory: 'text',
+      sessions: 'integer',
+    })}
     on conflict (org_id, user_key, project, directory) do update set
       sessions = session_directories.sessions + excluded.sessions`
 }

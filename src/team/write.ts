@@ -1,10 +1,11 @@
 import { normalizeTimestamp } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
 import { validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { MemberRecord, Role } from '../records/member.ts'
 import type { SyncRecord } from '../records/records.ts'
-import type { Tally } from '../records/tally.ts'
 
 interface MemberRow {
   id: string
@@ -14,57 +15,46 @@ interface MemberRow {
   joined_at: string
 }
 
-export interface MembersWritten extends Tally {
+export interface MembersWritten extends WriteResult {
   /** Those that are new. */
   joined: readonly Pick<MemberRow, 'id' | 'email' | 'role'>[]
 }
 
 /**
- * Writes the batch's member records. Needs the organization's lock. A member is known by its address, in any case;
- * its id is given once. Throws VALIDATION_ERROR for an id that another address has, or a second id of one address.
+ * Writes the batch's member records. Needs the organization's lock. A member is identified by its address, in any case;
+ * its id never changes. Throws VALIDATION_ERROR for an id that another address has, or a second id of one address.
  */
 export async function writeMembers(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
 ): Promise<MembersWritten> {
-  const tally = { created: 0, updated: 0, unchanged: 0, joined: [] }
   const members = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' ? [{ index, record }] : [],
   )
-  if (members.length === 0) return tally
-  const known = await findMembers(
+  if (members.length === 0) return { ...NOTHING_WRITTEN, joined: [] }
+  const found = await findMembers(
     tx,
     orgId,
     members.map(({ record }) => record),
   )
-  const before = new Map(known.map((row) => [row.email, row]))
-  const byEmail = new Map(before)
-  const byId = new Map(known.map((row) => [row.id, row]))
-  const changed = new Map<string, MemberRow>()
-  for (const { index, record } of members) {
+  const stored = new Map(found.map((row) => [row.email, row]))
+  const byEmail = new Map(stored)
+  const byId = new Map(found.map((row) => [row.id, row]))
+  const prepared = members.map(({ index, record }) => {
     const row = rowOf(record, byEmail)
     refuseForeignId(record, row, byId, `records[${index}].id`)
     byEmail.set(row.email, row)
     byId.set(row.id, row)
-    // twice in one request: only the last counts
-    changed.set(row.email, row)
-  }
-  for (const [email, row] of changed) {
-    const stored = before.get(email)
-    if (stored !== undefined && sameMember(stored, row)) changed.delete(email)
-    else tally[stored === undefined ? 'created' : 'updated'] += 1
-  }
-  tally.unchanged = members.length - changed.size
-  const rows = [...changed.values()]
+    return row
+  })
+  const { rows, ...result } = findLastChanges(prepared, stored, {
+    keyOf: ({ email }) => email,
+    idOf: ({ id }) => id,
+    isSame,
+  })
   await upsertMembers(tx, orgId, rows)
-  const joined = rows.filter(({ email }) => !before.has(email))
-  return {
-    ...tally,
-    joined,
-    createdIds: joined.map(({ id }) => id),
-    updatedIds: rows.flatMap(({ id, email }) => (before.has(email) ? [id] : [])),
-  }
+  return { ...result, joined: rows.filter(({ email }) => !stored.has(email)) }
 }
 
 function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, MemberRow>): MemberRow {
@@ -93,7 +83,7 @@ function refuseForeignId(
   }
 }
 
-const sameMember = (a: MemberRow, b: MemberRow): boolean =>
+const isSame = (a: MemberRow, b: MemberRow): boolean =>
   a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at
 
 async function findMembers(tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<MemberRow[]> {
@@ -113,13 +103,13 @@ async function upsertMembers(tx: ISql, orgId: string, rows: readonly MemberRow[]
   await tx`
     insert into members (org_id, id, email, display_name, role, joined_at)
     select ${orgId}, n.*
-    from unnest(
-      ${rows.map((row) => row.id)}::text[],
-      ${rows.map((row) => row.email)}::text[],
-      ${rows.map((row) => row.display_name)}::text[],
-      ${rows.map((row) => row.role)}::text[],
-      ${rows.map((row) => row.joined_at)}::timestamptz[]
-    ) as n
+    from ${unnest(tx, rows, {
+      id: 'text',
+      email: 'text',
+      display_name: 'text',
+      role: 'text',
+      joined_at: 'timestamptz',
+    })}
     on conflict (org_id, email) do update set
       display_name = excluded.display_name,
       role = excluded.role,

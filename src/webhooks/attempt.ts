@@ -1,6 +1,6 @@
 import type { AttemptResult } from './http/attempt-result.ts'
 import type { Sender } from './http/sender.ts'
-import type { Claimed } from './outbox/queue.ts'
+import type { Attemptable } from './outbox/claim.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { signedHeaders } from './signing/signature.ts'
 
@@ -11,16 +11,10 @@ export interface AttemptDeps {
   prefix: string
 }
 
-/** What an attempt needs of a delivery that was claimed. */
-export type Attemptable = Pick<
-  Claimed,
-  'id' | 'endpoint_id' | 'event_id' | 'event' | 'attempt' | 'url' | 'secret' | 'previous_secret' | 'body'
->
-
-/** What a secret is bound to: put into another row it cannot be opened. */
+/** The context of a secret: copied to another row it cannot be decrypted. */
 export const secretContext = (orgId: string, endpointId: string): string => `${orgId}/${endpointId}`
 
-/** One attempt: signs the stored body with the endpoint's secrets of now and sends it. Never rejects. */
+/** One attempt: signs the stored body with the endpoint's present secrets and sends it. Never rejects. */
 export async function makeAttempt(
   { box, sender, prefix }: AttemptDeps,
   orgId: string,
@@ -42,7 +36,7 @@ export async function makeAttempt(
       at,
     })
   } catch {
-    // no word of why: it could quote the secret
+    // without the cause, which could contain the secret
     const error =
       'secret: the signing secret cannot be decrypted; rotate it, or give the server its SECRET_KEY'
     return {

@@ -1,18 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { bodyOf, Envelope, EVENT_NAMES, EVENTS, type SentName, TEST_EVENT } from './outbox/catalogue.ts'
 
-// The catalogue as it is published: in GET /v1/webhooks/events and in the API's document.
+// The catalogue as published in GET /v1/webhooks/events and in the API document.
 
 const EXAMPLE_ID = 'evt_0k3w9d2m'
 const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')
 
-/** What an event is and looks like. */
+/** An event with its schema and an example. */
 export interface PublishedEvent {
   name: SentName
   meaning: string
   /** JSON Schema of the body. */
   schema: object
-  /** A body. */
+  /** An example body. */
   example: Envelope
 }
 
@@ -31,5 +31,5 @@ function published(name: SentName): PublishedEvent {
 /** What endpoints may subscribe to, in the order it is shown. */
 export const catalogue: { data: PublishedEvent[] } = { data: EVENT_NAMES.map(published) }
 
-/** Everything that is sent: the catalogue and the test. */
+/** All events that are sent: the catalogue and the test. */
 export const sentEvents = (): PublishedEvent[] => [...catalogue.data, published(TEST_EVENT.name)]

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { type FieldProblem, validationError } from '../errors.ts'
 import { ADDRESS_REFUSED, type Egress, hostOf } from './http/egress.ts'
-import { type Resolve, vetName } from './http/resolve.ts'
+import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
 import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
 
-/** An endpoint as it is to be stored. */
+/** The checked fields of a new endpoint. */
 export interface NewEndpoint {
   url: string
   events: string[]
@@ -13,14 +13,14 @@ export interface NewEndpoint {
   description: string | null
 }
 
-/** What is to change of one. */
+/** The checked fields of a change. */
 export type EndpointChange = Partial<NewEndpoint>
 
 const ALL = '*'
-/** Of the unknown names that are quoted back. */
+/** Unknown names quoted in a message. */
 const MAX_QUOTED = 5
 const MAX_QUOTED_LENGTH = 60
-/** A name is looked up to warn of a mistake early; what counts is the look-up at every attempt. */
+/** This look-up only reports mistakes early: each attempt looks the name up again. */
 const LOOKUP_MS = 500
 
 type Read<Value> = { value: Value } | { problem: string }
@@ -52,14 +52,14 @@ export function checkChange(body: EndpointChangeBody, egress: Egress): EndpointC
   return change
 }
 
-/** Kept as it was given: whoever compares it with their own finds it unchanged. */
+/** Stored as given, not normalized, so that clients can compare it with theirs. */
 function readUrl(given: unknown, egress: Egress): Read<string> {
   if (typeof given !== 'string') return { problem: 'must be a text' }
   const checked = egress.checkUrl(given)
   return 'problem' in checked ? checked : { value: given }
 }
 
-/** Without repetitions; `*` among others stands for them all. */
+/** Without repetitions; `*` among others replaces them. */
 function readEvents(given: unknown): Read<string[]> {
   if (given === ALL) return { value: [ALL] }
   const known = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
@@ -87,22 +87,22 @@ function quoted(unknown: readonly unknown[]): string {
 function readDescription(given: unknown): Read<string | null> {
   if (given === null) return { value: null }
   if (typeof given !== 'string') return { problem: 'must be a text or null' }
-  // UTF-16 units are at most twice as many: no need to count a MiB of them
+  // a code point has at most two UTF-16 units: long texts are not counted
   const tooLong = given.length > 2 * MAX_DESCRIPTION_LENGTH || [...given].length > MAX_DESCRIPTION_LENGTH
   return tooLong ? { problem: `must have at most ${MAX_DESCRIPTION_LENGTH} characters` } : { value: given }
 }
 
 /**
- * Throws VALIDATION_ERROR when the URL's host is a name of a refused address. One that is not known within half a second
- * passes: it may come to be, and is looked up again at every attempt.
+ * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be resolved within half a
+ * second is accepted: it may be created later, and is looked up again at each attempt.
  */
 export async function checkHost(url: string, egress: Egress, resolve: Resolve): Promise<void> {
   const checked = egress.checkUrl(url)
   if ('problem' in checked) return
   const host = hostOf(checked.url)
-  // an address has been judged already
+  // checkUrl has checked an address
   if (isIP(host) !== 0) return
-  const vetted = await vetName(egress, resolve, host, LOOKUP_MS)
-  if ('problem' in vetted && vetted.problem === 'refused')
+  const found = await lookUp(egress, resolve, host, LOOKUP_MS)
+  if ('problem' in found && found.problem === 'refused')
     throw validationError({ field: 'url', message: ADDRESS_REFUSED })
 }

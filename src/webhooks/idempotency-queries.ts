@@ -1,19 +1,23 @@
 import type { ISql, Sql } from '../db/client.ts'
 
-/** How long an answer is given again. */
+/** How long a response is repeated. */
 const KEPT = '24 hours'
 
-/** The answer to the first request with an Idempotency-Key. */
-export interface KeptAnswer {
+/** The response to the first request with an Idempotency-Key. */
+export interface StoredResponse {
   /** SHA-256 of that request's body. */
   request_hash: Uint8Array
-  /** Encrypted: it holds a signing secret. */
+  /** Encrypted: it contains a signing secret. */
   answer: Uint8Array
 }
 
-/** What was answered to `key` within the last 24 hours, by the database's clock. */
-export async function findAnswer(sql: ISql, orgId: string, key: string): Promise<KeptAnswer | undefined> {
-  const [row] = await sql<KeptAnswer[]>`
+/** The response to `key` of the last 24 hours, by the database's clock. */
+export async function findResponse(
+  sql: ISql,
+  orgId: string,
+  key: string,
+): Promise<StoredResponse | undefined> {
+  const [row] = await sql<StoredResponse[]>`
     select k.request_hash, k.answer
     from webhook_idempotency_keys k
     where k.org_id = ${orgId}
@@ -22,12 +26,12 @@ export async function findAnswer(sql: ISql, orgId: string, key: string): Promise
   return row
 }
 
-/** Keeps an answer, in place of one that has had its time. */
-export async function keepAnswer(
+/** Inserts a response, or replaces an expired one. */
+export async function insertResponse(
   tx: ISql,
   orgId: string,
   key: string,
-  { request_hash, answer }: KeptAnswer,
+  { request_hash, answer }: StoredResponse,
 ): Promise<void> {
   await tx`
     insert into webhook_idempotency_keys (org_id, key, request_hash, answer, created_at)
@@ -38,22 +42,22 @@ export async function keepAnswer(
       created_at = excluded.created_at`
 }
 
-/** Organizations looked at in one round; the next round goes on. */
+/** Organizations in one call; the next call continues. */
 const MAX_ORGANIZATIONS = 1_000
 
-/** Deletes answers to an Idempotency-Key that are a day old and are given no more; how many. */
+/** Deletes responses that are older than 24 hours. Returns how many. */
 export async function deleteOldIdempotencyKeys(sql: Sql): Promise<number> {
   const organizations = await sql<{ org_id: string }[]>`
     select distinct k.org_id
     from webhook_idempotency_keys k
-    where k.created_at <= now() - interval '24 hours'
+    where k.created_at <= now() - ${KEPT}::interval
     limit ${MAX_ORGANIZATIONS}`
   let deleted = 0
   for (const { org_id } of organizations) {
     const result = await sql`
       delete from webhook_idempotency_keys k
       where k.org_id = ${org_id}
-        and k.created_at <= now() - interval '24 hours'`
+        and k.created_at <= now() - ${KEPT}::interval`
     deleted += result.count
   }
   return deleted

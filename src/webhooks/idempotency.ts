@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { ISql } from '../db/client.ts'
 import { validationError } from '../errors.ts'
-import { findAnswer, keepAnswer } from './idempotency-queries.ts'
+import { findResponse, insertResponse } from './idempotency-queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 
 const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255
 
-/** A request that is to have its effect once: its key, and what it asks for. */
-export interface Once {
+/** A request that takes effect once: its key, and a hash of its body. */
+export interface Idempotency {
   key: string
   bodyHash: Uint8Array
 }
 
-/** Of the header, null where there is none, and the parsed body. Throws VALIDATION_ERROR for a key of a wrong form. */
-export function onceOf(header: string | null, body: unknown): Once | undefined {
+/** `header` is null when it is missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
+export function idempotencyOf(header: string | null, body: unknown): Idempotency | undefined {
   if (header === null) return undefined
   if (!/^[ -~]+$/.test(header) || header.length > MAX_KEY_LENGTH) {
     throw validationError({ field: FIELD, message: `must have 1 to ${MAX_KEY_LENGTH} printable characters` })
@@ -31,39 +31,40 @@ function canonical(value: unknown): string {
   )
 }
 
-const contextOf = (orgId: string, { key }: Once) => `${orgId}/idempotency/${key}`
+const contextOf = (orgId: string, { key }: Idempotency) => `${orgId}/idempotency/${key}`
 
 /**
- * The first answer to this key, as JSON. Throws VALIDATION_ERROR when that was to another body. An answer that another
- * secret key encrypted counts for none: then the database had no endpoints when the key was changed.
+ * The first response to this key, as JSON. Throws VALIDATION_ERROR when its request had another body. A response that is
+ * encrypted with another secret key is ignored: that key can only be replaced while there are no endpoints.
  */
-export async function answeredBefore(
+export async function findStoredResponse(
   sql: ISql,
   box: SecretBox,
   orgId: string,
-  once: Once | undefined,
+  idempotency: Idempotency | undefined,
 ): Promise<string | undefined> {
-  const kept = once === undefined ? undefined : await findAnswer(sql, orgId, once.key)
-  if (once === undefined || kept === undefined) return undefined
-  if (!Buffer.from(once.bodyHash).equals(kept.request_hash)) {
+  if (idempotency === undefined) return undefined
+  const stored = await findResponse(sql, orgId, idempotency.key)
+  if (stored === undefined) return undefined
+  if (!Buffer.from(idempotency.bodyHash).equals(stored.request_hash)) {
     throw validationError({ field: FIELD, message: 'was given with another body before' })
   }
   try {
-    return box.open(kept.answer, contextOf(orgId, once))
+    return box.open(stored.answer, contextOf(orgId, idempotency))
   } catch {
     return undefined
   }
 }
 
-/** Keeps the first answer for a day. */
-export async function rememberAnswer(
+/** Stores the first response for a day. */
+export async function storeResponse(
   tx: ISql,
   box: SecretBox,
   orgId: string,
-  once: Once | undefined,
-  answer: string,
+  idempotency: Idempotency | undefined,
+  response: string,
 ): Promise<void> {
-  if (once === undefined) return
-  const sealed = box.seal(answer, contextOf(orgId, once))
-  await keepAnswer(tx, orgId, once.key, { request_hash: once.bodyHash, answer: sealed })
+  if (idempotency === undefined) return
+  const answer = box.seal(response, contextOf(orgId, idempotency))
+  await insertResponse(tx, orgId, idempotency.key, { request_hash: idempotency.bodyHash, answer })
 }

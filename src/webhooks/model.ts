@@ -7,9 +7,9 @@ import { Envelope, EVENT_NAMES } from './outbox/catalogue.ts'
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/** In characters, as people count them: code points. */
+/** In code points. */
 export const MAX_DESCRIPTION_LENGTH = 500
-/** A week: how long the secret before a rotation may go on. */
+/** A week: the longest grace period of the previous secret after a rotation. */
 const MAX_GRACE_S = 604_800
 const DEFAULT_GRACE_S = 86_400
 
@@ -19,7 +19,7 @@ const Secret = Type.String({
   examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD1lB3CtDkPRk='],
 })
 
-/** How an endpoint has answered lately. */
+/** The latest results of an endpoint. */
 export const EndpointHealth = Type.Object(
   {
     consecutive_failures: Type.Integer({ minimum: 0, description: 'Since the last success', examples: [0] }),
@@ -54,14 +54,14 @@ export const Endpoint = Type.Object(endpointFields, { ...strict, title: 'Webhook
 export type Endpoint = Static<typeof Endpoint>
 export const EndpointList = Type.Object({ data: Type.Array(Endpoint) }, strict)
 
-/** The only answer that has the secret but for that of a rotation. */
+/** Besides that of a rotation the only response with the secret. */
 export const CreatedEndpoint = Type.Object(
   { ...endpointFields, secret: Secret },
   { ...strict, title: 'Created webhook endpoint' },
 )
 export type CreatedEndpoint = Static<typeof CreatedEndpoint>
 
-// Url, events and description are checked by endpoint-check.ts, which says what is wrong in words of its own.
+// Url, events and description are checked by endpoint-check.ts, which has messages of its own.
 const Url = Type.Unknown({
   type: 'string',
   format: 'uri',
@@ -116,7 +116,7 @@ export const RotateBody = Type.Object(
 )
 export type RotateBody = Static<typeof RotateBody>
 
-/** Of a rotation's body, in seconds. */
+/** The grace period in the body of a rotation, in seconds. */
 export const gracePeriodOf = ({ grace_period_seconds = DEFAULT_GRACE_S }: RotateBody): number =>
   grace_period_seconds
 
@@ -134,7 +134,7 @@ export type RotatedSecret = Static<typeof RotatedSecret>
 
 const open = { additionalProperties: true } as const
 
-/** What there is to subscribe to. */
+/** The events that endpoints may subscribe to. */
 export const Catalogue = Type.Object(
   {
     data: Type.Array(

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
 import type { Endpoint } from './model.ts'
 import { cancelWaiting } from './outbox/cancel.ts'
-import { CHANNEL } from './outbox/queue.ts'
+import { wakeWorker } from './outbox/notify.ts'
 
 // The registered endpoints. Whatever changes one needs the organization's lock.
 
@@ -57,7 +57,7 @@ export async function getEndpoint(sql: ISql, orgId: string, id: string): Promise
   return endpointOf(row)
 }
 
-/** What every question for an endpoint that is not there is answered with. */
+/** The error of every request for an endpoint that does not exist. */
 export const noEndpoint = () => new ApiError('NOT_FOUND', 'no such webhook endpoint')
 
 /** How many endpoints the organization has. */
@@ -77,7 +77,7 @@ export interface StoredSecret {
 }
 
 /** Adds an endpoint, and with the first of an organization what claims of its deliveries are counted by. */
-export async function insertEndpoint(
+export async function insertEndpointRow(
   tx: ISql,
   orgId: string,
   id: string,
@@ -98,8 +98,8 @@ export async function insertEndpoint(
     from (select clock_timestamp() as now) n`
 }
 
-/** Writes down what is given of `change`, and wakes the worker: what was held may be due. */
-export async function updateEndpoint(
+/** Updates the given fields and wakes the worker: an endpoint that is enabled again may have due deliveries. */
+export async function updateEndpointRow(
   tx: ISql,
   orgId: string,
   id: string,
@@ -118,13 +118,7 @@ export async function updateEndpoint(
   await wakeWorker(tx, orgId)
 }
 
-/** Tells the workers of all instances, when the transaction is committed, that something may be due. */
-export async function wakeWorker(tx: ISql, orgId: string): Promise<void> {
-  await tx`
-    select pg_notify(${CHANNEL}, ${orgId})`
-}
-
-/** The secret before stays for `graceS` seconds, 0 for none; one still before that is forgotten. When it ends. */
+/** Keeps the present secret as the previous one for `graceS` seconds, 0 for not at all. Returns when it expires. */
 export async function replaceSecret(
   tx: ISql,
   orgId: string,
@@ -146,14 +140,14 @@ export async function replaceSecret(
   return row?.previous_secret_expires_at ?? null
 }
 
-/** Waiting deliveries cancelled with their endpoint at once; housekeeping cancels the rest. */
+/** Waiting deliveries cancelled together with their endpoint; housekeeping cancels the rest. */
 const MAX_CANCELLED = 10_000
 
 /**
- * Removes the endpoint and how it has answered, and cancels what waits for it. What is in flight may still arrive, and
- * is settled as it ends. False: there is none.
+ * Deletes the endpoint and its health, and cancels its waiting deliveries. Attempts in flight may still arrive and are settled.
+ * False when there is no such endpoint.
  */
-export async function deleteEndpoint(tx: ISql, orgId: string, id: string): Promise<boolean> {
+export async function deleteEndpointRow(tx: ISql, orgId: string, id: string): Promise<boolean> {
   const { count } = await tx`
     delete from webhook_endpoints e
     where e.org_id = ${orgId}

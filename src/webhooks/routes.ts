@@ -2,12 +2,19 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
 import { errorResponses } from '../http/query.ts'
+import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
+import {
+  createEndpoint,
+  deleteEndpoint,
+  type EndpointDeps,
+  rotateSecret,
+  updateEndpoint,
+} from './endpoints.ts'
 import type { Egress } from './http/egress.ts'
 import type { Resolve } from './http/resolve.ts'
-import { answeredBefore, onceOf } from './idempotency.ts'
-import { changeEndpoint, createEndpoint, type ManageDeps, removeEndpoint, rotateSecret } from './manage.ts'
+import { findStoredResponse, idempotencyOf } from './idempotency.ts'
 import {
   Catalogue,
   CreatedEndpoint,
@@ -21,16 +28,16 @@ import {
 } from './model.ts'
 import { getEndpoint, listEndpoints } from './queries.ts'
 
-/** What the routes of webhooks need besides RouteDeps. */
-export interface WebhookDeps extends ManageDeps {
+/** What only the routes of webhooks need. */
+export interface WebhookDeps extends EndpointDeps {
   egress: Egress
   resolve: Resolve
-  /** Does `work` when the organization's earlier changes in this process are done. */
-  inTurn: <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
+  /** Runs `work` after the organization's earlier changes in this process. */
+  enqueueWrite: EnqueueWrite
 }
 
 const tags = ['Webhooks']
-const OnceHeader = Type.Object({
+const IdempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       description:
@@ -41,7 +48,7 @@ const OnceHeader = Type.Object({
 })
 
 export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
-  const { egress, resolve, box, inTurn } = webhooks
+  const { egress, resolve, box, enqueueWrite } = webhooks
   const { publicUrl } = deps.config
   const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
   return new Elysia()
@@ -59,21 +66,21 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .post(
       '/webhooks',
       async ({ body, request, set, access: { orgId, actor } }) => {
-        const once = onceOf(request.headers.get('idempotency-key'), body)
+        const idempotency = idempotencyOf(request.headers.get('idempotency-key'), body)
         const wanted = checkNew(body, egress)
-        const before = await answeredBefore(deps.sql, box, orgId, once)
-        if (before === undefined) await checkHost(wanted.url, egress, resolve)
+        const stored = await findStoredResponse(deps.sql, box, orgId, idempotency)
+        if (stored === undefined) await checkHost(wanted.url, egress, resolve)
         const created =
-          before === undefined
-            ? await inTurn(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, once))
-            : (JSON.parse(before) as CreatedEndpoint)
+          stored === undefined
+            ? await enqueueWrite(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, idempotency))
+            : (JSON.parse(stored) as CreatedEndpoint)
         set.status = 201
         set.headers.location = `${prefix}${new URL(request.url).pathname}/${created.id}`
         return created
       },
       {
         ...guard('webhooks', { body: NewEndpointBody }),
-        headers: OnceHeader,
+        headers: IdempotencyHeader,
 
         response: { 201: CreatedEndpoint, ...errorResponses },
         detail: { summary: 'Add a webhook endpoint', tags },
@@ -96,7 +103,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
           const { url } = await getEndpoint(deps.sql, orgId, params.webhook_id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
         }
-        return await inTurn(orgId, () => changeEndpoint(webhooks, orgId, actor, params.webhook_id, change))
+        return await enqueueWrite(orgId, () =>
+          updateEndpoint(webhooks, orgId, actor, params.webhook_id, change),
+        )
       },
       {
         ...guard('webhooks', { body: EndpointChangeBody }),
@@ -112,7 +121,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .delete(
       '/webhooks/:webhook_id',
       async ({ params, set, access: { orgId, actor } }) => {
-        await inTurn(orgId, () => removeEndpoint(webhooks, orgId, actor, params.webhook_id))
+        await enqueueWrite(orgId, () => deleteEndpoint(webhooks, orgId, actor, params.webhook_id))
         set.status = 204
       },
       {
@@ -128,7 +137,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .post(
       '/webhooks/:webhook_id/rotate-secret',
       ({ params, body, access: { orgId, actor } }) =>
-        inTurn(orgId, () => rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body))),
+        enqueueWrite(orgId, () =>
+          rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body)),
+        ),
       {
         ...guard('webhooks', { body: RotateBody, optional: true }),
         response: { 200: RotatedSecret, ...errorResponses },

@@ -13,11 +13,11 @@ export interface WorkerSettings {
   webhookAllowCidrs: readonly string[]
   webhookHeaderPrefix: string
   retentionDeliveriesDays: number
-  /** 0: kept for ever. */
+  /** 0: for ever. */
   retentionAuditDays: number
 }
 
-/** What the main thread says to the worker; `start` first, once. */
+/** From the main thread to the worker; `start` comes first, once. */
 export type ToWorker =
   | {
       type: 'start'
@@ -26,14 +26,14 @@ export type ToWorker =
       /** 32 bytes that encrypt signing secrets. */
       secretKey: Uint8Array
     }
-  /** Finish what is begun, take nothing new, and say `drained`. */
+  /** Claim nothing more, settle the attempts in flight, then send `drained`. */
   | { type: 'drain' }
 
-/** What the worker says: a beat every second, with whether its last look at the database succeeded. */
-export type FromWorker = { type: 'beat'; database: boolean } | { type: 'drained' }
+/** From the worker: a heartbeat every second, with the result of its last check of the database. */
+export type FromWorker = { type: 'heartbeat'; database: boolean } | { type: 'drained' }
 
-/** Between two beats. */
-export const BEAT_MS = 1_000
+/** Between two heartbeats. */
+export const HEARTBEAT_MS = 1_000
 
 /** The part of the settings that goes to the worker. */
 export const workerSettingsOf = (config: WorkerSettings): WorkerSettings => ({

@@ -1,34 +1,36 @@
-import { isDatabaseAway } from '../db/connection-errors.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import type { Log } from '../log.ts'
 import { inParts, type Outcome } from '../webhooks/outbox/settle.ts'
 
-/** Outcomes in one statement at most. */
+/** Outcomes in one statement. */
 const MAX_BATCH = 128
-/** Statements at a time, each of another organization: one that waits behind a long sync keeps nobody else waiting. */
+/** Statements at once, each of another organization: one that waits for a lock does not delay other organizations. */
 export const SETTLE_CONNECTIONS = 4
 const FIRST_BACKOFF_MS = 50
 const MAX_BACKOFF_MS = 1_000
 
-export interface SettlerDeps<Held extends Outcome> {
-  /** Writes outcomes of one organization, all good or all bad; resolves to the ids of those that took effect. */
+export interface ResultBatcherDeps<Held extends Outcome> {
+  /** Settles outcomes of one organization, all successes or all failures; resolves to the ids that took effect. */
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
-  /** Called when outcomes are written, or refused since somebody else has the delivery by now. */
+  /** Called when outcomes are settled, or refused because their lease has ended. */
   onSettled: (orgId: string, outcomes: readonly Held[]) => void
   log: Log
 }
 
-export interface Settler<Held extends Outcome> {
+export interface ResultBatcher<Held extends Outcome> {
   add(orgId: string, outcome: Held): void
-  /** Resolves when all that was added is written. */
+  /** Resolves when all added outcomes are settled. */
   idle(): Promise<void>
 }
 
 /**
- * Writes outcomes together: while a statement runs the organization's next ones gather, so that a burst costs few commits
- * and a single one waits for nothing. While the database is away it tries again; should a lease end meanwhile, the
- * outcome is refused and the delivery is sent once more.
+ * Settles outcomes in batches: while a statement runs, the organization's next outcomes are collected, so that a burst needs
+ * few commits and a single outcome does not wait. While the database is unreachable it retries; if the lease ends meanwhile,
+ * the outcome is refused and the delivery is sent again.
  */
-export function createSettler<Held extends Outcome>(deps: SettlerDeps<Held>): Settler<Held> {
+export function createResultBatcher<Held extends Outcome>(
+  deps: ResultBatcherDeps<Held>,
+): ResultBatcher<Held> {
   const waiting = new Map<string, Held[]>()
   const busy = new Set<string>()
   let whenIdle: PromiseWithResolvers<void> | undefined
@@ -39,7 +41,7 @@ export function createSettler<Held extends Outcome>(deps: SettlerDeps<Held>): Se
     waiting.delete(orgId)
     const batch = outcomes.slice(0, MAX_BATCH)
     if (outcomes.length > batch.length) waiting.set(orgId, outcomes.slice(batch.length))
-    // one after the other: what of a batch was written is not written again when the database goes away meanwhile
+    // one after the other: a part that was settled is not sent again when the database fails during the next
     for (const part of inParts(batch)) await write(deps, orgId, part)
     deps.onSettled(orgId, batch)
   }
@@ -72,7 +74,7 @@ export function createSettler<Held extends Outcome>(deps: SettlerDeps<Held>): Se
   }
 }
 
-type Writing = Pick<SettlerDeps<Outcome>, 'settle' | 'log'>
+type Writing = Pick<ResultBatcherDeps<Outcome>, 'settle' | 'log'>
 
 async function write(deps: Writing, orgId: string, batch: readonly Outcome[]): Promise<void> {
   const { log } = deps
@@ -83,16 +85,16 @@ async function write(deps: Writing, orgId: string, batch: readonly Outcome[]): P
       return
     } catch (error) {
       const fields = { org_id: orgId, deliveries: batch.length, error: messageOf(error) }
-      // two statements in each other's way: PostgreSQL has ended this one
-      if (isDatabaseAway(error) || isDeadlock(error)) {
+      // after a deadlock PostgreSQL has aborted this statement
+      if (isConnectionError(error) || isDeadlock(error)) {
         log.warn('results of deliveries could not be written; trying again', fields)
         await Bun.sleep(backoffMs)
       } else if (batch.length > 1) {
-        // one of them cannot be written: the others must not suffer
+        // one invalid outcome must not prevent the others
         for (const outcome of batch) await write(deps, orgId, [outcome])
         return
       } else {
-        // its lease will end, and an end of leases is counted
+        // its lease will end, which counts as a lost attempt
         log.error('the result of a delivery cannot be written', { ...fields, delivery: batch[0]?.deliveryId })
         return
       }

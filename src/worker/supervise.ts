@@ -1,8 +1,8 @@
 import type { ConnectTarget } from '../db/client.ts'
 import type { Log } from '../log.ts'
-import { BEAT_MS, type FromWorker, type ToWorker, type WorkerSettings } from './messages.ts'
+import { type FromWorker, HEARTBEAT_MS, type ToWorker, type WorkerSettings } from './messages.ts'
 
-/** The worker thread as the server sees it, whichever thread that is at the moment. */
+/** The worker, through restarts of its thread. */
 export interface SupervisedWorker {
   /** `ok`, or what is wrong: for /health. */
   state(): string
@@ -17,14 +17,14 @@ export interface SupervisorOptions {
   /** 32 bytes that encrypt signing secrets. */
   secretKey: Uint8Array
   log: Log
-  /** Between two looks at the worker; tests make it shorter. */
+  /** Between two checks of the worker. */
   tickMs?: number
 }
 
-/** Looks without a beat after which the worker is taken for hung. Counted, not timed: a suspended machine is no hang. */
-const MISSED_BEATS = 10
-/** Looks with a beat after which earlier deaths are forgotten. */
-const STEADY_BEATS = 60
+/** Checks without a heartbeat after which the thread counts as hung. Not a time, which passes while a machine is suspended. */
+const MISSED_HEARTBEATS = 10
+/** Heartbeats after which the backoff starts again. */
+const STEADY_HEARTBEATS = 60
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
 const DRAIN_TIMEOUT_MS = 20_000
@@ -32,20 +32,20 @@ const MAX_REASON_LENGTH = 300
 
 interface Thread {
   worker: Worker
-  /** Resolved when the thread has said that it is drained, or has ended. */
+  /** Resolved when the thread is drained or has ended. */
   over: PromiseWithResolvers<void>
-  /** Looks since its last beat. */
+  /** Checks since its last heartbeat. */
   missed: number
-  beats: number
+  heartbeats: number
   databaseOk: boolean
 }
 
 /**
- * Starts the worker thread and keeps it running: after any end of it, whatever its exit code, and after ten seconds
- * without a beat, a new one is started, each failure in a row waiting twice as long. The server goes on meanwhile.
+ * Starts the worker thread and restarts it when it ends, with any exit code, and after ten seconds without a heartbeat. Each
+ * consecutive failure doubles the wait. The server continues meanwhile.
  */
 export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
-  const { log, tickMs = BEAT_MS } = options
+  const { log, tickMs = HEARTBEAT_MS } = options
   let thread: Thread | undefined
   let failures = 0
   let respawn: ReturnType<typeof setTimeout> | undefined
@@ -54,24 +54,24 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
   const begin = () => {
     thread = startThread(options, onEnd)
   }
-  const onEnd = (dead: Thread, reason: string) => {
-    if (thread !== dead || stopped !== undefined) return
+  const onEnd = (ended: Thread, reason: string) => {
+    if (thread !== ended || stopped !== undefined) return
     thread = undefined
     const delayMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS)
     failures += 1
     log.error('the worker thread ended; a new one is started', { reason, delayMs })
     respawn = setTimeout(begin, delayMs)
   }
-  const look = () => {
+  const check = () => {
     if (thread === undefined || stopped !== undefined) return
-    if (thread.beats >= STEADY_BEATS) failures = 0
+    if (thread.heartbeats >= STEADY_HEARTBEATS) failures = 0
     thread.missed += 1
-    if (thread.missed < MISSED_BEATS) return
-    // a thread that hangs may never close: it is given up here, and its later `close` is not its successor's
+    if (thread.missed < MISSED_HEARTBEATS) return
+    // a hung thread may never emit `close`; if it does, `onEnd` ignores it
     thread.worker.terminate()
-    onEnd(thread, `no beat for ${MISSED_BEATS} s`)
+    onEnd(thread, `no beat for ${MISSED_HEARTBEATS} s`)
   }
-  const ticker = setInterval(look, tickMs)
+  const ticker = setInterval(check, tickMs)
   const finish = async () => {
     clearInterval(ticker)
     clearTimeout(respawn)
@@ -82,8 +82,8 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
     state() {
       if (thread === undefined) return 'restarting'
       if (!thread.databaseOk) return 'database unreachable'
-      // a first thread that has not beaten yet is only starting; after a death we want to see it live
-      return thread.beats > 0 || failures === 0 ? 'ok' : 'restarting'
+      // the first thread counts as running while it starts, a restarted one after its first heartbeat
+      return thread.heartbeats > 0 || failures === 0 ? 'ok' : 'restarting'
     },
     stop() {
       stopped ??= finish()
@@ -95,20 +95,20 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
 function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason: string) => void): Thread {
   const { spawn, target, settings, secretKey } = options
   const worker = spawn()
-  const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, beats: 0, databaseOk: true }
+  const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, heartbeats: 0, databaseOk: true }
   let reason: string | undefined
   worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
     if (data.type === 'drained') return thread.over.resolve()
     thread.missed = 0
-    thread.beats += 1
+    thread.heartbeats += 1
     thread.databaseOk = data.database
   })
-  // Without this listener a dying thread is silent; `close` follows.
+  // Without this listener the error is lost; `close` follows.
   worker.addEventListener('error', (event) => {
     event.preventDefault()
     reason ??= firstLineOf(event.message)
   })
-  // Whatever the code: an unhandled rejection ends with 0.
+  // With any exit code: after an unhandled rejection it is 0.
   worker.addEventListener('close', (event) => {
     thread.over.resolve()
     onEnd(thread, reason ?? `it closed with code ${event.code}`)
@@ -117,7 +117,7 @@ function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason:
   return thread
 }
 
-/** The message of an error event holds a whole printed error with a frame of source. */
+/** The message of an error event contains the printed error with lines of source. */
 function firstLineOf(message: string): string {
   return message.split('\n').find((line) => /error/i.test(line)) ?? message.slice(0, MAX_REASON_LENGTH)
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { FormatRegistry } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { type ReadOptions, readSessions, type SourceResult } from '../../src/agents/sessions.ts'
+import { type ReadOptions, readSessions, type SourceResult } from '../../src/agents/read-sessions.ts'
 import { isTimestamp } from '../../src/dates.ts'
 import { SessionRecord } from '../../src/records/session.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
@@ -65,7 +65,7 @@ describe('Claude Code transcripts', () => {
     expect(record.estimated_cost).toBeCloseTo((opus + haiku) / 1e6, 9)
   })
 
-  test('what went wrong is told in signals, observations and issues, without words of the user', async () => {
+  test('problems are in signals, observations and issues, without text of the user', async () => {
     const record = await readOne(CLAUDE)
     const counts = Object.fromEntries(
       record.quality_metadata?.factors?.map(({ name, count }) => [name, count]) ?? [],
@@ -107,7 +107,7 @@ describe('Claude Code transcripts', () => {
     expect(turns.reduce((sum, turn) => sum + (turn.cost ?? 0), 0)).toBeCloseTo(record.estimated_cost ?? -1, 5)
   })
 
-  test('lines that cannot be read are named and stop nothing', async () => {
+  test('unreadable lines are listed and the others are read', async () => {
     const { results } = await read(CLAUDE)
     const unreadable = results.flatMap((result) => result.unreadable)
     expect(unreadable.map(({ line, reason }) => [line, reason])).toEqual([
@@ -117,14 +117,14 @@ describe('Claude Code transcripts', () => {
     expect(results.map((result) => result.usage['claude-haiku-4-5-20251001']?.input ?? 0)).toEqual([300, 100])
   })
 
-  test('with content, prompts and answers are in the turns and the agent’s title is the summary', async () => {
+  test('with content, prompts and responses are in the turns and the agent’s title is the summary', async () => {
     const record = await readOne(CLAUDE, { content: true })
     expect(record.summary).toBe('Fix the cart total')
     expect(record.turn_records?.[0]?.content).toBe('The cart total is wrong, please fix it')
     expect(record.turn_records?.[1]?.content).toContain('I will look at the cart.')
   })
 
-  test('project and address can be given', async () => {
+  test('project and e-mail address can be set', async () => {
     expect(await readOne(CLAUDE, { project: 'web', userEmail: 'dev@example.org' })).toMatchObject({
       project_name: 'web',
       user_email: 'dev@example.org',
@@ -166,7 +166,7 @@ describe('other formats', () => {
     expect(record.observations?.map(({ type }) => type)).toEqual(['interruption'])
   })
 
-  test('Codex: what a sub-agent’s file repeats of its parent is not counted', async () => {
+  test('Codex: events that a sub-agent’s file repeats from its parent are not counted', async () => {
     const record = await readOne(join(FIXTURES, 'rollout-subagent.jsonl'))
     expect(record.tokens).toEqual({ input: 200, output: 15, cache_read: 500, cache_creation: 0 })
     expect(record.turns).toBe(1)
@@ -217,7 +217,7 @@ describe('other formats', () => {
   })
 })
 
-test('a folder of everything: valid records, the unknown named, the rest counted', async () => {
+test('a folder of all formats: valid records, unknown files listed, other files counted', async () => {
   const { records, skipped, ignored } = await read(FIXTURES)
   expect(records).toHaveLength(8)
   for (const record of records) expect([...Value.Errors(SessionRecord, record)]).toEqual([])
@@ -229,11 +229,11 @@ test('the same files give the same records', async () => {
   expect((await read(FIXTURES)).records).toEqual((await read(FIXTURES)).records)
 })
 
-test('a path that does not exist is an error for the operator', () => {
+test('a path that does not exist is an OperatorError', () => {
   expect(read(join(FIXTURES, 'nowhere'))).rejects.toThrow('no such file or folder')
 })
 
-test('progress reaches the whole', async () => {
+test('progress reaches the total', async () => {
   let last = { read: -1, total: 0 }
   await read(FIXTURES, {
     onProgress: (bytes, total) => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSessions, type SourceResult } from '../../src/agents/sessions.ts'
+import { readSessions, type SourceResult } from '../../src/agents/read-sessions.ts'
 import type { SessionRecord } from '../../src/records/session.ts'
 import { dollarsOf, loadPricer } from '../../src/scoring/prices.ts'
 
-// Real sessions from public repositories lie beside the repository where it is developed, not in it.
+// Real sessions from public repositories, which are not part of this repository.
 const DATA = join(import.meta.dir, '../../../shared/data')
 const isPresent = existsSync(join(DATA, 'EXPECTED.json'))
 const expected: Record<string, Record<string, unknown>> = isPresent
@@ -51,7 +51,7 @@ describe.skipIf(!isPresent)('known answers', () => {
     expect((await read(files.map(([path]) => join(DATA, path)))).records).toEqual(all.records)
   })
 
-  test('everything there is read without an error', async () => {
+  test('all files are read without an error', async () => {
     const { results } = await read([DATA])
     expect(new Set(results.map(({ format }) => format)).size).toBe(4)
   })

@@ -102,7 +102,7 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     expect(result).toMatchObject({ commits: 2, merges: 0, known: 0, notes: [] })
   })
 
-  test('merges are left out, .mailmap is followed, and the origin names the project', async () => {
+  test('merges are left out, .mailmap is applied, and the project has the name of origin', async () => {
     const { path, commit } = repository()
     git(path, ['remote', 'add', 'origin', 'git@example.com:acme/checkout.git'])
     commit({ at: 0, write: { a: 'a\n', '.mailmap': 'Ada Lovelace <ada@example.com> <old@example.com>\n' } })
@@ -119,7 +119,7 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     expect(new Set(commits.map(({ author_email }) => author_email))).toEqual(new Set(['ada@example.com']))
   })
 
-  test('commits of one second, and of a clock that went back a little, come in the order of history', async () => {
+  test('commits of the same second, and after a small step back of the clock, are in the order of history', async () => {
     const { path, commit } = repository()
     const shas = [commit({ at: 5 }), commit({ at: 5 }), commit({ at: 3 }), commit({ at: 9 })]
     const { commits } = await read(path)
@@ -132,7 +132,7 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     ])
   })
 
-  test('what is known is not read again', async () => {
+  test('known commits are not read again', async () => {
     const { path, commit } = repository()
     const first = commit({ at: 0, write: { a: 'a\n' } })
     const second = commit({ at: 1, write: { a: 'b\n' } })
@@ -169,7 +169,7 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     expect(result.notes).toEqual([expect.stringContaining('shallow')])
   })
 
-  test('a bare repository, an empty one, and folders that are none', async () => {
+  test('a bare repository, an empty one, and folders that are not repositories', async () => {
     const { path, commit } = repository()
     commit({ at: 0, write: { a: 'a\n' }, email: 'not an address' })
     git(root, ['clone', '-q', '--bare', path, join(root, 'bare.git')])
@@ -208,7 +208,7 @@ describe.skipIf(!hasGit)('sync of a repository', () => {
     return { code, errors, answer: text === '' ? null : JSON.parse(text) }
   }
 
-  test('reads the commits, skips what is known, and says so when git is missing', async () => {
+  test('reads the commits, skips known ones, and reports a missing git program', async () => {
     const { slug, key } = await tenant(database.sql)
     const { path, commit } = repository()
     commit({ at: 0, write: { 'src/a.ts': lines(9), 'src/b.ts': lines(9) } })

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, symlink, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { recordId } from '../../src/agents/session/record.ts'
-import { type ReadOptions, readSessions, type SourceResult } from '../../src/agents/sessions.ts'
+import { type ReadOptions, readSessions, type SourceResult } from '../../src/agents/read-sessions.ts'
+import { recordId } from '../../src/agents/transcript/session-record.ts'
 import { problemOf } from '../../src/records/check.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { PLANTED } from '../support/planted-secrets.ts'
@@ -59,8 +59,8 @@ const answer = (session: string, minute: number, content: unknown[] = [], id = `
 const call = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
 const result = (id: string, content: string) => [{ type: 'tool_result', tool_use_id: id, content }]
 
-describe('lines that are no lines', () => {
-  test('junk between good lines is named, the good ones are read', async () => {
+describe('damaged lines', () => {
+  test('invalid lines between valid ones are listed, the valid ones are read', async () => {
     const path = await write({
       'a.jsonl': Buffer.concat([
         Buffer.from(`\uFEFF${user('s', 1, 'hello')}\r\n`),
@@ -79,13 +79,13 @@ describe('lines that are no lines', () => {
     expect(records).toMatchObject([{ turns: 2, tokens: { input: 100, output: 10 } }])
   })
 
-  test('text that is not UTF-8 does not cost the line', async () => {
+  test('a line with bytes that are not UTF-8 is read', async () => {
     const line = Buffer.from(`${user('s', 1, 'caf#')}\n${answer('s', 2)}\n`)
     line[line.indexOf('#')] = 0xe9
     expect((await read(await write({ 'a.jsonl': line }))).records).toMatchObject([{ turns: 2 }])
   })
 
-  test('a line above the limit is named and skipped', async () => {
+  test('a line above the limit is listed and skipped', async () => {
     const path = await write({
       'a.jsonl': `${user('s', 1, 'hello')}\n${user('s', 2, 'x'.repeat(33 * 1024 * 1024))}\n${answer('s', 3)}\n`,
     })
@@ -106,7 +106,7 @@ describe('lines that are no lines', () => {
     expect(records).toMatchObject([{ turns: 2 }])
   })
 
-  test('pictures, empty files and link loops are no matter', async () => {
+  test('pictures, empty files and cycles of links are ignored', async () => {
     const path = await write({
       'empty.jsonl': '',
       'picture.jsonl': crypto.getRandomValues(new Uint8Array(5000)),
@@ -140,7 +140,7 @@ describe('one session, several files', () => {
     expect(parts.results.map(({ usage }) => usage['claude-haiku-4-5']?.input)).toEqual([100, 200, 100])
   })
 
-  test('a session grows: what was there stays as it was', async () => {
+  test('a session grows: its existing turns stay the same', async () => {
     const path = await write({ 'a.jsonl': `${lines.join('\n')}\n` })
     const before = (await read(path)).records[0]
     await Bun.write(join(path, 'a.jsonl'), `${[...lines, user('s', 5, 'more'), answer('s', 6)].join('\n')}\n`)
@@ -212,7 +212,7 @@ describe('secrets', () => {
   ]
 
   for (const content of [false, true]) {
-    test(`are found by kind and place and never given, content ${content}`, async () => {
+    test(`are found by kind and place and are not in the output, content ${content}`, async () => {
       const { records } = await read(await write({ 'a.jsonl': `${planted.join('\n')}\n` }), { content })
       const [record] = records
       const findings = record?.security_metadata?.findings ?? []
@@ -258,7 +258,7 @@ test('secrets beyond the 1,000 that a record lists are masked and counted', asyn
   expect(findings.at(-1)?.description).toEndWith(' 500 more were found and are not listed.')
 })
 
-test('content is cut at its limit, visibly', async () => {
+test('content is cut at its limit, with a note', async () => {
   const path = await write({ 'a.jsonl': `${user('s', 1, 'word '.repeat(10_000))}\n${answer('s', 2)}\n` })
   const { records } = await read(path, { content: true })
   const content = records[0]?.turn_records?.[0]?.content ?? ''
@@ -266,7 +266,7 @@ test('content is cut at its limit, visibly', async () => {
   expect(content).toEndWith('[… 33616 characters cut]')
 })
 
-test('NUL, half characters and characters at a limit cost no session', async () => {
+test('sessions with NUL, unpaired surrogates and surrogate pairs at a limit are valid', async () => {
   const bad = 'a\u0000b\ud800c'
   const long = (length: number) => `${'x'.repeat(length - 1)}😀${'y'.repeat(40_000)}`
   const line = JSON.stringify({
@@ -299,7 +299,7 @@ test('NUL, half characters and characters at a limit cost no session', async () 
   expect(record?.turn_records?.[0]?.content?.isWellFormed()).toBe(true)
 })
 
-test('ids of any form become ids of ours', () => {
+test('agents’ ids of any form become valid session ids', () => {
   expect(recordId('3a4a4468-815f')).toBe('sess_3a4a4468-815f')
   expect(recordId('a/b c.d')).toBe('sess_a-b-c-d')
   expect(recordId('x'.repeat(500))).toMatch(/^sess_[A-Za-z0-9_-]{64}$/)

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { App } from '../../src/app.ts'
-import { compareAuditRollups } from '../../src/audit/check.ts'
+import { AUDIT_TABLES } from '../../src/audit/check.ts'
 import { readCursor } from '../../src/audit/cursor.ts'
 import type { AuditEntry, AuditReport } from '../../src/audit/model.ts'
-import { placeTimes } from '../../src/audit/place-times.ts'
+import { assignUniqueTimes } from '../../src/audit/unique-times.ts'
 import { microsOf, timestampOf } from '../../src/dates.ts'
+import { findDifferences } from '../../src/db/derived-tables.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -129,7 +130,7 @@ describe('25,000 entries, 500 to a timestamp', () => {
     const last = newer.at(-1)?.created_at
     const later = await reporter(own)(`?direction=after&cursor=${last}`)
     expect(later.data).toEqual(all.filter(({ created_at }) => created_at > (last ?? '')))
-    expect(await compareAuditRollups(database.sql, own.orgId)).toEqual([])
+    expect(await findDifferences(database.sql, own.orgId, AUDIT_TABLES)).toEqual([])
   })
 
   test('the summary counts the whole log on every page', async () => {
@@ -235,7 +236,7 @@ describe('cursors', () => {
     const time = fc.bigInt({ min: 0n, max: 40n })
     fc.assert(
       fc.property(fc.array(time), fc.uniqueArray(time), (wanted, taken) => {
-        const placed = placeTimes(wanted, new Set(taken))
+        const placed = assignUniqueTimes(wanted, new Set(taken))
         expect(new Set([...placed, ...taken]).size).toBe(placed.length + taken.length)
         expect(placed.every((at, index) => at >= (wanted[index] ?? 0n))).toBe(true)
       }),

@@ -23,7 +23,7 @@ const urlConfig = (databaseUrl: string): DatabaseConfig => ({
   databasePool: 2,
 })
 
-test('a command takes two connections at most, a server as many as it may', async () => {
+test('a command opens two connections at most, a server as many as configured', async () => {
   const { url, drop } = await testDatabase()
   const config = { ...urlConfig(url), databasePool: 4 }
   for (const [role, most] of [
@@ -82,7 +82,7 @@ describe('the embedded database', () => {
     expect(lines.filter((line) => line.includes('waiting for other commands')).length).toBeLessThanOrEqual(1)
   })
 
-  test('a server waits for the command that has the database', async () => {
+  test('a server waits for the command that uses the database', async () => {
     const config = embeddedConfig()
     const command = await openDatabase(config, 'command', log)
     const opening = openDatabase(config, 'serve', log)
@@ -129,7 +129,7 @@ describe('DATABASE_URL', () => {
       'postgres://user:hush@localhost/x?sslmode=verify-full&sslrootcert=/no/such/file',
       'sslrootcert=/no/such/file',
     ],
-  ])('%s is refused in words', async (url, message) => {
+  ])('%s is refused with an error for the operator', async (url, message) => {
     const error = await openDatabase(urlConfig(url), 'serve', log).catch((reason: Error) => reason)
     expect(String(error)).toContain(message)
     expect(String(error)).not.toContain('hush')

@@ -1,19 +1,19 @@
-// postgres.js 3.4.9 as published throws what nobody can catch when PostgreSQL restarts under a transaction, and hangs
-// afterwards; patches/postgres@3.4.9.patch mends it.
+// Without patches/postgres@3.4.9.patch postgres.js throws an error outside of any promise when PostgreSQL restarts
+// during a transaction, and hangs afterwards.
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type Sql } from '../../src/db/client.ts'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { silent as log } from '../support/postgres.ts'
 
 const BACK_WITHIN_MS = 5_000
 const dataDir = mkdtempSync(join(tmpdir(), 'cloud-analytics-restart-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
-/** Runs `work` again and again until `stop`; counts what succeeded. */
+/** Runs `work` in a loop until `stop`; counts successes and failures. */
 function loop(work: () => Promise<unknown>) {
   const state = { succeeded: 0, failed: 0, running: true }
   const done = (async () => {
@@ -34,7 +34,7 @@ function loop(work: () => Promise<unknown>) {
   return { state, stop }
 }
 
-/** A transaction that is always under way, in its code as in the server. */
+/** A transaction that is open between its statements, here and in the server. */
 const transaction = (sql: Sql) =>
   sql.begin(async (tx) => {
     await tx`insert into ledger (note) values ('first')`

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../src/db/client.ts'
-import { attachEmbedded, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { endingOf } from '../../src/db/embedded/postmaster.ts'
+import { attachEmbedded, type Embedded, startEmbedded } from '../../src/db/embedded/embedded-server.ts'
+import { describeExit } from '../../src/db/embedded/postmaster.ts'
 import { silent as log } from '../support/postgres.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -66,7 +66,7 @@ describe('embedded PostgreSQL', () => {
     const start = performance.now()
     await first.stop()
     await first.stop()
-    // a second signal would be sent after 20 s
+    // a second signal is sent after 20 s
     expect(performance.now() - start).toBeLessThan(15_000)
     const second = await startEmbedded({ dataDir, log })
     expect(await query(second, 'select answer from kept')).toBe(42)
@@ -87,7 +87,7 @@ describe('embedded PostgreSQL', () => {
     await owner.exited
   })
 
-  test('leaves no orphan when its parent is killed, and loses nothing', async () => {
+  test('leaves no stale postmaster when its parent is killed, and loses no data', async () => {
     const dataDir = newFolder()
     const { owner, postmaster } = await spawnOwner(dataDir)
     const target = attachEmbedded(dataDir)
@@ -101,7 +101,7 @@ describe('embedded PostgreSQL', () => {
     await next.stop()
   })
 
-  test('ends by itself soon after its parent was killed', async () => {
+  test('stops by itself soon after its parent was killed', async () => {
     const { owner, postmaster } = await spawnOwner(newFolder())
     expect(isAlive(postmaster)).toBe(true)
     owner.kill('SIGKILL')
@@ -120,7 +120,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  test('starts though a left-over pid file names a living stranger', async () => {
+  test('starts when an old pid file names a running process that is no postmaster', async () => {
     const dataDir = newFolder()
     const first = await startEmbedded({ dataDir, log, durable: false })
     const pidFile = join(dataDir, 'data-18/postmaster.pid')
@@ -132,7 +132,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  test('deletes the remains of an interrupted first start and of another build', async () => {
+  test('deletes the folders of an interrupted first start and of another build', async () => {
     const dataDir = newFolder()
     mkdirSync(join(dataDir, 'data-18-1.unpacking/base'), { recursive: true })
     mkdirSync(join(dataDir, 'pg-18.0.0-old/bin'), { recursive: true })
@@ -178,7 +178,7 @@ describe('embedded PostgreSQL', () => {
   })
 })
 
-describe('what the operator is told', () => {
+describe('error messages for the operator', () => {
   test('a data directory that cannot be made', () => {
     const file = join(newFolder(), 'file')
     writeFileSync(file, '')
@@ -203,13 +203,13 @@ describe('what the operator is told', () => {
   })
 })
 
-test('the end of PostgreSQL is put down to a full disk only where it was that', () => {
+test('an exit is explained by a full disk only when that is its reason', () => {
   const full = 'PANIC:  could not write to file "pg_wal/xlogtemp.42": No space left on device'
   const ready = 'LOG:  database system is ready to accept connections'
-  expect(endingOf(1, [ready, full])).toBe('exit code 1: no space left on its disk, free some first')
-  expect(endingOf(1, [full])).toContain('no space left')
-  // it went on afterwards, or one statement alone found no space
-  expect(endingOf(137, [full, ready])).toBe('exit code 137')
-  expect(endingOf(137, [ready, full.replace('PANIC', 'ERROR')])).toBe('exit code 137')
-  expect(endingOf(0, [])).toBe('exit code 0')
+  expect(describeExit(1, [ready, full])).toBe('exit code 1: no space left on its disk, free some first')
+  expect(describeExit(1, [full])).toContain('no space left')
+  // it was ready again later, or only one statement found no space
+  expect(describeExit(137, [full, ready])).toBe('exit code 137')
+  expect(describeExit(137, [ready, full.replace('PANIC', 'ERROR')])).toBe('exit code 137')
+  expect(describeExit(0, [])).toBe('exit code 0')
 })

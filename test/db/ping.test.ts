@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test' })
 
-test('however many ask a connection that fell silent, one question is under way', async () => {
+test('however many calls, one query is in flight over a connection that is half open', async () => {
   const sql = open()
   const ping = createPing(sql, { limitMs: 50, giveUpMs: 60_000 })
   expect(await ping()).toBe('ok')
@@ -35,7 +35,7 @@ test('however many ask a connection that fell silent, one question is under way'
   await sql.end({ timeout: 1 })
 })
 
-test('a question that is lost does not stop all others for ever', async () => {
+test('after a lost query another one is sent', async () => {
   const sql = open()
   const ping = createPing(sql, { limitMs: 50, giveUpMs: 100 })
   expect(await ping()).toBe('ok')
@@ -53,7 +53,7 @@ test('a question that is lost does not stop all others for ever', async () => {
   await sql.end({ timeout: 1 })
 })
 
-test('a database that cannot be reached is that at once', async () => {
+test('a database that cannot be reached is reported at once', async () => {
   const sql = connect({ url: 'postgres://u@127.0.0.1:1/x' }, { max: 1, applicationName: 'test' })
   expect(await createPing(sql, { limitMs: 4_000, giveUpMs: 5_000 })()).toBe('unreachable')
   await sql.end({ timeout: 1 })

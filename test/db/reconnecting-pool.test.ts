@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ISql } from '../../src/db/client.ts'
-import { createRenewable, createSilenceWatch } from '../../src/db/reconnecting-pool.ts'
+import { createConnectionMonitor, createReconnectingPool } from '../../src/db/reconnecting-pool.ts'
 import { createLog } from '../../src/log.ts'
 import { eventually, runJson, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -18,29 +18,29 @@ afterAll(async () => {
   scratch.remove()
 })
 
-test('what a silent pool was asked fails, and the next question has an answer', async () => {
+test('statements over half-open connections fail, and the next statement succeeds', async () => {
   const proxy = await silentProxy(database.url)
-  const pool = createRenewable({ url: proxy.url }, { max: 1, applicationName: 'test' }, 200)
+  const pool = createReconnectingPool({ url: proxy.url }, { max: 1, applicationName: 'test' }, 200)
   const one = () => pool.sql<{ one: number }[]>`select 1 as one`
   expect([...(await one())]).toEqual([{ one: 1 }])
   proxy.forget()
-  // a query is sent when somebody waits for it
+  // a query is sent when it is awaited
   const asked = one().then(
     () => 'answered',
     () => 'failed',
   )
-  await expect(pool.ask((sql) => sql`select 1`)).rejects.toThrow('no answer in 200 ms')
+  await expect(pool.run((sql) => sql`select 1`)).rejects.toThrow('no answer in 200 ms')
   expect(await asked).toBe('failed')
   expect([...(await one())]).toEqual([{ one: 1 }])
   await pool.end(1)
   proxy.close()
 })
 
-test('a pool whose connections are all at work is not taken for a silent one', async () => {
+test('a pool whose connections are all busy does not reconnect', async () => {
   const proxy = await silentProxy(database.url)
   const lines: string[] = []
-  const pool = createRenewable({ url: proxy.url }, { max: 2, applicationName: 'test' })
-  const look = createSilenceWatch(
+  const pool = createReconnectingPool({ url: proxy.url }, { max: 2, applicationName: 'test' })
+  const look = createConnectionMonitor(
     [pool],
     createLog('warn', 'json', (line) => lines.push(line)),
   )
@@ -53,7 +53,7 @@ test('a pool whose connections are all at work is not taken for a silent one', a
   expect((await sleeping).map(([row]) => row?.state)).toEqual(['slept', 'slept'])
   expect(lines).toEqual([])
   expect(await look()).toBe(true)
-  // the server has done its work by then, and the answer is lost
+  // the statements end in the server, and their results are lost
   const lost = Promise.allSettled(sleepTwice())
   await Bun.sleep(200)
   proxy.forget()
@@ -68,7 +68,7 @@ test('a pool whose connections are all at work is not taken for a silent one', a
   proxy.close()
 }, 40_000)
 
-test('the API answers again when its connections to the database were forgotten', async () => {
+test('the API responds again after its connections to the database became half open', async () => {
   const proxy = await silentProxy(database.url)
   const env = { ...SETTINGS, DATA_DIR: scratch.path }
   const instance = await startInstance(FROM_SOURCE, { ...env, DATABASE_URL: proxy.url })

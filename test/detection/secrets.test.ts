@@ -14,7 +14,7 @@ const session = (fields: Partial<SessionRecord>): SessionRecord => ({
 
 describe('secrets', () => {
   for (const [ruleId, secret] of Object.entries(PLANTED)) {
-    test(`${ruleId} is found by kind and place, and never given out`, async () => {
+    test(`${ruleId} is found by kind and place, without its text`, async () => {
       const text = `first line\nvalue: ${secret}\n`
       const found = await findSecrets(text)
       expect(found).toHaveLength(1)
@@ -29,12 +29,12 @@ describe('secrets', () => {
     })
   }
 
-  test('plain text, hashes and ids are no secrets', async () => {
+  test('plain text, hashes and ids are not secrets', async () => {
     const text = `commit ${'0123456789abcdef'.repeat(2)}01234567\nuuid 3a4a4468-815f-4494-a1ad-5681a263b5d4\nsha256 ${'ab'.repeat(32)}\npassword: REDACTED`
     expect(await findSecrets(text)).toEqual([])
   })
 
-  test('a private key is found however short', async () => {
+  test('a private key of any length is found', async () => {
     const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nabc\n-----END RSA PRIVATE KEY-----'
     expect(await findSecrets(`key: ${key}\n`)).toMatchObject([
       { ruleId: 'privatekey', start: 5, end: 5 + key.length },
@@ -65,7 +65,7 @@ describe('secrets', () => {
     expect(found[0]?.secret.fingerprint).toBe(found[2]?.secret.fingerprint ?? '')
   })
 
-  test('a secret far into a long text is found at its place', async () => {
+  test('a secret near the end of a long text has the right position', async () => {
     const text = `${'some words of no meaning\n'.repeat(250_000)}${PLANTED.github}\n`
     expect(await findSecrets(text)).toMatchObject([{ ruleId: 'github', line: 250_001 }])
   })
@@ -122,20 +122,20 @@ describe('secrets', () => {
       expect(JSON.stringify(findings)).not.toContain(secret.slice(-12))
   })
 
-  test('a text of very many secrets hides none', async () => {
+  test('all of very many secrets in a text are found', async () => {
     const text = Array.from({ length: 1_500 }, (_, n) => planted(n)).join('\n')
     const found = await findSecrets(text)
     expect(found).toHaveLength(1_500)
     expect(found.at(-1)).toMatchObject({ line: 1_500, end: text.length })
   })
 
-  test('a secret that the end of a piece cuts is found whole', async () => {
+  test('a secret that crosses the end of a piece is found as a whole', async () => {
     const secret = `${PLANTED['json-web-token']}`
     const text = `${'word '.repeat(900_000).slice(0, 4 * 1024 * 1024 - secret.length + 5)}\n${secret}\n`
     expect(await findSecrets(text)).toMatchObject([{ start: text.indexOf(secret), end: text.length - 1 }])
   })
 
-  test('a record holds 1,000 findings: distinct ones first, and how many more there were', async () => {
+  test('a record has 1,000 findings: distinct ones first, and the number of omitted ones', async () => {
     const same = `${planted(0)}\n`.repeat(1_200)
     const record = session({
       turn_records: [
@@ -157,5 +157,5 @@ describe('secrets', () => {
   })
 })
 
-/** Different GitHub tokens, one a number. */
+/** A GitHub token that differs for each number. */
 const planted = (n: number) => `ghp_${String(n).padStart(4, '0')}${PLANTED.github?.slice(8)}`

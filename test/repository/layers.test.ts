@@ -44,7 +44,7 @@ const FOLDERS = [
   'audit/log',
   'agents',
   'agents/formats',
-  'agents/session',
+  'agents/transcript',
   'agents/git',
   'detection',
   'scoring',

@@ -5,10 +5,13 @@ import {
   addMonths,
   daysBetween,
   isDate,
+  isInstant,
   isTimestamp,
+  microsOf,
   mondayOf,
   normalizeTimestamp,
   spansOf,
+  timestampOf,
 } from '../../src/dates.ts'
 import { decimalText, roundedQuotient, scaled, unitsOf, unscaled } from '../../src/decimals.ts'
 
@@ -45,6 +48,24 @@ describe('dates', () => {
     '2026-01-31T24:00:00Z',
     '2026-02-30T00:00:00Z',
   ])('%s is no timestamp', (text) => expect(isTimestamp(text)).toBe(false))
+
+  test.each(['0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999999Z'])(
+    '%s is too early for a timestamp',
+    (text) => {
+      expect(isTimestamp(text)).toBe(false)
+      expect(isInstant(text)).toBe(true)
+    },
+  )
+  test.each(['0001-01-01T00:00:00+00:01', '9999-12-31T23:59:59-00:01'])('%s is no instant', (text) =>
+    expect(isInstant(text)).toBe(false),
+  )
+
+  test.each([
+    ['2026-01-31T12:34:56.789123999+02:00', '2026-01-31T10:34:56.789123Z'],
+    ['2026-01-31T12:34:56.7-05:30', '2026-01-31T18:04:56.700000Z'],
+    ['9999-12-31 23:59:59.999999999z', '9999-12-31T23:59:59.999999Z'],
+    ['1970-01-01t00:00:00Z', '1970-01-01T00:00:00.000000Z'],
+  ])('%s to the microsecond is %s', (text, utc) => expect(timestampOf(microsOf(text))).toBe(utc))
 
   test('weeks begin on Monday', () => {
     fc.assert(

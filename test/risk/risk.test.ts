@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
-import { compareRiskRollups, rebuildRiskRollups } from '../../src/risk/rollup.ts'
+import { findDifferences, rebuildTables } from '../../src/db/derived-tables.ts'
+import { RISK_TABLES } from '../../src/risk/check.ts'
 import { seedRisks } from '../../src/seed/risks.ts'
 import { exportLines } from '../../src/sync/export.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -189,7 +190,7 @@ describe('given parts', () => {
     expect(await sync(ask, changed)).toEqual({ created: 0, updated: 2, unchanged: 1 })
     expect((await list(ask, { rating: 'low' })).data.map((risk: Risk) => risk.pr_number)).toEqual([1])
     expect((await list(ask, { rating: 'high' })).pagination.total).toBe(2)
-    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+    expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
     expect((await list(ask)).data.find((risk: Risk) => risk.pr_number === 2).id).toBe('risk_mine')
   })
 
@@ -202,16 +203,16 @@ describe('given parts', () => {
     })
     expect((await firstOf(ask)).risk_score).toBe(50)
     expect((await list(ask)).pagination.total).toBe(1)
-    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+    expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
   })
 
   test('the counts can be made anew', async () => {
     const { ask, own } = await newTenant()
     await sync(ask, [given(), given({ pr_number: 2, impact_score: 0 })])
     await database.sql`update risk_rollups r set prs = 9 where r.org_id = ${own.orgId} and r.repo = ''`
-    expect((await compareRiskRollups(database.sql, own.orgId)).length).toBeGreaterThan(0)
-    await database.sql.begin((tx) => rebuildRiskRollups(tx, own.orgId))
-    expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+    expect((await findDifferences(database.sql, own.orgId, RISK_TABLES)).length).toBeGreaterThan(0)
+    await database.sql.begin((tx) => rebuildTables(tx, own.orgId, RISK_TABLES))
+    expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
   })
 
   const files = [{ path: 'src/a.ts', additions: 1, deletions: 0, status: 'modified' }]
@@ -293,7 +294,7 @@ test('seeded scores are counted, the same for the same seed, and not made twice'
   await seedRisks(database.sql, there.orgId, plan)
   expect((await list(ask)).pagination.total).toBe(400)
   expect(await list(ask, { page: 3 })).toEqual(await list(other, { page: 3 }))
-  expect(await compareRiskRollups(database.sql, own.orgId)).toEqual([])
+  expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
   expect(seedRisks(database.sql, own.orgId, { ...plan, risk: 10 })).rejects.toThrow(
     'seed 7 are there already',
   )

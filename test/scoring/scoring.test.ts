@@ -59,11 +59,11 @@ describe('quality', () => {
     )
   })
 
-  test('a session that says nothing scores base', () => {
+  test('a session without signals has the base score', () => {
     expect(scoreQuality({ ...GOOD, toolResults: 0 }).score).toBe(75)
   })
 
-  test('without faults and with much evidence it nears 100, with all faults 0', () => {
+  test('with many results and no penalties the score is near 100, with all penalties 0', () => {
     expect(scoreQuality({ ...GOOD, toolResults: 1_000_000 }).score).toBe(100)
     const worst = {
       ...GOOD,
@@ -139,7 +139,7 @@ describe('quality', () => {
 describe('prices', () => {
   const MILLION = 1_000_000
   const at = '2026-07-24T00:00:00.000Z'
-  // USD per million: input, cache write 5m, write 1h, cache read, output (formats.md 1.9)
+  // USD per million: input, cache write 5m, write 1h, cache read, output (list prices of the vendors)
   const TABLE: [string, number, number | null, number | null, number, number][] = [
     ['claude-opus-4-5-20251101', 5, 6.25, 10, 0.5, 25],
     ['claude-opus-4-7', 5, 6.25, 10, 0.5, 25],
@@ -165,7 +165,7 @@ describe('prices', () => {
     })
   }
 
-  test('a prompt above 200k is dearer as a whole; a sum of messages is not one prompt', async () => {
+  test('a prompt above 200k tokens has the higher price for all tokens; a sum of messages is not one prompt', async () => {
     const pricer = await loadPricer()
     const tokens = { input: 100_000, cache_read: 100_001, output: 1000 }
     const question = { model: 'claude-sonnet-4-5-20250929', tokens, at: '2026-02-01T00:00:00Z' }
@@ -194,7 +194,7 @@ describe('prices', () => {
     expect(pricer.cost({ model: 'no-such-model', tokens: { input: 1 }, at })).toBeUndefined()
   })
 
-  test('the operator’s prices win', async () => {
+  test('the operator’s prices take precedence', async () => {
     const pricer = await loadPricer(
       parsePriceOverrides(
         '{"in-house":{"input":1,"output":2},"gpt-5":{"input":9,"output":9,"cache_read":1,"cache_write":3}}',

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
+import { findDifferences } from '../../src/db/derived-tables.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
-import { compareFindings } from '../../src/security/check.ts'
-import { compareRollups } from '../../src/sessions/check.ts'
+import { FINDING_TABLES } from '../../src/security/check.ts'
+import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -200,7 +201,7 @@ describe('after random writes and rewrites', () => {
       const batch = Array.from({ length: 25 }, makeSession)
       expect((await post(batch)).status).toBe(200)
       for (const session of batch) stored.set(session.id, session)
-      expect(await compareFindings(database.sql, mine.orgId)).toEqual([])
+      expect(await findDifferences(database.sql, mine.orgId, FINDING_TABLES)).toEqual([])
     }
   })
 
@@ -286,7 +287,7 @@ describe('after random writes and rewrites', () => {
     // the same ids and files there stay apart
     await post([{ ...makeSession(), id: 'sess_1' }], asOther)
     expect((await get('/v1/security/heatmap?per_page=100')).data).toEqual(naiveHeatmap({}))
-    expect(await compareFindings(database.sql, other.orgId)).toEqual([])
+    expect(await findDifferences(database.sql, other.orgId, FINDING_TABLES)).toEqual([])
   })
 
   test('a key without the scope is refused by name', async () => {
@@ -336,10 +337,10 @@ describe('writers at once', () => {
     const as = client(app, key)
     for (let round = 0; round < 5; round += 1)
       await Promise.all([1, 2, 3].map(() => post(Array.from({ length: 20 }, makeSession), as)))
-    expect(await compareFindings(database.sql, orgId)).toEqual([])
-    expect(await compareRollups(database.sql, orgId)).toEqual([])
+    expect(await findDifferences(database.sql, orgId, FINDING_TABLES)).toEqual([])
+    expect(await findDifferences(database.sql, orgId, SESSION_TABLES)).toEqual([])
     await database.sql`update file_risks k set sessions = k.sessions + 1 where k.org_id = ${orgId} and k.project = 'p1'`
-    expect(await compareFindings(database.sql, orgId)).toEqual([{ table: 'file_risks', project: 'p1' }])
+    expect(await findDifferences(database.sql, orgId, FINDING_TABLES)).toEqual(['file_risks p1'])
   })
 
   test('names of files of any length and script are kept apart', async () => {
@@ -364,6 +365,6 @@ describe('writers at once', () => {
         .filter((file) => file !== '')
         .toSorted(),
     )
-    expect(await compareFindings(database.sql, orgId)).toEqual([])
+    expect(await findDifferences(database.sql, orgId, FINDING_TABLES)).toEqual([])
   })
 })

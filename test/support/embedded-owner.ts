@@ -1,6 +1,6 @@
 // A program that owns an embedded PostgreSQL until it is killed; run by embedded.test.ts with the data directory.
 
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { silent } from './postgres.ts'
 
 const [, , dataDir = ''] = process.argv

@@ -1,7 +1,7 @@
 import type { Sql } from '../../src/db/client.ts'
 import { newOrderedId } from '../../src/ids.ts'
 import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
-import type { ClaimLimits } from '../../src/webhooks/outbox/queue.ts'
+import type { ClaimLimits } from '../../src/webhooks/outbox/claim.ts'
 import { type Outcome, settle } from '../../src/webhooks/outbox/settle.ts'
 
 // Endpoints and deliveries as rows, for tests of the queue, which is below what makes them.

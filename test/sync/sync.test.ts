@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { findDifferences } from '../../src/db/derived-tables.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
-import { compareRollups } from '../../src/sessions/check.ts'
+import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { PLANTED } from '../support/planted-secrets.ts'
 import { testDatabase } from '../support/postgres.ts'
@@ -258,7 +259,7 @@ describe('rollups', () => {
         ),
       )
       await Promise.all(batches.map((batch) => sync(batch, 'org_other')))
-      expect(await compareRollups(database.sql, 'org_other')).toEqual([])
+      expect(await findDifferences(database.sql, 'org_other', SESSION_TABLES)).toEqual([])
     }
   })
 })

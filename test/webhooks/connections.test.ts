@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { createServer, type TLSSocket } from 'node:tls'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
-import { createAnswerParser } from '../../src/webhooks/http/response-parser.ts'
+import { createResponseParser } from '../../src/webhooks/http/response-parser.ts'
 import { createSender } from '../../src/webhooks/http/sender.ts'
 import { type Answer, authority, certificate, receive, receiveTls } from '../support/raw-receiver.ts'
 
-// Which connections serve a second request, and how an answer is read that comes in pieces.
+// Which connections serve a second request, and how a response is read that comes in pieces.
 
 const LOOPBACK = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
@@ -136,27 +136,26 @@ test('a name is told in the handshake, an address is not', async () => {
   server.close()
 })
 
-describe('an answer', () => {
+describe('a response', () => {
   function read(text: string, size: number) {
-    const heard: string[] = []
-    const parser = createAnswerParser({
-      status: (status) => heard.push(`${status}`),
-      body: (chunk) => heard.push(chunk.toString()),
+    const events: string[] = []
+    const parser = createResponseParser({
+      status: (status) => events.push(`${status}`),
+      body: (chunk) => events.push(chunk.toString()),
     })
     parser.begin()
     const errors: unknown[] = []
     for (let from = 0; from < text.length; from += size)
       errors.push(parser.read(Buffer.from(text.slice(from, from + size))))
-    const state = { heard: heard.join(' '), isComplete: parser.isComplete(), isKept: parser.isKept() }
-    parser.free()
+    const state = { events: events.join(' '), isComplete: parser.isComplete(), isKept: parser.isKept() }
     return { ...state, error: errors.find((error) => error !== null) }
   }
 
   test('reads the same in one piece and byte by byte', () => {
     const text = `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nA: b\r\n\r\n${OK}`
     const whole = { isComplete: true, isKept: true, error: undefined }
-    expect(read(text, text.length)).toEqual({ ...whole, heard: '100 103 200 ok' })
-    expect(read(text, 1)).toEqual({ ...whole, heard: '100 103 200 o k' })
+    expect(read(text, text.length)).toEqual({ ...whole, events: '100 103 200 ok' })
+    expect(read(text, 1)).toEqual({ ...whole, events: '100 103 200 o k' })
   })
 
   test('has headers of less than 16 KiB, in one piece and in many', () => {
@@ -165,7 +164,7 @@ describe('an answer', () => {
       expect(read(large(16_300), size)).toMatchObject({ isComplete: true, error: undefined })
       expect(read(large(16_384), size)).toMatchObject({
         isComplete: false,
-        error: { code: 'HPE_HEADER_OVERFLOW' },
+        error: { message: 'the headers of the answer are larger than 16 KiB' },
       })
     }
   })

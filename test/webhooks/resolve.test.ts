@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
-import { createResolve, resolveByDns, vetName } from '../../src/webhooks/http/resolve.ts'
+import { createResolve, lookUp, resolveByDns } from '../../src/webhooks/http/resolve.ts'
 import { receive } from '../support/raw-receiver.ts'
 
 const STRICT = createEgress({ allowCidrs: [], allowHttp: false, ownAddresses: [] })
@@ -77,7 +77,7 @@ test.each([
   ],
 ] satisfies [string, Say, object][])('DNS has %s', async (_what, say, vetted) => {
   const found = await withDns(say, (server) =>
-    vetName(STRICT, createResolve([server]), 'receiver.example', 20_000),
+    lookUp(STRICT, createResolve([server]), 'receiver.example', 20_000),
   )
   expect<object>(found).toEqual(vetted)
 })
@@ -85,14 +85,14 @@ test.each([
 test('DNS that never answers ends with the time given', async () => {
   const vetted = await withDns(
     () => 'silence',
-    (server) => vetName(STRICT, createResolve([server]), 'receiver.example', 200),
+    (server) => lookUp(STRICT, createResolve([server]), 'receiver.example', 200),
   )
   expect(vetted).toEqual({ problem: 'timeout' })
 })
 
 test("this machine's servers are asked when none are given", async () => {
   // whatever they say, or if there are none, .invalid has no address
-  const vetted = await vetName(STRICT, resolveByDns, 'receiver.invalid', 500)
+  const vetted = await lookUp(STRICT, resolveByDns, 'receiver.invalid', 500)
   expect(vetted).toHaveProperty('problem')
   expect(vetted).not.toEqual({ problem: 'refused' })
 })

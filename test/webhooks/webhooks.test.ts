@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { checkHost } from '../../src/webhooks/endpoint-check.ts'
 import { createEgress } from '../../src/webhooks/http/egress.ts'
 import { deleteOldIdempotencyKeys } from '../../src/webhooks/idempotency-queries.ts'
+import { cancelOfDeletedEndpoints } from '../../src/webhooks/outbox/cancel-of-deleted.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
-import { cancelOrphans } from '../../src/webhooks/outbox/orphans.ts'
-import { CHANNEL } from '../../src/webhooks/outbox/queue.ts'
+import { CHANNEL } from '../../src/webhooks/outbox/notify.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, addHook, asker, auditOf, hooked, localApp } from '../support/webhook-api.ts'
@@ -454,7 +454,7 @@ describe('removing', () => {
     await sql`
       insert into webhook_health (org_id, endpoint_id, consecutive_failures)
       values (${owner.orgId}, ${id}, 1), (${owner.orgId}, ${other.id}, 1)`
-    expect(await cancelOrphans(sql)).toBe(3)
+    expect(await cancelOfDeletedEndpoints(sql)).toBe(3)
     expect(await statuses()).toEqual([['cancelled', false, 10_003]])
     const health = await sql`select h.endpoint_id from webhook_health h where h.org_id = ${owner.orgId}`
     expect([...health]).toEqual([{ endpoint_id: other.id }])

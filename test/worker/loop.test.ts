@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/db/client.ts'
-import { createRenewable } from '../../src/db/reconnecting-pool.ts'
+import { createReconnectingPool } from '../../src/db/reconnecting-pool.ts'
 import { createLog } from '../../src/log.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { secretContext } from '../../src/webhooks/attempt.ts'
-import { CHANNEL } from '../../src/webhooks/outbox/queue.ts'
+import { CHANNEL } from '../../src/webhooks/outbox/notify.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../src/webhooks/signing/signature.ts'
-import { type Delivering, startDelivering } from '../../src/worker/delivering.ts'
+import { type Deliveries, startDeliveries } from '../../src/worker/deliveries.ts'
 import { type WorkerSettings, workerSettingsOf } from '../../src/worker/messages.ts'
 import { eventually } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -22,7 +22,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
 let database: TestDatabase
 const receivers: Receiver[] = []
-const running: { delivering: Delivering; end: () => Promise<void> }[] = []
+const running: { delivering: Deliveries; end: () => Promise<void> }[] = []
 
 beforeAll(async () => {
   database = await testDatabase()
@@ -42,7 +42,7 @@ afterAll(() => database.drop())
 function deliver(over: Partial<WorkerSettings> = {}) {
   const lines: string[] = []
   const options = { max: 6, applicationName: 'test-deliver' }
-  const pool = createRenewable(database.target, options)
+  const pool = createReconnectingPool(database.target, options)
   const open = () => connect(database.target, options)
   const settings = {
     ...workerSettingsOf(loadConfig({})),
@@ -52,7 +52,7 @@ function deliver(over: Partial<WorkerSettings> = {}) {
     ...over,
   }
   const log = createLog('warn', 'json', (line) => lines.push(line))
-  const delivering = startDelivering({ pool, openListener: open, settings, secretKey: KEY, log })
+  const delivering = startDeliveries({ pool, openListener: open, settings, secretKey: KEY, log })
   running.push({ delivering, end: () => pool.end(1) })
   return { delivering, lines }
 }
@@ -147,7 +147,7 @@ test.each([
   expect(await arrivals(6)).toBeGreaterThan(1_900)
   // the next one is due by the database's clock
   const due = () => database.sql<{ left_s: number }[]>`
-    select extract(epoch from q.due_at - now())::float8 as left_s
+    select extract(epoch from q.due_at - clock_timestamp())::float8 as left_s
     from webhook_queue q
     where q.org_id = ${orgId} and not q.leased and q.failures = 2`
   for (const { left_s } of await eventually(due, (rows) => rows.length === 3)) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLog } from '../../src/log.ts'
 import type { Outcome } from '../../src/webhooks/outbox/settle.ts'
-import { createSettler } from '../../src/worker/result-batcher.ts'
+import { createResultBatcher } from '../../src/worker/result-batcher.ts'
 import { result } from '../support/webhook-rows.ts'
 
 const outcome = (deliveryId: string, ok: boolean, atMs: number): Outcome => ({
@@ -16,7 +16,7 @@ test('what was written before the database went away is not written again, nor c
   const asked: string[][] = []
   const settled: string[] = []
   const rows = new Set(['dlv_0', 'dlv_a', 'dlv_b', 'dlv_c'])
-  const settler = createSettler({
+  const settler = createResultBatcher({
     async settle(_orgId, outcomes) {
       const ids = outcomes.map(({ deliveryId }) => deliveryId)
       asked.push(ids)

@@ -45,7 +45,7 @@ function supervise(url: URL, tickMs: number, target = database.target) {
   return { worker, threads, messages, lines }
 }
 
-const beats = async (messages: FromWorker[]) => messages.filter(({ type }) => type === 'beat').length
+const beats = async (messages: FromWorker[]) => messages.filter(({ type }) => type === 'heartbeat').length
 
 test('the worker beats, does its housekeeping, and drains', async () => {
   await database.sql`insert into rate_windows (org_id, minute, used) values ('org_old', 1, 1), ('org_new', 9e9, 1)`

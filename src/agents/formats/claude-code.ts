@@ -1,58 +1,69 @@
-import { dangerOf } from '../../detection/dangerous.ts'
-import { picoOf } from '../../scoring/prices.ts'
-import { blockText } from '../session/commands.ts'
-import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../session/json.ts'
-import { parseLine, readLines } from '../session/json-lines.ts'
+import { dangerousAction } from '../../detection/dangerous-actions.ts'
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  timeOf,
+} from '../transcript/json-fields.ts'
+import { readJsonLines } from '../transcript/json-lines.ts'
 import {
   countMessage,
-  type FileReading,
   isCopied,
   noteMessage,
-  noteUnreadable,
-  sessionOf,
-} from '../session/reading.ts'
-import { addCall, addEvent, addMode, addPrompt, addResult, noteEnvelope } from '../session/session.ts'
-import type { ApiMessage, MessageTokens, Session } from '../session/session-model.ts'
+  reportedCost,
+  type SourceFile,
+  transcriptOf,
+} from '../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addMode,
+  addPrompt,
+  addResult,
+  isFirst,
+  noteContext,
+  scanResponse,
+} from '../transcript/transcript.ts'
+import type { ApiMessage, MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
 
-// Claude Code's transcripts (formats seen: CLI 1.0 to 2.1): one JSON object a line. One API message is written as one
-// line per content block, each repeating the usage.
+// Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
+// content block, and each of these lines repeats the usage of the message.
 
 const REJECTED = "The user doesn't want to proceed"
 const INTERRUPTED = '[Request interrupted by user'
-/** Texts in a user line that the program wrote, not the user. */
+/** Texts of a user line that the program wrote. */
 const NOT_A_PROMPT =
   /^\s*(?:<(?:command-name|command-message|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|ide_opened_file|ide_selection|user-memory-input)|Caveat: The messages below)/
-/** A model name that stands for no API call. */
+/** The model name of messages that the program wrote without an API call. */
 const SYNTHETIC = '<synthetic>'
-/** Messages of sub-agents kept until it is known that their own file is missing. */
-const MAX_PENDING = 20_000
+/** Messages of sub-agents inside their parent's file, which count only if the sub-agent has no file of its own. */
+const MAX_SUB_AGENT_MESSAGES = 20_000
 
 interface State {
-  file: FileReading
-  /** The session of lines that do not name one. */
+  file: SourceFile
+  /** The session of lines without a session id. */
   sessionId: string
-  /** Every line belongs to this one: a file of a sub-agent folder. */
-  forced: boolean
-  pending: { sessionId: string; value: Json }[]
+  /** All lines belong to `sessionId`: see `Source`. */
+  sessionFromFolder: boolean
+  subAgentMessages: { sessionId: string; value: Json }[]
 }
 
-/** Reads one transcript into the sessions it belongs to. `sessionId` is that of its folder, or a stand-in. */
+/** Reads a session file. `sessionId`: that of its folder, or that of its lines without a session id. */
 export async function readClaudeCode(
-  file: FileReading,
-  { sessionId, forced }: { sessionId: string; forced: boolean },
+  file: SourceFile,
+  { sessionId, sessionFromFolder }: { sessionId: string; sessionFromFolder: boolean },
 ): Promise<void> {
-  const state: State = { file, sessionId, forced, pending: [] }
-  for await (const line of readLines(file.path, file.onBytes)) {
-    const parsed = parseLine(line)
-    const problem = 'reason' in parsed ? parsed.reason : readLine(state, parsed.value, line.number)
-    if (problem !== undefined) noteUnreadable(file, line.number, problem)
-    await file.reading.scan.flushIfFull()
-  }
-  for (const { sessionId: owner, value } of state.pending) {
+  const state: State = { file, sessionId, sessionFromFolder, subAgentMessages: [] }
+  await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber))
+  for (const { sessionId: owner, value } of state.subAgentMessages) {
     const agent = textOf(value.agentId)
-    if (agent !== null && file.reading.agentFiles.has(agent)) continue
-    const session = sessionOf(file.reading, 'claude-code', owner)
-    readEnvelope(state, session, { ...objectOf(value.message), isSidechain: true }, 0)
+    if (agent !== null && file.group.subAgentIds.has(agent)) continue
+    const transcript = transcriptOf(file.group, 'claude-code', owner)
+    readTypedLine(state, transcript, { ...objectOf(value.message), isSidechain: true }, 0)
   }
 }
 
@@ -61,58 +72,59 @@ function readLine(state: State, value: unknown, number: number): string | undefi
   const type = textOf(value.type) ?? (isObject(objectOf(value.message).usage) ? 'assistant' : null)
   if (type === null) return 'no type'
   const own = textOf(value.sessionId) ?? textOf(value.session_id)
-  if (own !== null && !state.forced) state.sessionId = own
-  const session = sessionOf(state.file.reading, 'claude-code', state.sessionId)
-  return readEnvelope(state, session, { ...value, type }, number)
+  if (own !== null && !state.sessionFromFolder) state.sessionId = own
+  const transcript = transcriptOf(state.file.group, 'claude-code', state.sessionId)
+  return readTypedLine(state, transcript, { ...value, type }, number)
 }
 
-function readEnvelope(state: State, session: Session, line: Json, number: number): string | undefined {
+function readTypedLine(state: State, transcript: Transcript, line: Json, number: number): string | undefined {
   const at = timeOf(line.timestamp)
   const uuid = textOf(line.uuid)
   const message = objectOf(line.message)
   const key = `${textOf(message.id) ?? ''} ${textOf(line.requestId) ?? ''} ${uuid ?? ''} ${at ?? ''}`
   const isConversation = line.type === 'assistant' || line.type === 'user'
-  if (isConversation && at !== null && key.trim() !== at && isCopied(state.file.reading, session, key)) {
+  if (isConversation && at !== null && key.trim() !== at && isCopied(state.file.group, transcript, key)) {
     if (line.type === 'assistant') countMessage(state.file, messageOf(line, message, number))
     return undefined
   }
-  // the same line again, from another checkpoint of the session
-  const again = isConversation && uuid !== null && session.seen.has(key)
-  if (uuid !== null && isConversation) session.seen.add(key)
-  if (again && line.type === 'user') return undefined
-  noteEnvelope(session, { at, folder: textOf(line.cwd), branch: branchOf(line.gitBranch) })
+  // the same line in another checkpoint of the session
+  const isRepeated = isConversation && uuid !== null && !isFirst(transcript, key)
+  if (isRepeated && line.type === 'user') return undefined
+  noteContext(transcript, at, textOf(line.cwd), branchOf(line.gitBranch))
   switch (line.type) {
     case 'assistant':
-      return readAssistant(state, session, line, message, at, number)
+      return readAssistantLine(state, transcript, line, message, at, number)
     case 'user':
-      return readUser(state, session, line, at, number)
+      return readUserLine(transcript, line, at, number)
     case 'system':
-      if (line.subtype === 'compact_boundary') addEvent(session, 'compaction', uuid ?? `${at}`, at)
-      if (line.subtype === 'api_error') addEvent(session, 'api_error', uuid ?? `${at} ${number}`, at)
+      if (line.subtype === 'compact_boundary') addEvent(transcript, 'compaction', uuid ?? `${at}`, at)
+      if (line.subtype === 'api_error') addEvent(transcript, 'api_error', uuid ?? `${at} ${number}`, at)
       return undefined
     case 'progress': {
       const data = objectOf(line.data)
-      if (data.type !== 'agent_progress' || state.pending.length >= MAX_PENDING) return undefined
-      state.pending.push({ sessionId: session.id, value: data })
+      if (data.type !== 'agent_progress' || state.subAgentMessages.length >= MAX_SUB_AGENT_MESSAGES)
+        return undefined
+      state.subAgentMessages.push({ sessionId: transcript.id, value: data })
       return undefined
     }
     case 'summary':
     case 'custom-title':
     case 'ai-title':
-      session.title =
-        textOf(line.customTitle) ?? textOf(line.aiTitle) ?? textOf(line.summary) ?? session.title
+      transcript.title =
+        textOf(line.customTitle) ?? textOf(line.aiTitle) ?? textOf(line.summary) ?? transcript.title
       return undefined
     case 'pr-link':
-      session.repository ??= textOf(line.prRepository)
+      transcript.repository ??= textOf(line.prRepository)
       return undefined
     default:
       return undefined
   }
 }
 
+/** Null for `HEAD`: no branch was checked out. */
 const branchOf = (value: unknown): string | null => (value === 'HEAD' ? null : textOf(value))
 
-/** The tokens of a `usage` of Anthropic's API, null when there is none. */
+/** The tokens of a `usage` object of Anthropic's Messages API; null for anything else. */
 export function claudeTokens(usage: unknown): MessageTokens | null {
   if (!isObject(usage)) return null
   const creation = objectOf(usage.cache_creation)
@@ -129,20 +141,19 @@ export function claudeTokens(usage: unknown): MessageTokens | null {
 }
 
 function messageOf(line: Json, message: Json, number: number): ApiMessage {
-  const costUsd = line.costUSD
   return {
     id: textOf(message.id) ?? textOf(line.uuid) ?? `line ${number}`,
     requestId: textOf(line.requestId),
     sidechain: line.isSidechain === true,
     model: textOf(message.model),
     tokens: claudeTokens(message.usage),
-    cost: typeof costUsd === 'number' && costUsd > 0 && costUsd < 1e6 ? picoOf(costUsd) : null,
+    cost: reportedCost(line.costUSD),
   }
 }
 
-function readAssistant(
+function readAssistantLine(
   { file }: State,
-  session: Session,
+  transcript: Transcript,
   line: Json,
   message: Json,
   at: string | null,
@@ -150,74 +161,60 @@ function readAssistant(
 ): string | undefined {
   if (!isObject(line.message)) return 'an assistant line without a message'
   if (line.isApiErrorMessage === true)
-    addEvent(session, 'api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
+    addEvent(transcript, 'api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined
-  const turn = noteMessage(file, session, messageOf(line, message, number), at)
-  readAnswer(file, session, turn, message.content, session.seen)
+  const turn = noteMessage(file, transcript, messageOf(line, message, number), at)
+  readResponse(transcript, turn, message.content)
   return undefined
 }
 
-/** The blocks of an answer: texts to scan, tool calls. `seen` keeps a text from being taken twice. */
-export function readAnswer(
-  file: FileReading,
-  session: Session,
-  turn: ReturnType<typeof noteMessage>,
-  content: unknown,
-  seen: Set<string>,
-): void {
-  const { scan } = file.reading
+/** Reads the blocks of a response: texts to scan, tool calls. A text that its message has already is left out. */
+export function readResponse(transcript: Transcript, turn: Turn, content: unknown): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) continue
     const text = textOf(block.text) ?? textOf(block.thinking)
     if (text !== null) {
-      const key = `${turn.message?.id} ${Bun.hash(text)}`
-      if (seen.has(key)) continue
-      seen.add(key)
-      scan.add(text, { session, turn, call: null, where: 'an answer', outward: false })
+      if (isFirst(transcript, `${turn.message?.id} ${Bun.hash(text)}`)) scanResponse(transcript, turn, text)
     } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
       const id = textOf(block.id) ?? `${turn.message?.id} ${index}`
-      addCall(
-        session,
-        turn,
-        { id, name: textOf(block.name) ?? 'unknown', input: objectOf(block.input) },
-        scan,
-      )
+      addCall(transcript, turn, id, block.name, block.input)
     }
   }
 }
 
-function readUser(
-  { file }: State,
-  session: Session,
+function readUserLine(
+  transcript: Transcript,
   line: Json,
   at: string | null,
   number: number,
 ): string | undefined {
   if (!isObject(line.message)) return 'a user line without a message'
   if (line.permissionMode === 'bypassPermissions')
-    addMode(session, dangerOf('claude-bypass-permissions', 'medium'), at)
+    addMode(transcript, dangerousAction('claude-bypass-permissions', 'medium'), at)
   const { content } = line.message
   if (content === undefined) return 'a message without content'
   const key = `${textOf(line.uuid) ?? Bun.hash(JSON.stringify(content))} ${at ?? number}`
-  const written =
+  const isGenerated =
     line.isMeta === true || line.isSidechain === true || objectOf(line.origin).kind === 'task-notification'
   if (line.isCompactSummary === true) {
-    // old versions write only this, newer ones a boundary just before
-    const boundaries = [...session.events.values()].some((event) => event.type === 'compaction')
-    if (!boundaries) addEvent(session, 'compaction', key, at)
+    // older versions write only this line, newer ones also a `compact_boundary` line before it
+    const isKnown = [...transcript.events.values()].some((event) => event.type === 'compaction')
+    if (!isKnown) addEvent(transcript, 'compaction', key, at)
     return undefined
   }
-  readUserContent(file, session, content, { key, at, written })
+  readUserContent(transcript, content, { key, at, isGenerated })
   return undefined
 }
 
-/** The content of a user's message: prompts, results of tools, marks of an interruption. */
+/**
+ * Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it,
+ * it is no prompt.
+ */
 export function readUserContent(
-  file: FileReading,
-  session: Session,
+  transcript: Transcript,
   content: unknown,
-  { key, at, written }: { key: string; at: string | null; written: boolean },
+  { key, at, isGenerated }: { key: string; at: string | null; isGenerated: boolean },
 ): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   const prompt: string[] = []
@@ -225,33 +222,27 @@ export function readUserContent(
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) continue
     if (block.type === 'tool_result') {
-      readResult(file, session, block, `${key} ${index}`, at)
+      readResult(transcript, block, `${key} ${index}`, at)
     } else if (block.type === 'image') {
       hasPrompt = true
     } else if (block.type === 'text') {
       const text = textOf(block.text) ?? ''
-      if (text.startsWith(INTERRUPTED)) addEvent(session, 'interruption', key, at)
+      if (text.startsWith(INTERRUPTED)) addEvent(transcript, 'interruption', key, at)
       else if (text !== '' && !NOT_A_PROMPT.test(text)) {
         prompt.push(text)
         hasPrompt = true
       }
     }
   }
-  if (hasPrompt && !written) addPrompt(session, key, at, prompt.join('\n'), file.reading.scan)
+  if (hasPrompt && !isGenerated) addPrompt(transcript, key, at, prompt.join('\n'))
 }
 
-function readResult(
-  file: FileReading,
-  session: Session,
-  block: Json,
-  fallbackId: string,
-  at: string | null,
-): void {
+function readResult(transcript: Transcript, block: Json, fallbackId: string, at: string | null): void {
   const id = textOf(block.tool_use_id) ?? fallbackId
   const text = blockText(block.content)
-  const known = session.calls.get(id)
-  // a plan the user sends back is a dialogue, not a failure
+  const known = transcript.calls.get(id)
+  // a plan that the user rejects is not a failed call
   const failed = block.is_error === true && known?.call.name !== 'ExitPlanMode'
-  if (!addResult(session, id, !failed, text, file.reading.scan)) return
-  if (failed && text.includes(REJECTED)) addEvent(session, 'rejection', id, at, known?.turn ?? null)
+  if (!addResult(transcript, id, !failed, text)) return
+  if (failed && text.includes(REJECTED)) addEvent(transcript, 'rejection', id, at, known?.turn)
 }

@@ -1,35 +1,56 @@
-import { blockText } from '../session/commands.ts'
-import { sandboxDanger } from '../session/dangers.ts'
-import { countOf, isObject, type Json, listOf, objectOf, parseJson, textOf, timeOf } from '../session/json.ts'
-import { parseLine, readLines } from '../session/json-lines.ts'
-import { type FileReading, noTokens, noteMessage, noteUnreadable, sessionOf } from '../session/reading.ts'
-import { addCall, addEvent, addMode, addPrompt, addResult, noteEnvelope } from '../session/session.ts'
-import type { MessageTokens, Session, Turn } from '../session/session-model.ts'
+import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+} from '../transcript/json-fields.ts'
+import { readJsonLines } from '../transcript/json-lines.ts'
+import { noTokens, noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addMode,
+  addPrompt,
+  addResult,
+  isFirst,
+  noteContext,
+  scanResponse,
+} from '../transcript/transcript.ts'
+import type { MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
 
-// Codex CLI rollouts: `{timestamp, type, payload}` a line. Tokens come as running totals after each API call, written
-// twice; the tools and texts of a call stand before its totals.
+// Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. Running token totals are written after each API
+// call, mostly twice; the texts and tool calls of an API call are written before its totals.
 
-/** Texts in a user message that the program wrote. */
+/** Texts of a user message that the program wrote. */
 const NOT_A_PROMPT =
   /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|turn_aborted|INSTRUCTIONS|skill)|# AGENTS\.md)/
 const EXIT_CODE = /(?:Process exited with code|^Exit code:?) (\d+)/m
-/** Output carries its exit code in its head. */
+/** Characters of an output that are searched for the exit code. */
 const EXIT_HEAD = 400
 
 interface State {
-  file: FileReading
-  session: Session
+  file: SourceFile
+  transcript: Transcript
   model: string | null
   total: Totals | null
-  /** What happened since the last totals: it belongs to the call they end. */
+  /** Adds the texts and tool calls since the last totals to the turn of their API call, once its totals are read. */
   pending: ((turn: Turn) => void)[]
+  /** The time of the first of them. */
   pendingAt: string | null
-  /** Prompts as response items; kept only if the file has no `user_message` events. */
+  /** Prompts from response items, used if the file has no `user_message` events. */
   itemPrompts: { key: string; at: string | null; text: string }[]
   hasUserMessages: boolean
   hasCompactedEvents: boolean
-  calls: number
-  /** The second in which a sub-agent's file repeats its parent's events; null outside. */
+  /**
+   * `YYYY-MM-DDTHH:MM:SS` while the head of a sub-agent's file repeats its parent's events, all in this second; null
+   * after.
+   */
   replaySecond: string | null
 }
 
@@ -41,10 +62,10 @@ interface Totals {
 }
 
 /** Reads one rollout; `sessionId` is the id in its head. */
-export async function readCodex(file: FileReading, sessionId: string): Promise<void> {
+export async function readCodex(file: SourceFile, sessionId: string): Promise<void> {
   const state: State = {
     file,
-    session: sessionOf(file.reading, 'codex', sessionId),
+    transcript: transcriptOf(file.group, 'codex', sessionId),
     model: null,
     total: null,
     pending: [],
@@ -52,27 +73,20 @@ export async function readCodex(file: FileReading, sessionId: string): Promise<v
     itemPrompts: [],
     hasUserMessages: false,
     hasCompactedEvents: false,
-    calls: 0,
     replaySecond: null,
   }
   let metaSeen = false
-  for await (const line of readLines(file.path, file.onBytes)) {
-    const parsed = parseLine(line)
-    const value = 'value' in parsed ? parsed.value : undefined
-    if ('reason' in parsed) noteUnreadable(file, line.number, parsed.reason)
-    else if (!isObject(value) || textOf(value.type) === null)
-      noteUnreadable(file, line.number, 'not a rollout line')
-    else if (value.type === 'session_meta' && metaSeen) continue
-    else {
-      metaSeen ||= value.type === 'session_meta'
-      readRolloutLine(state, value, objectOf(value.payload), line.number)
-    }
-    await file.reading.scan.flushIfFull()
-  }
-  if (state.pending.length > 0) endCall(state, `end ${state.pendingAt}`, state.pendingAt, null)
+  await readJsonLines(file, (value, lineNumber) => {
+    if (!isObject(value) || textOf(value.type) === null) return 'not a rollout line'
+    const isMeta = value.type === 'session_meta'
+    // a forked session repeats the head of its parent after its own
+    if (!isMeta || !metaSeen) readRolloutLine(state, value, objectOf(value.payload), lineNumber)
+    metaSeen ||= isMeta
+    return undefined
+  })
+  if (state.pending.length > 0) endApiCall(state, `end ${state.pendingAt}`, state.pendingAt, null)
   if (!state.hasUserMessages)
-    for (const { key, at, text } of state.itemPrompts)
-      addPrompt(state.session, key, at, text, file.reading.scan)
+    for (const { key, at, text } of state.itemPrompts) addPrompt(state.transcript, key, at, text)
 }
 
 function readRolloutLine(state: State, line: Json, payload: Json, number: number): void {
@@ -86,21 +100,21 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
     }
     state.replaySecond = null
   }
-  const { session } = state
-  noteEnvelope(session, { at, folder: textOf(payload.cwd) })
+  const { transcript } = state
+  noteContext(transcript, at, textOf(payload.cwd))
   switch (line.type) {
     case 'session_meta':
       readMeta(state, payload, at)
       return
     case 'turn_context':
       state.model = textOf(payload.model) ?? state.model
-      addMode(session, sandboxDanger(payload), at)
+      addMode(transcript, unsandboxedMode(payload), at)
       return
     case 'response_item':
       readItem(state, payload, at, number)
       return
     case 'compacted':
-      if (!state.hasCompactedEvents) addEvent(session, 'compaction', `${at}`, at)
+      if (!state.hasCompactedEvents) addEvent(transcript, 'compaction', `${at}`, at)
       return
     case 'event_msg':
       readEvent(state, payload, at)
@@ -112,27 +126,24 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
 
 function readMeta(state: State, payload: Json, at: string | null): void {
   const git = objectOf(payload.git)
-  state.session.repository ??= textOf(git.repository_url)
-  state.session.branch ??= textOf(git.branch)
+  state.transcript.repository ??= textOf(git.repository_url)
+  state.transcript.branch ??= textOf(git.branch)
   const source = objectOf(payload.source)
-  // {"source":{"subagent":{"thread_spawn":…}}}, in other versions straight in the head
+  // `source.subagent.thread_spawn`, in other versions `source.thread_spawn` or `thread_spawn`
   const spawned =
     source.subagent !== undefined || source.thread_spawn !== undefined || payload.thread_spawn !== undefined
   if (spawned || textOf(payload.forked_from_id) !== null) state.replaySecond = at?.slice(0, 19) ?? null
 }
 
 function readItem(state: State, payload: Json, at: string | null, number: number): void {
-  const { session, file } = state
-  const { scan } = file.reading
+  const { transcript } = state
   const id = textOf(payload.call_id) ?? textOf(payload.id) ?? `${at} ${number}`
   switch (payload.type) {
     case 'message': {
       const text = blockText(payload.content)
       if (payload.role === 'assistant' && text !== '') {
-        if (isNew(session, `${at} ${Bun.hash(text)}`))
-          later(state, at, (turn) =>
-            scan.add(text, { session, turn, call: null, where: 'an answer', outward: false }),
-          )
+        if (isFirst(transcript, `${at} ${Bun.hash(text)}`))
+          defer(state, at, (turn) => scanResponse(transcript, turn, text))
       } else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text)) {
         state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text })
       }
@@ -144,15 +155,15 @@ function readItem(state: State, payload: Json, at: string | null, number: number
     case 'web_search_call': {
       const name = textOf(payload.name) ?? String(payload.type)
       const input = inputOf(payload)
-      if (isNew(session, `call ${id}`))
-        later(state, at, (turn) => addCall(session, turn, { id, name, input }, scan))
-      if (payload.type === 'web_search_call') addResult(session, id, payload.status !== 'failed', '', scan)
+      if (isFirst(transcript, `call ${id}`))
+        defer(state, at, (turn) => addCall(transcript, turn, id, name, input))
+      if (payload.type === 'web_search_call') addResult(transcript, id, payload.status !== 'failed', '')
       return
     }
     case 'function_call_output':
     case 'custom_tool_call_output': {
       const text = outputText(payload.output)
-      addResult(session, id, isSuccess(payload.output, text), text, scan)
+      addResult(transcript, id, isSuccess(payload.output, text), text)
       return
     }
     default:
@@ -160,13 +171,7 @@ function readItem(state: State, payload: Json, at: string | null, number: number
   }
 }
 
-function isNew(session: Session, key: string): boolean {
-  if (session.seen.has(key)) return false
-  session.seen.add(key)
-  return true
-}
-
-function later(state: State, at: string | null, add: (turn: Turn) => void): void {
+function defer(state: State, at: string | null, add: (turn: Turn) => void): void {
   state.pending.push(add)
   state.pendingAt ??= at
 }
@@ -184,7 +189,7 @@ function outputText(output: unknown): string {
   return isObject(parsed) ? (textOf(parsed.output) ?? output) : output
 }
 
-// A failure is told by `success`, by `metadata.exit_code` inside JSON, or by words in the head of the output.
+// Depends on the version: `success`, `metadata.exit_code` inside JSON, or a phrase in the head of the output.
 function isSuccess(output: unknown, text: string): boolean {
   const success = objectOf(output).success
   if (typeof success === 'boolean') return success
@@ -199,28 +204,28 @@ function isSuccess(output: unknown, text: string): boolean {
 }
 
 function readEvent(state: State, payload: Json, at: string | null): void {
-  const { session, file } = state
+  const { transcript } = state
   switch (payload.type) {
     case 'user_message': {
       state.hasUserMessages = true
       const text = textOf(payload.message) ?? ''
       if (text !== '' || listOf(payload.images).length > 0)
-        addPrompt(session, `${at} ${Bun.hash(text)}`, at, text, file.reading.scan)
+        addPrompt(transcript, `${at} ${Bun.hash(text)}`, at, text)
       return
     }
     case 'token_count':
       readTokenCount(state, objectOf(payload.info), at)
       return
     case 'turn_aborted':
-      addEvent(session, 'interruption', `${at}`, at)
+      addEvent(transcript, 'interruption', `${at}`, at)
       return
     case 'context_compacted':
       state.hasCompactedEvents = true
-      addEvent(session, 'compaction', `${at}`, at)
+      addEvent(transcript, 'compaction', `${at}`, at)
       return
     case 'error':
     case 'stream_error':
-      addEvent(session, 'api_error', `${at}`, at)
+      addEvent(transcript, 'api_error', `${at}`, at)
       return
     default:
       return
@@ -242,16 +247,16 @@ const totalsKey = (totals: Totals): string => Object.values(totals).join(' ')
 function readTokenCount(state: State, info: Json, at: string | null): void {
   const total = totalsOf(info.total_token_usage)
   const last = totalsOf(info.last_token_usage)
-  // written twice per call, the second time with another timestamp but the same total
+  // the second line of a call has another timestamp but the same total
   if (total !== null && state.total !== null && totalsKey(total) === totalsKey(state.total)) return
   const grown = growth(state.total, total) ?? last
   if (grown === null) return
   state.model = textOf(info.model) ?? state.model
   if (total !== null) state.total = total
-  endCall(state, `${at} ${totalsKey(total ?? grown)}`, at, grown)
+  endApiCall(state, `${at} ${totalsKey(total ?? grown)}`, at, grown)
 }
 
-// The difference of two totals sums up to the agent's own; where a total falls, its last call is all that is known.
+// The differences of consecutive totals sum up to the agent's total. Null where a total falls: it started again.
 function growth(before: Totals | null, now: Totals | null): Totals | null {
   if (now === null) return null
   if (before === null) return now
@@ -264,8 +269,7 @@ function growth(before: Totals | null, now: Totals | null): Totals | null {
   return Object.values(grown).some((count) => count < 0) ? null : grown
 }
 
-function endCall(state: State, id: string, at: string | null, counted: Totals | null): void {
-  state.calls += 1
+function endApiCall(state: State, id: string, at: string | null, counted: Totals | null): void {
   const tokens: MessageTokens | null =
     counted === null
       ? null
@@ -276,8 +280,8 @@ function endCall(state: State, id: string, at: string | null, counted: Totals | 
           cache_read: Math.min(counted.input, counted.cached),
           reasoning: counted.reasoning,
         }
-  const message = { id, requestId: null, sidechain: false, model: state.model, tokens, cost: null }
-  const turn = noteMessage(state.file, state.session, message, state.pendingAt ?? at)
+  const message = { id, model: state.model, tokens }
+  const turn = noteMessage(state.file, state.transcript, message, state.pendingAt ?? at)
   for (const add of state.pending) add(turn)
   state.pending = []
   state.pendingAt = null

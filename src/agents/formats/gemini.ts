@@ -1,37 +1,59 @@
 import { stat } from 'node:fs/promises'
-import { blockText } from '../session/commands.ts'
-import { countOf, isObject, type Json, listOf, objectOf, textOf, textsIn, timeOf } from '../session/json.ts'
-import { parseLine, readLines } from '../session/json-lines.ts'
-import { type FileReading, noTokens, noteMessage, noteUnreadable, sessionOf } from '../session/reading.ts'
-import { addCall, addEvent, addPrompt, addResult, noteEnvelope } from '../session/session.ts'
-import type { MessageTokens, Session } from '../session/session-model.ts'
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  textsIn,
+  timeOf,
+} from '../transcript/json-fields.ts'
+import { readJsonLines } from '../transcript/json-lines.ts'
+import {
+  noTokens,
+  noteMessage,
+  noteUnreadable,
+  type SourceFile,
+  transcriptOf,
+} from '../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  isFirst,
+  noteContext,
+  scanResponse,
+} from '../transcript/transcript.ts'
+import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
 
-// Gemini CLI's chats: one JSON document, in newer versions a head and one message a line. No folder is named, only a
-// hash of it.
+// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They contain a hash of
+// the
+// working folder, not its name.
 
-/** A chat is one document and must be parsed whole. */
+/** A document is parsed as a whole, in memory. */
 const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
-const HASH_SHOWN = 8
+const HASH_LENGTH = 8
 
-/** Reads a chat of either form; `sessionId` stands in where the file names none. */
-export async function readGemini(file: FileReading, sessionId: string, isDocument: boolean): Promise<void> {
-  const session = sessionOf(file.reading, 'gemini', sessionId)
+/** Reads a chat file of either layout. `sessionId`: from its head, or one derived from it. */
+export async function readGemini(file: SourceFile, sessionId: string, isDocument: boolean): Promise<void> {
+  const transcript = transcriptOf(file.group, 'gemini', sessionId)
   if (isDocument) {
-    const problem = await readDocument(file, session)
+    const problem = await readDocument(file, transcript)
     if (problem !== undefined) noteUnreadable(file, 1, problem)
     return
   }
-  for await (const line of readLines(file.path, file.onBytes)) {
-    const parsed = parseLine(line)
-    if ('reason' in parsed) noteUnreadable(file, line.number, parsed.reason)
-    else if (!isObject(parsed.value)) noteUnreadable(file, line.number, 'not a JSON object')
-    else if (textOf(parsed.value.type) !== null) readMessage(file, session, parsed.value, line.number)
-    else readHead(session, { ...parsed.value, ...objectOf(parsed.value.$set) })
-    await file.reading.scan.flushIfFull()
-  }
+  await readJsonLines(file, (value, lineNumber) => {
+    if (!isObject(value)) return 'not a JSON object'
+    if (textOf(value.type) !== null) readMessage(file, transcript, value, lineNumber)
+    else readHead(transcript, { ...value, ...objectOf(value.$set) })
+    return undefined
+  })
 }
 
-async function readDocument(file: FileReading, session: Session): Promise<string | undefined> {
+async function readDocument(file: SourceFile, transcript: Transcript): Promise<string | undefined> {
   const { size } = await stat(file.path)
   if (size > MAX_DOCUMENT_BYTES) return `a chat above ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`
   let chat: unknown
@@ -43,73 +65,53 @@ async function readDocument(file: FileReading, session: Session): Promise<string
     file.onBytes(size)
   }
   if (!isObject(chat)) return 'not a JSON object'
-  readHead(session, chat)
+  readHead(transcript, chat)
   for (const [index, message] of listOf(chat.messages).entries()) {
-    if (isObject(message)) readMessage(file, session, message, index)
+    if (isObject(message)) readMessage(file, transcript, message, index)
     else noteUnreadable(file, 1, `message ${index + 1} is not an object`)
-    await file.reading.scan.flushIfFull()
+    await file.group.scan.flushIfFull()
   }
   return undefined
 }
 
-function readHead(session: Session, head: Json): void {
+function readHead(transcript: Transcript, head: Json): void {
   const hash = textOf(head.projectHash)
-  if (hash !== null) session.repository ??= `gemini-${hash.slice(0, HASH_SHOWN)}`
-  session.title ??= textOf(head.summary)
-  noteEnvelope(session, { at: timeOf(head.startTime), folder: null })
-  noteEnvelope(session, { at: timeOf(head.lastUpdated), folder: null })
+  if (hash !== null) transcript.repository ??= `gemini-${hash.slice(0, HASH_LENGTH)}`
+  transcript.title ??= textOf(head.summary)
+  noteContext(transcript, timeOf(head.startTime))
+  noteContext(transcript, timeOf(head.lastUpdated))
 }
 
-function readMessage(file: FileReading, session: Session, message: Json, index: number): void {
+function readMessage(file: SourceFile, transcript: Transcript, message: Json, index: number): void {
   const at = timeOf(message.timestamp)
   const id = textOf(message.id) ?? `${at} ${index}`
-  const { scan } = file.reading
   const text = blockText(message.content)
-  noteEnvelope(session, { at, folder: null })
+  noteContext(transcript, at)
   if (message.type === 'user') {
-    if (text !== '') addPrompt(session, id, at, text, scan)
+    if (text !== '') addPrompt(transcript, id, at, text)
   } else if (message.type === 'error') {
-    addEvent(session, 'api_error', id, at)
+    addEvent(transcript, 'api_error', id, at)
   } else if (message.type === 'info') {
-    if (text.startsWith('Request cancelled')) addEvent(session, 'interruption', id, at)
+    if (text.startsWith('Request cancelled')) addEvent(transcript, 'interruption', id, at)
   } else if (message.type === 'gemini') {
-    const found = {
-      id,
-      requestId: null,
-      sidechain: false,
-      model: textOf(message.model),
-      tokens: tokensOf(message.tokens),
-      cost: null,
-    }
-    const turn = noteMessage(file, session, found, at)
-    if (!session.seen.has(id)) {
-      session.seen.add(id)
+    const found = { id, model: textOf(message.model), tokens: tokensOf(message.tokens) }
+    const turn = noteMessage(file, transcript, found, at)
+    if (isFirst(transcript, id)) {
       const thoughts = textsIn(message.thoughts)
-      scan.add(thoughts === '' ? text : `${thoughts}\n${text}`, {
-        session,
-        turn,
-        call: null,
-        where: 'an answer',
-        outward: false,
-      })
+      scanResponse(transcript, turn, thoughts === '' ? text : `${thoughts}\n${text}`)
     }
-    for (const [at2, call] of listOf(message.toolCalls).entries()) {
+    for (const [position, call] of listOf(message.toolCalls).entries()) {
       if (!isObject(call)) continue
-      const callId = textOf(call.id) ?? `${id} ${at2}`
-      addCall(
-        session,
-        turn,
-        { id: callId, name: textOf(call.name) ?? 'unknown', input: objectOf(call.args) },
-        scan,
-      )
+      const callId = textOf(call.id) ?? `${id} ${position}`
+      addCall(transcript, turn, callId, call.name, call.args)
       if (call.status !== undefined)
-        addResult(session, callId, call.status === 'success', textsIn(call.result), scan)
-      if (call.status === 'cancelled') addEvent(session, 'rejection', callId, at, turn)
+        addResult(transcript, callId, call.status === 'success', textsIn(call.result))
+      if (call.status === 'cancelled') addEvent(transcript, 'rejection', callId, at, turn)
     }
   }
 }
 
-// total = input + output + thoughts + tool, and input includes what was cached; tool prompts are billed as input
+// total = input + output + thoughts + tool; `input` includes `cached`, and `tool` (tool prompts) is billed as input
 function tokensOf(tokens: unknown): MessageTokens | null {
   if (!isObject(tokens)) return null
   const input = countOf(tokens.input)

@@ -1,16 +1,16 @@
 import { Database } from 'bun:sqlite'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { MAX_LINE_BYTES } from '../../lines.ts'
-import { isObject, parseJson, textOf } from '../session/json.ts'
-import { type FileReading, noteUnreadable } from '../session/reading.ts'
+import { MAX_LINE_BYTES } from '../../split-lines.ts'
+import { isObject, parseJson, textOf } from '../transcript/json-fields.ts'
+import { noteUnreadable, type SourceFile } from '../transcript/source-file.ts'
 import { newOpencodeState, type OpencodeState, readObject } from './opencode.ts'
 
-// OpenCode's own storage: `session/<project>/*.json`, `message/<session>/*.json`, `part/<message>/*.json`, and in newer
-// versions one SQLite database with the same objects in `data` columns.
+// OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and `part/<message>/*.json`, and the
+// SQLite database of newer versions, with the same objects in its `data` columns.
 
-/** Reads a storage folder; the parts of one message are read right after it. */
-export async function readOpencodeFolder(file: FileReading): Promise<void> {
+/** Reads a storage folder. The parts of a message are read right after it, so that few wait in memory. */
+export async function readOpencodeFolder(file: SourceFile): Promise<void> {
   const state = newOpencodeState(file)
   for (const name of await names(join(file.path, 'project'))) {
     if (name.endsWith('.json')) await readJsonFile(state, join(file.path, 'project', name), {})
@@ -20,7 +20,7 @@ export async function readOpencodeFolder(file: FileReading): Promise<void> {
       await readJsonFile(state, join(file.path, 'session', project, name), {})
     }
   }
-  // the oldest versions keep all parts in one folder
+  // the oldest versions have all parts in one folder
   for (const name of await names(join(file.path, 'part'))) {
     if (name.endsWith('.json')) await readJsonFile(state, join(file.path, 'part', name), {})
   }
@@ -31,7 +31,7 @@ export async function readOpencodeFolder(file: FileReading): Promise<void> {
       for (const part of await names(join(file.path, 'part', id))) {
         await readJsonFile(state, join(file.path, 'part', id, part), { messageID: id })
       }
-      await file.reading.scan.flushIfFull()
+      await file.group.scan.flushIfFull()
     }
   }
 }
@@ -49,7 +49,7 @@ export async function sessionIdsInFolder(path: string): Promise<string[]> {
   return await names(join(path, 'message'))
 }
 
-/** The same of a database; none when it is not one of OpenCode's. */
+/** The ids of the sessions in a database; none when it is not OpenCode's. */
 export function sessionIdsInDatabase(path: string): string[] {
   const database = new Database(path, { readonly: true })
   try {
@@ -64,7 +64,7 @@ export function sessionIdsInDatabase(path: string): string[] {
   }
 }
 
-/** Reads one object; `missing` are fields that its folder tells. Returns its id. */
+/** Reads one object; `missing`: fields that only the path contains. Returns its id, null for an unreadable file. */
 async function readJsonFile(
   state: OpencodeState,
   path: string,
@@ -85,8 +85,8 @@ const MESSAGE_ROWS = 'select id, session_id as "sessionID", data from message or
 const PART_ROWS =
   'select id, session_id as "sessionID", message_id as "messageID", data from part order by time_created, id'
 
-/** Reads a database; false when it is not one of OpenCode's. It is opened for reading only. */
-export async function readOpencodeDatabase(file: FileReading): Promise<boolean> {
+/** Reads a database, opened for reading only; false when it is not OpenCode's. */
+export async function readOpencodeDatabase(file: SourceFile): Promise<boolean> {
   const database = new Database(file.path, { readonly: true })
   try {
     const tables = database
@@ -111,7 +111,7 @@ export async function readOpencodeDatabase(file: FileReading): Promise<boolean> 
         const data = parseJson(row.data)
         if (isObject(data)) readObject(state, { ...row, data: undefined, ...data })
         else noteUnreadable(file, 1, `row ${row.id}: not a JSON object`)
-        await file.reading.scan.flushIfFull()
+        await file.group.scan.flushIfFull()
       }
     }
     file.onBytes((await stat(file.path)).size)

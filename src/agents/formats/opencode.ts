@@ -1,43 +1,59 @@
-import { picoOf } from '../../scoring/prices.ts'
-import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../session/json.ts'
-import { type FileReading, noTokens, noteMessage, noteUnreadable, sessionOf } from '../session/reading.ts'
-import { addCall, addEvent, addPrompt, addResult, noteEnvelope } from '../session/session.ts'
-import type { MessageTokens, Session } from '../session/session-model.ts'
-import { readObjects } from './objects.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
+import {
+  noTokens,
+  noteMessage,
+  noteUnreadable,
+  reportedCost,
+  type SourceFile,
+  transcriptOf,
+} from '../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  isFirst,
+  noteContext,
+  scanPrompt,
+  scanResponse,
+} from '../transcript/transcript.ts'
+import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
+import { readObjects } from './json-objects.ts'
 
-// OpenCode's sessions, messages and parts: as exported JSON objects one after another, `opencode export` documents, the
-// storage folder, or the database. Parts may stand before or after their message; a share object's secret is never read.
+// OpenCode's sessions, messages and parts: from a sequence of JSON objects, from documents of `opencode export`, from the
+// storage folder, or from the database. A part may come before its message. The secret of a share object is never read.
 
-/** Parts waiting for their message, by message id. */
+/** Parts that came before their message. */
 const MAX_WAITING = 200_000
 
 export interface OpencodeState {
-  file: FileReading
-  /** Sessions by message, for parts that name only their message. */
-  sessionOfMessage: Map<string, Session>
+  file: SourceFile
+  /** By message id: parts contain only the id of their message. */
+  transcriptOfMessage: Map<string, Transcript>
+  /** Parts that came before their message, by message id. */
   waiting: Map<string, Json[]>
   waitingCount: number
-  /** The repository of a project, by its id: sessions may run in copies of it elsewhere. */
+  /** The repository's folder by project id: a session may run in another git worktree of it. */
   worktrees: Map<string, string>
 }
 
-export function newOpencodeState(file: FileReading): OpencodeState {
-  return { file, sessionOfMessage: new Map(), waiting: new Map(), waitingCount: 0, worktrees: new Map() }
+export function newOpencodeState(file: SourceFile): OpencodeState {
+  return { file, transcriptOfMessage: new Map(), waiting: new Map(), waitingCount: 0, worktrees: new Map() }
 }
 
-/** Reads a file of objects, however they are divided into lines. */
-export async function readOpencode(file: FileReading): Promise<void> {
+/** Reads a file of JSON objects over any number of lines. */
+export async function readOpencode(file: SourceFile): Promise<void> {
   const state = newOpencodeState(file)
   const problem = ({ line, reason }: { line: number; reason: string }) => noteUnreadable(file, line, reason)
   for await (const { line, value } of readObjects(file.path, file.onBytes, problem)) {
-    // lists are the diffs of a session
+    // arrays contain the diffs of a session
     if (isObject(value)) readObject(state, value)
     else if (!Array.isArray(value)) problem({ line, reason: 'not a JSON object' })
-    await file.reading.scan.flushIfFull()
+    await file.group.scan.flushIfFull()
   }
 }
 
-/** Takes a session, message, part, or an exported document of them; other objects (project, share, diff) say nothing. */
+/** Reads a session, message, part, project, or an exported document of these; ignores other objects (share, diff). */
 export function readObject(state: OpencodeState, value: Json): void {
   const info = objectOf(value.info)
   if (Array.isArray(value.messages) && textOf(info.id) !== null) {
@@ -55,55 +71,49 @@ export function readObject(state: OpencodeState, value: Json): void {
 }
 
 function readSession({ file, worktrees }: OpencodeState, info: Json): void {
-  const session = sessionOf(file.reading, 'opencode', textOf(info.id) ?? '')
-  session.title ??= textOf(info.title)
-  session.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
+  const transcript = transcriptOf(file.group, 'opencode', textOf(info.id) ?? '')
+  transcript.title ??= textOf(info.title)
+  transcript.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
   const time = objectOf(info.time)
-  noteEnvelope(session, { at: timeOf(time.created), folder: textOf(info.directory) })
-  noteEnvelope(session, { at: timeOf(time.updated), folder: null })
+  noteContext(transcript, timeOf(time.created), textOf(info.directory))
+  noteContext(transcript, timeOf(time.updated))
 }
 
 function readMessage(state: OpencodeState, message: Json): void {
   const id = textOf(message.id)
   const sessionId = textOf(message.sessionID)
   if (id === null || sessionId === null) return
-  const session = sessionOf(state.file.reading, 'opencode', sessionId)
+  const transcript = transcriptOf(state.file.group, 'opencode', sessionId)
   const time = objectOf(message.time)
   const at = timeOf(time.created)
-  noteEnvelope(session, { at, folder: textOf(objectOf(message.path).cwd) })
-  noteEnvelope(session, { at: timeOf(time.completed), folder: null })
-  state.sessionOfMessage.set(id, session)
-  if (message.role === 'user') addPrompt(session, id, at, '', state.file.reading.scan)
-  else if (message.role === 'assistant') readAnswer(state, session, message, id, at)
+  noteContext(transcript, at, textOf(objectOf(message.path).cwd))
+  noteContext(transcript, timeOf(time.completed))
+  state.transcriptOfMessage.set(id, transcript)
+  if (message.role === 'user') addPrompt(transcript, id, at, '')
+  else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
   const parts = state.waiting.get(id) ?? []
   state.waiting.delete(id)
   state.waitingCount -= parts.length
   for (const part of parts) readPart(state, part)
 }
 
-function readAnswer(
+function readAssistantMessage(
   { file }: OpencodeState,
-  session: Session,
+  transcript: Transcript,
   message: Json,
   id: string,
   at: string | null,
 ): void {
   const model = textOf(message.modelID) ?? textOf(objectOf(message.model).modelID)
-  const cost =
-    typeof message.cost === 'number' && message.cost > 0 && message.cost < 1e6 ? picoOf(message.cost) : null
-  noteMessage(
-    file,
-    session,
-    { id, requestId: null, sidechain: false, model, tokens: tokensOf(message.tokens), cost },
-    at,
-  )
+  const tokens = tokensOf(message.tokens)
+  noteMessage(file, transcript, { id, model, tokens, cost: reportedCost(message.cost) }, at)
   const error = textOf(objectOf(message.error).name)
-  if (error === 'MessageAbortedError') addEvent(session, 'interruption', id, at)
-  else if (error !== null) addEvent(session, 'api_error', id, at)
-  if (message.summary === true) addEvent(session, 'compaction', id, at)
+  if (error === 'MessageAbortedError') addEvent(transcript, 'interruption', id, at)
+  else if (error !== null) addEvent(transcript, 'api_error', id, at)
+  if (message.summary === true) addEvent(transcript, 'compaction', id, at)
 }
 
-// input excludes what was cached, output excludes reasoning: the only agent that counts so
+// unlike other agents, `input` excludes cached tokens and `output` excludes `reasoning`
 function tokensOf(tokens: unknown): MessageTokens | null {
   if (!isObject(tokens)) return null
   const cache = objectOf(tokens.cache)
@@ -121,8 +131,8 @@ function tokensOf(tokens: unknown): MessageTokens | null {
 function readPart(state: OpencodeState, part: Json): void {
   const messageId = textOf(part.messageID)
   if (messageId === null) return
-  const session = state.sessionOfMessage.get(messageId)
-  if (session === undefined) {
+  const transcript = state.transcriptOfMessage.get(messageId)
+  if (transcript === undefined) {
     if (state.waitingCount >= MAX_WAITING) return
     state.waitingCount += 1
     const waiting = state.waiting.get(messageId)
@@ -130,40 +140,28 @@ function readPart(state: OpencodeState, part: Json): void {
     else waiting.push(part)
     return
   }
-  const { scan } = state.file.reading
-  const prompt = session.prompts.get(messageId)
-  const turn = prompt ?? session.messages.get(messageId)?.[0]?.turn
+  const prompt = transcript.prompts.get(messageId)
+  const turn = prompt ?? transcript.messages.get(messageId)?.[0]?.turn
   const id = textOf(part.id)
-  if (turn === undefined || (id !== null && session.seen.has(id))) return
-  if (id !== null) session.seen.add(id)
+  if (turn === undefined || (id !== null && !isFirst(transcript, id))) return
   const text = textOf(part.text)
   if ((part.type === 'text' || part.type === 'reasoning') && text !== null) {
-    scan.add(text, {
-      session,
-      turn,
-      call: null,
-      where: prompt === undefined ? 'an answer' : 'a prompt',
-      outward: false,
-    })
+    if (prompt === undefined) scanResponse(transcript, turn, text)
+    else scanPrompt(transcript, turn, text)
   } else if (part.type === 'tool') {
     const call = objectOf(part.state)
     const callId = textOf(part.callID) ?? id ?? messageId
-    addCall(
-      session,
-      turn,
-      { id: callId, name: textOf(part.tool) ?? 'unknown', input: objectOf(call.input) },
-      scan,
-    )
-    readToolState(state, session, callId, call)
-  } else if (part.type === 'compaction') addEvent(session, 'compaction', id ?? messageId, turn.at, turn)
+    addCall(transcript, turn, callId, part.tool, call.input)
+    readToolState(transcript, callId, call)
+  } else if (part.type === 'compaction') addEvent(transcript, 'compaction', id ?? messageId, turn.at, turn)
 }
 
-function readToolState({ file }: OpencodeState, session: Session, callId: string, call: Json): void {
+function readToolState(transcript: Transcript, callId: string, call: Json): void {
   if (call.status !== 'completed' && call.status !== 'error' && call.status !== 'success') return
   const exit = objectOf(call.metadata).exit
   const ok = call.status !== 'error' && (typeof exit !== 'number' || exit === 0)
   const text = textOf(call.output) ?? textOf(call.error) ?? ''
-  addResult(session, callId, ok, text, file.reading.scan)
+  addResult(transcript, callId, ok, text)
   const rejected = call.status === 'error' && /rejected permission|user rejected/i.test(text)
-  if (rejected) addEvent(session, 'rejection', callId, null, session.calls.get(callId)?.turn ?? null)
+  if (rejected) addEvent(transcript, 'rejection', callId, null, transcript.calls.get(callId)?.turn)
 }

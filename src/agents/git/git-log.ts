@@ -1,8 +1,8 @@
 import { OperatorError } from '../../errors.ts'
 
-// What `git log` says, byte by byte. Names of files may hold anything but NUL, so everything is separated by NUL.
+// A parser for the output of `git log -z`. File names may contain any byte but NUL, so all fields end with NUL.
 
-export interface LoggedFile {
+interface LoggedFile {
   path: string
   status: 'added' | 'modified' | 'deleted' | 'renamed'
   previousPath: string | null
@@ -17,67 +17,50 @@ export interface LoggedCommit {
   email: string
   subject: string
   files: LoggedFile[]
-  /** False where the clone lacks the files' contents: then lines are 0 and only exact renames are seen. */
+  /** False if the clone lacks the contents of the files: then lines are 0 and only exact renames are detected. */
   hasLines: boolean
 }
 
-export type Logged = LoggedCommit | { kind: 'unreadable'; sha: string; reason: string }
+type Logged = LoggedCommit | { kind: 'unreadable'; sha: string; reason: string }
 
-/** Settings of the machine or of the repository must neither change what is read nor run programs, nor fetch what a clone lacks. */
+/** Settings of the user or the repository must not change the output, run programs, or fetch missing objects. */
 const SETTINGS = [
   ...['-c', 'core.fsmonitor=false', '-c', 'protocol.allow=never', '-c', 'log.showSignature=false'],
   ...['-c', 'log.showRoot=true', '-c', 'diff.renameLimit=2000', '-c', 'core.quotePath=false'],
 ]
 const FORMAT = '%x01%H%x00%aN%x00%aE%x00%s'
 const LOG = [
-  ...[
-    'log',
-    '--no-walk=unsorted',
-    '--stdin',
-    '-z',
-    `--format=${FORMAT}`,
-    '--encoding=UTF-8',
-    '--no-color',
-    '--raw',
-  ],
-  ...['--no-abbrev', '--no-ext-diff', '--no-textconv', '--no-relative', '--ignore-submodules=all'],
+  ...['log', '--no-walk=unsorted', '--stdin', '-z', `--format=${FORMAT}`, '--encoding=UTF-8'],
+  ...['--no-color', '--raw', '--no-abbrev', '--no-ext-diff', '--no-textconv', '--no-relative'],
+  '--ignore-submodules=all',
 ]
 const WITH_LINES = ['--numstat', '-M50%']
-/** Needs no file's contents. */
+/** Needs no contents of files. */
 const WITHOUT_LINES = ['-M100%']
 
-/** After so many commits in a row whose contents are missing, a clone is taken to have none. */
+/** After this many consecutive commits with missing contents, the rest is read without lines. */
 const MAX_MISSING = 20
 
 /**
- * The commits `shas` in this order. `--numstat` ends at the first commit whose files' contents the clone lacks; that one is read
- * without lines, and the rest goes on.
+ * The commits `shas` in this order. `--numstat` fails at the first commit whose contents the clone lacks: that commit is
+ * read without lines, and then the log goes on with the next.
  */
 export async function* logCommits(root: string, shas: readonly string[]): AsyncGenerator<Logged> {
   let done = 0
   let missing = 0
-  while (done < shas.length && missing < MAX_MISSING) {
+  while (done < shas.length) {
     const before = done
-    for await (const commit of streamLog(root, shas.slice(done), true)) {
+    const hasLines = missing < MAX_MISSING
+    for await (const commit of streamLog(root, shas.slice(done), hasLines)) {
       yield commit
       done += 1
     }
-    missing = done > before ? 0 : missing
+    if (hasLines && done > before) missing = 0
     const next = shas[done]
     if (next === undefined) return
     yield await withoutLines(root, next)
     done += 1
     missing += 1
-  }
-  while (done < shas.length) {
-    for await (const commit of streamLog(root, shas.slice(done), false)) {
-      yield commit
-      done += 1
-    }
-    const next = shas[done]
-    if (next === undefined) return
-    yield await withoutLines(root, next)
-    done += 1
   }
 }
 
@@ -87,7 +70,7 @@ async function withoutLines(root: string, sha: string): Promise<Logged> {
   return { kind: 'unreadable', sha, reason: errors.join(' ').trim() || 'git log gave nothing' }
 }
 
-/** The commits that one run of git log gives before it ends, well or not; the last one it began may be cut and is left out then. */
+/** The commits of one run of git log. If git fails, its last commit may be incomplete and is left out. */
 async function* streamLog(
   root: string,
   shas: readonly string[],
@@ -127,12 +110,12 @@ async function* parseLog(bytes: AsyncIterable<Uint8Array>, hasLines: boolean): A
       files.set(file.path, file)
     } else if (text !== '') {
       const [additions, deletions, path] = text.split(/\t/, 3)
-      // a rename: the old name, then the new one
+      // a rename: the old name, then the new name
       if (path === '') await following()
       const file = files.get(
         path === '' ? await following() : text.slice(text.indexOf('\t', text.indexOf('\t') + 1) + 1),
       )
-      // of binary files git says `-`
+      // `-` for binary files
       if (file !== undefined)
         Object.assign(file, { additions: Number(additions) || 0, deletions: Number(deletions) || 0 })
     }
@@ -162,7 +145,7 @@ async function* splitAtNul(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<st
   if (rest.length > 0) yield rest.toString('utf8')
 }
 
-/** Runs git to its end. Throws OperatorError when there is no git program. */
+/** Runs git and waits for its exit. Throws OperatorError without a git program. */
 export async function runGit(
   root: string,
   args: readonly string[],
@@ -182,7 +165,7 @@ function spawnGit(root: string, args: readonly string[], input: string) {
     throw new OperatorError(
       `${root} is a git repository: reading it needs the git program, which is not on PATH`,
     )
-  // a hook that runs us sets GIT_DIR and others, which would lead elsewhere
+  // git hooks set GIT_DIR and other variables, which select another repository
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
   return Bun.spawn([program, ...SETTINGS, '-C', root, ...args], {
     stdin: Buffer.from(input),

@@ -5,29 +5,29 @@ import { OperatorError } from '../../errors.ts'
 import type { CommitRecord } from '../../records/commit.ts'
 import { type LoggedCommit, logCommits, runGit } from './git-log.ts'
 
-export interface GitOptions {
-  /** Instead of the repository's name. */
+interface GitOptions {
+  /** The project of the commits; the repository's name by default. */
   project?: string | undefined
-  /** Which of these commits need not be read. */
+  /** Returns those of the commits that are stored already; they are not read. */
   known?: (project: string, shas: readonly string[]) => Promise<ReadonlySet<string>>
   onProgress?: (read: number, total: number) => void
 }
 
-/** What a repository held. */
+/** The result of reading a repository. */
 export interface RepositoryResult {
   path: string
   project: string
-  /** Records given. */
+  /** The number of records. */
   commits: number
-  /** Left out: with more than one parent. */
+  /** Merge commits, which are left out. */
   merges: number
-  /** Left out: known. */
+  /** Commits left out because they are stored already. */
   known: number
-  /** What is missing, in words. */
+  /** Sentences about missing data. */
   notes: string[]
 }
 
-/** True for a folder that holds a repository: one with a `.git` in it, or a bare one. */
+/** True for the folder of a repository: with a `.git` in it, or a bare one. */
 export function isRepository(path: string): boolean {
   const has = (name: string) => existsSync(join(path, name))
   return (
@@ -38,8 +38,8 @@ export function isRepository(path: string): boolean {
 }
 
 /**
- * The commits of the repository's current branch as records, the oldest first, without merges: what these change, others
- * have changed before. Follows `.mailmap`. Throws OperatorError where the git program is missing or refuses.
+ * The commits of the repository's current branch as records, oldest first, without merge commits, whose changes are in other
+ * commits. Applies `.mailmap`. Throws OperatorError if the git program is missing or fails.
  */
 export async function* readCommits(
   path: string,
@@ -69,7 +69,7 @@ export async function* readCommits(
   return result
 }
 
-/** The last part of the origin's address, else the folder's name. */
+/** The last part of the URL of `origin`, else the name of the folder. */
 async function projectOf(root: string): Promise<string> {
   const { code, output } = await runGit(root, ['config', '--get', 'remote.origin.url'])
   const url = code === 0 ? output.trim().replace(/[/\\]+$/, '') : ''
@@ -85,19 +85,19 @@ async function projectOf(root: string): Promise<string> {
   )
 }
 
-/** Parents' commits of the same second, and of a clock that was a little slow: at most so much older. */
+/** The largest difference between parent and child that is corrected: same second, or clocks that differ a little. */
 const CLOCK_SKEW_MS = 10_000
 
 interface Listing {
-  /** When each was committed, in ms. */
+  /** The commit time by hash, in ms since 1970. */
   commits: Map<string, number>
   merges: number
   notes: string[]
 }
 
 /**
- * Every commit with its time. Git knows seconds, and a rebase writes many in one: a commit that is not later than its parent is
- * put a millisecond after it, so that the order of times is the order of history.
+ * All commits with their times. Git's times are seconds, and a rebase writes many commits in one second: a commit that is
+ * not later than its parent gets the time of the parent plus 1 ms, so that the order of times is the order of history.
  */
 async function listCommits(root: string): Promise<Listing> {
   const listing: Listing = { commits: new Map(), merges: 0, notes: [] }
@@ -129,7 +129,7 @@ async function listCommits(root: string): Promise<Listing> {
   return listing
 }
 
-/** Where a shallow clone was cut: git shows these as if they had added every file. */
+/** The first commits of a shallow clone: in git's output they add all files. */
 async function shallowCommits(root: string): Promise<Set<string>> {
   const { output } = await runGit(root, ['rev-parse', '--git-path', 'shallow'])
   const text = await readFile(resolve(root, output.trim()), 'utf8').catch(() => '')
@@ -164,7 +164,10 @@ function recordOf(project: string, commit: LoggedCommit, committedAt: number, no
   }
 }
 
-/** Git takes anything for an address; what is none becomes the mailbox of one that cannot exist (RFC 2606). */
+/**
+ * Git accepts any text as an e-mail address; an invalid one becomes a mailbox of the reserved domain `.invalid` (RFC
+ * 2606).
+ */
 function emailOf(text: string): string {
   const email = text.trim().slice(0, 320)
   if (/^[^\s@]+@[^\s@]+$/.test(email)) return email

@@ -1,8 +1,9 @@
-import { microsOf, timestampOf } from '../../dates.ts'
+import { microsOf, TIME_PATTERN_US, timestampOf } from '../../dates.ts'
 import type { ISql } from '../../db/client.ts'
+import { unnest } from '../../db/rows.ts'
 import { newId } from '../../ids.ts'
 
-// How entries get into the log and out of it; whoever changes the organization's data calls `recordEntries` in the
+// Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
 // same transaction. Every function here needs the organization's lock.
 
 /** Who changed something: `key_<id>` of an API key, `cli:<name>` of somebody at the command line. */
@@ -12,7 +13,7 @@ export interface Actor {
   ipAddress: string | null
 }
 
-/** The program itself, where nobody asked for what it does. */
+/** The program itself, for changes that no key and no person made. */
 export const SYSTEM: Actor = { userId: 'system', ipAddress: null }
 
 /** What was done: `details` carry the ids of what was changed. */
@@ -35,11 +36,9 @@ export interface LogRow {
   givenAt: bigint | null
 }
 
-const TIME_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-
 /**
  * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of the log. The
- * clock is the database's. Entries imported from more than a day ahead do not pull it along.
+ * clock is the database's. Imported entries of more than a day ahead are not counted as earlier ones.
  */
 export async function recordEntries(
   tx: ISql,
@@ -75,7 +74,7 @@ async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
           limit 1
         )
       ) at time zone 'UTC',
-      ${TIME_US}
+      ${TIME_PATTERN_US}
     ) as at`
   if (row === undefined) throw new Error('the database gave no time')
   return microsOf(row.at)
@@ -94,7 +93,7 @@ const countsOf = (tx: ISql) => tx`
       ('all', '', '', date '1970-01-01')
   ) as c (grain, user_id, action, bucket)`
 
-/** Inserts rows whose ids and times are free, and counts them. `imported` ones are marked with when they came in. */
+/** Inserts rows with unused ids and times, and counts them. `imported` ones get the time of the import. */
 export async function insertRows(
   tx: ISql,
   orgId: string,
@@ -102,7 +101,6 @@ export async function insertRows(
   { imported }: { imported: boolean },
 ): Promise<void> {
   if (rows.length === 0) return
-  const givenAt = rows.map((row) => (row.givenAt === null ? null : timestampOf(row.givenAt)))
   await tx`
     with e as (
       insert into audit_log (
@@ -111,15 +109,15 @@ export async function insertRows(
       select
         ${orgId}, n.created_at, n.id, n.action, n.user_id, n.details::json, n.ip_address, n.given_at,
         ${imported ? tx`clock_timestamp()` : tx`null`}
-      from unnest(
-        ${rows.map((row) => timestampOf(row.at))}::timestamptz[],
-        ${rows.map((row) => row.id)}::text[],
-        ${rows.map((row) => row.action)}::text[],
-        ${rows.map((row) => row.userId)}::text[],
-        ${rows.map((row) => row.details)}::text[],
-        ${rows.map((row) => row.ipAddress)}::text[],
-        ${givenAt}::timestamptz[]
-      ) as n (created_at, id, action, user_id, details, ip_address, given_at)
+      from ${unnest(tx, rows, {
+        created_at: ['timestamptz', ({ at }) => timestampOf(at)],
+        id: 'text',
+        action: 'text',
+        user_id: ['text', ({ userId }) => userId],
+        details: 'text',
+        ip_address: ['text', ({ ipAddress }) => ipAddress],
+        given_at: ['timestamptz', ({ givenAt }) => (givenAt === null ? null : timestampOf(givenAt))],
+      })}
       returning created_at, user_id, action
     )
     insert into audit_rollups as r (org_id, grain, user_id, action, bucket, entries)
@@ -131,7 +129,7 @@ export async function insertRows(
       entries = r.entries + excluded.entries`
 }
 
-/** Deletes the entries with these ids, and counts them no more. */
+/** Deletes the entries with these ids, and subtracts them from the counts. */
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const empty = await tx<{ grain: string; user_id: string; action: string; bucket: string }[]>`
@@ -141,7 +139,7 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
         and l.id = any(${[...ids]}::text[])
       returning l.created_at, l.user_id, l.action
     ),
-    gone as (
+    deleted as (
       select c.grain, c.user_id, c.action, c.bucket, count(*) as entries
       from e
       ${countsOf(tx)}
@@ -149,13 +147,13 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
     ),
     less as (
       update audit_rollups r
-      set entries = r.entries - g.entries
-      from gone g
+      set entries = r.entries - d.entries
+      from deleted d
       where r.org_id = ${orgId}
-        and r.grain = g.grain
-        and r.user_id = g.user_id
-        and r.action = g.action
-        and r.bucket = g.bucket
+        and r.grain = d.grain
+        and r.user_id = d.user_id
+        and r.action = d.action
+        and r.bucket = d.bucket
       returning r.grain, r.user_id, r.action, r.bucket, r.entries
     )
     select s.grain, s.user_id, s.action, s.bucket
@@ -164,17 +162,12 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
   if (empty.length === 0) return
   await tx`
     delete from audit_rollups r
-    using unnest(
-      ${empty.map((row) => row.grain)}::text[],
-      ${empty.map((row) => row.user_id)}::text[],
-      ${empty.map((row) => row.action)}::text[],
-      ${empty.map((row) => row.bucket)}::date[]
-    ) as z (grain, user_id, action, bucket)
+    using ${unnest(tx, empty, { grain: 'text', user_id: 'text', action: 'text', bucket: 'date' })}
     where r.org_id = ${orgId}
-      and r.grain = z.grain
-      and r.user_id = z.user_id
-      and r.action = z.action
-      and r.bucket = z.bucket`
+      and r.grain = n.grain
+      and r.user_id = n.user_id
+      and r.action = n.action
+      and r.bucket = n.bucket`
 }
 
 /** Deletes at most `limit` of the oldest entries before `before`; how many there were. */

@@ -2,13 +2,13 @@ import type { Sql } from '../../db/client.ts'
 import { lockOrganization } from '../../db/org-lock.ts'
 import { deleteOldest } from './append.ts'
 
-/** Organizations looked at in one round; the next round goes on. */
+/** Organizations in one round; the next round continues. */
 const MAX_ORGANIZATIONS = 1_000
 
 /** Audit entries deleted in one transaction: some 100 ms of the organization's lock. */
 const AUDIT_BATCH = 5_000
 
-/** Deletes audit entries from before `before`, batch by batch, with their counts; how many. */
+/** Deletes the audit entries before `before` in batches, with their counts. Returns how many. */
 export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<number> {
   const organizations = await sql<{ org_id: string }[]>`
     select o.org_id

@@ -1,6 +1,6 @@
-import { type Line, MAX_LINE_BYTES } from '../../lines.ts'
 import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
+import { type Line, MAX_LINE_BYTES } from '../../split-lines.ts'
 import { type Batches, createBatches, type Skipped } from '../../sync/batches.ts'
 import { writeRecords } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -8,7 +8,7 @@ import { type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
-import { readUnpackedLines, sizeOf } from './unpacked-lines.ts'
+import { readDecompressedLines, sizeOf } from './decompressed-lines.ts'
 
 /** Lines named on standard error; all are counted. */
 const MAX_NAMED = 20
@@ -22,7 +22,7 @@ export async function importRecords(context: Context, path: string, org: string)
     skipped += 1
     if (skipped <= MAX_NAMED) printMessage(`line ${line}: ${reason}`)
   }
-  const tally = await withOrganization(context, org, async (sql, id) => {
+  const counts = await withOrganization(context, org, async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
       send: (records) => writeRecords(deps, id, records, commandLineActor()),
@@ -32,7 +32,7 @@ export async function importRecords(context: Context, path: string, org: string)
     const progress = await startProgress('importing', size)
     try {
       let read = 0
-      for await (const line of readUnpackedLines(path, (count) => (read += count))) {
+      for await (const line of readDecompressedLines(path, (count) => (read += count))) {
         received += 1
         await addLine(batches, path, line, onSkipped)
         progress.set(read, `${received} records`)
@@ -41,10 +41,10 @@ export async function importRecords(context: Context, path: string, org: string)
     } finally {
       progress.stop()
     }
-    return batches.tally
+    return batches.counts
   })
   if (skipped > MAX_NAMED) printMessage(`and ${skipped - MAX_NAMED} more`)
-  const { created, updated, unchanged } = tally
+  const { created, updated, unchanged } = counts
   const text = `${received} records: ${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
   await printResult(context.json, { received, created, updated, unchanged, skipped }, text)
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/client.ts'
-import { createEndpoint } from '../../webhooks/manage.ts'
+import { createEndpoint } from '../../webhooks/endpoints.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { commandLineActor } from '../command/actor.ts'

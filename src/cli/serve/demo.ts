@@ -5,9 +5,9 @@ import { updateBadges } from '../../badges/queries.ts'
 import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import type { OpenDatabase } from '../../database.ts'
 import type { Sql } from '../../db/client.ts'
-import { startEmbedded } from '../../db/embedded/embedded.ts'
+import { startEmbedded } from '../../db/embedded/embedded-server.ts'
 import { migrate } from '../../db/migrate.ts'
-import { createRenewable } from '../../db/reconnecting-pool.ts'
+import { createReconnectingPool } from '../../db/reconnecting-pool.ts'
 import { createKey } from '../../keys/queries.ts'
 import type { Log } from '../../log.ts'
 import { createOrganization } from '../../organizations/queries.ts'
@@ -86,7 +86,7 @@ export async function demo(context: Context): Promise<void> {
 async function openScratch(dataDir: string, max: number, log: Log): Promise<OpenDatabase> {
   const embedded = await startEmbedded({ dataDir, log, durable: false })
   const { target } = embedded
-  const pool = createRenewable(target, { max, applicationName: 'cloud-analytics demo' })
+  const pool = createReconnectingPool(target, { max, applicationName: 'cloud-analytics demo' })
   const close = async () => {
     await pool.end(5)
     await embedded.stop()

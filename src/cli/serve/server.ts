@@ -1,6 +1,6 @@
 import type { OpenDatabase } from '../../database.ts'
 import { migrate } from '../../db/migrate.ts'
-import { createRenewable, createSilenceWatch } from '../../db/reconnecting-pool.ts'
+import { createConnectionMonitor, createReconnectingPool } from '../../db/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
@@ -60,8 +60,11 @@ export async function startServer(
       secretKey,
       log,
     })
-    const writing = createRenewable(target, { max: WRITERS, applicationName: 'cloud-analytics writes' })
-    const look = createSilenceWatch([database.pool, writing], log)
+    const writing = createReconnectingPool(target, {
+      max: WRITERS,
+      applicationName: 'cloud-analytics writes',
+    })
+    const look = createConnectionMonitor([database.pool, writing], log)
     // a unix socket is never half open
     const watch = 'socketDir' in target ? undefined : setInterval(() => void look(), WATCH_MS)
     const app = createApp({

@@ -1,8 +1,8 @@
 import { ApiError, OperatorError } from '../../errors.ts'
 import { renumberRecords } from '../../http/json.ts'
 import { parseKey } from '../../keys/form.ts'
+import type { RecordCounts } from '../../records/changes.ts'
 import type { SyncRecord } from '../../records/records.ts'
-import type { Tally } from '../../records/tally.ts'
 import type { SendBatch } from '../../sync/batches.ts'
 import { printMessage } from '../command/output.ts'
 import { hashOf, openSentState, type SentState } from './sent-state.ts'
@@ -59,7 +59,7 @@ interface Connection {
 async function sendNew(
   { url, key, state, sendAll }: Connection,
   records: readonly SyncRecord[],
-): Promise<Tally> {
+): Promise<RecordCounts> {
   const entries = records.map((record, index) => {
     const text = JSON.stringify(record)
     return { index, text, id: idOf(record), hash: hashOf(text) }
@@ -79,7 +79,7 @@ async function sendNew(
   }
 }
 
-async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Tally> {
+async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<RecordCounts> {
   let failures = 0
   let waits = 0
   for (;;) {
@@ -91,7 +91,7 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
       await Bun.sleep(seconds * 1_000)
       continue
     }
-    if (response instanceof Response && response.status < 500) return await tallyOf(response)
+    if (response instanceof Response && response.status < 500) return await countsOf(response)
     const delayMs = RETRY_DELAYS_MS[failures]
     const reason =
       response instanceof Response ? `answered ${response.status}` : `does not answer (${response.message})`
@@ -129,7 +129,7 @@ interface SyncResponse {
   details?: { field: string; message: string }[]
 }
 
-async function tallyOf(response: Response): Promise<Tally> {
+async function countsOf(response: Response): Promise<RecordCounts> {
   const body = (await response.json().catch(() => ({}))) as SyncResponse
   if (response.ok && typeof body.created === 'number') {
     return { created: body.created, updated: body.updated ?? 0, unchanged: body.unchanged ?? 0 }

@@ -1,9 +1,9 @@
 import type { RepositoryResult } from '../../agents/git/git.ts'
-import type { SourceResult } from '../../agents/sessions.ts'
-import type { Tally } from '../../records/tally.ts'
+import type { SourceResult } from '../../agents/read-sessions.ts'
+import type { RecordCounts } from '../../records/changes.ts'
 
 /** What a sync did; its `--json`. `received` counts the sessions and commits found, those that were skipped among them. */
-export interface Summary extends Tally {
+export interface Summary extends RecordCounts {
   received: number
   /** Files without sessions. */
   ignored: number

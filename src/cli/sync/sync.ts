@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isRepository, readCommits } from '../../agents/git/git.ts'
-import { readSessions } from '../../agents/sessions.ts'
+import { readSessions } from '../../agents/read-sessions.ts'
 import { findKnownCommits } from '../../commits/queries.ts'
 import { OperatorError } from '../../errors.ts'
 import { problemOf } from '../../records/check.ts'
@@ -152,10 +152,10 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
     else skip(summary, { path, line: null, reason: `${problem.field} ${problem.message}` })
   }
   await batches.flush()
-  summary.created = batches.tally.created
-  summary.updated = batches.tally.updated
+  summary.created = batches.counts.created
+  summary.updated = batches.counts.updated
   // besides those that were known before they were read
-  summary.unchanged += batches.tally.unchanged
+  summary.unchanged += batches.counts.unchanged
 }
 
 /** Prints the records instead of sending them: NDJSON, or with --json one document. */

@@ -3,7 +3,7 @@ import { OperatorError } from '../../errors.ts'
 import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
 import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
 import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
-import { redeliver } from '../../webhooks/deliveries/resend.ts'
+import { redeliver } from '../../webhooks/deliveries/redelivery.ts'
 import { listEndpoints } from '../../webhooks/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withDatabase, withOrganization } from '../command/context.ts'
@@ -70,7 +70,10 @@ export async function redeliverNow(context: Context, deliveryId: string): Promis
   const delivery = await withDatabase(context, async (sql) => {
     const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
     // the organization's lock in the database is enough: this process makes no other change
-    const deps = { writes: sql, inTurn: <Result>(_orgId: string, work: () => Promise<Result>) => work() }
+    const deps = {
+      writes: sql,
+      enqueueWrite: <Result>(_orgId: string, work: () => Promise<Result>) => work(),
+    }
     return await redeliver(deps, orgId, commandLineActor(), endpointId, deliveryId)
   })
   await printResult(

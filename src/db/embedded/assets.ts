@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { OperatorError } from '../../errors.ts'
 
-/** What was packed: `version` of the PostgreSQL package, its `major`, and a `key` that changes with the content. */
+/** `version` of the packed PostgreSQL, its `major` version, and a `key` that changes with the content. */
 export interface Manifest {
   key: string
   version: string
   major: number
 }
 
-/** The packed program and template cluster, and what they are. */
+/** The packed program and template cluster. */
 export interface Assets {
   manifest: Manifest
   program: () => Promise<Uint8Array>

@@ -1,30 +1,32 @@
-// PostgreSQL must not outlive us, even when we are killed with SIGKILL. Linux can send a child a signal when its
-// parent dies, but only a process can ask that for itself. So we start a copy of our own program, which asks for it,
-// becomes another user if need be, and then turns into postgres by execve: same pid, no process more.
+// PostgreSQL must stop when this program ends, even by SIGKILL. Linux can send a process a signal when its parent
+// dies, but only the process itself can request that. So this program starts a copy of itself, which requests the
+// signal, changes its user if needed, and replaces itself by postgres with execve: the pid stays, and no further
+// process is needed.
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { fileURLToPath } from 'node:url'
+import type { SystemUser } from './system-user.ts'
 
-/** The environment variable that makes our program become postgres; its value is `ExecRequest` as JSON. */
+/** The environment variable that makes this program execute postgres; its value is an `ExecRequest` as JSON. */
 export const EXEC_POSTGRES = 'CLOUD_ANALYTICS_EXEC_POSTGRES'
 
 export interface ExecRequest {
   /** argv of postgres, the first its path. */
   command: string[]
-  /** The pid of the one who asks. */
+  /** The pid of the process that starts the copy. */
   parent: number
-  /** Whom to run as; undefined: as we are. */
-  user?: { uid: number; gid: number }
+  /** The user to run as; undefined: the same. */
+  user?: SystemUser
 }
 
-/** Exit codes of a program that did not become postgres. */
+/** Exit codes when postgres could not be executed. */
 export const EXIT_CANNOT_SWITCH_USER = 125
 export const EXIT_CANNOT_EXECUTE = 126
 
 const PR_SET_PDEATHSIG = 1
 const SIGINT = 2
 
-/** The command line and environment that run `execPostgres` in a new process, compiled or from source. */
+/** The command line and environment of a process that runs `execPostgres`, compiled or from source. */
 export function execCommand(request: ExecRequest): { cmd: string[]; env: Record<string, string> } {
   const source = Bun.isStandaloneExecutable ? [] : [fileURLToPath(import.meta.url)]
   return {
@@ -34,8 +36,8 @@ export function execCommand(request: ExecRequest): { cmd: string[]; env: Record<
 }
 
 /**
- * Turns this process into the postgres that `EXEC_POSTGRES` asks for; never returns. `main` calls it before anything
- * else when that variable is set.
+ * Replaces this process by the postgres of the request in `EXEC_POSTGRES`; never returns. `main` calls it first when
+ * that variable is set.
  */
 export function execPostgres(): never {
   const { command, parent, user } = JSON.parse(process.env[EXEC_POSTGRES] ?? '') satisfies ExecRequest
@@ -51,9 +53,9 @@ export function execPostgres(): never {
       libc.setgroups(0, null) === 0 && libc.setgid(user.gid) === 0 && libc.setuid(user.uid) === 0
     if (!switched) fail(EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user.uid}`)
   }
-  // After setuid, which would clear it.
+  // after setuid, which clears it
   libc.prctl(PR_SET_PDEATHSIG, SIGINT, 0, 0, 0)
-  // The parent may have died before the line above; then nobody would ever send the signal.
+  // if the parent died before the line above, the signal is never sent
   if (process.ppid !== parent) fail(EXIT_CANNOT_EXECUTE, 'the parent is gone')
   const [path = ''] = command
   const argv = pointers(command)
@@ -70,7 +72,7 @@ function fail(code: number, message: string): never {
 
 const cString = (text: string) => Buffer.from(`${text}\0`)
 
-/** A null-terminated table of C strings; `texts` keeps them from being collected. */
+/** A null-terminated array of pointers to C strings; `texts` keeps these from being garbage-collected. */
 function pointers(values: string[]): { table: BigUint64Array; texts: Buffer[] } {
   const texts = values.map(cString)
   return { table: new BigUint64Array([...texts.map((text) => BigInt(ptr(text))), 0n]), texts }

@@ -2,10 +2,10 @@ import { Database } from 'bun:sqlite'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Who holds the data directory: a server that stays, or a command that starts PostgreSQL for itself and leaves soon. */
+/** What a process uses the data directory for: as a server, or for one command. */
 export type Role = 'serve' | 'command'
 
-/** What the holder tells others; `socketDir` once PostgreSQL's place is chosen. */
+/** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs. */
 export interface Holder {
   pid: number
   role: Role
@@ -13,15 +13,15 @@ export interface Holder {
 }
 
 export interface InstanceLock {
-  /** Tells others what they need to attach. */
+  /** Publishes what other processes need to attach. */
   announce(holder: Holder): void
   release(): void
 }
 
 /**
- * Takes the data directory for this process, or returns undefined when another holds it. SQLite's exclusive
- * transaction is a lock that the kernel frees on `kill -9` and that is seen across containers sharing the folder; a pid
- * in a file is neither.
+ * Locks the data directory for this process; undefined when another process has the lock. SQLite's exclusive
+ * transaction is a lock that the kernel releases after `kill -9` and that holds between containers which share the
+ * folder; a file with a pid is neither.
  */
 export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
   const database = new Database(join(dataDir, 'instance.lock'), { create: true })
@@ -42,7 +42,7 @@ export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
   }
 }
 
-/** What the holder of the lock said last; undefined when it has said nothing yet. */
+/** What the process with the lock has published; undefined when it has published nothing yet. */
 export function readHolder(dataDir: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(holderFile(dataDir), 'utf8')) satisfies Holder

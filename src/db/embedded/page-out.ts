@@ -1,13 +1,14 @@
 import { dlopen, FFIType } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 
-/** Linux 5.4: gives the pages of a range back; they are read again from their file when needed. */
+/** From Linux 5.4 on; older kernels return an error, which is ignored. */
 const MADV_PAGEOUT = 21
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s+(.*)$/
 
 /**
- * Gives back the memory of the packed archives, which are pages of the executable: 18 MB after a first start. Where the
- * kernel does not know how, they stay.
+ * Releases the memory of the executable's data pages; the kernel reads them from the file when they are needed again.
+ * Reading the packed archives maps 18 MB of them: 30 s after a first start the program takes 75 MB (PSS) with this
+ * call, 92 MB without it. After later starts, which read no archive, it takes 73 MB.
  */
 export function pageOutExecutable(): void {
   const { symbols: libc, close } = dlopen('libc.so.6', {

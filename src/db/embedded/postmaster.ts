@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import { OperatorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { withTimeout } from '../../timeout.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
-import type { User } from './run-as.ts'
+import type { SystemUser } from './system-user.ts'
 
 export const SOCKET_NAME = '.s.PGSQL.5432'
 
-/** Of the worker, of commands (two each) and of whoever looks at the database by hand. */
+/** For the worker, for commands (two each) and for interactive sessions. */
 const CONNECTIONS_BESIDE = 20
 
-/** Sized for a small machine: an idle server takes about 35 MB; a million rows still load and group in memory. */
+/** For a small machine: an idle server takes about 35 MB; a million rows can be grouped in memory. */
 const SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
@@ -22,7 +23,7 @@ const SETTINGS = {
   effective_cache_size: '512MB',
   random_page_cost: '1.1',
   max_wal_size: '1GB',
-  // Both spare what a bare container lacks or an idle server does not need: /dev/shm, three more processes.
+  // no /dev/shm, which a container may lack; no worker processes for I/O, three otherwise
   dynamic_shared_memory_type: 'mmap',
   io_method: 'sync',
   wal_level: 'minimal',
@@ -37,11 +38,11 @@ const SETTINGS = {
 /** For databases that are thrown away. */
 const SCRATCH_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-const LAST_WORDS_TIMEOUT_MS = 500
+const STDERR_DRAIN_LIMIT_MS = 500
 const NO_SPACE = /No space left on device|Disk quota exceeded/
 const POLL_MS = 5
-const STOP_TIMEOUT_MS = 20_000
-const STILL_IN_USE_TIMEOUT_MS = 20_000
+const STOP_LIMIT_MS = 20_000
+const STILL_IN_USE_LIMIT_MS = 20_000
 const STILL_IN_USE_PAUSE_MS = 100
 const SLOW_START_NOTICE_MS = 10_000
 const KEPT_LINES = 20
@@ -49,34 +50,34 @@ const KEPT_LINES = 20
 export interface PostmasterOptions {
   /** Folder of the unpacked program. */
   program: string
-  /** Data directory of the cluster; no other process of ours may use it (see `acquireInstanceLock`). */
+  /** Data directory of the cluster; locked by this process (see `acquireInstanceLock`). */
   cluster: string
   socketDir: string
-  user: User | undefined
-  /** false: the user may not pass the folders above `cluster`. */
+  user: SystemUser | undefined
+  /** false: a folder above `cluster` is closed to the user. */
   reachable: boolean
-  /** false: a scratch database that may be lost with the power. */
+  /** false: nothing is flushed to disk; for databases that are thrown away. */
   durable: boolean
   log: Log
 }
 
-/** A running server. `exited` tells how it ended; `stop` ends it, its clients' transactions rolled back. */
+/** A running server. `exited` resolves to the reason of its exit; `stop` stops it, transactions are rolled back. */
 export interface Postmaster {
   pid: number
   exited: Promise<string>
   stop(): Promise<void>
 }
 
-/** Starts the server and waits until it takes connections. Throws OperatorError when it does not come up. */
+/** Starts the server and waits until it takes connections. Throws OperatorError when it does not start. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
-  const deadline = performance.now() + STILL_IN_USE_TIMEOUT_MS
+  const deadline = performance.now() + STILL_IN_USE_LIMIT_MS
   for (;;) {
-    claimStaleLocks(options)
+    takeOverLockFiles(options)
     const child = spawnPostgres(options)
-    if (await comesUp(child, options)) {
-      return { pid: child.pid, exited: howItEnded(child), stop: () => stopPostmaster(child, options.log) }
+    if (await becomesReady(child, options)) {
+      return { pid: child.pid, exited: exitReasonOf(child), stop: () => stopPostmaster(child, options.log) }
     }
-    // After a postmaster was killed, its backends need a moment to notice and let go of the shared memory.
+    // after a postmaster was killed its backends release the shared memory with a delay
     const stillInUse = child.lines.some((line) => /still in use|already exists/.test(line))
     if (!stillInUse || performance.now() > deadline) throw startFailure(child, options)
     await Bun.sleep(STILL_IN_USE_PAUSE_MS)
@@ -98,20 +99,21 @@ function spawnPostgres(options: PostmasterOptions): Child {
   const settings = {
     ...SETTINGS,
     ...(durable ? {} : SCRATCH_SETTINGS),
-    // A list; quoted, or a comma in the path would split it.
+    // a list, whose items are quoted since a path may contain a comma
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
   }
   const assignments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // The kernel follows this link without asking the folders on the way; and we enter while we are still root.
+  // The kernel follows this link without permission for the folders above; `cwd` is entered before the user changes.
   const directory = reachable ? cluster : '/proc/self/cwd'
-  const command = [join(program, 'bin/postgres'), '-D', directory, '-c', clusterMark(cluster), ...assignments]
+  const postgres = join(program, 'bin/postgres')
+  const command = [postgres, '-D', directory, '-c', clusterSetting(cluster), ...assignments]
   const child = Bun.spawn({
     ...execCommand({ command, parent: process.pid, ...(user === undefined ? {} : { user }) }),
     cwd: cluster,
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
-    // Its own session: Ctrl-C in the terminal must not end it while we still drain.
+    // a session of its own: Ctrl-C in the terminal must not stop it while requests still drain
     detached: true,
   })
   const lines: string[] = []
@@ -139,8 +141,8 @@ async function keepLines(stream: ReadableStream<Uint8Array>, lines: string[], lo
   }
 }
 
-/** Waits until the server says ready in its pid file, as pg_ctl does: true; or until it has ended: false. */
-async function comesUp(child: Child, { cluster, log }: PostmasterOptions): Promise<boolean> {
+/** Waits until the server is ready by its pid file, as pg_ctl does: true; or until it has ended: false. */
+async function becomesReady(child: Child, { cluster, log }: PostmasterOptions): Promise<boolean> {
   let noticeAt = performance.now() + SLOW_START_NOTICE_MS
   for (;;) {
     if (child.exitCode() !== null) {
@@ -158,34 +160,24 @@ async function comesUp(child: Child, { cluster, log }: PostmasterOptions): Promi
 }
 
 async function stopPostmaster(child: Child, log: Log): Promise<void> {
-  // SIGINT is PostgreSQL's fast shutdown, SIGQUIT leaves recovery to the next start.
+  // SIGINT: fast shutdown; SIGQUIT: immediate shutdown, the next start recovers
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (child.exitCode() !== null) return
     child.kill(signal)
-    if (await endsWithin(child.exited, STOP_TIMEOUT_MS)) return
+    if ((await withTimeout(child.exited, STOP_LIMIT_MS, undefined)) !== undefined) return
     log.warn('PostgreSQL does not stop', { signal, pid: child.pid })
   }
 }
 
-async function endsWithin(exited: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const timeout = Promise.withResolvers<false>()
-  const timer = setTimeout(() => timeout.resolve(false), timeoutMs)
-  try {
-    return await Promise.race([exited.then(() => true), timeout.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-async function howItEnded(child: Child): Promise<string> {
+async function exitReasonOf(child: Child): Promise<string> {
   const code = await child.exited
-  // what it said last; a child of its own may hold its standard error for longer
-  await endsWithin(child.drained, LAST_WORDS_TIMEOUT_MS)
-  return endingOf(code, child.lines)
+  // its last lines; limited, since a child process of its own may keep standard error open
+  await withTimeout(child.drained, STDERR_DRAIN_LIMIT_MS, undefined)
+  return describeExit(code, child.lines)
 }
 
-/** How the server ended, from its exit code and what it said last: it may have run long since it lacked space once. */
-export function endingOf(code: number, lines: readonly string[]): string {
+/** The exit code, and a full disk where that is the reason: only lines since the last start count. */
+export function describeExit(code: number, lines: readonly string[]): string {
   const since = lines.slice(lines.findLastIndex((line) => /ready to accept connections/.test(line)) + 1)
   const isFull = since.some((line) => /FATAL|PANIC/.test(line) && NO_SPACE.test(line))
   return `exit code ${code}${isFull ? ': no space left on its disk, free some first' : ''}`
@@ -208,22 +200,24 @@ function startFailure(child: Child, { cluster, user }: PostmasterOptions): Opera
   if (NO_SPACE.test(output)) {
     return new OperatorError(`no space left for the database in ${cluster}: free some and start again`)
   }
-  const told =
+  const reason =
     child.lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? child.lines.at(-1) ?? 'no output'
-  return new OperatorError(`PostgreSQL in ${cluster} did not start (exit code ${child.exitCode()}): ${told}`)
+  return new OperatorError(
+    `PostgreSQL in ${cluster} did not start (exit code ${child.exitCode()}): ${reason}`,
+  )
 }
 
-/** Root without the right to become somebody else: a container without that capability or with a single uid. */
-export function cannotSwitchUser(user: User | undefined): OperatorError {
+/** For root that may not change its uid: in a container without that capability or with a single uid. */
+export function cannotSwitchUser(user: SystemUser | undefined): OperatorError {
   return new OperatorError(
     `PostgreSQL cannot run as root, and this process may not switch to uid ${user?.uid}: run as an ordinary user, or set DATABASE_URL`,
   )
 }
 
-/** A setting of no effect in the server's command line, by which we know whose it is. */
-export const clusterMark = (cluster: string) => `cloud_analytics.cluster=${cluster}`
+/** A setting without effect in the server's command line, which identifies the cluster it runs on. */
+export const clusterSetting = (cluster: string) => `cloud_analytics.cluster=${cluster}`
 
-/** What a running server says in `postmaster.pid`. */
+/** The state of the server that `postmaster.pid` names. */
 export function readPidFile(cluster: string): { pid: number; ready: boolean } | undefined {
   const path = join(cluster, 'postmaster.pid')
   if (!existsSync(path)) return undefined
@@ -236,11 +230,11 @@ export function readPidFile(cluster: string): { pid: number; ready: boolean } | 
 }
 
 /**
- * PostgreSQL refuses to start while the pid in a left-over lock file lives, though after a reboot or in a restarted
- * container that is somebody else. It takes its parent's pid for stale, so we write ours; deleting the file instead
- * would switch off its check for backends that still use the shared memory.
+ * PostgreSQL refuses to start while the pid in an old lock file is in use, though after a reboot or in a restarted
+ * container that is another process. It ignores its parent's pid, so this process writes its own. Deleting the file
+ * instead would disable the check for backends that still use the shared memory.
  */
-function claimStaleLocks({ cluster, socketDir }: PostmasterOptions): void {
+function takeOverLockFiles({ cluster, socketDir }: PostmasterOptions): void {
   for (const path of [join(cluster, 'postmaster.pid'), join(socketDir, `${SOCKET_NAME}.lock`)]) {
     if (!existsSync(path)) continue
     writeFileSync(path, readFileSync(path, 'utf8').replace(/^[^\n]*/, String(process.pid)))

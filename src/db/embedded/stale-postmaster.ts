@@ -1,31 +1,34 @@
 import { readFileSync } from 'node:fs'
 import { OperatorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { clusterMark, readPidFile } from './postmaster.ts'
+import { clusterSetting, readPidFile } from './postmaster.ts'
 
 const POLL_MS = 10
-/** The kernel told it to stop when our predecessor was killed; its last checkpoint may take a while. */
-const OWN_ACCORD_MS = 30_000
-const AFTER_SIGNAL_MS = 10_000
+/** The kernel sent it SIGINT when its parent was killed; its last checkpoint may take a while. */
+const SHUTDOWN_LIMIT_MS = 30_000
+const SIGNAL_LIMIT_MS = 10_000
 
-/** Waits for a server that outlived its killed parent, then urges it. Throws OperatorError when it does not end. */
-export async function endOrphan(cluster: string, log: Log): Promise<void> {
+/**
+ * Waits for the server of an earlier process that was killed, and sends it signals when it does not stop. Throws
+ * OperatorError when it still runs after that.
+ */
+export async function stopStalePostmaster(cluster: string, log: Log): Promise<void> {
   const pid = readPidFile(cluster)?.pid
-  if (pid === undefined || !isPostgresOf(pid, cluster)) return
+  if (pid === undefined || !isPostmasterOf(pid, cluster)) return
   log.info('waiting for the PostgreSQL of a killed instance to stop', { pid })
-  if (await endsWithin(pid, cluster, OWN_ACCORD_MS)) return
+  if (await endsWithin(pid, cluster, SHUTDOWN_LIMIT_MS)) return
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     process.kill(pid, signal)
-    if (await endsWithin(pid, cluster, AFTER_SIGNAL_MS)) return
+    if (await endsWithin(pid, cluster, SIGNAL_LIMIT_MS)) return
   }
   throw new OperatorError(
     `a PostgreSQL (pid ${pid}) still runs on ${cluster} and does not stop: end it and start again`,
   )
 }
 
-async function endsWithin(pid: number, cluster: string, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs
-  while (isPostgresOf(pid, cluster)) {
+async function endsWithin(pid: number, cluster: string, limitMs: number): Promise<boolean> {
+  const deadline = performance.now() + limitMs
+  while (isPostmasterOf(pid, cluster)) {
     if (performance.now() > deadline) return false
     await Bun.sleep(POLL_MS)
   }
@@ -33,14 +36,14 @@ async function endsWithin(pid: number, cluster: string, timeoutMs: number): Prom
 }
 
 /**
- * Whether this pid is a living server of the cluster. Asking by signal 0 would take a zombie or a recycled pid for one;
- * its command line is readable for all, unlike its working folder.
+ * Whether this pid is a running server of the cluster. Signal 0 would also find a zombie, or another process with the
+ * same pid; the command line, unlike the working folder, is readable for every user.
  */
-export function isPostgresOf(pid: number, cluster: string): boolean {
+export function isPostmasterOf(pid: number, cluster: string): boolean {
   try {
     const [program, ...rest] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
     const state = /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]
-    return program?.endsWith('/postgres') === true && rest.includes(clusterMark(cluster)) && state !== 'Z'
+    return program?.endsWith('/postgres') === true && rest.includes(clusterSetting(cluster)) && state !== 'Z'
   } catch {
     return false
   }

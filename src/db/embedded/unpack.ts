@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path'
 import type { Assets } from './assets.ts'
 
 const TEMPORARY = '.unpacking'
-/** In the archive: the folders, for a tar made by Bun has none that are empty. */
+/** A file in the archive that lists its folders: a tar made by Bun omits the empty ones. */
 const FOLDER_LIST = '.folders'
 const SYNCED_AT_ONCE = 32
 
 export interface UnpackOptions {
-  /** Whether the files must survive a power cut; false for scratch databases. */
+  /** Whether the files are flushed to disk; false for databases that are thrown away. */
   durable: boolean
 }
 
-/** Where this build's PostgreSQL program lies below `home`. */
+/** The folder of this build's PostgreSQL program below `home`. */
 export function programFolder({ manifest: { version, key } }: Assets, home: string): string {
   return join(home, `pg-${version}-${key}`)
 }
@@ -21,7 +21,7 @@ export function programFolder({ manifest: { version, key } }: Assets, home: stri
 /** Unpacks the program to `folder`, which must not exist. */
 export async function unpackProgram(assets: Assets, folder: string, options: UnpackOptions): Promise<void> {
   await unpack(await assets.program(), folder, options, (temporary) => {
-    // Whatever the umask: the server may run as another user than we do.
+    // whatever the umask: the server may run as another user than this process
     for (const name of ['', ...readdirSync(temporary, { recursive: true, encoding: 'utf8' })]) {
       chmodSync(join(temporary, name), 0o755)
     }
@@ -41,7 +41,7 @@ export async function unpackCluster(
   })
 }
 
-/** By rename at the end, so that the folder is there either whole or not at all. */
+/** Unpacks to a temporary folder and renames that, so that `folder` is either complete or missing. */
 async function unpack(
   archive: Uint8Array,
   folder: string,
@@ -67,14 +67,14 @@ async function extract(archive: Uint8Array, folder: string): Promise<void> {
   const folders = (await list?.text())?.split('\n') ?? []
   for (const name of folders) mkdirSync(join(folder, name), { recursive: true })
   await files.extract(folder).catch((error: unknown) => {
-    // Its errors name no cause; the commonest one can be seen.
+    // its errors have no code; a full disk, the most common cause, can be detected
     const { bavail, bsize } = statfsSync(folder)
     throw bavail * bsize < archive.length ? Object.assign(new Error('no space'), { code: 'ENOSPC' }) : error
   })
   rmSync(join(folder, FOLDER_LIST))
 }
 
-/** A home shared by several data directories may have got the program from another process meanwhile. */
+/** In a home shared by several data directories another process may have unpacked the program meanwhile. */
 function moveUnlessThere(temporary: string, folder: string): void {
   try {
     renameSync(temporary, folder)
@@ -83,7 +83,7 @@ function moveUnlessThere(temporary: string, folder: string): void {
   }
 }
 
-/** Many at a time, so that the file system can flush them together. */
+/** 32 files at a time, so that the file system can flush them together. */
 async function syncTree(folder: string): Promise<void> {
   const names = ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
   for (let start = 0; start < names.length; start += SYNCED_AT_ONCE) {
@@ -101,12 +101,12 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Deletes what an interrupted start left behind. */
+/** Deletes the temporary folders of an interrupted start. */
 export function removeLeftovers(dataDir: string): void {
   removeMatching(dataDir, (name) => name.endsWith(TEMPORARY))
 }
 
-/** Deletes the programs of earlier builds; called once this build's has started well. */
+/** Deletes the programs of other builds; called after this build's has started. */
 export function removeOtherPrograms(dataDir: string, program: string): void {
   removeMatching(dataDir, (name) => name.startsWith('pg-') && join(dataDir, name) !== program)
 }

@@ -2,7 +2,7 @@ import type { ISql } from '../../db/client.ts'
 import { ApiError } from '../../errors.ts'
 import type { Delivery, DeliveryDetail, DeliveryListQuery, DeliveryStatus } from './model.ts'
 
-// What was delivered to an endpoint, and what waits.
+// The deliveries of an endpoint, finished or not.
 
 interface DeliveryRow {
   id: string
@@ -17,7 +17,7 @@ interface DeliveryRow {
   completed_at: Date | null
 }
 
-/** Of `webhook_deliveries d`. */
+/** Columns of `webhook_deliveries d`. */
 const deliveryColumns = (sql: ISql) => sql`
   d.id, d.event, d.event_id, d.status, d.last_status_code, d.created_at, d.completed_at,
   coalesce(
@@ -49,7 +49,7 @@ const deliveryOf = (row: DeliveryRow): Delivery => ({
   completed_at: row.completed_at?.toISOString() ?? null,
 })
 
-/** What every question for a delivery that is not there is answered with. */
+/** The error of every request for a delivery that does not exist. */
 const noDelivery = () => new ApiError('NOT_FOUND', 'no such delivery')
 
 /** The counts of the days asked for. */
@@ -68,7 +68,7 @@ const matchingDays = (sql: ISql, orgId: string, endpointId: string, query: Deliv
   group by c.day
   having sum(c.deliveries) > 0`
 
-/** Only deliveries in one state; those that were given up have an index. */
+/** Deliveries with one status; failed and cancelled ones have an index. */
 function inState(sql: ISql, status: DeliveryStatus | undefined) {
   if (status === undefined) return sql``
   const given = status === 'failed' || status === 'cancelled' ? sql`and d.undelivered` : sql``
@@ -82,9 +82,8 @@ type ListRow = Omit<DeliveryRow, 'id'> & {
 }
 
 /**
- * A page of the endpoint's deliveries that match, newest first, and how many match in all, both as of one instant. The
- * counts tell which days the page lies on, and which deliveries of each: at a million deliveries the last page costs what
- * the first does.
+ * A page of matching deliveries of the endpoint, newest first, and the total, both of one snapshot. The counts give the days of
+ * the page and the offsets in them: of a million deliveries the last page costs as much as the first.
  */
 export async function listDeliveries(
   sql: ISql,
@@ -129,7 +128,7 @@ export async function listDeliveries(
   return { rows: deliveries, total: Number(rows[0]?.total ?? 0) }
 }
 
-/** One delivery as the list shows it. Throws NOT_FOUND, also for one of another endpoint or organization. */
+/** One delivery as in the list. Throws NOT_FOUND, also for one of another endpoint or organization. */
 export async function getDelivery(
   sql: ISql,
   orgId: string,
@@ -148,14 +147,14 @@ export async function getDelivery(
 
 type AttemptRow = Omit<DeliveryDetail['attempts'][number], 'started_at'> & { started_at: Date }
 
-/** A delivery with what was sent and what came of it. */
+/** A delivery with its request body and attempts. */
 export interface DeliveryHistory {
   delivery: Delivery
   body: string
   attempts: DeliveryDetail['attempts']
 }
 
-/** All that is known of one delivery. Throws NOT_FOUND. */
+/** One delivery in full. Throws NOT_FOUND. */
 export async function getHistory(
   sql: ISql,
   orgId: string,

@@ -100,7 +100,7 @@ export const TestBody = Type.Object(
 )
 export type TestBody = Static<typeof TestBody>
 
-export const TestAnswer = Type.Object(
+export const TestResponse = Type.Object(
   {
     delivery_id: Type.String({ examples: ['dlv_8s2m'] }),
     event: Type.String({ examples: ['webhook.test'] }),
@@ -112,7 +112,7 @@ export const TestAnswer = Type.Object(
   },
   strict,
 )
-export type TestAnswer = Static<typeof TestAnswer>
+export type TestResponse = Static<typeof TestResponse>
 
 export const RecoverBody = Type.Object(
   {
@@ -127,8 +127,8 @@ export const RecoverBody = Type.Object(
 )
 export type RecoverBody = Static<typeof RecoverBody>
 
-export const RecoverAnswer = Type.Object(
+export const RecoverResponse = Type.Object(
   { count: Type.Integer({ minimum: 0, description: 'Deliveries that are sent again', examples: [17] }) },
   strict,
 )
-export type RecoverAnswer = Static<typeof RecoverAnswer>
+export type RecoverResponse = Static<typeof RecoverResponse>

@@ -3,31 +3,31 @@ import { access, guard, type RouteDeps } from '../../http/access.ts'
 import { errorResponses, page } from '../../http/query.ts'
 import { getEndpoint } from '../queries.ts'
 import { maskedHeaders } from '../signing/signature.ts'
+import type { TestLimit } from './concurrent-tests.ts'
 import { type DeliveryHistory, getHistory, listDeliveries } from './history-queries.ts'
 import {
   Delivery,
   DeliveryDetail,
   DeliveryListQuery,
   DeliveryPage,
-  RecoverAnswer,
   RecoverBody,
-  TestAnswer,
+  RecoverResponse,
   TestBody,
+  TestResponse,
 } from './model.ts'
-import { type ResendDeps, recover, redeliver, testEndpoint } from './resend.ts'
-import type { TestGate } from './test-limit.ts'
+import { type RedeliveryDeps, recover, redeliver, testEndpoint } from './redelivery.ts'
 
-export interface DeliveryDeps extends ResendDeps {
-  testGate: TestGate
+export interface DeliveryDeps extends RedeliveryDeps {
+  limitTests: TestLimit
 }
 
 const tags = ['Webhooks']
-/** Beyond the receiver's time, for the database: then the server drops the connection. */
+/** Added to the time of the attempt, for the database; then the server closes the connection. */
 const TEST_MARGIN_S = 30
-/** The most there is: a million deliveries take a minute. */
+/** The server's maximum: a million deliveries take a minute. */
 const RECOVERY_TIMEOUT_S = 255
 
-/** The detail of a delivery: the headers are not stored, they follow from it. */
+/** The headers are not stored: they follow from the delivery. */
 function detailOf({ delivery, body, attempts }: DeliveryHistory, prefix: string): DeliveryDetail {
   const { id, event, event_id, status, attempts: begun, ...rest } = delivery
   const headers = maskedHeaders({
@@ -42,18 +42,18 @@ function detailOf({ delivery, body, attempts }: DeliveryHistory, prefix: string)
 }
 
 export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
-  const { prefix, testGate, timeoutMs } = deliveries
+  const { prefix, limitTests, timeoutMs } = deliveries
   return new Elysia()
     .use(access(deps))
     .post(
       '/webhooks/:webhook_id/test',
       ({ params: { webhook_id: id }, body, request, server, access: { orgId, actor } }) => {
         server?.timeout(request, Math.ceil(timeoutMs / 1_000) + TEST_MARGIN_S)
-        return testGate(`${orgId}/${id}`, () => testEndpoint(deliveries, orgId, actor, id, body.event))
+        return limitTests(`${orgId}/${id}`, () => testEndpoint(deliveries, orgId, actor, id, body.event))
       },
       {
         ...guard('webhooks', { body: TestBody, optional: true }),
-        response: { 200: TestAnswer, ...errorResponses },
+        response: { 200: TestResponse, ...errorResponses },
         detail: {
           summary: 'Send a test event now',
           description:
@@ -108,14 +108,14 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
       '/webhooks/:webhook_id/recover',
       async ({ params, body, request, server, set, access: { orgId, actor } }) => {
         server?.timeout(request, RECOVERY_TIMEOUT_S)
-        const answer = await recover(deliveries, orgId, actor, params.webhook_id, body)
+        const recovered = await recover(deliveries, orgId, actor, params.webhook_id, body)
         set.status = 202
-        return answer
+        return recovered
       },
       {
         ...guard('webhooks', { body: RecoverBody }),
 
-        response: { 202: RecoverAnswer, ...errorResponses },
+        response: { 202: RecoverResponse, ...errorResponses },
         detail: {
           summary: 'Send all failed deliveries of a time again',
           description:

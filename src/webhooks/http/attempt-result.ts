@@ -1,23 +1,23 @@
-/** How an attempt ended. Never thrown: whatever a receiver does is a value. */
+/** How an attempt ended. A value, never an exception. */
 export interface AttemptResult {
   startedAt: Date
   durationMs: number
-  /** Answered with 2xx. */
+  /** The response's status is 2xx. */
   ok: boolean
-  /** The URL or its address is refused: trying again would not help. */
+  /** The URL or its address is refused: a retry would not help. */
   refused: boolean
   /**
    * This machine had no socket or file descriptor left: nothing was sent, and the attempt does not count. Then `ok` and
    * `refused` are false.
    */
   postponed: boolean
-  /** null: no answer. */
+  /** null: no response. */
   statusCode: number | null
-  /** What went wrong, for people, without addresses of this network; null when `ok`. */
+  /** What went wrong, shown to users, without addresses of this network; null when `ok`. */
   error: string | null
-  /** The first KEPT_BODY_BYTES of the answer as text; null: no answer. */
+  /** The first MAX_STORED_BODY_BYTES of the body as text; null: no response. */
   responseBody: string | null
 }
 
-/** Of an answer's body as it is stored and shown; 16 KiB of it are read. */
-export const KEPT_BODY_BYTES = 1_024
+/** Of a response's body, stored and shown. */
+export const MAX_STORED_BODY_BYTES = 1_024

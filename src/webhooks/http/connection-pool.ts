@@ -1,38 +1,38 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { type Connection, openConnection, type User } from './connection.ts'
+import { type Connection, openConnection, type RequestEvents } from './connection.ts'
 
-/** The connections of a sender: kept a moment for the next request to the same scheme, host and port. */
-export interface Connections {
-  /** The kept one that was used last, for `user` from now on. */
-  take(origin: string, user: User): Connection | undefined
-  /** A new one to one of `addresses`, all of them judged. Throws when no socket can be made. */
-  open(url: URL, addresses: readonly string[], user: User): Connection
-  /** Its user is done. Closes it unless the answer came whole and it can serve again. */
-  release(connection: Connection, isWhole: boolean): void
-  /** Closes them all, those in use too. */
+/** The connections of a sender: kept for IDLE_MS for the next request to the same scheme, host and port. */
+export interface ConnectionPool {
+  /** The idle connection that was used last, assigned to `request`. */
+  take(origin: string, request: RequestEvents): Connection | undefined
+  /** A new connection to one of `addresses`, all of them checked. Throws when no socket can be made. */
+  open(url: URL, addresses: readonly string[], request: RequestEvents): Connection
+  /** Ends the request's use. Closes the connection unless the response is complete and it can be used again. */
+  release(connection: Connection, isComplete: boolean): void
+  /** Closes all connections, those in use too. */
   close(): void
 }
 
-/** How long one waits for another request: less than receivers wait, so that their close rarely crosses with it. */
+/** Shorter than the keep-alive time of receivers, so that a receiver's close rarely crosses with a request. */
 const IDLE_MS = 1_000
-/** That wait, to all receivers: some 50 KB each with TLS. */
+/** Idle connections to all receivers: some 50 KB each with TLS. */
 const MAX_IDLE = 256
 
 const isUsable = ({ socket, parser }: Connection): boolean =>
   parser.isKept() && !socket.destroyed && socket.readyState === 'open' && socket.writableLength === 0
 
-interface Idle {
+interface IdleConnections {
   add(connection: Connection): void
   remove(connection: Connection): void
-  /** The youngest of this origin, removed. */
+  /** Removes and returns the one of this origin that was used last. */
   pop(origin: string): Connection | undefined
   size(): number
 }
 
-/** Those that wait, each for IDLE_MS. One timer sees to all of them, as one a request costs more than the search. */
-function createIdle(): Idle {
+/** Closes each connection after IDLE_MS. One timer for all: a timer for each request costs more than the search. */
+function createIdleConnections(): IdleConnections {
   const byOrigin = new Map<string, Connection[]>()
-  /** When they began to wait, the oldest first. */
+  /** When each became idle, the oldest first. */
   const since = new Map<Connection, number>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const remove = (connection: Connection) => {
@@ -72,9 +72,9 @@ function createIdle(): Idle {
   }
 }
 
-/** `ca`: authorities in PEM instead of the known ones. */
-export function createConnections(ca?: string): Connections {
-  const idle = createIdle()
+/** `ca`: certificate authorities in PEM, in place of the system's. */
+export function createConnectionPool(ca?: string): ConnectionPool {
+  const idle = createIdleConnections()
   const open = new Set<Connection>()
   let context: SecureContext | undefined
   let isClosed = false
@@ -88,25 +88,25 @@ export function createConnections(ca?: string): Connections {
     idle.remove(connection)
   }
   return {
-    take(origin, user) {
+    take(origin, request) {
       for (let kept = idle.pop(origin); kept !== undefined; kept = idle.pop(origin)) {
-        // one that was closed just now
+        // closed by the receiver, and the event has not come yet
         if (!isUsable(kept)) continue
-        kept.user = user
+        kept.request = request
         kept.parser.begin()
         return kept
       }
       return undefined
     },
-    open(url, addresses, user) {
+    open(url, addresses, request) {
       if (isClosed) throw new Error('the sender was closed')
-      const connection = openConnection(url, addresses, contextOf(url), user, forget)
+      const connection = openConnection(url, addresses, contextOf(url), request, forget)
       open.add(connection)
       return connection
     },
-    release(connection, isWhole) {
-      connection.user = null
-      if (isWhole && !isClosed && idle.size() < MAX_IDLE && isUsable(connection)) idle.add(connection)
+    release(connection, isComplete) {
+      connection.request = null
+      if (isComplete && !isClosed && idle.size() < MAX_IDLE && isUsable(connection)) idle.add(connection)
       else connection.socket.destroy()
     },
     close() {

@@ -1,36 +1,36 @@
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { type SecureContext, connect as tlsConnect } from 'node:tls'
 import { hostOf } from './egress.ts'
-import { type AnswerEvents, type AnswerParser, createAnswerParser } from './response-parser.ts'
+import { createResponseParser, type ResponseEvents, type ResponseParser } from './response-parser.ts'
 
-/** Of a name with many addresses, how long one is tried before the next. */
+/** How long one address of a name is tried before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000
 
-/** The request that uses a connection, and what it hears of it. Nothing after it has let it go. */
-export interface User extends AnswerEvents {
-  /** TCP is there, and with it the peer; with TLS the handshake follows. */
+/** What the request that uses a connection is notified of, until it releases the connection. */
+export interface RequestEvents extends ResponseEvents {
+  /** TCP is connected, and the peer is known; with TLS the handshake follows. */
   connected(): void
   /** Can be written to. */
   ready(): void
-  /** The bytes that have come were read, and the answer goes on. */
+  /** All bytes received so far were read, and the response is not complete. */
   waiting(): void
-  /** The answer was read to its end. */
+  /** The response was read to its end. */
   complete(): void
-  /** No answer will come, or no more of it. Undefined: closed without an error. */
+  /** No response will come, or no more of it. Undefined: closed without an error. */
   failed(error: unknown): void
 }
 
 export interface Connection {
-  /** Scheme, host and port: whom it may be used for. */
+  /** Scheme, host and port: which requests may use it. */
   origin: string
   socket: Socket
-  parser: AnswerParser
-  /** null: waits for its next use. */
-  user: User | null
+  parser: ResponseParser
+  /** The request in flight; null: idle. */
+  request: RequestEvents | null
 }
 
-/** Gives a new connection the addresses that were judged, instead of looking the name up again. */
-const given =
+/** A look-up that returns the addresses that were checked: a second one could return others. */
+const fixedLookup =
   (addresses: readonly string[]): LookupFunction =>
   (_host, { all }, callback) => {
     const list = addresses.map((address) => ({ address, family: isIP(address) }))
@@ -44,7 +44,7 @@ function openSocket(url: URL, addresses: readonly string[], context: SecureConte
   const target = {
     host,
     port: Number(url.port || (context === null ? 80 : 443)),
-    lookup: given(addresses),
+    lookup: fixedLookup(addresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     noDelay: true,
@@ -53,11 +53,11 @@ function openSocket(url: URL, addresses: readonly string[], context: SecureConte
   return tlsConnect({
     ...target,
     secureContext: context,
-    // told always: without it the environment can switch the check off
+    // explicit: NODE_TLS_REJECT_UNAUTHORIZED changes the default
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
-    // an address is no name that a receiver could be asked for
+    // SNI carries names only
     servername: isIP(host) === 0 ? host : '',
   })
 }
@@ -65,47 +65,46 @@ function openSocket(url: URL, addresses: readonly string[], context: SecureConte
 const CUT_OFF = Object.assign(new Error('closed'), { code: 'ECONNRESET' })
 
 /**
- * Begins to connect to one of `addresses`, all of them judged; with `context` by TLS. Its events go to its user for as
- * long as it has one; `onClosed` is called once, at its end.
+ * Begins to connect to one of `addresses`, all of them checked; with `context` by TLS. Its events go to its request;
+ * `onClosed` is called once, when it is closed.
  */
 export function openConnection(
   url: URL,
   addresses: readonly string[],
   context: SecureContext | null,
-  user: User,
+  request: RequestEvents,
   onClosed: (connection: Connection) => void,
 ): Connection {
   const socket = openSocket(url, addresses, context)
-  const parser = createAnswerParser({
-    status: (status) => connection.user?.status(status),
-    body: (chunk) => connection.user?.body(chunk),
+  const parser = createResponseParser({
+    status: (status) => connection.request?.status(status),
+    body: (chunk) => connection.request?.body(chunk),
   })
-  const connection: Connection = { origin: url.origin, socket, parser, user }
+  const connection: Connection = { origin: url.origin, socket, parser, request }
   parser.begin()
   socket.on('data', (bytes: Buffer) => {
-    // what comes unasked is no answer to the next request
-    if (connection.user === null) {
+    // bytes that no request asked for must not be read as the next response
+    if (connection.request === null) {
       socket.destroy()
       return
     }
     const error = parser.read(bytes)
-    if (parser.isComplete()) connection.user?.complete()
-    else if (error === null) connection.user?.waiting()
-    else connection.user?.failed(error)
+    if (parser.isComplete()) connection.request?.complete()
+    else if (error === null) connection.request?.waiting()
+    else connection.request?.failed(error)
   })
   socket.on('end', () => {
     parser.end()
-    if (parser.isComplete()) connection.user?.complete()
-    else connection.user?.failed(CUT_OFF)
+    if (parser.isComplete()) connection.request?.complete()
+    else connection.request?.failed(CUT_OFF)
     socket.destroy()
   })
-  socket.once('connect', () => connection.user?.connected())
-  socket.once(context === null ? 'connect' : 'secureConnect', () => connection.user?.ready())
-  // stays to the end: an error that nobody hears would end the thread
-  socket.on('error', (error) => connection.user?.failed(error))
+  socket.once('connect', () => connection.request?.connected())
+  socket.once(context === null ? 'connect' : 'secureConnect', () => connection.request?.ready())
+  // never removed: an 'error' event without a listener ends the thread
+  socket.on('error', (error) => connection.request?.failed(error))
   socket.once('close', () => {
-    connection.user?.failed(undefined)
-    parser.free()
+    connection.request?.failed(undefined)
     onClosed(connection)
   })
   return connection

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
-// Which receivers this server may send to. A receiver's URL comes from outside: without these rules anybody with a key
-// could make the server call machines that only it can reach.
+// Which URLs and addresses this server may send to. URLs come from users: without these rules anybody with an API key could
+// make the server send requests to machines that only it can reach (SSRF).
 
 /** Longest URL of a receiver, in characters. */
 export const MAX_URL_LENGTH = 2_048
@@ -22,7 +22,7 @@ export interface EgressOptions {
   ownAddresses: readonly string[]
 }
 
-/** What is said of a refused address: nothing that a resolver of this network knows. */
+/** Does not contain the address: it may be known to this network's resolver only. */
 export const ADDRESS_REFUSED =
   'has an address that is private, reserved or of this host (WEBHOOK_ALLOW_CIDRS allows a network)'
 
@@ -47,7 +47,7 @@ const REFUSED_IPV4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
 ]
-/** All that is assigned for the public. Outside lie loopback, local, multicast, and most ways to write IPv4. */
+/** All global unicast addresses. Loopback, local, multicast and most IPv4-in-IPv6 addresses lie outside. */
 const PUBLIC_IPV6 = ['2000::/3']
 const REFUSED_IPV6 = [
   '2001::/23', // Teredo, benchmarks, ORCHID
@@ -58,8 +58,8 @@ const REFUSED_IPV6 = [
 ]
 
 /**
- * Names that a private network may give a meaning to. With WEBHOOK_ALLOW_CIDRS set their addresses decide. Not `.test`,
- * `.example` and `.invalid`: nobody resolves them, and people write them while they try things out.
+ * Suffixes that private networks use. With WEBHOOK_ALLOW_CIDRS set only their addresses are checked. `.test`, `.example` and
+ * `.invalid` are missing: no DNS server resolves them, and users write them in tests.
  */
 const LOCAL_SUFFIXES = ['.local', '.localdomain', '.internal', '.intranet', '.lan', '.home.arpa']
 
@@ -73,7 +73,7 @@ const SERVICE_PORTS = new Set([
 ])
 
 function networks(cidrs: readonly string[]): (address: string) => boolean {
-  // one list a family: a list of both takes 10.0.0.1 for ::ffff:10.0.0.1 and the other way round
+  // one list for each family: a common one treats 10.0.0.1 and ::ffff:10.0.0.1 as equal
   const [ipv4, ipv6] = [new BlockList(), new BlockList()]
   for (const cidr of cidrs) {
     const [network = '', bits] = cidr.split('/')
@@ -86,7 +86,7 @@ function networks(cidrs: readonly string[]): (address: string) => boolean {
   }
 }
 
-function addressJudge({ allowCidrs, ownAddresses }: EgressOptions): (address: string) => boolean {
+function addressCheck({ allowCidrs, ownAddresses }: EgressOptions): (address: string) => boolean {
   const isExcepted = networks(allowCidrs)
   const isPublicIpv6 = networks(PUBLIC_IPV6)
   const own = ownAddresses
@@ -94,14 +94,14 @@ function addressJudge({ allowCidrs, ownAddresses }: EgressOptions): (address: st
     .map((address) => `${address}/${isIP(address) === 4 ? 32 : 128}`)
   const isRefused = networks([...REFUSED_IPV4, ...REFUSED_IPV6, ...own])
   return (address) => {
-    // an address with a zone is of one link only
+    // an address with a zone is link-local
     if (address.includes('%')) return false
     if (isExcepted(address)) return true
     return (isIP(address) === 4 || isPublicIpv6(address)) && !isRefused(address)
   }
 }
 
-/** The addresses that the name of this machine itself means, without asking anyone; undefined for other names. */
+/** The addresses of `localhost` and its subdomains, which need no DNS; undefined for other names. */
 export function loopbackOf(host: string): readonly string[] | undefined {
   return host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined
 }
@@ -118,7 +118,7 @@ function textProblem(text: string): string | undefined {
   return authority.includes('@') ? 'must not contain a user name or password' : undefined
 }
 
-// Letters, digits, hyphens and underscores: the parser lets through more, which no name in DNS has.
+/** Letters, digits, hyphens and underscores; the URL parser allows characters that no DNS name has. */
 const isName = (host: string): boolean =>
   host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label))
 
@@ -146,11 +146,11 @@ function portProblem(url: URL, { allowCidrs, allowHttp }: EgressOptions): string
 }
 
 /**
- * The judge of receivers. Problems are for whoever gave the URL: they name the setting that would allow it. A URL that
- * is right may still have a name whose addresses are refused: they are judged when it is sent.
+ * Checks URLs and addresses of receivers. A problem is shown to the user who gave the URL and names the setting that would
+ * allow it. The addresses of a host name are checked at each attempt.
  */
 export function createEgress(options: EgressOptions): Egress {
-  const isAllowed = addressJudge(options)
+  const isAllowed = addressCheck(options)
   const checkUrl = (text: string): { url: URL } | { problem: string } => {
     const problem = textProblem(text)
     if (problem !== undefined) return { problem }

@@ -1,72 +1,74 @@
 import { isIP } from 'node:net'
-import type { Connection, User } from './connection.ts'
-import type { Connections } from './connection-pool.ts'
+import type { Connection, RequestEvents } from './connection.ts'
+import type { ConnectionPool } from './connection-pool.ts'
 import { isOutOfDescriptors } from './descriptors.ts'
 import { ADDRESS_REFUSED, hostOf } from './egress.ts'
 import {
-  broken,
   connectionFailure,
   type Failure,
   lookupFailure,
   type Phase,
   POSTPONED,
+  protocolFailure,
   refused,
   statusFailure,
   timedOut,
 } from './failure.ts'
 import type { OutgoingRequest, SenderOptions } from './request.ts'
 import { requestText } from './request-text.ts'
-import { LOOKUP_TIMEOUT_MS, vetName } from './resolve.ts'
-import { createKeptBody, type KeptBody } from './response-body.ts'
+import { LOOKUP_TIMEOUT_MS, lookUp } from './resolve.ts'
+import { createResponseBody, type ResponseBody } from './response-body.ts'
+import { isInterim } from './response-head.ts'
 
 /** For TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** After the headers the status has decided; a body is not waited for much longer. */
+/** From the first bytes of a response to the end of its body: the result is decided by the status alone. */
 const BODY_TIMEOUT_MS = 5_000
-/** Answers of 1xx before the real one. */
+/** Responses of 1xx before the final one. */
 const MAX_INTERIM = 16
 
-export interface Ending {
-  /** null: no answer. */
-  answer: { status: number; body: KeptBody } | null
-  /** null: answered with 2xx. */
+/** How an exchange ended. */
+export interface ExchangeResult {
+  /** null: no response. */
+  response: { status: number; body: ResponseBody } | null
+  /** null: the status is 2xx. */
   failure: Failure | null
 }
 
-/** One request on its way. */
+/** One request in flight. */
 interface Exchange {
   options: SenderOptions
-  connections: Connections
+  pool: ConnectionPool
   url: URL
-  /** What is sent. */
+  /** The request. */
   text: string
   phase: Phase
   connection: Connection | null
-  /** Answers of 1xx so far. */
+  /** Responses of 1xx so far. */
   interim: number
-  answer: Ending['answer']
+  response: ExchangeResult['response']
   isOver: boolean
   /** By the clock of performance.now(). */
   endsAt: number
-  /** The only one: of the whole request, or of a step that has to end earlier. */
+  /** Of the whole request, or of a step that has to end earlier. */
   timer: ReturnType<typeof setTimeout> | undefined
-  resolve(ending: Ending): void
+  resolve(result: ExchangeResult): void
 }
 
-/** Ends the attempt; only the first call counts. After an answer began its status has decided, not `failure`. */
-function finish(exchange: Exchange, failure: Failure | null, isWhole = false): void {
+/** Ends the exchange; only the first call counts. Once a response has begun, its status decides, not `failure`. */
+function finish(exchange: Exchange, failure: Failure | null, isComplete = false): void {
   if (exchange.isOver) return
   exchange.isOver = true
   clearTimeout(exchange.timer)
-  const { answer, connection } = exchange
-  if (connection !== null) exchange.connections.release(connection, isWhole)
-  exchange.resolve({ answer, failure: answer === null ? failure : statusFailure(answer.status) })
+  const { response, connection } = exchange
+  if (connection !== null) exchange.pool.release(connection, isComplete)
+  exchange.resolve({ response, failure: response === null ? failure : statusFailure(response.status) })
 }
 
 const expire = (exchange: Exchange, what: string, ms: number): void => finish(exchange, timedOut(what, ms))
 
-/** Ends the attempt after `ms`, or when its whole time is over if that is sooner, unless `arm` is called before. */
-function arm(exchange: Exchange, what: string, ms: number): void {
+/** Ends the exchange after `ms`, or when its whole time is over if that is sooner, unless it is called again before. */
+function startTimer(exchange: Exchange, what: string, ms: number): void {
   clearTimeout(exchange.timer)
   const { endsAt, options } = exchange
   const left = endsAt - performance.now()
@@ -74,28 +76,29 @@ function arm(exchange: Exchange, what: string, ms: number): void {
   else exchange.timer = setTimeout(expire, left, exchange, 'no answer', options.timeoutMs)
 }
 
-/** The judged addresses were given to the connection; this sees to it that it is one of them that is in use. */
+/** Checks the address in use as well, independently of the look-up that the connection was given. */
 function isPeerAllowed({ options, connection }: Exchange): boolean {
   const peer = connection?.socket.remoteAddress
   return peer === undefined || options.egress.isAllowed(peer)
 }
 
 function write(exchange: Exchange): void {
-  exchange.phase = 'answer'
+  exchange.phase = 'response'
   if (isPeerAllowed(exchange)) exchange.connection?.socket.write(exchange.text)
   else finish(exchange, refused(ADDRESS_REFUSED))
 }
 
 function noteStatus(exchange: Exchange, status: number): void {
-  if (status < 100 || status > 199 || status === 101) {
-    exchange.answer = { status, body: createKeptBody() }
+  if (!isInterim(status)) {
+    exchange.response = { status, body: createResponseBody() }
     return
   }
   exchange.interim += 1
-  if (exchange.interim > MAX_INTERIM) finish(exchange, broken(`more than ${MAX_INTERIM} answers of 1xx`))
+  if (exchange.interim > MAX_INTERIM)
+    finish(exchange, protocolFailure(`more than ${MAX_INTERIM} answers of 1xx`))
 }
 
-function userOf(exchange: Exchange): User {
+function eventsOf(exchange: Exchange): RequestEvents {
   let isBodyTimed = false
   return {
     connected() {
@@ -103,81 +106,80 @@ function userOf(exchange: Exchange): User {
       if (!isPeerAllowed(exchange)) finish(exchange, refused(ADDRESS_REFUSED))
     },
     ready() {
-      arm(exchange, 'no answer', exchange.options.timeoutMs)
+      startTimer(exchange, 'no answer', exchange.options.timeoutMs)
       write(exchange)
     },
     status: (status) => noteStatus(exchange, status),
     body(chunk) {
-      if (exchange.answer?.body.add(chunk) === false) finish(exchange, null)
+      if (exchange.response?.body.add(chunk) === false) finish(exchange, null)
     },
     waiting() {
-      if (exchange.answer === null || isBodyTimed) return
+      if (exchange.response === null || isBodyTimed) return
       isBodyTimed = true
-      arm(exchange, 'no whole body', BODY_TIMEOUT_MS)
+      startTimer(exchange, 'no whole body', BODY_TIMEOUT_MS)
     },
     complete: () => finish(exchange, null, true),
     failed: (error) => finish(exchange, connectionFailure(error, exchange.phase)),
   }
 }
 
-/** The addresses of the URL's host, all of them judged; null when that ended the attempt. */
-async function vettedAddresses(exchange: Exchange): Promise<string[] | null> {
+/** The addresses of the URL's host, all of them checked; null when that ended the exchange. */
+async function allowedAddresses(exchange: Exchange): Promise<string[] | null> {
   const { egress, resolve, timeoutMs } = exchange.options
   const host = hostOf(exchange.url)
-  // judged with the URL
+  // checked with the URL
   if (isIP(host) !== 0) return [host]
   const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
-  const vetted = await vetName(egress, resolve, host, lookupMs)
-  if ('addresses' in vetted) return vetted.addresses
-  finish(exchange, lookupFailure(vetted, lookupMs))
+  const found = await lookUp(egress, resolve, host, lookupMs)
+  if ('addresses' in found) return found.addresses
+  finish(exchange, lookupFailure(found, lookupMs))
   return null
 }
 
-async function connect(exchange: Exchange, user: User): Promise<void> {
-  const addresses = await vettedAddresses(exchange)
-  // the time may be over meanwhile
+async function connect(exchange: Exchange, request: RequestEvents): Promise<void> {
+  const addresses = await allowedAddresses(exchange)
+  // the time may be over by now
   if (addresses === null || exchange.isOver) return
-  // seen before it fails, as another may give a descriptor back meanwhile
+  // checked before connecting too: by the time a connection has failed, a descriptor may be free again
   if (isOutOfDescriptors()) {
     finish(exchange, POSTPONED)
     return
   }
-  arm(exchange, 'no connection', CONNECT_TIMEOUT_MS)
-  exchange.connection = exchange.connections.open(exchange.url, addresses, user)
+  startTimer(exchange, 'no connection', CONNECT_TIMEOUT_MS)
+  exchange.connection = exchange.pool.open(exchange.url, addresses, request)
 }
 
 /**
- * One request and its answer. A kept connection that the receiver closes as it is taken fails the attempt: whether the
- * request had arrived nobody knows, and an attempt is one request. Throws when a header is none that HTTP can carry; then
- * nothing was sent.
+ * One request and its response. When the receiver closes an idle connection just as it is used again, the exchange fails
+ * and is not repeated: the request may have arrived. Throws when a header is invalid; then nothing was sent.
  */
 export function exchange(
   options: SenderOptions,
-  connections: Connections,
+  pool: ConnectionPool,
   url: URL,
   outgoing: OutgoingRequest,
-): Promise<Ending> {
-  const { promise, resolve } = Promise.withResolvers<Ending>()
+): Promise<ExchangeResult> {
+  const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
   const { timeoutMs } = options
   const state: Exchange = {
     options,
-    connections,
+    pool,
     url,
     text: requestText(url, outgoing),
     phase: 'connect',
     connection: null,
     interim: 0,
-    answer: null,
+    response: null,
     isOver: false,
     endsAt: performance.now() + timeoutMs,
     timer: undefined,
     resolve,
   }
   state.timer = setTimeout(expire, timeoutMs, state, 'no answer', timeoutMs)
-  const user = userOf(state)
-  state.connection = connections.take(url.origin, user) ?? null
+  const events = eventsOf(state)
+  state.connection = pool.take(url.origin, events) ?? null
   if (state.connection !== null) write(state)
-  // a rejection that nobody hears would end the thread
-  else connect(state, user).catch((error: unknown) => user.failed(error))
+  // an unhandled rejection would end the thread
+  else connect(state, events).catch((error: unknown) => events.failed(error))
   return promise
 }

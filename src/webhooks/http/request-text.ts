@@ -1,10 +1,10 @@
 import type { OutgoingRequest } from './request.ts'
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** Nothing that ends a line, and no bytes whose characters a receiver would have to guess. */
+/** ASCII without line ends. */
 const VALUE = /^[\t\x20-\x7e]*$/
 
-/** The bytes of a POST, as text. Throws when a header is none that HTTP can carry. */
+/** The bytes of a POST, as text. Throws when a header is invalid. */
 export function requestText(url: URL, { headers, body }: OutgoingRequest): string {
   let text = `POST ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`
   for (const name in headers) {
@@ -12,6 +12,6 @@ export function requestText(url: URL, { headers, body }: OutgoingRequest): strin
     if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError('not a header')
     text += `${name}: ${value}\r\n`
   }
-  // nothing here inflates an answer
+  // identity: bodies are not decompressed
   return `${text}Content-Length: ${Buffer.byteLength(body)}\r\nAccept-Encoding: identity\r\nConnection: keep-alive\r\n\r\n${body}`
 }

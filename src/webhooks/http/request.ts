@@ -4,7 +4,7 @@ import type { Resolve } from './resolve.ts'
 /** A POST to a receiver. */
 export interface OutgoingRequest {
   url: string
-  /** Without Host and Content-Length, which are added. */
+  /** Host, Content-Length, Accept-Encoding and Connection are added. */
   headers: Record<string, string>
   body: string
 }
@@ -12,8 +12,8 @@ export interface OutgoingRequest {
 export interface SenderOptions {
   egress: Egress
   resolve: Resolve
-  /** From the start to the whole answer: the setting WEBHOOK_TIMEOUT_MS. */
+  /** From the start to the complete response: the setting WEBHOOK_TIMEOUT_MS. */
   timeoutMs: number
-  /** Authorities in PEM in place of the known ones. */
+  /** Certificate authorities in PEM, in place of the system's. */
   ca?: string
 }

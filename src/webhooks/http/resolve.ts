@@ -2,8 +2,8 @@ import { promises as dns } from 'node:dns'
 import { networkInterfaces } from 'node:os'
 import { type Egress, loopbackOf } from './egress.ts'
 
-// Names are resolved here and not by the connection, so that every address is judged before it is used. Only DNS is
-// asked, not /etc/hosts.
+// Names are resolved here and not by the connection, so that every address is checked before it is used. Only DNS is
+// queried, not /etc/hosts.
 
 /** A name's addresses, IPv4 first. Rejects when `signal` aborts, and with a code such as ENOTFOUND when there are none. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
@@ -11,14 +11,14 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 /** How long a look-up may take. */
 export const LOOKUP_TIMEOUT_MS = 3_000
 
-/** Some DNS servers never answer for IPv6: with the one family there, the other is waited for no longer than this. */
+/** Some DNS servers never answer queries for IPv6: how long the second family is awaited after the first. */
 const OTHER_FAMILY_MS = 500
 
-/** Asks DNS: the servers of this machine, or these (`address` or `address:port`). */
+/** Queries the DNS servers of this machine, or these (`address` or `address:port`). */
 export const createResolve =
   (servers?: readonly string[]): Resolve =>
   async (host, signal) => {
-    // one of its own (16 µs), as cancelling ends all that a resolver has begun
+    // a resolver for each look-up (16 µs): cancel() ends all queries of a resolver
     const resolver = new dns.Resolver({ timeout: 1_000, tries: 2 })
     if (servers !== undefined) resolver.setServers(servers)
     const errors: unknown[] = []
@@ -26,15 +26,15 @@ export const createResolve =
       errors.push(error)
       return []
     }
-    const answers = [resolver.resolve4(host).catch(none), resolver.resolve6(host).catch(none)]
+    const queries = [resolver.resolve4(host).catch(none), resolver.resolve6(host).catch(none)]
     const cancel = () => resolver.cancel()
     signal.addEventListener('abort', cancel, { once: true })
     try {
-      const first = await Promise.race(answers)
+      const first = await Promise.race(queries)
       const timer = first.length > 0 ? setTimeout(cancel, OTHER_FAMILY_MS) : undefined
-      const addresses = (await Promise.all(answers)).flat()
+      const addresses = (await Promise.all(queries)).flat()
       clearTimeout(timer)
-      // of a name without addresses, the error that says more than "none of these"
+      // ENODATA only says that one family has no address
       if (addresses.length === 0) throw errors.find((error) => codeOf(error) !== 'ENODATA') ?? errors[0]
       return addresses
     } finally {
@@ -44,39 +44,41 @@ export const createResolve =
 
 export const resolveByDns = createResolve()
 
-/** What came of a look-up: allowed addresses; or a refusal; or an error, after which another look-up may succeed. */
-export type Vetted = { addresses: string[] } | { problem: 'refused' | 'timeout' | 'failed'; code?: string }
+/** Allowed addresses; or a refusal; or an error, after which another look-up may succeed. */
+export type LookUpResult =
+  | { addresses: string[] }
+  | { problem: 'refused' | 'timeout' | 'failed'; code?: string }
 
 /**
- * Resolves a name and judges what it means. One refused address refuses the name: whoever mixes them in wants them used.
- * Of localhost the allowed one of its two addresses is enough.
+ * Resolves a name and checks its addresses. One refused address refuses the name: with several addresses the connection may
+ * use any. Of localhost, one allowed address is enough.
  */
-export async function vetName(
+export async function lookUp(
   egress: Egress,
   resolve: Resolve,
   host: string,
   timeoutMs = LOOKUP_TIMEOUT_MS,
-): Promise<Vetted> {
+): Promise<LookUpResult> {
   const loopback = loopbackOf(host)?.filter(egress.isAllowed)
   if (loopback !== undefined) return loopback.length > 0 ? { addresses: loopback } : { problem: 'refused' }
   const abort = new AbortController()
-  const late = Promise.withResolvers<Vetted>()
+  const late = Promise.withResolvers<LookUpResult>()
   const timer = setTimeout(() => {
     late.resolve({ problem: 'timeout' })
     abort.abort()
   }, timeoutMs)
-  const answer = Promise.try(resolve, host, abort.signal).then(
-    (addresses): Vetted => judge(egress, addresses),
-    (error: unknown): Vetted => ({ problem: 'failed', code: codeOf(error) }),
+  const resolved = Promise.try(resolve, host, abort.signal).then(
+    (addresses): LookUpResult => check(egress, addresses),
+    (error: unknown): LookUpResult => ({ problem: 'failed', code: codeOf(error) }),
   )
   try {
-    return await Promise.race([answer, late.promise])
+    return await Promise.race([resolved, late.promise])
   } finally {
     clearTimeout(timer)
   }
 }
 
-function judge(egress: Egress, addresses: string[]): Vetted {
+function check(egress: Egress, addresses: string[]): LookUpResult {
   if (addresses.length === 0) return { problem: 'failed', code: 'ENODATA' }
   return addresses.every(egress.isAllowed) ? { addresses } : { problem: 'refused' }
 }

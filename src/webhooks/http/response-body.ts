@@ -1,32 +1,32 @@
-import { KEPT_BODY_BYTES } from './attempt-result.ts'
+import { MAX_STORED_BODY_BYTES } from './attempt-result.ts'
 
-/** Of an answer's body at most so many bytes are read; then its connection is closed. */
-const READ_BODY_BYTES = 16_384
+/** After so many bytes of a body its connection is closed. */
+const MAX_READ_BODY_BYTES = 16_384
 
-/** Takes an answer's body as it comes and keeps its beginning. */
-export interface KeptBody {
-  /** Whether more is wanted. */
+/** Reads a response's body and keeps its beginning. */
+export interface ResponseBody {
+  /** Whether more is to be read. */
   add(chunk: Buffer): boolean
   text(): string
 }
 
-/** Bytes as text that PostgreSQL can store, of at most KEPT_BODY_BYTES bytes; a character that is cut off is left out. */
+/** Bytes as text that PostgreSQL can store, of at most MAX_STORED_BODY_BYTES; an incomplete last character is left out. */
 function textOf(bytes: Uint8Array, isWhole: boolean): string {
   const text = new TextDecoder().decode(bytes, { stream: !isWhole }).replaceAll('\0', '\uFFFD')
-  // what is no UTF-8 grows: a wrong byte becomes a character of three
-  if (Buffer.byteLength(text) <= KEPT_BODY_BYTES) return text
-  return new TextDecoder().decode(Buffer.from(text).subarray(0, KEPT_BODY_BYTES), { stream: true })
+  // each invalid byte becomes a character of three
+  if (Buffer.byteLength(text) <= MAX_STORED_BODY_BYTES) return text
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_STORED_BODY_BYTES), { stream: true })
 }
 
-export function createKeptBody(): KeptBody {
+export function createResponseBody(): ResponseBody {
   const chunks: Buffer[] = []
   let read = 0
   return {
     add(chunk) {
-      if (read < KEPT_BODY_BYTES) chunks.push(chunk.subarray(0, KEPT_BODY_BYTES - read))
+      if (read < MAX_STORED_BODY_BYTES) chunks.push(chunk.subarray(0, MAX_STORED_BODY_BYTES - read))
       read += chunk.length
-      return read < READ_BODY_BYTES
+      return read < MAX_READ_BODY_BYTES
     },
-    text: () => (read === 0 ? '' : textOf(Buffer.concat(chunks), read <= KEPT_BODY_BYTES)),
+    text: () => (read === 0 ? '' : textOf(Buffer.concat(chunks), read <= MAX_STORED_BODY_BYTES)),
   }
 }

@@ -1,89 +1,165 @@
-import { HTTPParser } from 'node:_http_common'
+import {
+  addField,
+  framingOf,
+  isFieldLine,
+  isInterim,
+  isPersistent,
+  mayBeStatusLine,
+  parseStatusLine,
+  type ResponseHead,
+} from './response-head.ts'
 
-/** Of one answer of HTTP, interim ones too. */
-const MAX_HEADER_BYTES = 16_384
+/** Of the head of one response, interim ones too; and of its trailers and chunk extensions together. */
+const MAX_HEAD_BYTES = 16_384
+const LF = 10
 
-/** What is heard of an answer while its bytes are read. */
-export interface AnswerEvents {
-  /** The headers of an answer are there, also of an interim one (1xx). */
+/** What is reported of a response while its bytes are read. */
+export interface ResponseEvents {
+  /** The head of a response was read, also of an interim one (1xx). */
   status(status: number): void
   body(chunk: Buffer): void
 }
 
-/** Reads the answers that come through one connection, one after another. */
-export interface AnswerParser {
-  /** Another answer is expected. */
+/** Why a response cannot be read; the message is shown to the endpoint's owner. */
+export class ResponseError extends Error {}
+
+const headTooLarge = () => new ResponseError('the headers of the answer are larger than 16 KiB')
+const notHttp = () => new ResponseError('the answer is not HTTP/1.1')
+
+/** Reads the responses of one connection, one after another. */
+export interface ResponseParser {
+  /** Prepares for the next response. */
   begin(): void
-  /** What is wrong with the bytes, a code of HPE_ in it; null when nothing is. */
-  read(bytes: Uint8Array): Error | null
-  /** No more bytes will come, which is how some answers end. */
+  /** What is wrong with the bytes; null when nothing is. After an error only `begin` may be called. */
+  read(bytes: Buffer): ResponseError | null
+  /** No more bytes will come; some bodies end so. */
   end(): void
-  /** The answer was read to its end. */
+  /** The response was read to its end. */
   isComplete(): boolean
-  /** The receiver keeps the connection, and sent nothing after the answer. */
+  /** The receiver keeps the connection, and sent nothing after the response. */
   isKept(): boolean
-  free(): void
 }
 
-/** 101 is no such answer: what follows it is not HTTP. */
-const isInterim = (status: number): boolean => status >= 100 && status <= 199 && status !== 101
+/** What the next bytes are. All but the two bodies and `complete` are lines. */
+type State =
+  | 'status-line'
+  | 'fields'
+  | 'body'
+  | 'body-until-close'
+  | 'chunk-size'
+  | 'chunk-data'
+  | 'chunk-end'
+  | 'trailers'
+  | 'complete'
 
-/** Whether a header `Keep-Alive: timeout=1` (or 0) says that the connection goes before we would let it go. */
-function isSoonClosed(headers: readonly string[]): boolean {
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index]
-    if (name?.length === 10 && name.toLowerCase() === 'keep-alive')
-      return /^timeout=0*[01](?!\d)/.test(headers[index + 1] ?? '')
-  }
-  return false
-}
+/** Some 3 µs a response. */
+export function createResponseParser(on: ResponseEvents): ResponseParser {
+  let state: State = 'status-line'
+  let isKept = true
+  let head: ResponseHead | undefined
+  /** Of the body or the chunk, bytes that have not come. */
+  let left = 0
+  /** The line so far. */
+  let line = ''
+  /** Bytes of lines that count against MAX_HEAD_BYTES. */
+  let lineBytes = 0
 
-/**
- * The parser is llhttp, which node:http has as well: 1.5 µs an answer, and as strict as it is there. `free` has to be
- * called once, after which nothing may be.
- */
-export function createAnswerParser(on: AnswerEvents): AnswerParser {
-  const parser = new HTTPParser()
-  let status = 0
-  let isComplete = false
-  let isKept = false
-  const noteHeaders = (headers: readonly string[]) => {
-    if (isSoonClosed(headers)) isKept = false
+  const endHead = (ended: ResponseHead): boolean => {
+    const framing = framingOf(ended)
+    if (framing === undefined) return false
+    head = undefined
+    lineBytes = 0
+    if (isInterim(ended.status)) state = 'status-line'
+    else {
+      if (!isPersistent(ended) || framing === 'until-close') isKept = false
+      if (framing === 'chunked') state = 'chunk-size'
+      else if (framing === 'until-close') state = 'body-until-close'
+      else state = framing === 0 ? 'complete' : 'body'
+      if (typeof framing === 'number') left = framing
+    }
+    on.status(ended.status)
+    return true
   }
-  parser[HTTPParser.kOnMessageBegin] = () => {
-    // of an answer that nobody asked for
-    if (isComplete) isKept = false
+  const readChunkSize = (text: string): boolean => {
+    const [, digits] = /^([0-9A-Fa-f]+)(?:;[\t\x20-\x7e\x80-\xff]*)?$/.exec(text) ?? []
+    if (digits === undefined) return false
+    left = Number.parseInt(digits, 16)
+    state = left === 0 ? 'trailers' : 'chunk-data'
+    // only extensions count: the chunks themselves are as many as the body needs
+    lineBytes -= digits.length + 2
+    return left <= Number.MAX_SAFE_INTEGER
   }
-  parser[HTTPParser.kOnHeaders] = noteHeaders
-  parser[HTTPParser.kOnHeadersComplete] = (...[, , headers, , , code, , , isKeptAlive]) => {
-    if (isComplete) return 0
-    status = code
-    if (!isKeptAlive || code === 101) isKept = false
-    if (headers !== undefined) noteHeaders(headers)
-    on.status(code)
-    return 0
+  /** A line without its CRLF; false when it is invalid. */
+  const readLine = (text: string): boolean => {
+    switch (state) {
+      case 'status-line':
+        // empty lines before a response are skipped, as RFC 9112 asks of servers
+        if (text === '') return true
+        head = parseStatusLine(text)
+        state = 'fields'
+        return head !== undefined
+      case 'fields':
+        if (head === undefined) return false
+        return text === '' ? endHead(head) : addField(head, text)
+      case 'chunk-size':
+        return readChunkSize(text)
+      case 'chunk-end':
+        state = 'chunk-size'
+        lineBytes -= 2
+        return text === ''
+      case 'trailers':
+        if (text === '') state = 'complete'
+        return text === '' || isFieldLine(text)
+      default:
+        return false
+    }
   }
-  parser[HTTPParser.kOnBody] = (chunk) => {
-    if (!isComplete) on.body(chunk)
-  }
-  parser[HTTPParser.kOnMessageComplete] = () => {
-    if (!isInterim(status)) isComplete = true
+  /** The place behind the bytes that belong to the body. */
+  const readBody = (bytes: Buffer, from: number): number => {
+    const end = state === 'body-until-close' ? bytes.length : Math.min(bytes.length, from + left)
+    left -= end - from
+    if (left === 0 && state === 'body') state = 'complete'
+    if (left === 0 && state === 'chunk-data') state = 'chunk-end'
+    on.body(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end))
+    return end
   }
   return {
     begin() {
-      isComplete = false
+      state = 'status-line'
       isKept = true
-      parser.initialize(HTTPParser.RESPONSE, {}, MAX_HEADER_BYTES, HTTPParser.kLenientNone)
+      head = undefined
+      line = ''
+      lineBytes = 0
     },
     read(bytes) {
-      const read = parser.execute(bytes)
-      return typeof read === 'number' ? null : read
+      for (let at = 0; at < bytes.length; ) {
+        if (state === 'complete') {
+          isKept = false
+          return null
+        }
+        if (state === 'body' || state === 'body-until-close' || state === 'chunk-data') {
+          at = readBody(bytes, at)
+          continue
+        }
+        const lineEnd = bytes.indexOf(LF, at)
+        const end = lineEnd === -1 ? bytes.length : lineEnd + 1
+        lineBytes += end - at
+        if (lineBytes > MAX_HEAD_BYTES) return headTooLarge()
+        line += bytes.toString('latin1', at, end)
+        at = end
+        // bytes of another protocol may never end a line
+        if (state === 'status-line' && !mayBeStatusLine(line)) return notHttp()
+        if (lineEnd === -1) return null
+        const text = line
+        line = ''
+        if (!text.endsWith('\r\n') || !readLine(text.slice(0, -2))) return notHttp()
+      }
+      return null
     },
     end() {
-      parser.finish()
+      if (state === 'body-until-close') state = 'complete'
     },
-    isComplete: () => isComplete,
+    isComplete: () => state === 'complete',
     isKept: () => isKept,
-    free: () => parser.close(),
   }
 }

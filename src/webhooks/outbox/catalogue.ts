@@ -2,8 +2,8 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ReportType } from '../../records/audit.ts'
 import { Role } from '../../records/member.ts'
 
-// The events there are: what each means and carries. The one declaration of them; the schemas are published, and leave
-// room for further fields, which a receiver has to ignore.
+// The only declaration of the events: meaning, data, example. The schemas are published and allow further fields, which
+// receivers have to ignore.
 
 const Score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description })
 const Dollars = (description: string) => Type.Number({ minimum: 0, description })
@@ -108,7 +108,7 @@ export const EVENTS = {
   }),
 }
 
-/** Sent by the test of an endpoint only: nobody subscribes to it. */
+/** Sent only by the test of an endpoint; endpoints cannot subscribe to it. */
 export const TEST_EVENT = {
   name: 'webhook.test',
   ...describe({
@@ -126,19 +126,19 @@ export type EventName = keyof typeof EVENTS
 /** Every name an endpoint may subscribe to, in the order of the catalogue. */
 export const EVENT_NAMES = Object.keys(EVENTS).filter(isEventName)
 
-/** True for a name that an endpoint may subscribe to; `*` is none. */
+/** Whether an endpoint may subscribe to this name; false for `*`. */
 export function isEventName(name: string): name is EventName {
   return Object.hasOwn(EVENTS, name)
 }
 
-/** What is sent: the names that are subscribed to, and the test. */
+/** The events that are sent: those of the catalogue, and the test. */
 export type SentName = EventName | typeof TEST_EVENT.name
 /** `data` of each event, by its name. */
 export type EventData = { [Name in EventName]: Static<(typeof EVENTS)[Name]['data']> } & {
   'webhook.test': Static<typeof WebhookTest>
 }
 
-/** The body of every event. The name stands twice: receivers are written for `event` or for `type`. */
+/** The body of every event. It has the name twice, for receivers that read `event` and for those that read `type`. */
 export const Envelope = Type.Object({
   id: Type.String({ pattern: '^evt_', description: 'The same at every attempt and in every redelivery' }),
   event: Type.String({ description: 'Name of the event' }),
@@ -154,9 +154,8 @@ export const Envelope = Type.Object({
 export type Envelope = Static<typeof Envelope>
 
 /**
- * The text that is stored, signed and sent. It is made once: the bytes of an event are the same at every attempt. The
- * limits of what is synced keep it below 4 KiB, of the 256 KiB a receiver may be sent: the longest field is a title of 500
- * characters, each 6 bytes at most.
+ * The text that is stored, signed and sent, the same bytes at every attempt. The limits of records keep it below 4 KiB, of the
+ * 256 KiB that are allowed: the longest field is a title of 500 characters of at most 6 bytes each.
  */
 export function bodyOf<Name extends SentName>(
   id: string,

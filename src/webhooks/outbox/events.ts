@@ -1,14 +1,15 @@
 import type { ISql } from '../../db/client.ts'
 import { type IdPrefix, newOrderedId } from '../../ids.ts'
 import { bodyOf, EVENT_NAMES, type EventData, type EventName } from './catalogue.ts'
-import { CHANNEL, countsMoved } from './queue.ts'
+import { updateCounts } from './counts.ts'
+import { CHANNEL } from './notify.ts'
 
-/** Something that happened: the name of an event and its data. */
+/** An event to be stored: its name and data. */
 export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName]
 
 /**
- * Deliveries made by one statement. 10,000 sessions for 20 endpoints are 200,000: one statement of them would come near
- * the time that one may take, and all their texts would be in memory at once.
+ * Deliveries inserted by one statement. 10,000 sessions for 20 endpoints are 200,000: as one statement they would nearly reach
+ * the statement timeout, with all their bodies in memory at once.
  */
 const MAX_DELIVERIES = 20_000
 
@@ -16,8 +17,8 @@ const MAX_DELIVERIES = 20_000
 export type Subscribers = (name: EventName) => readonly string[]
 
 /**
- * Ids of the organization's enabled endpoints by what they subscribe to: one read of at most 20 rows. None where the plan
- * has no webhooks. They hold while the organization's lock is held, which changes of endpoints take too.
+ * Ids of the organization's enabled endpoints by event: one read of at most 20 rows; none where the plan has no webhooks. Valid
+ * while the caller holds the organization's lock, which changes of endpoints take too.
  */
 export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscribers> {
   const endpoints = await tx<{ id: string; events: string[] }[]>`
@@ -38,9 +39,9 @@ export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscrib
 }
 
 /**
- * Stores the events that happened at `at`, and one delivery of each for every enabled endpoint that subscribes to it. An
- * event that none subscribes to is not stored. Call it in the transaction that causes the events, behind the organization's
- * lock: they are sent once it is committed. `subscribers` spares the look-up where they are known.
+ * Stores events of the time `at`, and a delivery of each for every enabled endpoint that subscribes to it. An event without
+ * subscribers is not stored. Call it in the transaction that causes the events, under the organization's lock: they are sent
+ * after its commit. `subscribers` avoids the query where they are known.
  */
 export async function emit(
   tx: ISql,
@@ -66,7 +67,7 @@ export async function emit(
   if (batch.length > 0) await store(tx, orgId, at, batch, endpointsOf)
 }
 
-/** The arrays that are unnested need no join, which would be planned without knowing how long they are. */
+/** The unnested arrays are not joined: PostgreSQL does not know their length when it plans the join. */
 async function store(
   tx: ISql,
   orgId: string,
@@ -114,11 +115,11 @@ async function store(
       select ${orgId}, x.id, x.endpoint_id, x.event_id, 'scheduled', 0, 0, 0, false, x.created_at
       from changed x
     ),
-    counts as (${countsMoved(tx, orgId)})
+    counts as (${updateCounts(tx, orgId)})
     select pg_notify(${CHANNEL}, ${orgId})`
 }
 
-/** `count` new ids, ascending: what happened together is sent and listed in the order it happened in. */
+/** `count` new ids in ascending order, so that events of one call are sent and listed in their order. */
 const orderedIds = (prefix: IdPrefix, at: Date, count: number): string[] =>
   Array.from({ length: count }, () => newOrderedId(prefix, at)).sort()
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { remembered } from '../../memoize.ts'
+import { memoize } from '../../memoize.ts'
 
-// How secrets are kept: AES-256-GCM, each bound to where it stands, so that a row's secret is none in another row.
+// Secrets are stored encrypted with AES-256-GCM and bound to their row, so that they cannot be decrypted in another row.
 // Form: version (1 byte), initialization vector (12), ciphertext, tag (16).
 
 const CIPHER = 'aes-256-gcm'
@@ -12,15 +12,15 @@ const TAG_BYTES = 16
 const OVERHEAD_BYTES = 1 + IV_BYTES + TAG_BYTES
 
 export interface SecretBox {
-  /** Identifies the key, and says nothing else of it. */
+  /** Identifies the key without revealing it. */
   readonly digest: Uint8Array
-  /** Encrypts `text`; only the same `context` opens it. 29 bytes longer than the text in UTF-8. */
+  /** Encrypts `text` for this `context`. The result is 29 bytes longer than the text in UTF-8. */
   seal(text: string, context: string): Uint8Array
-  /** The text that was sealed. Throws, without a word of it, when the key or the context is another, or a bit has changed. */
+  /** Decrypts. Throws when the key, the context or a bit differs; the error contains nothing of the text. */
   open(sealed: Uint8Array, context: string): string
 }
 
-/** A box whose key is these 32 bytes. */
+/** `key` has 32 bytes. */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.length !== KEY_BYTES) throw new RangeError(`a secret key has ${KEY_BYTES} bytes`)
   return {
@@ -46,9 +46,9 @@ export function createSecretBox(key: Uint8Array): SecretBox {
   }
 }
 
-/** `open` of this box, which keeps the last texts it has opened: each delivery to an endpoint needs the same one. */
-export function openingOnce(box: Pick<SecretBox, 'open'>): Pick<SecretBox, 'open'> {
-  const opened = remembered((key) => {
+/** Memoizes `open`: each delivery to an endpoint needs the same secret. */
+export function memoizedOpen(box: Pick<SecretBox, 'open'>): Pick<SecretBox, 'open'> {
+  const opened = memoize((key) => {
     const end = key.lastIndexOf(' ')
     return box.open(Buffer.from(key.slice(end + 1), 'base64'), key.slice(0, end))
   })

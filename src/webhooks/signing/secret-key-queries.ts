@@ -1,14 +1,14 @@
 import type { ISql, Sql } from '../../db/client.ts'
 import { OperatorError } from '../../errors.ts'
 
-// The database knows which key its secrets were encrypted with, by a digest of it.
+// The database holds a digest of the key that its secrets are encrypted with.
 
 const OTHER_KEY =
   'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or restore its secret.key'
 
 /**
- * Keeps the digest of the key that this server has. Throws OperatorError when there are endpoints whose secrets were
- * encrypted with another; without any the digest is replaced.
+ * Stores the digest of this server's key. Throws OperatorError when there are endpoints whose secrets are encrypted with
+ * another key; without endpoints the digest is replaced.
  */
 export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void> {
   await sql.begin(async (tx) => {
@@ -19,7 +19,7 @@ export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void
       where k.id = 1
       for update`
     if (known !== undefined && Buffer.from(digest).equals(known.digest)) return
-    // a statement of its own, after the wait for whoever is making an endpoint
+    // a statement of its own, after the wait for transactions that insert an endpoint
     const [endpoint] = await tx`
       select e.id
       from webhook_endpoints e

@@ -21,12 +21,12 @@ const FILE = 'secret.key'
 const KEY_BYTES = 32
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077
-/** What file systems without hard links say to `link`. */
+/** Errors of `link` on file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /**
- * The 32 bytes of the setting, or of `secret.key` in the data directory, which is made when it is missing, for its owner
- * alone. Processes that start together end up with the same file. Throws OperatorError when it cannot be read or made.
+ * The 32 bytes of the setting, or of `secret.key` in the data directory, which is created with mode 0600 when it is missing.
+ * Processes that start together use the same file. Throws OperatorError when it cannot be read or created.
  */
 export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
   if (secretKey !== null) return secretKey
@@ -47,7 +47,7 @@ export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' |
   }
 }
 
-/** undefined: there is no file. */
+/** Undefined when there is no file. */
 function readKey(file: string): Uint8Array | undefined {
   let descriptor: number
   try {
@@ -79,7 +79,7 @@ function closeToOthers(file: string, descriptor: number): void {
   }
 }
 
-/** Whoever comes first makes it; written whole and flushed before it has its name, so that nobody reads half of it. */
+/** Written and flushed before it is linked to its name, so that no process reads a part of it; the first process wins. */
 function makeKey(file: string): void {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -108,7 +108,7 @@ function writeWhereFree(file: string, text: string): void {
   }
 }
 
-/** A name that is lost in a power failure would take the key with it. */
+/** Without it a power failure may lose the file's name, and with it the key. */
 function flushFolder(folder: string): void {
   const descriptor = openSync(folder, 'r')
   try {

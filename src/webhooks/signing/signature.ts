@@ -4,11 +4,11 @@ import { VERSION } from '../../version.ts'
 // The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as GitHub sends
 // it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
 
-/** What the headers say of an attempt, without its signatures. */
+/** What the headers contain besides the signatures. */
 export interface AttemptIdentity {
   /** Beginning of the header names: the setting WEBHOOK_HEADER_PREFIX. */
   prefix: string
-  /** `evt_…`; the receiver's key against duplicates. */
+  /** `evt_…`, by which receivers recognize duplicates. */
   eventId: string
   /** The event's name. */
   event: string
@@ -22,17 +22,16 @@ export interface AttemptIdentity {
 
 interface Signatures {
   current: string
-  /** null outside a rotation's grace. */
+  /** null outside the grace period of a rotation. */
   previous: string | null
-  /** All of the Standard form, separated by spaces. */
+  /** All signatures of Standard Webhooks, separated by spaces. */
   standard: string
 }
 
 const SECRET_FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 
 /**
- * The key of the Standard form: the bytes that a secret `whsec_<base64>` stands for. Any other text has no such bytes
- * and is its own key, as UTF-8.
+ * The key of Standard Webhooks: the decoded bytes of a secret `whsec_<base64>`; of any other text its bytes in UTF-8.
  */
 function standardKey(secret: string): Buffer {
   const encoded = SECRET_FORM.exec(secret)?.[1]
@@ -44,7 +43,7 @@ export function signatureOf(secret: string, body: string | Uint8Array): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** What the Standard form signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
+/** What Standard Webhooks signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
 export interface StandardMessage {
   id: string
   /** Unix seconds, in decimal. */
@@ -77,7 +76,7 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
 
 const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
 
-/** The headers of an attempt, signed with `secret` and, while a rotation's grace lasts, with the previous one too. */
+/** The headers of an attempt, signed with `secret` and, during the grace period of a rotation, with the previous secret too. */
 export function signedHeaders(
   request: AttemptIdentity & { secret: string; previousSecret: string | null; body: string },
 ): Record<string, string> {
@@ -93,7 +92,7 @@ export function signedHeaders(
 
 const MASKED = 'sha256=***'
 
-/** The same headers with the signatures hidden, for people; `hasPrevious`: within a rotation's grace. */
+/** The same headers with masked signatures, to be shown; `hasPrevious`: during the grace period of a rotation. */
 export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): Record<string, string> {
   return headersOf(identity, {
     current: MASKED,
@@ -102,7 +101,7 @@ export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): R
   })
 }
 
-// the length of a signature is no secret
+// the length of a signature is public
 const isSame = (given: string, right: string): boolean => {
   const [a, b] = [Buffer.from(given), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)
@@ -115,7 +114,7 @@ export function verifySignature(secret: string, body: string | Uint8Array, heade
 
 /**
  * Whether one of the signatures in a `webhook-signature` header (`v1,<base64>`, separated by spaces) is the message's.
- * How old the message may be is the caller's to judge.
+ * The caller checks the age of the message.
  */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
   const right = standardSignatureOf(secret, message)

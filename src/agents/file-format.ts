@@ -1,0 +1,167 @@
+import { open } from 'node:fs/promises'
+import { copyText, isObject, type Json, objectOf, parseJson, textOf } from './transcript/json-fields.ts'
+import type { Format } from './transcript/transcript-model.ts'
+
+// The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
+
+/**
+ * `document`: one JSON value; `lines`: one JSON value per line; `objects`: JSON objects over any number of lines;
+ * `database`: SQLite.
+ */
+export type Layout = 'document' | 'lines' | 'objects' | 'database'
+
+export type DetectedFormat =
+  | { kind: 'sessions'; format: Format; layout: Layout; sessionId: string | null; startedAt: string }
+  /** Looks like an agent's file, in a format that is not supported. */
+  | { kind: 'unknown'; reason: string }
+  /** Any other file. */
+  | { kind: 'other' }
+
+const HEAD_BYTES = 256 * 1024
+/** Lines looked at: the first ones may be damaged or of a type that all formats share. */
+const MAX_SNIFFED_LINES = 200
+const CODEX_TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
+const CLAUDE_TYPES = new Set([
+  'user',
+  'assistant',
+  'system',
+  'summary',
+  'progress',
+  'file-history-snapshot',
+  'queue-operation',
+])
+const STREAM_TYPES = new Set(['system', 'assistant', 'user', 'result', 'stream_event'])
+const NOT_READ = 'not a format we read'
+const LOOKS_LIKE_SESSION =
+  /"(?:messages|history|transcript|trajectory|conversation|requests|role|sessionId|session_id|sessionID|toolCalls|tool_calls|toolName|type"\s*:\s*"(?:user|assistant|message|session)[^"]*)"/
+
+/** Detects the format of a file from its first 256 KiB. Errors of the file system are thrown as they are. */
+export async function detectFormat(path: string): Promise<DetectedFormat> {
+  const { head, isWhole } = await readHead(path)
+  if (head.length === 0) return { kind: 'other' }
+  if (head.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
+    return { kind: 'sessions', format: 'opencode', layout: 'database', sessionId: null, startedAt: '' }
+  }
+  return detectFormatOfText(head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
+}
+
+async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean }> {
+  const file = await open(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(HEAD_BYTES)
+    const { bytesRead } = await file.read(buffer, 0, HEAD_BYTES, 0)
+    return { head: buffer.subarray(0, bytesRead), isWhole: bytesRead < HEAD_BYTES }
+  } finally {
+    await file.close()
+  }
+}
+
+/** The same for the head as text; `isWhole`: the file is not longer. */
+function detectFormatOfText(head: string, isWhole: boolean): DetectedFormat {
+  const lines = head.split('\n')
+  const objects: Json[] = []
+  for (const line of lines.slice(0, MAX_SNIFFED_LINES)) {
+    const value = line.includes('{') ? parseJson(line) : undefined
+    if (isObject(value)) objects.push(value)
+  }
+  const startedAt = copyText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? '')
+  const format = formatOfLines(objects)
+  if (format !== null) {
+    const isChat = format === 'gemini' && objects.length === 1 && Array.isArray(objects[0]?.messages)
+    const layout = format === 'opencode' ? 'objects' : isChat ? 'document' : 'lines'
+    return { kind: 'sessions', format, layout, sessionId: idOf(format, objects), startedAt }
+  }
+  const document = documentOf(head)
+  if (document !== null) return { kind: 'sessions', ...document, startedAt }
+  const isJson = objects.length > 0 || /^\s*[{[]\s*["{[]/.test(head)
+  if (!isJson || !LOOKS_LIKE_SESSION.test(head)) return { kind: 'other' }
+  return {
+    kind: 'unknown',
+    reason: isWhole || objects.length > 0 ? NOT_READ : `${NOT_READ} (its head is cut off)`,
+  }
+}
+
+function formatOfLines(objects: readonly Json[]): Format | null {
+  for (const object of objects) {
+    const type = textOf(object.type)
+    if (type !== null && CODEX_TYPES.has(type) && isObject(object.payload)) return 'codex'
+    if (isClaudeLine(object, type)) return 'claude-code'
+    if (isStreamLine(object, type)) return 'claude-stream-json'
+    if (isGemini(object, type)) return 'gemini'
+    if (isOpencode(object)) return 'opencode'
+  }
+  return null
+}
+
+function isClaudeLine(object: Json, type: string | null): boolean {
+  const message = objectOf(object.message)
+  if (textOf(object.session_id) !== null && object.sessionId === undefined) return false
+  // Qwen's lines have the same fields, but `parts` in the messages
+  const hasContent = message.content !== undefined && message.parts === undefined
+  if (type === null) return textOf(object.sessionId) !== null && isObject(message.usage)
+  if (!CLAUDE_TYPES.has(type)) return false
+  if (type === 'summary') return textOf(object.leafUuid) !== null
+  if (type === 'file-history-snapshot') return isObject(object.snapshot)
+  if (type === 'user' || type === 'assistant') return hasContent || isObject(message.usage)
+  return (
+    textOf(object.sessionId) !== null && (object.isSidechain !== undefined || object.operation !== undefined)
+  )
+}
+
+function isStreamLine(object: Json, type: string | null): boolean {
+  if (type === null || !STREAM_TYPES.has(type) || textOf(object.session_id) === null) return false
+  if (type === 'system')
+    return (
+      object.subtype === 'init' &&
+      Array.isArray(object.tools) &&
+      textOf(object.model)?.startsWith('claude') === true
+    )
+  if (type === 'result') return object.total_cost_usd !== undefined && object.num_turns !== undefined
+  return isObject(object.message) && objectOf(object.message).content !== undefined
+}
+
+function isGemini(object: Json, type: string | null): boolean {
+  if (textOf(object.projectHash) !== null && textOf(object.sessionId) !== null) return true
+  return type === 'gemini' && textOf(object.id) !== null
+}
+
+function isOpencode(object: Json): boolean {
+  const isPart = textOf(object.messageID)?.startsWith('msg') === true && textOf(object.sessionID) !== null
+  const isMessage = textOf(object.sessionID) !== null && textOf(object.role) !== null && isObject(object.time)
+  const isExport =
+    textOf(objectOf(object.info).id)?.startsWith('ses') === true && Array.isArray(object.messages)
+  return isPart || isMessage || isExport
+}
+
+// A document over many lines, or one line longer than the head, is recognized by its keys.
+function documentOf(head: string): { format: Format; layout: Layout; sessionId: string | null } | null {
+  const id = (key: string) => {
+    const found = new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(head)?.[1]
+    return found === undefined ? null : copyText(found)
+  }
+  if (
+    /^\s*\{/.test(head) &&
+    id('projectHash') !== null &&
+    id('sessionId') !== null &&
+    /"messages"\s*:\s*\[/.test(head)
+  ) {
+    return { format: 'gemini', layout: 'document', sessionId: id('sessionId') }
+  }
+  const isParts =
+    id('sessionID')?.startsWith('ses') === true && (id('messageID') !== null || id('role') !== null)
+  const isExport = /"info"\s*:\s*\{\s*"id"\s*:\s*"ses/.test(head)
+  if (/^\s*\{/.test(head) && (isParts || isExport))
+    return { format: 'opencode', layout: 'objects', sessionId: id('sessionID') }
+  return null
+}
+
+function idOf(format: Format, objects: readonly Json[]): string | null {
+  for (const object of objects) {
+    const id =
+      format === 'codex'
+        ? object.type === 'session_meta' && textOf(objectOf(object.payload).id)
+        : (textOf(object.sessionId) ?? textOf(object.session_id) ?? textOf(object.sessionID))
+    if (id) return id
+  }
+  return null
+}

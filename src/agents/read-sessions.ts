@@ -1,0 +1,155 @@
+import { cleanRecords } from '../detection/record-secrets.ts'
+import type { SessionRecord } from '../records/session.ts'
+import { discover, type Source, subAgentIdOf } from './discover.ts'
+import { readClaudeCode } from './formats/claude-code.ts'
+import { readClaudeStream } from './formats/claude-stream.ts'
+import { readCodex } from './formats/codex.ts'
+import { readGemini } from './formats/gemini.ts'
+import { readOpencode } from './formats/opencode.ts'
+import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
+import { composeRecord, type RecordOptions } from './transcript/session-record.ts'
+import {
+  type FileGroup,
+  type LineOwners,
+  newFileGroup,
+  newSourceFile,
+  noteUnreadable,
+  type SourceFile,
+  type Unreadable,
+  type Usage,
+  usageOf,
+} from './transcript/source-file.ts'
+import type { Format } from './transcript/transcript-model.ts'
+
+export interface ReadOptions extends RecordOptions {
+  /** Bytes read so far, bytes of all files, and the path of the current file. */
+  onProgress?: (bytesRead: number, bytesTotal: number, file: string) => void
+  /** A file that looks like an agent's but cannot be read, and why. */
+  onSkipped?: (path: string, reason: string) => void
+  /** A file without sessions. */
+  onIgnored?: (path: string) => void
+}
+
+/** The content of one file (or OpenCode storage folder). */
+export interface SourceResult {
+  path: string
+  format: Format
+  /** A session that spans several files is returned once, with the last of them. */
+  records: SessionRecord[]
+  unreadable: Unreadable[]
+  /** All unreadable lines; `unreadable` lists the first 10,000. */
+  unreadableCount: number
+  usage: Usage
+  /** Models in `records` without a known price. */
+  unpricedModels: string[]
+}
+
+/**
+ * Reads the sessions of all coding agents below the paths; the content of a file decides its format. Streams: only one
+ * group of files that share sessions is in memory at a time, as counts rather than text. An unreadable line is listed and
+ * skipped. The same files always give the same records. Throws OperatorError for a path that does not exist.
+ */
+export async function* readSessions(
+  paths: readonly string[],
+  options: ReadOptions,
+): AsyncGenerator<SourceResult> {
+  const { groups, ignored, skipped } = await discover(paths)
+  for (const { path, reason } of skipped) options.onSkipped?.(path, reason)
+  for (const path of ignored) options.onIgnored?.(path)
+  const total = groups.flat().reduce((sum, source) => sum + source.bytes, 0)
+  const owners: LineOwners = new Map()
+  let read = 0
+  for (const sources of groups) {
+    const subAgentIds = new Set(sources.flatMap((source) => subAgentIdOf(source.path) ?? []))
+    const group = newFileGroup(owners, options.content === true, subAgentIds)
+    const files: { source: Source; file: SourceFile }[] = []
+    for (const source of sources) {
+      const file = newSourceFile(source.path, group, (count) => {
+        read += count
+        options.onProgress?.(Math.min(read, total), total, source.path)
+      })
+      if (await readSource(source, file, options)) files.push({ source, file })
+    }
+    await group.scan.flush()
+    yield* resultsOf(group, files, options)
+  }
+}
+
+/** False when the file contains no sessions after all. */
+async function readSource(source: Source, file: SourceFile, options: ReadOptions): Promise<boolean> {
+  try {
+    return await readAs(source, file, options)
+  } catch (error) {
+    // the file changed or was removed during the read; the other files are still read
+    const reason = error instanceof Error ? error.message : String(error)
+    noteUnreadable(file, 1, `reading stopped: ${reason}`)
+    return true
+  }
+}
+
+async function readAs(source: Source, file: SourceFile, options: ReadOptions): Promise<boolean> {
+  const sessionId = source.sessionId ?? (await derivedSessionId(source))
+  switch (source.format) {
+    case 'claude-code':
+      await readClaudeCode(file, { sessionId, sessionFromFolder: source.sessionFromFolder })
+      return true
+    case 'claude-stream-json':
+      await readClaudeStream(file)
+      return true
+    case 'codex':
+      await readCodex(file, sessionId)
+      return true
+    case 'gemini':
+      await readGemini(file, sessionId, source.layout === 'document')
+      return true
+    case 'opencode':
+      if (source.layout === 'folder') await readOpencodeFolder(file)
+      else if (source.layout === 'objects') await readOpencode(file)
+      else if (!(await readOpencodeDatabase(file))) {
+        options.onSkipped?.(source.path, 'not a format we read (SQLite)')
+        return false
+      }
+      return true
+  }
+}
+
+// For a session without an id: a hash of its first line (at most 1 KiB), which stays the same when the file grows or is
+// moved.
+async function derivedSessionId(source: Source): Promise<string> {
+  if (source.layout === 'folder' || source.layout === 'database') return ''
+  const head = await Bun.file(source.path).slice(0, 1024).text()
+  const firstLine = head.split('\n')[0] ?? ''
+  return `unnamed-${new Bun.CryptoHasher('sha256').update(firstLine).digest('hex').slice(0, 24)}`
+}
+
+async function* resultsOf(
+  group: FileGroup,
+  files: readonly { source: Source; file: SourceFile }[],
+  options: ReadOptions,
+): AsyncGenerator<SourceResult> {
+  const records: SessionRecord[] = []
+  const unpriced = new Set<string>()
+  const last = files.at(-1)?.file
+  for (const transcript of group.transcripts.values()) {
+    const composed = composeRecord(transcript, options)
+    const hasTurns = transcript.prompts.size + transcript.messages.size > 0
+    if (composed === null && hasTurns && last !== undefined)
+      noteUnreadable(last, 1, `session ${transcript.id}: no line says when it was`)
+    if (composed === null) continue
+    // names of branches, files and tools may contain secrets too
+    records.push(...(await cleanRecords([composed.record])).map(({ record }) => record))
+    for (const model of composed.unpriced) unpriced.add(model)
+  }
+  for (const { source, file } of files) {
+    const isLast = file === last
+    yield {
+      path: source.path,
+      format: source.format,
+      records: isLast ? records : [],
+      unreadable: file.unreadable,
+      unreadableCount: file.unreadableCount,
+      usage: usageOf(file),
+      unpricedModels: isLast ? [...unpriced].sort() : [],
+    }
+  }
+}

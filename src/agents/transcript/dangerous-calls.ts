@@ -1,0 +1,56 @@
+import {
+  type DangerousAction,
+  dangerousAction,
+  dangerousActionsIn,
+  dangerousSql,
+  sensitiveFileAccess,
+} from '../../detection/dangerous-actions.ts'
+import { type Invocation, invocationsOf, invocationsOfList } from '../../detection/invocations.ts'
+import { copyText, type Json, objectOf, textOf } from './json-fields.ts'
+import { type CallEffects, commandOf, SHELL_TOOLS } from './tool-effects.ts'
+
+/** Tools that return the text of a file. */
+const READ_TOOLS = new Set([
+  'read',
+  'read_file',
+  'view',
+  'view_file',
+  'open_file',
+  'notebookread',
+  'grep',
+  'search_file_content',
+])
+const SQL_TOOL = /sql|database|query/
+const MAX_ACTIONS_PER_CALL = 50
+
+/** The dangerous actions of a tool call, at most 50, from its tool's name and input. */
+export function dangerousActionsOf(
+  name: string,
+  input: Json,
+  effects: CallEffects,
+): readonly DangerousAction[] {
+  const lower = name.toLowerCase()
+  const actions = SHELL_TOOLS.has(lower)
+    ? dangerousActionsIn(commandsOf(input))
+    : [
+        ...effects.edits.flatMap((path) => sensitiveFileAccess('written', path)),
+        ...(READ_TOOLS.has(lower) && effects.file !== null ? sensitiveFileAccess('read', effects.file) : []),
+        ...(SQL_TOOL.test(lower) ? dangerousSql(textOf(input.query) ?? textOf(input.sql) ?? '') : []),
+      ]
+  return actions
+    .slice(0, MAX_ACTIONS_PER_CALL)
+    .map((action) => ({ ...action, file: action.file === null ? null : copyText(action.file) }))
+}
+
+function commandsOf(input: Json): Invocation[] {
+  const command = commandOf(input)
+  return Array.isArray(command) ? invocationsOfList(command) : invocationsOf(command)
+}
+
+/** The mode of a Codex turn that ran without a sandbox, else null. Low where a person approves each command. */
+export function unsandboxedMode(context: Json): DangerousAction | null {
+  const policy = objectOf(context.sandbox_policy)
+  const sandbox = textOf(policy.type) ?? textOf(policy.mode) ?? textOf(context.sandbox_policy)
+  if (sandbox !== 'danger-full-access') return null
+  return dangerousAction('codex-danger-full-access', context.approval_policy === 'never' ? 'medium' : 'low')
+}

@@ -1,0 +1,54 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { type Line, MAX_LINE_BYTES, splitLines } from '../../split-lines.ts'
+import { noteUnreadable, type SourceFile } from './source-file.ts'
+
+const CHUNK = 1024 * 1024
+/** The reason given for a line that is longer than `splitLines` reads. */
+export const LINE_TOO_LONG = `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`
+
+/**
+ * Streams a file of one JSON value per line. `read` gets each value with its line number, from 1, and returns why it cannot
+ * use the value, or undefined. Lines that are no JSON and values that `read` cannot use are noted in `file.unreadable`.
+ */
+export async function readJsonLines(
+  file: SourceFile,
+  read: (value: unknown, lineNumber: number) => string | undefined,
+): Promise<void> {
+  for await (const line of readLines(file.path, file.onBytes)) {
+    const parsed = parseLine(line)
+    const problem = 'reason' in parsed ? parsed.reason : read(parsed.value, line.number)
+    if (problem !== undefined) noteUnreadable(file, line.number, problem)
+    await file.group.scan.flushIfFull()
+  }
+}
+
+/** The lines of a file, streamed: see `splitLines`. `onBytes` gets the size of each chunk. */
+export async function* readLines(path: string, onBytes: (count: number) => void): AsyncGenerator<Line> {
+  const file = await open(path, 'r')
+  try {
+    yield* splitLines(chunksOf(file, onBytes))
+  } finally {
+    await file.close()
+  }
+}
+
+// all chunks of a file share one buffer
+async function* chunksOf(file: FileHandle, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+  const chunk = Buffer.allocUnsafe(CHUNK)
+  for (;;) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK)
+    if (bytesRead === 0) return
+    onBytes(bytesRead)
+    yield chunk.subarray(0, bytesRead)
+  }
+}
+
+function parseLine({ text }: Line): { value: unknown } | { reason: string } {
+  if (text === undefined) return { reason: LINE_TOO_LONG }
+  try {
+    // without a byte order mark
+    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) }
+  } catch {
+    return { reason: text.includes('\u0000') ? 'not JSON (NUL bytes)' : 'not JSON, or cut off' }
+  }
+}

@@ -1,0 +1,77 @@
+import {
+  type FoundSecret,
+  findSecretsInTexts,
+  maskSecrets,
+  type ScannedText,
+} from '../../detection/secrets.ts'
+import { cut } from '../../text.ts'
+import type { Place, SecretScan } from './transcript-model.ts'
+
+const BATCH_CHARACTERS = 1024 * 1024
+/** Secrets kept per session; further ones are still masked. */
+const MAX_SECRETS_PER_SESSION = 100_000
+/** Characters of content kept per turn and per session: a record must fit into a request of 32 MiB. */
+const MAX_TURN_CONTENT = 16 * 1024
+const MAX_SESSION_CONTENT = 4 * 1024 * 1024
+
+/** A scan that adds the secrets to their transcripts, and with `keepContent` the masked texts to their turns. */
+export function newSecretScan(keepContent: boolean): SecretScan {
+  let collected: ScannedText<Place>[] = []
+  let size = 0
+  const flush = async () => {
+    if (collected.length === 0) return
+    const texts = collected
+    collected = []
+    size = 0
+    const found = await findSecretsInTexts(texts)
+    for (const { place, secret } of found) keepSecret(place, secret)
+    if (keepContent) keepTexts(texts, found)
+  }
+  return {
+    add(text, place) {
+      if (text === '') return
+      collected.push({ text, place })
+      size += text.length
+    },
+    flushIfFull: async () => {
+      if (size >= BATCH_CHARACTERS) await flush()
+    },
+    flush,
+  }
+}
+
+// One entry per secret and file: the first exposed place, else the first place.
+function keepSecret(place: Place, secret: FoundSecret): void {
+  const { secrets } = place.transcript
+  const key = `${secret.fingerprint} ${place.call?.effects.file ?? ''}`
+  const known = secrets.get(key)
+  if (known !== undefined ? place.exposed && !known.place.exposed : secrets.size < MAX_SECRETS_PER_SESSION) {
+    secrets.set(key, { place, secret })
+  }
+}
+
+function keepTexts(
+  texts: readonly ScannedText<Place>[],
+  found: readonly { place: Place; secret: FoundSecret }[],
+): void {
+  const byPlace = new Map<Place, FoundSecret[]>()
+  for (const { place, secret } of found) {
+    const secrets = byPlace.get(place) ?? []
+    secrets.push(secret)
+    byPlace.set(place, secrets)
+  }
+  for (const { text, place } of texts) {
+    const { turn, transcript } = place
+    if (turn === null) continue
+    const masked = maskSecrets(text, byPlace.get(place) ?? [], ({ ruleId }) => `[secret: ${ruleId}]`)
+    const room = Math.max(
+      0,
+      Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - transcript.contentLength),
+    )
+    const piece = `${turn.content === '' ? '' : '\n\n'}${masked}`
+    const kept = cut(piece, room)
+    turn.content += kept
+    turn.contentCut += piece.length - kept.length
+    transcript.contentLength += kept.length
+  }
+}

@@ -1,0 +1,145 @@
+import { picodollarsOf } from '../../scoring/prices.ts'
+import { newSecretScan } from './secret-scan.ts'
+import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
+import type { ApiMessage, Format, MessageTokens, SecretScan, Transcript, Turn } from './transcript-model.ts'
+
+/**
+ * Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of
+ * `output`.
+ */
+export type Usage = Record<
+  string,
+  Partial<MessageTokens> & { input: number; output: number; cache_read: number; cache_creation: number }
+>
+
+/**
+ * The id of the session that a conversation line was first read for, by the hash of the line's key. Shared by all
+ * groups of a run.
+ */
+export type LineOwners = Map<number | bigint, string>
+
+/** Files that share sessions and so are read together. */
+export interface FileGroup {
+  /** By the agent's session id. */
+  transcripts: Map<string, Transcript>
+  scan: SecretScan
+  owners: LineOwners
+  /** Ids of the sub-agents whose own file is in the group. */
+  subAgentIds: ReadonlySet<string>
+}
+
+/** A line of a file that could not be read. */
+export interface Unreadable {
+  path: string
+  /** From 1. */
+  line: number
+  reason: string
+}
+
+/** A file of a group while it is read. */
+export interface SourceFile {
+  path: string
+  group: FileGroup
+  unreadable: Unreadable[]
+  /** All of them; `unreadable` lists the first 10,000. */
+  unreadableCount: number
+  /** By message id. */
+  messages: Map<string, ApiMessage[]>
+  /** Totals that replace the tokens of the messages whose ids they cover. */
+  reported: { model: string; tokens: MessageTokens; covered: ReadonlySet<string> }[]
+  onBytes(count: number): void
+}
+
+/** Bounds the memory that a file without any readable line takes. */
+const MAX_LISTED = 10_000
+
+export function newFileGroup(
+  owners: LineOwners,
+  keepContent: boolean,
+  subAgentIds: ReadonlySet<string>,
+): FileGroup {
+  return { transcripts: new Map(), scan: newSecretScan(keepContent), owners, subAgentIds }
+}
+
+export function newSourceFile(path: string, group: FileGroup, onBytes: (count: number) => void): SourceFile {
+  return { path, group, unreadable: [], unreadableCount: 0, messages: new Map(), reported: [], onBytes }
+}
+
+/** Records an unreadable line of the file, or of `path`, a file inside a folder that is read as one file. */
+export function noteUnreadable(file: SourceFile, line: number, reason: string, path = file.path): void {
+  file.unreadableCount += 1
+  if (file.unreadable.length < MAX_LISTED) file.unreadable.push({ path, line, reason })
+}
+
+/** The transcript of the agent's session id; creates it on first use. */
+export function transcriptOf(group: FileGroup, format: Format, agentId: string): Transcript {
+  const known = group.transcripts.get(agentId)
+  if (known !== undefined) return known
+  const transcript = newTranscript(agentId, format, group.scan)
+  group.transcripts.set(agentId, transcript)
+  return transcript
+}
+
+/** True when the line was read before for another session: resuming a session copies its lines into a new file. */
+export function isCopied(group: FileGroup, transcript: Transcript, key: string): boolean {
+  const hash = Bun.hash(key)
+  const owner = group.owners.get(hash)
+  if (owner === undefined) group.owners.set(hash, transcript.id)
+  return owner !== undefined && owner !== transcript.id
+}
+
+/** Adds an API message to the usage of its file. A message of known id counts once: see `mergeMessage`. */
+export function countMessage(file: SourceFile, message: ApiMessage): void {
+  if (message.tokens !== null) mergeMessage(file.messages, message, (created) => ({ ...created }))
+}
+
+/** Adds an API message to the usage of its file and to its transcript. */
+export function noteMessage(
+  file: SourceFile,
+  transcript: Transcript,
+  known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
+  at: string | null,
+): Turn {
+  const message = { requestId: null, sidechain: false, cost: null, ...known }
+  countMessage(file, message)
+  return addMessage(transcript, message, at)
+}
+
+export const noTokens = (): MessageTokens => ({
+  input: 0,
+  output: 0,
+  cache_read: 0,
+  cache_creation: 0,
+  cache_creation_1h: 0,
+  reasoning: 0,
+})
+
+/** Adds `more` to `sum`, in place. */
+export function addTokens(sum: MessageTokens, more: MessageTokens): void {
+  sum.input += more.input
+  sum.output += more.output
+  sum.cache_read += more.cache_read
+  sum.cache_creation += more.cache_creation
+  sum.cache_creation_1h += more.cache_creation_1h
+  sum.reasoning += more.reasoning
+}
+
+/** The tokens of the file's messages by model; `unknown` for messages without a model. */
+export function usageOf(file: SourceFile): Usage {
+  const sums = new Map<string, MessageTokens>()
+  const add = (model: string, tokens: MessageTokens) => {
+    const sum = sums.get(model) ?? noTokens()
+    addTokens(sum, tokens)
+    sums.set(model, sum)
+  }
+  const covered = new Set(file.reported.flatMap((report) => [...report.covered]))
+  for (const { id, model, tokens } of [...file.messages.values()].flat()) {
+    if (tokens !== null && !covered.has(id)) add(model ?? 'unknown', tokens)
+  }
+  for (const { model, tokens } of file.reported) add(model, tokens)
+  return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** A cost in US dollars as an agent reports it, in picodollars; null unless above 0 and below a million. */
+export const reportedCost = (dollars: unknown): bigint | null =>
+  typeof dollars === 'number' && dollars > 0 && dollars < 1e6 ? picodollarsOf(dollars) : null

@@ -1,0 +1,86 @@
+import { isEditTool } from '../../scoring/quality.ts'
+import { copyText, type Json, textOf } from './json-fields.ts'
+
+// What a tool call does, derived from the name of the tool and its input.
+
+export interface CallEffects {
+  /** Paths that it changes, as the agent wrote them. */
+  edits: string[]
+  /** The path that it reads or changes: the location of its findings. */
+  file: string | null
+  /** Its input is sent over the network, committed or written to a file. */
+  exposesInput: boolean
+  runsCommit: boolean
+  runsTests: boolean
+}
+
+export const SHELL_TOOLS = new Set([
+  'bash',
+  'shell',
+  'shell_command',
+  'exec_command',
+  'run_shell_command',
+  'local_shell',
+  'exec',
+  'run_terminal_cmd',
+])
+const NETWORK_TOOLS = new Set([
+  'webfetch',
+  'websearch',
+  'web_fetch',
+  'web_search',
+  'google_web_search',
+  'fetch',
+  'web_search_call',
+])
+const NETWORK_COMMAND =
+  /\b(?:curl|wget|ssh|scp|rsync|nc|telnet|gh|http|httpie|aws|gcloud|az)\s|\bgit\s+(?:-\S+\s+)*(?:push|clone|fetch|remote)\b|https?:\/\//
+const COMMIT_COMMAND = /\bgit\s+(?:-\S+(?:\s+[^-\s]\S*)?\s+)*commit\b/
+const TEST_COMMAND =
+  /\b(?:(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test|go\s+test|cargo\s+(?:test|nextest)|pytest|python3?\s+-m\s+(?:pytest|unittest)|jest|vitest|mocha|make\s+(?:\S+\s+)*(?:test|check)\b|ctest|mvn\s+(?:\S+\s+)*(?:test|verify)|gradlew?\s+(?:\S+\s+)*(?:test|check)|rspec|phpunit|dotnet\s+test|mise\s+run\s+test|tox|deno\s+test|swift\s+test|mix\s+test)\b/
+const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm
+const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'absolute_path', 'path'] as const
+/** Files taken from one patch. */
+const MAX_PATCH_FILES = 1_000
+const MAX_PATH = 4096
+
+/** The effects of a call, from its tool's name and its decoded input. */
+export function effectsOf(name: string, input: Json): CallEffects {
+  const lower = name.toLowerCase()
+  const command = SHELL_TOOLS.has(lower) ? [commandOf(input)].flat().join(' ') : ''
+  const patched = patchedFiles(patchOf(lower, input, command))
+  const path = PATH_KEYS.map((key) => textOf(input[key])).find((found) => found !== null) ?? null
+  const edits = patched.length > 0 ? patched : isEditTool(name) && path !== null ? [path] : []
+  const kept = edits.filter((edit) => edit.length <= MAX_PATH)
+  const runsCommit = COMMIT_COMMAND.test(command)
+  const network = NETWORK_TOOLS.has(lower) || NETWORK_COMMAND.test(command)
+  return {
+    edits: kept,
+    file: kept[0] ?? (path !== null && path.length <= MAX_PATH ? path : null),
+    exposesInput: kept.length > 0 || runsCommit || network,
+    runsCommit,
+    runsTests: TEST_COMMAND.test(command),
+  }
+}
+
+/** The command of a shell tool: a command line, or a list of arguments. */
+export function commandOf(input: Json): string | string[] {
+  const command = input.command ?? input.cmd
+  if (Array.isArray(command)) return command.filter((part) => typeof part === 'string')
+  return textOf(command) ?? ''
+}
+
+// Codex passes a patch as the whole input of a tool, as a field of it, or as a here-document in a shell command.
+function patchOf(tool: string, input: Json, command: string): string {
+  if (command.includes('*** Begin Patch')) return command
+  if (!tool.includes('patch')) return ''
+  return textOf(input.patch) ?? textOf(input.patchText) ?? textOf(input.input) ?? ''
+}
+
+function patchedFiles(patch: string): string[] {
+  const files = new Set<string>()
+  for (const match of patch.matchAll(PATCH_FILE)) {
+    if (match[1] !== undefined && files.size < MAX_PATCH_FILES) files.add(copyText(match[1].trim()))
+  }
+  return [...files]
+}

@@ -1,0 +1,112 @@
+import type { DangerousAction } from '../../detection/dangerous-actions.ts'
+import type { FoundSecret } from '../../detection/secrets.ts'
+import type { PricedTokens } from '../../scoring/prices.ts'
+import type { CallEffects } from './tool-effects.ts'
+
+// A session while its files are read, independent of the agent's format. Everything is added under a key, so that reading
+// the same line from a second file (a checkpoint, a copy made by resuming) adds nothing.
+
+export type Format = 'claude-code' | 'claude-stream-json' | 'codex' | 'gemini' | 'opencode'
+
+/** `input` excludes cached tokens, `output` includes `reasoning`, `cache_creation` includes `cache_creation_1h`. */
+export type MessageTokens = Required<Omit<PricedTokens, 'cache_creation_1h'>> & {
+  cache_creation_1h: number
+  reasoning: number
+}
+
+/** One response message of a model's API. `mergeMessage` merges the lines that repeat it. */
+export interface ApiMessage {
+  id: string
+  requestId: string | null
+  /** Written by a sub-agent. */
+  sidechain: boolean
+  model: string | null
+  tokens: MessageTokens | null
+  /** In picodollars, as the agent reported it; null when it reported none. */
+  cost: bigint | null
+}
+
+export interface ToolCall {
+  name: string
+  effects: CallEffects
+  dangerousActions: readonly DangerousAction[]
+  /** Whether it succeeded; null until its result is read. */
+  ok: boolean | null
+}
+
+export interface Turn {
+  role: 'user' | 'assistant'
+  at: string | null
+  /** Position in the order of reading: the order of turns with the same time. */
+  order: number
+  /** Null for prompts. */
+  message: ApiMessage | null
+  calls: ToolCall[]
+  /** Texts of the turn with masked secrets; empty unless content was requested. */
+  content: string
+  /** Number of characters dropped from `content` by its limit. */
+  contentCut: number
+}
+
+export type EventType = 'interruption' | 'rejection' | 'compaction' | 'api_error'
+interface TranscriptEvent {
+  type: EventType
+  at: string | null
+  turn: Turn | null
+}
+
+export interface Transcript {
+  id: string
+  format: Format
+  repository: string | null
+  /** Scans its texts. */
+  scan: SecretScan
+  /** Working folders in the order of their first use. */
+  folders: string[]
+  branch: string | null
+  title: string | null
+  firstAt: string | null
+  lastAt: string | null
+  /** By a key of their line. */
+  prompts: Map<string, Turn>
+  /** By message id. */
+  messages: Map<string, (ApiMessage & { turn: Turn })[]>
+  /** By call id. */
+  calls: Map<string, { call: ToolCall; turn: Turn }>
+  /** By call id, whether the call succeeded. */
+  results: Map<string, boolean>
+  events: Map<string, TranscriptEvent>
+  /** Exact totals that the agent printed at the end of a run; they replace the tokens of the `covered` turns. */
+  reported: { model: string; tokens: MessageTokens; cost: bigint | null }[]
+  covered: Set<Turn>
+  /** By fingerprint and file. */
+  secrets: Map<string, { place: Place; secret: FoundSecret }>
+  /** Dangerous modes that it ran in, by rule, with the time of first use. */
+  modes: Map<string, { action: DangerousAction; at: string | null }>
+  /** Sum of `content.length` over its turns. */
+  contentLength: number
+  /** Keys of the lines and texts already read, from any file. */
+  seen: Set<string>
+  /** `order` of the last turn. */
+  order: number
+}
+
+/** Collects the texts of the transcripts being read and scans many at a time. */
+export interface SecretScan {
+  add(text: string, place: Place): void
+  /** Scans the collected texts if they are a full batch; to be awaited between lines. */
+  flushIfFull(): Promise<void>
+  /** Scans the rest. */
+  flush(): Promise<void>
+}
+
+/** The origin of a scanned text. */
+export interface Place {
+  transcript: Transcript
+  turn: Turn | null
+  call: ToolCall | null
+  /** `a prompt`, `the input of Bash`, … */
+  where: string
+  /** The text was sent over the network, committed or written to a file: a secret in it is critical. */
+  exposed: boolean
+}

@@ -1,0 +1,207 @@
+import type { DangerousAction } from '../../detection/dangerous-actions.ts'
+import { cut } from '../../text.ts'
+import { dangerousActionsOf } from './dangerous-calls.ts'
+import { objectOf, textOf, textsIn } from './json-fields.ts'
+import { effectsOf } from './tool-effects.ts'
+import type {
+  ApiMessage,
+  EventType,
+  Format,
+  MessageTokens,
+  SecretScan,
+  ToolCall,
+  Transcript,
+  Turn,
+} from './transcript-model.ts'
+
+const MAX_FOLDERS = 50
+/** Per session; further events are dropped. */
+const MAX_EVENTS = 10_000
+const MAX_TOOL_NAME = 200
+
+export function newTranscript(id: string, format: Format, scan: SecretScan): Transcript {
+  return {
+    id,
+    format,
+    scan,
+    repository: null,
+    folders: [],
+    branch: null,
+    title: null,
+    firstAt: null,
+    lastAt: null,
+    prompts: new Map(),
+    messages: new Map(),
+    calls: new Map(),
+    results: new Map(),
+    events: new Map(),
+    reported: [],
+    covered: new Set(),
+    secrets: new Map(),
+    modes: new Map(),
+    contentLength: 0,
+    seen: new Set(),
+    order: 0,
+  }
+}
+
+/** Extends the session's time range to `at`, adds the working folder, and sets the branch if it has none. */
+export function noteContext(
+  transcript: Transcript,
+  at: string | null,
+  folder: string | null = null,
+  branch: string | null = null,
+): void {
+  if (at !== null) {
+    if (transcript.firstAt === null || at < transcript.firstAt) transcript.firstAt = at
+    if (transcript.lastAt === null || at > transcript.lastAt) transcript.lastAt = at
+  }
+  if (folder !== null && transcript.folders.length < MAX_FOLDERS && !transcript.folders.includes(folder))
+    transcript.folders.push(folder)
+  transcript.branch ??= branch
+}
+
+function newTurn(
+  transcript: Transcript,
+  role: Turn['role'],
+  at: string | null,
+  message: ApiMessage | null,
+): Turn {
+  transcript.order += 1
+  return {
+    role,
+    at: at ?? transcript.lastAt,
+    order: transcript.order,
+    message,
+    calls: [],
+    content: '',
+    contentCut: 0,
+  }
+}
+
+/** Adds a prompt of the user, unless its key is known. */
+export function addPrompt(transcript: Transcript, key: string, at: string | null, text: string): void {
+  if (transcript.prompts.has(key)) return
+  const turn = newTurn(transcript, 'user', at, null)
+  transcript.prompts.set(key, turn)
+  scanPrompt(transcript, turn, text)
+}
+
+/** Queues a text of a prompt for the secret scan. */
+export function scanPrompt(transcript: Transcript, turn: Turn, text: string): void {
+  transcript.scan.add(text, { transcript, turn, call: null, where: 'a prompt', exposed: false })
+}
+
+const tokenTotal = (tokens: MessageTokens | null): number =>
+  tokens === null ? -1 : tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
+
+/**
+ * Finds the entry of the same API message in an index, or adds one. Two entries are the same message when id and request
+ * id are equal; the id alone decides where one has no request id (stream-json) or is a sidechain's (which repeats its
+ * parent's messages under new request ids). The larger token total is kept: the first line of a message has the counts of
+ * the start of the stream.
+ */
+export function mergeMessage<Kept extends ApiMessage>(
+  index: Map<string, Kept[]>,
+  message: ApiMessage,
+  create: (message: ApiMessage) => Kept,
+): Kept {
+  const known = index.get(message.id) ?? []
+  const same = known.find((kept) => isSame(kept, message))
+  if (same === undefined) {
+    const created = create(message)
+    known.push(created)
+    index.set(message.id, known)
+    return created
+  }
+  const fromParent = same.sidechain && !message.sidechain
+  if (fromParent || tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
+    same.tokens = message.tokens ?? same.tokens
+    same.model = message.model ?? same.model
+    same.cost = message.cost ?? same.cost
+  }
+  same.requestId ??= message.requestId
+  if (fromParent) same.sidechain = false
+  return same
+}
+
+function isSame(a: ApiMessage, b: ApiMessage): boolean {
+  return (
+    a.requestId === b.requestId || a.requestId === null || b.requestId === null || a.sidechain || b.sidechain
+  )
+}
+
+/** Adds an API message and returns its turn: the existing one if the message is known. */
+export function addMessage(transcript: Transcript, message: ApiMessage, at: string | null): Turn {
+  return mergeMessage(transcript.messages, message, (created) => {
+    const turn = newTurn(transcript, 'assistant', at, null)
+    const kept = { ...created, turn }
+    turn.message = kept
+    return kept
+  }).turn
+}
+
+/** True the first time that this key is passed for this session. */
+export function isFirst(transcript: Transcript, key: string): boolean {
+  const { size } = transcript.seen
+  return transcript.seen.add(key).size > size
+}
+
+/** Queues a text of the model's response for the secret scan. */
+export function scanResponse(transcript: Transcript, turn: Turn, text: string): void {
+  transcript.scan.add(text, { transcript, turn, call: null, where: 'an answer', exposed: false })
+}
+
+/** Adds a tool call to its turn, unless its id is known. Its result may have been added before. */
+export function addCall(
+  transcript: Transcript,
+  turn: Turn,
+  id: string,
+  tool: unknown,
+  toolInput: unknown,
+): void {
+  if (transcript.calls.has(id)) return
+  const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
+  const input = objectOf(toolInput)
+  const effects = effectsOf(name, input)
+  const dangerousActions = dangerousActionsOf(name, input, effects)
+  const call: ToolCall = { name, effects, dangerousActions, ok: transcript.results.get(id) ?? null }
+  transcript.calls.set(id, { call, turn })
+  turn.calls.push(call)
+  const where = `the input of ${name}`
+  transcript.scan.add(textsIn(input), { transcript, turn, call, where, exposed: effects.exposesInput })
+}
+
+/** Adds the result of the tool call with this id; false when it was added before. */
+export function addResult(transcript: Transcript, id: string, ok: boolean, text: string): boolean {
+  if (transcript.results.has(id)) return false
+  transcript.results.set(id, ok)
+  const known = transcript.calls.get(id)
+  if (known !== undefined) known.call.ok = ok
+  const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
+  transcript.scan.add(text, {
+    transcript,
+    turn: known?.turn ?? null,
+    call: known?.call ?? null,
+    where,
+    exposed: false,
+  })
+  return true
+}
+
+/** Adds an interruption, rejection, compaction or API error; it replaces one with the same type and key. */
+export function addEvent(
+  transcript: Transcript,
+  type: EventType,
+  key: string,
+  at: string | null,
+  turn: Turn | null = null,
+): void {
+  if (transcript.events.size < MAX_EVENTS) transcript.events.set(`${type} ${key}`, { type, at, turn })
+}
+
+/** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
+export function addMode(transcript: Transcript, action: DangerousAction | null, at: string | null): void {
+  if (action !== null && !transcript.modes.has(action.ruleId))
+    transcript.modes.set(action.ruleId, { action, at })
+}

@@ -1,0 +1,16 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** The folder of the repository. */
+export const ROOT = resolve(import.meta.dir, '../..')
+
+/** The package.json in a folder below the repository's. */
+export const readPackage = (folder = '') =>
+  JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))
+
+/** Writes a file by rename, so that an interrupted or concurrent build never leaves a part of it. */
+export function replaceFile(path: string, content: Uint8Array | string): void {
+  const temporary = `${path}.${process.pid}`
+  writeFileSync(temporary, content)
+  renameSync(temporary, path)
+}

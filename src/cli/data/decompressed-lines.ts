@@ -1,0 +1,84 @@
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { OperatorError } from '../../errors.ts'
+import { type Line, splitLines } from '../../split-lines.ts'
+
+const CHUNK = 1024 * 1024
+const GZIP = [0x1f, 0x8b]
+const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
+
+/** The size of a file in bytes; null for standard input (`-`). Throws OperatorError when it cannot be read. */
+export function sizeOf(path: string): number | null {
+  if (path === '-') return null
+  if (!existsSync(path)) throw new OperatorError(`no such file: ${path}`)
+  const stats = statSync(path)
+  if (stats.isDirectory()) throw new OperatorError(`${path} is a folder`)
+  return stats.size
+}
+
+/**
+ * The lines of a file, or of standard input for `-`, unpacked when they are packed by gzip or zstd. Streams; `onBytes`
+ * gets the number of bytes read, before unpacking. Throws OperatorError when the file cannot be read or is damaged.
+ */
+export async function* readDecompressedLines(
+  path: string,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Line> {
+  const source = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK })
+  try {
+    yield* splitLines(await unpacked(counted(source, onBytes)))
+  } catch (error) {
+    // of the file system or gunzip with a code, of DecompressionStream a TypeError
+    if (!(error instanceof Error) || !('code' in error || error instanceof TypeError)) throw error
+    throw new OperatorError(`${path} cannot be read: ${error.message}`)
+  }
+}
+
+async function* counted(
+  chunks: AsyncIterable<Buffer>,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    onBytes(chunk.length)
+    yield chunk
+  }
+}
+
+/** The form is detected by the first bytes: standard input cannot be read twice. */
+async function unpacked(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+  let head = Buffer.alloc(0)
+  while (head.length < ZSTD.length) {
+    const { done, value } = await chunks.next()
+    if (done) break
+    head = Buffer.concat([head, value])
+  }
+  const whole = chain(head, chunks)
+  if (startsWith(head, ZSTD)) return unpackZstd(whole)
+  if (!startsWith(head, GZIP)) return whole
+  const packed = Readable.from(whole)
+  const gunzip = createGunzip()
+  packed.on('error', (error) => gunzip.destroy(error))
+  return packed.pipe(gunzip)
+}
+
+const startsWith = (head: Buffer, bytes: readonly number[]): boolean =>
+  bytes.every((byte, index) => head[index] === byte)
+
+async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield head
+  yield* rest
+}
+
+/** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` accepts a truncated file as a complete one. */
+async function* unpackZstd(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const { done, value } = await packed.next()
+      if (done) controller.close()
+      else controller.enqueue(new Uint8Array(value))
+    },
+  })
+  for await (const chunk of source.pipeThrough(new DecompressionStream('zstd')))
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}

@@ -1,0 +1,82 @@
+import type { Fragment, ISql } from './client.ts'
+
+/** A table whose rows are computed from other tables and kept up to date by their writers: rollups, counts, indexes. */
+export interface DerivedTable {
+  name: string
+  /** All columns but org_id. Differences are listed in their order. */
+  columns: readonly string[]
+  /** Computes the rows anew: reads all of the organization's data. */
+  query: (sql: ISql, orgId: string) => Fragment
+  /** The column that holds a count which writers change by differences: a row with 0 equals no row. The other columns are the key. */
+  count?: string
+  /** Names a row in a message; values are texts. */
+  describe: (row: Readonly<Record<string, string>>) => string
+}
+
+/** Rows that differ are read up to this number in each table. */
+const MAX_DIFFERENCES = 100
+
+/**
+ * Deletes the organization's rows of these tables and computes them anew, in the order given. Needs the organization's
+ * lock; where writers of a `count` do not take it, they wait for the rows they change and add to the new ones.
+ */
+export async function rebuildTables(tx: ISql, orgId: string, tables: readonly DerivedTable[]): Promise<void> {
+  for (const { name, columns, query, count } of tables) {
+    const names = tx.unsafe(columns.join(', '))
+    await tx`
+      delete from ${tx(name)} t
+      where t.org_id = ${orgId}`
+    await tx`
+      insert into ${tx(name)} as t (org_id, ${names})
+      select ${orgId}, ${names}
+      from (${query(tx, orgId)}) q
+      ${count === undefined ? tx`` : addToCount(tx, columns, count)}`
+  }
+}
+
+const addToCount = (tx: ISql, columns: readonly string[], count: string) => tx`
+  on conflict (org_id, ${tx.unsafe(columns.filter((column) => column !== count).join(', '))}) do update set
+    ${tx(count)} = t.${tx(count)} + excluded.${tx(count)}`
+
+/**
+ * Names the rows that differ from what their queries compute, by table and columns; [] when all agree. One statement a
+ * table, so that the stored and the computed rows are of the same instant.
+ */
+export async function findDifferences(
+  sql: ISql,
+  orgId: string,
+  tables: readonly DerivedTable[],
+): Promise<string[]> {
+  const found = new Set<string>()
+  for (const table of tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const row of await differingRows(sql, orgId, table)) found.add(table.describe(row))
+  }
+  return [...found]
+}
+
+async function differingRows(
+  sql: ISql,
+  orgId: string,
+  { name, columns, query, count }: DerivedTable,
+): Promise<Record<string, string>[]> {
+  const names = sql.unsafe(columns.join(', '))
+  return await sql<Record<string, string>[]>`
+    with computed as (
+      select ${names}
+      from (${query(sql, orgId)}) q
+    ),
+    stored as (
+      select ${names}
+      from ${sql(name)} t
+      where t.org_id = ${orgId}
+        ${count === undefined ? sql`` : sql`and t.${sql(count)} <> 0`}
+    )
+    select ${sql.unsafe(columns.map((column) => `d.${column}::text as ${column}`).join(', '))}
+    from (
+      (table computed except all table stored)
+      union all
+      (table stored except all table computed)
+    ) d
+    order by ${sql.unsafe(columns.map((column) => `d.${column}`).join(', '))}
+    limit ${MAX_DIFFERENCES}`
+}

@@ -1,0 +1,199 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { codeOf, OperatorError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { ConnectTarget } from '../client.ts'
+import { type Assets, findAssets } from './assets.ts'
+import { acquireInstanceLock, type InstanceLock, type Role, readHolder } from './instance-lock.ts'
+import { pageOutExecutable } from './page-out.ts'
+import { cannotSwitchUser, readPidFile, SOCKET_NAME, startPostmaster } from './postmaster.ts'
+import { isPostmasterOf, stopStalePostmaster } from './stale-postmaster.ts'
+import { changeOwner, chooseSystemUser, makeReachable, type SystemUser } from './system-user.ts'
+import {
+  programFolder,
+  removeLeftovers,
+  removeOtherPrograms,
+  unpackCluster,
+  unpackProgram,
+} from './unpack.ts'
+
+export interface EmbeddedOptions {
+  /** Created when missing. Only one process uses it at a time. */
+  dataDir: string
+  log: Log
+  /** `serve` unless given. */
+  role?: Role
+  /** false: nothing is flushed to disk; for databases that are thrown away. true unless given. */
+  durable?: boolean
+}
+
+/** The embedded PostgreSQL, which listens on a unix socket only. */
+export interface Embedded {
+  target: ConnectTarget
+  pid: number
+  /** Resolves when it ends, also without `stop`: `exit code 1`, and the reason where it is known. */
+  exited: Promise<string>
+  /** Stops it and releases the data directory; may be called twice. */
+  stop(): Promise<void>
+}
+
+const USER = 'postgres'
+const DATABASE = 'postgres'
+/** The kernel's sun_path has 108 bytes, one of them for the terminating NUL. */
+const MAX_SOCKET_PATH = 107
+const SHARED_HOME = '/var/cache/cloud-analytics'
+const FALLBACK_SOCKET_PREFIX = '/tmp/cloud-analytics-'
+
+/** Starts PostgreSQL on `dataDir`. Throws OperatorError when that is in use, not writable, on a full disk and so on. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const embedded = await tryStartEmbedded(options)
+  if (embedded === undefined) throw inUse(options.dataDir)
+  return embedded
+}
+
+/** As `startEmbedded`, but undefined when another process uses `dataDir`. */
+export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedded | undefined> {
+  const { role = 'serve', log } = options
+  const assets = findAssets()
+  try {
+    mkdirSync(dirname(options.dataDir), { recursive: true })
+    if (!existsSync(options.dataDir)) mkdirSync(options.dataDir, { mode: 0o700 })
+    const dataDir = realpathSync(options.dataDir)
+    const lock = acquireInstanceLock(dataDir)
+    if (lock === undefined) return undefined
+    try {
+      return await startLocked(lock, assets, { durable: true, ...options, role, log, dataDir })
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  } catch (error) {
+    throw explain(error, options.dataDir)
+  }
+}
+
+/** The error for a data directory that another process uses. */
+export function inUse(dataDir: string): OperatorError {
+  const pid = readHolder(dataDir)?.pid ?? 'unknown'
+  return new OperatorError(`${dataDir} is in use by another running instance (pid ${pid})`)
+}
+
+/** The PostgreSQL that another process runs on `dataDir`; undefined when none is ready. */
+export function attachEmbedded(dataDir: string): ConnectTarget | undefined {
+  const holder = readHolder(dataDir)
+  if (holder?.socketDir === undefined) return undefined
+  const cluster = clusterFolder(realpathSync(dataDir), findAssets())
+  const state = readPidFile(cluster)
+  if (state?.ready !== true || !isPostmasterOf(state.pid, cluster)) return undefined
+  return { socketDir: holder.socketDir, user: USER, database: DATABASE }
+}
+
+async function startLocked(
+  lock: InstanceLock,
+  assets: Assets,
+  options: Required<EmbeddedOptions>,
+): Promise<Embedded> {
+  const { dataDir, log, role, durable } = options
+  const previous = readHolder(dataDir)
+  lock.announce({ pid: process.pid, role })
+  removeLeftovers(dataDir)
+  if (previous?.socketDir?.startsWith(FALLBACK_SOCKET_PREFIX))
+    rmSync(previous.socketDir, { recursive: true, force: true })
+  const cluster = clusterFolder(dataDir, assets)
+  refuseOtherMajor(dataDir, cluster, assets)
+  const user = chooseSystemUser(cluster)
+  const reachable = user === undefined || makeReachable(dataDir, user)
+  await stopStalePostmaster(cluster, log)
+  const setOwner = (folder: string) => user !== undefined && changeOwnerOrExplain(folder, user)
+  const program = programFolder(assets, reachable ? dataDir : sharedHome(dataDir))
+  const missing: Promise<void>[] = []
+  if (!existsSync(program)) missing.push(unpackProgram(assets, program, { durable }))
+  if (existsSync(cluster)) setOwner(cluster)
+  else missing.push(unpackCluster(assets, cluster, { durable }, setOwner))
+  await Promise.all(missing)
+  // without this the unpacked archives stay in the heap: 190 MB instead of 25
+  if (missing.length > 0) {
+    Bun.gc(true)
+    pageOutExecutable()
+  }
+  const socketDir = makeSocketFolder(dataDir, reachable)
+  setOwner(socketDir)
+  const postmaster = await startPostmaster({ program, cluster, socketDir, user, reachable, durable, log })
+  if (reachable) removeOtherPrograms(dataDir, program)
+  lock.announce({ pid: process.pid, role, socketDir })
+  const stop = async () => {
+    await postmaster.stop()
+    if (socketDir.startsWith(FALLBACK_SOCKET_PREFIX)) rmSync(socketDir, { recursive: true, force: true })
+    lock.release()
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    target: { socketDir, user: USER, database: DATABASE },
+    pid: postmaster.pid,
+    exited: postmaster.exited,
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+/** In a container without that capability, or with a single uid, root cannot change the owner of files. */
+function changeOwnerOrExplain(folder: string, user: SystemUser): void {
+  try {
+    changeOwner(folder, user)
+  } catch (error) {
+    if (/^(EPERM|EINVAL)$/.test(codeOf(error) ?? '')) throw cannotSwitchUser(user)
+    throw error
+  }
+}
+
+/**
+ * Where the program is unpacked when PostgreSQL's user cannot reach the data directory: its loader needs a real path.
+ */
+function sharedHome(dataDir: string): string {
+  try {
+    mkdirSync(SHARED_HOME, { recursive: true, mode: 0o755 })
+    return SHARED_HOME
+  } catch {
+    throw new OperatorError(
+      `PostgreSQL cannot run as root, and a folder above ${dataDir} is closed to other users: set DATA_DIR to a folder they ` +
+        'can reach, such as /var/lib/cloud-analytics, or run as an ordinary user, or set DATABASE_URL',
+    )
+  }
+}
+
+const clusterFolder = (dataDir: string, assets: Assets) => join(dataDir, `data-${assets.manifest.major}`)
+
+/** PostgreSQL can neither read nor convert the files of another major version. */
+function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets): void {
+  if (existsSync(cluster)) return
+  const other = readdirSync(dataDir).flatMap((name) => /^data-(\d+)$/.exec(name)?.[1] ?? [])[0]
+  if (other === undefined) return
+  throw new OperatorError(
+    `${dataDir} holds a database of PostgreSQL ${other}, and this program carries ${manifest.major}: ` +
+      'with the program that made it write each organization to a file (`cloud-analytics export --org SLUG > FILE`), and ' +
+      '`import` the files here into another DATA_DIR',
+  )
+}
+
+function makeSocketFolder(dataDir: string, reachable: boolean): string {
+  const folder = join(dataDir, 'run')
+  const fits = Buffer.byteLength(join(folder, SOCKET_NAME)) <= MAX_SOCKET_PATH
+  if (!fits || !reachable) return mkdtempSync(FALLBACK_SOCKET_PREFIX)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+  return folder
+}
+
+function explain(error: unknown, dataDir: string): unknown {
+  const code = codeOf(error) ?? ''
+  if (/^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_PERM)/.test(code)) {
+    return new OperatorError(
+      `the data directory ${dataDir} cannot be written (${code}): set DATA_DIR to a folder this user owns, or set DATABASE_URL`,
+    )
+  }
+  if (/^(ENOSPC|EDQUOT|SQLITE_FULL)/.test(code)) {
+    return new OperatorError(
+      `no space left for the database in ${dataDir}: free some and start again; a new one needs 100 MB`,
+    )
+  }
+  return error
+}

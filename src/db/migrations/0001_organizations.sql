@@ -1,0 +1,49 @@
+-- Every key and index starts with org_id, so that the same schema serves one server and a cluster whose tables are
+-- distributed by org_id (Citus). Only organizations and api_keys are copied to every node of such a cluster: they are
+-- small and are found without an org_id. Other tables have no foreign key to organizations.
+
+create table organizations (
+  org_id text primary key,
+  slug text not null unique,
+  name text not null,
+  plan text not null check (plan in ('cloud_pro', 'cloud_team', 'cloud_enterprise')),
+  created_at timestamptz not null default now(),
+  -- whether badges are shown without a token
+  badges_public boolean not null default false,
+  -- SHA-256 of the token that shows private badges; null: no token was made
+  badge_token_hash bytea,
+  -- what differs from the defaults: { labels?, thresholds?, colors? } (badges/model.ts)
+  badge_look json not null default '{}'
+);
+
+create table api_keys (
+  id text primary key,
+  org_id text not null references organizations (org_id),
+  name text not null,
+  -- SHA-256 of the key, which is stored nowhere
+  key_hash bytea not null,
+  scopes text[] not null,
+  created_at timestamptz not null default now(),
+  -- null: never
+  expires_at timestamptz,
+  last_used_at timestamptz,
+  revoked_at timestamptz
+);
+create index api_keys_by_org on api_keys (org_id, created_at, id);
+
+-- One row per organization. Every transaction that writes an organization's data first locks its row (db/org-lock.ts):
+-- writers of one organization run one after the other, so that rollups, budgets and times of the audit log stay exact;
+-- writers of different organizations never wait for each other.
+create table org_locks (
+  org_id text primary key
+);
+
+-- Requests of the current minute per organization; instances take leases from it (http/rate-limit.ts). Unlogged: a
+-- crash of PostgreSQL empties it, and at most one minute's requests are not counted.
+create unlogged table rate_windows (
+  org_id text primary key,
+  -- minutes since 1970
+  minute bigint not null,
+  -- requests leased in that minute
+  used integer not null
+) with (fillfactor = 50);

@@ -1,0 +1,63 @@
+import type { Fragment, ISql } from './client.ts'
+
+/** Types of columns, and what JavaScript gives for a value of each. */
+interface ColumnTypes {
+  text: string | null
+  integer: number
+  smallint: number
+  bigint: number
+  /** A text keeps every digit. */
+  numeric: string | number | null
+  /** `YYYY-MM-DD`. */
+  date: string
+  /** RFC 3339, `infinity` or `-infinity`. */
+  timestamptz: string | null
+  boolean: boolean
+  /** In hex. */
+  bytea: string | null
+}
+type ColumnType = keyof ColumnTypes
+
+/** The types whose values are of TypeScript's type `Value`. */
+type TypesOf<Value> = {
+  [Type in ColumnType]: [Value] extends [ColumnTypes[Type]] ? Type : never
+}[ColumnType]
+
+/** A type, for the field of the column's name; or a type and how the value follows from the row. */
+type Column<Row, Name> =
+  | (Name extends keyof Row ? TypesOf<Row[Name]> : never)
+  | { [Type in ColumnType]: readonly [type: Type, value: (row: Row) => ColumnTypes[Type]] }[ColumnType]
+
+/**
+ * `rows` as a table, for `from`: `unnest($1::text[], $2::date[]) as n (id, day)`. The statement has one parameter a
+ * column, so that it is prepared once for any number of rows.
+ */
+export function unnest<Row extends object, Name extends string>(
+  sql: ISql,
+  rows: readonly Row[],
+  columns: { readonly [Each in Name]: Column<Row, Each> },
+  alias = 'n',
+): Fragment {
+  const described = Object.entries<Column<Row, Name>>(columns)
+  const arrays = described.map(([name, column]) => {
+    const [type, values] =
+      typeof column === 'string'
+        ? [column, rows.map((row) => row[name as keyof Row])]
+        : [column[0], rows.map((row) => column[1](row))]
+    return arrayOf(sql, type, values)
+  })
+  const list = arrays.reduce((all, array) => sql`${all}, ${array}`)
+  return sql`unnest(${list}) as ${sql.unsafe(`${alias} (${described.map(([name]) => name).join(', ')})`)}`
+}
+
+/** The driver takes the type of an array's first element for that of the array, unless the elements are texts or numbers. */
+function arrayOf(sql: ISql, type: ColumnType, values: readonly unknown[]): Fragment {
+  switch (type) {
+    case 'boolean':
+      return sql`${values.map(String)}::text[]::boolean[]`
+    case 'bytea':
+      return sql`${values.map((hex) => (hex === null ? null : `\\x${hex}`))}::text[]::bytea[]`
+    default:
+      return sql`${values as string[]}::${sql.unsafe(type)}[]`
+  }
+}

@@ -1,0 +1,82 @@
+/** How many records of a request created something, updated something, or changed nothing. */
+export interface RecordCounts {
+  created: number
+  updated: number
+  unchanged: number
+}
+
+/** What a writer did with the records of a request. */
+export interface WriteResult extends RecordCounts {
+  /** For the audit log: ids of what the request created, and of what was stored before and was updated. */
+  createdIds: readonly string[]
+  updatedIds: readonly string[]
+}
+
+/** The rows to write, each key once, and the counts of the request. */
+export interface Changes<Row> extends WriteResult {
+  rows: Row[]
+}
+
+interface Comparison<Row, Stored> {
+  /** What identifies a row, as in the keys of the stored ones. */
+  keyOf: (row: Row) => string
+  /** For the audit log. */
+  idOf: (row: Row) => string
+  isSame: (row: Row, stored: Stored) => boolean
+}
+
+/**
+ * Compares rows with what is stored, by key. A key that occurs more than once is compared and counted each time, with the
+ * row before it; the last one that differs is written.
+ */
+export function findChanges<Stored, Row extends Stored>(
+  rows: readonly Row[],
+  stored: ReadonlyMap<string, Stored>,
+  { keyOf, idOf, isSame }: Comparison<Row, Stored>,
+): Changes<Row> {
+  const latest = new Map(stored)
+  const changed = new Map<string, Row>()
+  const counts: RecordCounts = { created: 0, updated: 0, unchanged: 0 }
+  for (const row of rows) {
+    const key = keyOf(row)
+    const before = latest.get(key)
+    if (before !== undefined && isSame(row, before)) {
+      counts.unchanged += 1
+      continue
+    }
+    counts[before === undefined ? 'created' : 'updated'] += 1
+    latest.set(key, row)
+    changed.set(key, row)
+  }
+  const isStored = ([key]: [string, Row]) => stored.has(key)
+  const ids = (entries: [string, Row][]) => entries.map(([, row]) => idOf(row))
+  return {
+    ...counts,
+    rows: [...changed.values()],
+    createdIds: ids([...changed].filter((entry) => !isStored(entry))),
+    updatedIds: ids([...changed].filter(isStored)),
+  }
+}
+
+/**
+ * The same where only the last row of a key counts and those before it count as unchanged: a request that is repeated
+ * does not change a row back and forth.
+ */
+export function findLastChanges<Stored, Row extends Stored>(
+  rows: readonly Row[],
+  stored: ReadonlyMap<string, Stored>,
+  comparison: Comparison<Row, Stored>,
+): Changes<Row> {
+  const last = [...new Map(rows.map((row) => [comparison.keyOf(row), row])).values()]
+  const changes = findChanges(last, stored, comparison)
+  return { ...changes, unchanged: rows.length - changes.rows.length }
+}
+
+/** What a writer did that had no records. */
+export const NOTHING_WRITTEN: WriteResult = {
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  createdIds: [],
+  updatedIds: [],
+}

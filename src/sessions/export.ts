@@ -1,0 +1,76 @@
+import type { Sql } from '../db/client.ts'
+
+/** Sessions with their details read at a time: some MB. */
+const PAGE = 500
+
+interface SessionRow {
+  id: string
+  project_name: string
+  created_at: Date
+  /** `created_at` with microseconds, where the next page begins. */
+  position: string
+  turns: number
+  estimated_cost: string
+  quality_score: string
+  user_id: string | null
+  user_email: string | null
+  detail: string
+}
+
+/**
+ * Every session as a line of NDJSON, by `created_at` and `id`, page by page. Each page is as of its own instant: a session
+ * that is written meanwhile is exported as it was before or after.
+ */
+export async function* exportSessions(sql: Sql, orgId: string): AsyncGenerator<string> {
+  let after = { position: '-infinity', id: '' }
+  for (;;) {
+    const rows = await sessionsAfter(sql, orgId, after)
+    yield rows.map(sessionLine).join('')
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < PAGE) return
+    after = { position: last.position, id: last.id }
+  }
+}
+
+async function sessionsAfter(
+  sql: Sql,
+  orgId: string,
+  after: { position: string; id: string },
+): Promise<SessionRow[]> {
+  return await sql<SessionRow[]>`
+    select s.id, s.project as project_name, s.created_at, s.created_at::text as position, s.turns, s.estimated_cost,
+      s.quality_score, s.user_id, s.user_email,
+      (
+        select d.detail::text
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as detail
+    from sessions s
+    where s.org_id = ${orgId}
+      and (s.created_at, s.id) > (${after.position}::timestamptz, ${after.id})
+    order by s.created_at, s.id
+    limit ${PAGE}`
+}
+
+/** The stored detail is a JSON object already: its fields follow the others. */
+function sessionLine({ position: _position, detail, ...row }: SessionRow): string {
+  const head = JSON.stringify({
+    type: 'session',
+    ...row,
+    estimated_cost: Number(row.estimated_cost),
+    quality_score: Number(row.quality_score),
+  })
+  return `${head.slice(0, -1)},${detail.slice(1)}\n`
+}
+
+/** How many lines `exportSessions` gives. */
+export async function countSessions(sql: Sql, orgId: string): Promise<number> {
+  const [row] = await sql<{ sessions: string }[]>`
+    select coalesce(sum(r.sessions), 0) as sessions
+    from session_rollups r
+    where r.org_id = ${orgId}
+      and r.grain = 'month'
+      and r.project = ''`
+  return Number(row?.sessions ?? 0)
+}

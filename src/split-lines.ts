@@ -1,0 +1,44 @@
+/** A line of a file. */
+export interface Line {
+  /** From 1; blank lines are counted but not returned. */
+  number: number
+  /** undefined when the line is longer than the limit. */
+  text: string | undefined
+}
+
+/** Tool results of up to 67 MB on one line occur; such a line has no usage and is reported instead of read. */
+export const MAX_LINE_BYTES = 32 * 1024 * 1024
+const NEWLINE = 10
+
+/**
+ * The lines of a stream of bytes. At most one line and one chunk are in memory; the stream may reuse a chunk's memory
+ * for the next chunk. Bytes that are not UTF-8 become U+FFFD.
+ */
+export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let number = 1
+  let parts: Buffer[] = []
+  let length = 0
+  const take = (end: Buffer): Line => {
+    const isTooLong = length + end.length > MAX_LINE_BYTES
+    const whole = parts.length === 0 || isTooLong ? end : Buffer.concat([...parts, end])
+    parts = []
+    length = 0
+    return { number: number++, text: isTooLong ? undefined : whole.toString('utf8') }
+  }
+  for await (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = take(chunk.subarray(start, end))
+      if (!isBlank(line)) yield line
+      start = end + 1
+    }
+    length += chunk.length - start
+    if (length <= MAX_LINE_BYTES) parts.push(Buffer.from(chunk.subarray(start)))
+    else parts = []
+  }
+  if (length === 0) return
+  const line = take(Buffer.alloc(0))
+  if (!isBlank(line)) yield line
+}
+
+const isBlank = ({ text }: Line): boolean => text !== undefined && /^[\s\uFEFF]*$/.test(text)

@@ -1,0 +1,29 @@
+import { ApiError } from '../../errors.ts'
+
+/** In flight for one endpoint in this process. */
+const MAX_TESTS = 4
+const RETRY_AFTER_S = 1
+
+/** Runs `work`. Throws RATE_LIMITED when MAX_TESTS tests of the endpoint are in flight. */
+export type TestLimit = <Result>(endpointId: string, work: () => Promise<Result>) => Promise<Result>
+
+/** Tests are sent by the main thread, so that the limits of the worker do not hold for them. */
+export function createTestLimit(): TestLimit {
+  const inFlight = new Map<string, number>()
+  return async (endpointId, work) => {
+    const count = inFlight.get(endpointId) ?? 0
+    if (count >= MAX_TESTS) {
+      throw new ApiError('RATE_LIMITED', `${MAX_TESTS} tests of this endpoint are in flight; try again`, {
+        headers: { 'retry-after': String(RETRY_AFTER_S), 'x-ratelimit-remaining': '0' },
+      })
+    }
+    inFlight.set(endpointId, count + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (inFlight.get(endpointId) ?? 1) - 1
+      if (left === 0) inFlight.delete(endpointId)
+      else inFlight.set(endpointId, left)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { type Actor, recordEntries } from '../../audit/log/append.ts'
+import { microsOf, timestampOf } from '../../dates.ts'
+import type { Sql } from '../../db/client.ts'
+import { validationError } from '../../errors.ts'
+import { newOrderedId } from '../../ids.ts'
+import type { EnqueueWrite } from '../../organizations/queue.ts'
+import { type AttemptDeps, makeAttempt } from '../attempt.ts'
+import { inOrganizationTransaction } from '../endpoints.ts'
+import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
+import { insertTest } from '../outbox/insert-test.ts'
+import { leaseMsOf } from '../outbox/lease.ts'
+import { wakeWorker } from '../outbox/notify.ts'
+import { countUndelivered, redeliverOne, redeliverSpan, type Span } from '../outbox/redeliver.ts'
+import { settle } from '../outbox/settle.ts'
+import { getEndpoint, noEndpoint } from '../queries.ts'
+import { getDelivery } from './history-queries.ts'
+import type { Delivery, RecoverBody, RecoverResponse, TestResponse } from './model.ts'
+
+// Deliveries on request: tests and redeliveries, each with an entry in the audit log.
+
+const MESSAGE = 'This is a test event. Your endpoint receives webhooks.'
+
+export interface RedeliveryDeps extends AttemptDeps {
+  /** For transactions. */
+  writes: Sql
+  now: () => Date
+  /** Time of an attempt. */
+  timeoutMs: number
+  retryDelaysS: readonly number[]
+  enqueueWrite: EnqueueWrite
+}
+
+/**
+ * Sends the test event, or the example of another event, to the endpoint in one attempt and waits for its result, also when
+ * the endpoint is disabled. Continues when the client disconnects: the delivery is in the history. Throws NOT_FOUND.
+ */
+export async function testEndpoint(
+  deps: RedeliveryDeps,
+  orgId: string,
+  actor: Actor,
+  id: string,
+  event: EventName | undefined,
+): Promise<TestResponse> {
+  const at = deps.now()
+  const eventId = newOrderedId('evt', at)
+  const deliveryId = newOrderedId('dlv', at)
+  const name = event ?? TEST_EVENT.name
+  const body =
+    event === undefined
+      ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
+      : bodyOf(eventId, event, at, EVENTS[event].example)
+  const delivery = await deps.enqueueWrite(orgId, () =>
+    inOrganizationTransaction(deps.writes, orgId, async (tx) => {
+      const leaseMs = leaseMsOf(deps.timeoutMs)
+      const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
+      if (made === undefined) throw noEndpoint()
+      const details = { ids: [id, deliveryId], event: name }
+      await recordEntries(tx, orgId, actor, [{ action: 'webhook.tested', details }])
+      return made
+    }),
+  )
+  const result = await makeAttempt(deps, orgId, delivery)
+  await settle(
+    deps.writes,
+    orgId,
+    [{ deliveryId, endpointId: id, attempt: delivery.attempt, result }],
+    deps.retryDelaysS,
+  )
+  return {
+    delivery_id: deliveryId,
+    event: name,
+    success: result.ok,
+    status_code: result.statusCode,
+    duration_ms: Math.round(result.durationMs),
+    error: result.error,
+    response_body: result.responseBody,
+  }
+}
+
+/**
+ * Makes a delivery due now: a finished one for one more attempt, a waiting one with its retries. One in flight is not
+ * changed. Throws NOT_FOUND.
+ */
+export async function redeliver(
+  { writes, enqueueWrite }: Pick<RedeliveryDeps, 'writes' | 'enqueueWrite'>,
+  orgId: string,
+  actor: Actor,
+  endpointId: string,
+  id: string,
+): Promise<Delivery> {
+  return await enqueueWrite(orgId, () =>
+    inOrganizationTransaction(writes, orgId, async (tx) => {
+      await getEndpoint(tx, orgId, endpointId)
+      if (await redeliverOne(tx, orgId, endpointId, id)) {
+        const details = { ids: [endpointId, id] }
+        await recordEntries(tx, orgId, actor, [{ action: 'webhook.redelivered', details }])
+        await wakeWorker(tx, orgId)
+      }
+      return await getDelivery(tx, orgId, endpointId, id)
+    }),
+  )
+}
+
+/** A time of a request in UTC, with the microseconds of the database. */
+const instant = (text: string): string => timestampOf(microsOf(text))
+
+/** Throws VALIDATION_ERROR when the span ends before it begins. */
+function spanOf({ since, until }: RecoverBody, now: Date): Span {
+  const span = { since: instant(since), until: typeof until === 'string' ? instant(until) : null }
+  if (span.since > (span.until ?? now.toISOString())) {
+    const message = span.until === null ? 'must not be in the future' : 'must not be after until'
+    throw validationError({ field: 'since', message })
+  }
+  return span
+}
+
+/** Makes all failed and cancelled deliveries of a span due now. Throws NOT_FOUND and VALIDATION_ERROR. */
+export async function recover(
+  deps: RedeliveryDeps,
+  orgId: string,
+  actor: Actor,
+  endpointId: string,
+  body: RecoverBody,
+): Promise<RecoverResponse> {
+  const span = spanOf(body, deps.now())
+  if (body.dry_run === true) {
+    await getEndpoint(deps.writes, orgId, endpointId)
+    return { count: await countUndelivered(deps.writes, orgId, endpointId, span) }
+  }
+  return await deps.enqueueWrite(orgId, () =>
+    inOrganizationTransaction(deps.writes, orgId, async (tx) => {
+      await getEndpoint(tx, orgId, endpointId)
+      const count = await redeliverSpan(tx, orgId, endpointId, span)
+      if (count > 0) {
+        const details = { ids: [endpointId], since: span.since, until: span.until, count }
+        await recordEntries(tx, orgId, actor, [{ action: 'webhook.recovered', details }])
+        await wakeWorker(tx, orgId)
+      }
+      return { count }
+    }),
+  )
+}

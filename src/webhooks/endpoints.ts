@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { type Actor, recordEntries } from '../audit/log/append.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { validationError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { secretContext } from './attempt.ts'
+import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
+import { findStoredResponse, type Idempotency, storeResponse } from './idempotency.ts'
+import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
+import {
+  countEndpoints,
+  deleteEndpointRow,
+  getEndpoint,
+  insertEndpointRow,
+  noEndpoint,
+  replaceSecret,
+  type StoredSecret,
+  updateEndpointRow,
+} from './queries.ts'
+import type { SecretBox } from './signing/secret-box.ts'
+import { holdSecretKey } from './signing/secret-key-queries.ts'
+
+// Changes of endpoints: each is one transaction under the organization's lock, with an entry in the audit log.
+
+const SECRET_BYTES = 32
+const HINT_LENGTH = 4
+
+export interface EndpointDeps {
+  /** For transactions. */
+  writes: Sql
+  box: SecretBox
+  /** Limit of an organization. */
+  maxEndpoints: number
+}
+
+/** Runs `work` in a transaction under the organization's lock. */
+export const inOrganizationTransaction = <Result>(
+  writes: Sql,
+  orgId: string,
+  work: (tx: ISql) => Promise<Result>,
+): Promise<Result> =>
+  writes.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    return await work(tx)
+  }) as Promise<Result>
+
+/** A new signing secret: `whsec_` and 32 random bytes in base64; and how it is stored for this endpoint. */
+function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string; stored: StoredSecret } {
+  const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+  const sealed = box.seal(secret, secretContext(orgId, id))
+  return { secret, stored: { sealed, hint: secret.slice(-HINT_LENGTH) } }
+}
+
+/**
+ * Adds an endpoint. A repeated request, by its idempotency key, adds nothing and has the first response. Throws
+ * VALIDATION_ERROR at the limit, and for a key that came with another body.
+ */
+export async function createEndpoint(
+  { writes, box, maxEndpoints }: EndpointDeps,
+  orgId: string,
+  actor: Actor,
+  wanted: NewEndpoint,
+  idempotency: Idempotency | undefined,
+): Promise<CreatedEndpoint> {
+  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+    const before = await findStoredResponse(tx, box, orgId, idempotency)
+    if (before !== undefined) return JSON.parse(before) as CreatedEndpoint
+    if ((await countEndpoints(tx, orgId)) >= maxEndpoints) {
+      const message = `an organization has at most ${maxEndpoints} webhook endpoints; delete one first`
+      throw validationError({ field: 'body', message })
+    }
+    await holdSecretKey(tx, box.digest)
+    const id = newId('hook')
+    const { secret, stored } = makeSecret(box, orgId, id)
+    await insertEndpointRow(tx, orgId, id, wanted, stored)
+    const details = { ids: [id], url: wanted.url, events: wanted.events, enabled: wanted.enabled }
+    await recordEntries(tx, orgId, actor, [{ action: 'webhook.created', details }])
+    const created = { ...(await getEndpoint(tx, orgId, id)), secret }
+    await storeResponse(tx, box, orgId, idempotency, JSON.stringify(created))
+    return created
+  })
+}
+
+/** Updates the fields that differ, if any. Throws NOT_FOUND. */
+export async function updateEndpoint(
+  { writes }: EndpointDeps,
+  orgId: string,
+  actor: Actor,
+  id: string,
+  change: EndpointChange,
+): Promise<Endpoint> {
+  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+    const before = await getEndpoint(tx, orgId, id)
+    const differing = Object.fromEntries(
+      Object.entries(change).filter(
+        ([field, value]) => !Bun.deepEquals(before[field as keyof Endpoint], value),
+      ),
+    ) satisfies EndpointChange
+    if (Object.keys(differing).length === 0) return before
+    await updateEndpointRow(tx, orgId, id, differing)
+    const details = { ids: [id], url: before.url, changed: differing }
+    await recordEntries(tx, orgId, actor, [{ action: 'webhook.updated', details }])
+    return await getEndpoint(tx, orgId, id)
+  })
+}
+
+/** Deletes an endpoint and cancels its waiting deliveries. Throws NOT_FOUND. */
+export async function deleteEndpoint(
+  { writes }: EndpointDeps,
+  orgId: string,
+  actor: Actor,
+  id: string,
+): Promise<void> {
+  await inOrganizationTransaction(writes, orgId, async (tx) => {
+    const { url } = await getEndpoint(tx, orgId, id)
+    if (!(await deleteEndpointRow(tx, orgId, id))) throw noEndpoint()
+    await recordEntries(tx, orgId, actor, [{ action: 'webhook.deleted', details: { ids: [id], url } }])
+  })
+}
+
+/** Replaces the secret; the previous one is valid for `graceS` more seconds. Throws NOT_FOUND. */
+export async function rotateSecret(
+  { writes, box }: EndpointDeps,
+  orgId: string,
+  actor: Actor,
+  id: string,
+  graceS: number,
+): Promise<RotatedSecret> {
+  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+    const { url } = await getEndpoint(tx, orgId, id)
+    await holdSecretKey(tx, box.digest)
+    const { secret, stored } = makeSecret(box, orgId, id)
+    const expiresAt = await replaceSecret(tx, orgId, id, stored, graceS)
+    const details = { ids: [id], url, grace_period_seconds: graceS }
+    await recordEntries(tx, orgId, actor, [{ action: 'webhook.secret_rotated', details }])
+    return { id, secret, previous_secret_expires_at: expiresAt?.toISOString() ?? null }
+  })
+}

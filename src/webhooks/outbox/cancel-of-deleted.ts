@@ -1,0 +1,51 @@
+import type { Sql } from '../../db/client.ts'
+import { inBatches } from './batches.ts'
+import { cancelWaiting } from './cancel.ts'
+
+/** Endpoints in one call; the next call continues. */
+const MAX_ENDPOINTS = 1_000
+const BATCH = 5_000
+
+/**
+ * Cancels deliveries of deleted endpoints that still wait: more than were cancelled with the endpoint, or in flight then and
+ * failed since. Deletes the health that such an attempt has written. Returns how many were cancelled.
+ */
+export async function cancelOfDeletedEndpoints(sql: Sql): Promise<number> {
+  const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
+    select distinct c.org_id, c.endpoint_id
+    from webhook_delivery_counts c
+    where c.status in ('pending', 'pending_retry')
+      and c.deliveries > 0
+      and not exists (
+        select
+        from webhook_endpoints e
+        where e.org_id = c.org_id
+          and e.id = c.endpoint_id
+      )
+    limit ${MAX_ENDPOINTS}`
+  let cancelled = 0
+  for (const { org_id, endpoint_id } of endpoints) {
+    cancelled += await inBatches(BATCH, () => cancelWaiting(sql, org_id, endpoint_id, BATCH))
+  }
+  await deleteHealthOfDeleted(sql)
+  return cancelled
+}
+
+async function deleteHealthOfDeleted(sql: Sql): Promise<void> {
+  const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
+    select h.org_id, h.endpoint_id
+    from webhook_health h
+    where not exists (
+      select
+      from webhook_endpoints e
+      where e.org_id = h.org_id
+        and e.id = h.endpoint_id
+    )
+    limit ${MAX_ENDPOINTS}`
+  for (const { org_id, endpoint_id } of endpoints) {
+    await sql`
+      delete from webhook_health h
+      where h.org_id = ${org_id}
+        and h.endpoint_id = ${endpoint_id}`
+  }
+}

@@ -1,0 +1,35 @@
+import type { Fragment, Sql } from '../../db/client.ts'
+
+/** One due delivery of the endpoint `e`. `isKind` is the condition of one of the queue's partial indexes. */
+const dueOf = (sql: Sql, isKind: Fragment) => sql`
+  select 1
+  from webhook_queue q
+  where q.org_id = e.org_id
+    and q.endpoint_id = e.id
+    and ${isKind}
+    and q.due_at <= now()`
+
+/**
+ * Organizations with due deliveries, in no order: one read without locks. The lateral queries read three index entries of
+ * each endpoint, however many deliveries wait.
+ */
+export async function findDueOrganizations(sql: Sql): Promise<string[]> {
+  const inOrder = sql`
+    order by q.due_at, q.delivery_id
+    limit 1`
+  const rows = await sql<{ org_id: string }[]>`
+    select distinct e.org_id
+    from webhook_endpoints e
+    join organizations o on o.org_id = e.org_id
+    cross join lateral (
+      (${dueOf(sql, sql`not q.leased and q.attempts = 0`)} ${inOrder})
+      union all
+      (${dueOf(sql, sql`not q.leased and q.attempts > 0`)} ${inOrder})
+      union all
+      (${dueOf(sql, sql`q.leased`)} limit 1)
+      limit 1
+    ) w
+    where e.enabled
+      and o.plan <> 'cloud_pro'`
+  return rows.map((row) => row.org_id)
+}

@@ -1,0 +1,64 @@
+import type { ISql } from '../../db/client.ts'
+import type { Attemptable } from './claim.ts'
+import { updateCounts } from './counts.ts'
+
+/** A test event for one endpoint. */
+export interface NewTest {
+  deliveryId: string
+  eventId: string
+  event: string
+  body: string
+  at: Date
+  /** After which the attempt counts as lost. */
+  leaseMs: number
+}
+
+/**
+ * Inserts the event and the delivery of a test with an attempt in flight, which the caller makes and settles. Undefined when
+ * the endpoint does not exist.
+ */
+export async function insertTest(
+  tx: ISql,
+  orgId: string,
+  endpointId: string,
+  { deliveryId, eventId, event, body, at, leaseMs }: NewTest,
+): Promise<Attemptable | undefined> {
+  const [endpoint] = await tx<Pick<Attemptable, 'url' | 'secret' | 'previous_secret'>[]>`
+    select
+      e.url,
+      e.secret,
+      case when e.previous_secret_expires_at > clock_timestamp() then e.previous_secret end as previous_secret
+    from webhook_endpoints e
+    where e.org_id = ${orgId}
+      and e.id = ${endpointId}`
+  if (endpoint === undefined) return undefined
+  await tx`
+    with event as (
+      insert into webhook_events (org_id, id, event, created_at, body)
+      values (${orgId}, ${eventId}, ${event}, ${at}, ${body})
+    ),
+    queued as (
+      insert into webhook_queue (
+        org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, claimed_at, due_at
+      )
+      values (
+        ${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, 'test', 1, 0, 0, true,
+        clock_timestamp(), clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+      )
+    ),
+    changed as (
+      insert into webhook_deliveries (org_id, id, endpoint_id, event_id, event, status, attempts, created_at)
+      values (${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, ${event}, 'pending', 0, ${at})
+      returning endpoint_id, created_at, event, null::text as was, status
+    )
+    ${updateCounts(tx, orgId)}`
+  return {
+    ...endpoint,
+    id: deliveryId,
+    endpoint_id: endpointId,
+    event_id: eventId,
+    event,
+    attempt: 1,
+    body,
+  }
+}

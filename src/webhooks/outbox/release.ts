@@ -1,0 +1,23 @@
+import type { ISql } from '../../db/client.ts'
+
+/**
+ * Gives back a delivery of which nothing was sent, because this machine had no socket left: due again in `delayMs`, the attempt
+ * not counted.
+ */
+export async function release(
+  sql: ISql,
+  orgId: string,
+  { deliveryId, attempt }: { deliveryId: string; attempt: number },
+  delayMs: number,
+): Promise<void> {
+  await sql`
+    update webhook_queue q
+    set
+      leased = false,
+      attempts = q.attempts - 1,
+      due_at = clock_timestamp() + ${delayMs} * interval '1 millisecond'
+    where q.org_id = ${orgId}
+      and q.delivery_id = ${deliveryId}
+      and q.attempts = ${attempt}
+      and q.leased`
+}

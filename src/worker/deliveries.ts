@@ -1,0 +1,76 @@
+import type { Sql } from '../db/client.ts'
+import type { ReconnectingPool } from '../db/reconnecting-pool.ts'
+import type { Log } from '../log.ts'
+import { makeAttempt } from '../webhooks/attempt.ts'
+import { createEgress } from '../webhooks/http/egress.ts'
+import { ownAddresses, resolveByDns } from '../webhooks/http/resolve.ts'
+import { createSender } from '../webhooks/http/sender.ts'
+import { claim } from '../webhooks/outbox/claim.ts'
+import { findDueOrganizations } from '../webhooks/outbox/find-due.ts'
+import { leaseMsOf } from '../webhooks/outbox/lease.ts'
+import { CHANNEL } from '../webhooks/outbox/notify.ts'
+import { release } from '../webhooks/outbox/release.ts'
+import { settle } from '../webhooks/outbox/settle.ts'
+import { createSecretBox, memoizedOpen } from '../webhooks/signing/secret-box.ts'
+import { startListener } from './listener.ts'
+import { startLoop } from './loop.ts'
+import type { WorkerSettings } from './messages.ts'
+
+// The delivery loop on the database and the network, with the settings.
+
+export interface DeliveriesDeps {
+  pool: ReconnectingPool
+  /** Opens a client for LISTEN alone. */
+  openListener: () => Sql
+  settings: WorkerSettings
+  secretKey: Uint8Array
+  log: Log
+}
+
+export interface Deliveries {
+  /** Claims nothing more; resolves when all attempts in flight are settled. */
+  drain(): Promise<void>
+}
+
+/** Delivers until `drain`. */
+export function startDeliveries({
+  pool,
+  openListener,
+  settings,
+  secretKey,
+  log,
+}: DeliveriesDeps): Deliveries {
+  const egress = createEgress({
+    allowCidrs: settings.webhookAllowCidrs,
+    allowHttp: settings.webhookAllowHttp,
+    ownAddresses: ownAddresses(),
+  })
+  const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: settings.webhookTimeoutMs })
+  const box = memoizedOpen(createSecretBox(secretKey))
+  const attemptDeps = { box, sender, prefix: settings.webhookHeaderPrefix }
+  const loop = startLoop({
+    findDueOrganizations: () => pool.run(findDueOrganizations),
+    claim: (orgId, limits, cursors) => pool.run((sql) => claim(sql, orgId, limits, cursors)),
+    attempt: (orgId, delivery) => makeAttempt(attemptDeps, orgId, delivery),
+    settle: (orgId, outcomes) =>
+      pool.run((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
+    release: (orgId, outcome, delayMs) => pool.run((sql) => release(sql, orgId, outcome, delayMs)),
+    concurrency: settings.webhookConcurrency,
+    endpointConcurrency: settings.webhookEndpointConcurrency,
+    leaseMs: leaseMsOf(settings.webhookTimeoutMs),
+    log,
+  })
+  const listener = startListener({
+    open: openListener,
+    notify: (channel, payload) => pool.run(async (sql) => void (await sql.notify(channel, payload))),
+    channel: CHANNEL,
+    onNotify: loop.wake,
+    log,
+  })
+  return {
+    async drain() {
+      await Promise.all([listener.close(), loop.drain()])
+      sender.close()
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { Sql } from '../db/client.ts'
+import { randomLowerAlnum } from '../ids.ts'
+import type { Log } from '../log.ts'
+
+// LISTEN shortens the worker's wait; polling finds what notifications miss. The driver's reconnection of LISTEN stops for ever
+// when its first attempt fails (7 of 8 restarts of PostgreSQL), so the client is replaced when it does not receive the
+// heartbeats that this file sends to it.
+
+const HEARTBEAT_MS = 2_000
+const FIRST_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 2_000
+
+export interface ListenerDeps {
+  /** Opens a client for LISTEN alone, which is ended here. */
+  open: () => Sql
+  /** Sends a notification by another connection. */
+  notify: (channel: string, payload: string) => Promise<void>
+  channel: string
+  onNotify: (payload: string) => void
+  log: Log
+}
+
+export interface Listener {
+  close(): Promise<void>
+}
+
+/** Listens until `close`, through failures of the database; never rejects. */
+export function startListener(deps: ListenerDeps): Listener {
+  const heartbeat = `beat ${randomLowerAlnum(12)}`
+  const closing = Promise.withResolvers<void>()
+  let isClosing = false
+  let isReceived = false
+  const pause = (ms: number) => {
+    const over = Promise.withResolvers<void>()
+    const timer = setTimeout(over.resolve, ms)
+    return Promise.race([over.promise, closing.promise]).finally(() => clearTimeout(timer))
+  }
+  const onPayload = (payload: string) => {
+    if (payload === heartbeat) isReceived = true
+    else if (!payload.startsWith('beat ')) deps.onNotify(payload)
+  }
+  /** Listens by one client until a heartbeat is missing. */
+  const listenOnce = async (client: Sql): Promise<void> => {
+    const listening = client.listen(deps.channel, onPayload).then(() => 'listening' as const)
+    // it may reject after the race below
+    listening.catch(() => {})
+    const first = await Promise.race([listening, pause(HEARTBEAT_MS)])
+    if (first !== 'listening') return
+    do {
+      isReceived = false
+      await Promise.all([deps.notify(deps.channel, heartbeat), pause(HEARTBEAT_MS)])
+    } while (isReceived && !isClosing)
+  }
+  const run = async () => {
+    let backoffMs = FIRST_BACKOFF_MS
+    while (!isClosing) {
+      const client = deps.open()
+      const startedMs = performance.now()
+      try {
+        await listenOnce(client)
+      } catch (error) {
+        deps.log.debug('listening failed', { error: error instanceof Error ? error.message : String(error) })
+      }
+      // a client that hangs is abandoned
+      await Promise.race([client.end({ timeout: 0 }).catch(() => {}), pause(FIRST_BACKOFF_MS)])
+      const lasted = performance.now() - startedMs > 2 * HEARTBEAT_MS
+      backoffMs = lasted ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, MAX_BACKOFF_MS)
+      await pause(backoffMs)
+    }
+  }
+  const running = run()
+  return {
+    async close() {
+      isClosing = true
+      closing.resolve()
+      await running
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Log } from '../log.ts'
+
+/** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
+const POLL_MS = 500
+const MAX_POLL_MS = 2_000
+/** The pause is so many times as long as the query took: with 2,000 organizations it takes 62 ms. */
+const PAUSE_FACTOR = 20
+
+export interface PollerDeps {
+  findDueOrganizations: () => Promise<string[]>
+  onFound: (orgIds: readonly string[]) => void
+  log: Log
+}
+
+/** Looks for organizations with due deliveries until `stop`. */
+export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps): { stop(): void } {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isStopped = false
+  let hasFailed = false
+  const poll = async () => {
+    const startedMs = performance.now()
+    // after a failure too: how long it took says nothing about the query
+    let pauseMs = POLL_MS
+    try {
+      onFound(await findDueOrganizations())
+      hasFailed = false
+      const tookMs = performance.now() - startedMs
+      pauseMs = Math.min(Math.max(POLL_MS, PAUSE_FACTOR * tookMs), MAX_POLL_MS)
+    } catch (error) {
+      // logged once, not twice a second
+      if (!hasFailed) {
+        const reason = error instanceof Error ? error.message : String(error)
+        log.warn('cannot look for deliveries that are due; trying again', { error: reason })
+      }
+      hasFailed = true
+    }
+    if (!isStopped) timer = setTimeout(() => void poll(), pauseMs)
+  }
+  void poll()
+  return {
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { describeSchema } from '../../src/build/catalog-queries.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+let file: string
+beforeAll(async () => {
+  database = await testDatabase()
+  file = await Bun.file(`${import.meta.dir}/../../src/db/schema.sql`).text()
+})
+afterAll(() => database.drop())
+
+/** Without the lines of comment at the top. */
+const statements = (text: string) => text.replace(/^(--.*\n)+\n/, '')
+
+test('schema.sql is the schema of a migrated database; else run `bun run schema`', async () => {
+  expect(statements(file)).toBe(await describeSchema(database.sql))
+})
+
+test('schema.sql makes the schema that it describes', async () => {
+  const { sql, drop } = await testDatabase()
+  await sql.unsafe('drop schema public cascade; create schema public')
+  await sql.unsafe(file)
+  expect(await describeSchema(sql)).toBe(statements(file))
+  await drop()
+})
+
+test('a database that another build migrated is refused and left as it is', async () => {
+  const { sql, drop } = await testDatabase()
+  await sql`update schema_migrations set checksum = 'other' where number = 1`
+  await expect(migrate(sql, silent)).rejects.toThrow('was made by another build')
+  await sql`insert into schema_migrations (number, name, checksum) values (1000, 'later', '')`
+  await expect(migrate(sql, silent)).rejects.toThrow('run the newer program')
+  await drop()
+})
