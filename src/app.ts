@@ -30,7 +30,7 @@ import type { SecretBox } from './webhooks/signing/secret-box.ts'
 export interface AppDeps {
   /** For reads. */
   sql: Sql
-  /** For transactions: a pool of its own, so that writers that wait for each other leave reads alone. */
+  /** For transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
   config: Config
   log: Log

@@ -39,7 +39,7 @@ function checkScope(access: Access, scope: Scope): void {
   }
 }
 
-/** NUL, which PostgreSQL cannot compare with, becomes what broken UTF-8 is already: no id has it, so nothing is found. */
+/** PostgreSQL rejects NUL in a text. U+FFFD stands for broken UTF-8 already, and no id has it: the result is NOT_FOUND. */
 function replaceNul(params: Record<string, string>): void {
   for (const name in params) {
     const value = params[name]
@@ -78,7 +78,7 @@ interface GuardHooks {
   transform: (context: GuardContext) => void | Promise<void>
 }
 
-/** Elysia checks a body only where something has parsed it; `guard` reads it after the scope is checked. */
+/** Elysia checks the body only of a route with a parser; the body is read later, after the check of the scope. */
 const leaveUnread = () => null
 
 /**

@@ -15,7 +15,7 @@ const UNKNOWN = 'unknown'
 interface AddressLimiter {
   /** Counts one request of the address. */
   take(address: string): Decision
-  /** What the next request would find, without counting. */
+  /** The decision on the next request, without counting. */
   peek(address: string): Decision
 }
 
@@ -59,7 +59,7 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined
 }
 
-/** An address as it is counted: IPv4 whole, and the /64 network of an IPv6 address. */
+/** What is counted: an IPv4 address, or the /64 network of an IPv6 address. */
 function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   if (address instanceof ipaddr.IPv4) return address.toString()
   return `${address.parts

@@ -13,7 +13,7 @@ import { leaseRequests } from './rate-windows.ts'
 import type { ResponseHeaders } from './response.ts'
 
 // Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so that a 404
-// carries the limit's headers too. A route that needs the key takes it by `accessOf`, which throws what is wrong.
+// carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401, 429 or 503.
 
 const BEARER = /^bearer ([!-~]+)$/i
 const TOUCH_EVERY_MS = 60_000
@@ -57,7 +57,7 @@ interface AdmissionDeps {
   now: () => Date
   /** The clock of the limit's minutes: the database's unless a test gives one. */
   windowClock?: (() => Date) | undefined
-  /** The clock of the keys' cache in milliseconds: the time that passes unless a test gives one. */
+  /** The clock of the keys' cache in milliseconds: a monotonic one unless a test gives another. */
   keyClock?: (() => number) | undefined
 }
 
@@ -141,7 +141,7 @@ function accessBy({ orgId, id, plan, scopes }: FoundKey, ipAddress: string | nul
   return { orgId, keyId: id, plan, scopes, actor: { userId: `key_${id}`, ipAddress } }
 }
 
-/** Notes a key's use in the background, at most once a minute. */
+/** Writes when a key was used, in the background and at most once a minute. */
 function createTouch(write: (keyId: string) => Promise<void>, log: Log): (keyId: string) => void {
   const touchedAt = new Map<string, number>()
   return (keyId) => {
@@ -162,7 +162,7 @@ export function setLimitHeaders(headers: ResponseHeaders, decision: Decision): v
   headers['x-ratelimit-reset'] = String(decision.resetS)
 }
 
-/** The database knows the window and cannot be reached: what holds without it. */
+/** For the headers while the window cannot be read from the database. */
 function unknownWindow(limit: number, now: Date): Decision {
   const resetS = (Math.floor(now.getTime() / 60_000) + 1) * 60
   return { admitted: false, limit, remaining: 0, resetS, retryAfterS: 1 }

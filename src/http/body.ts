@@ -20,7 +20,7 @@ export interface BodyOptions {
   maxBytes?: number
   /** Takes application/x-ndjson too, as `{ records: [...] }`. */
   ndjson?: boolean
-  /** No body at all stands for `{}`. */
+  /** A missing body is `{}`. */
   optional?: boolean
 }
 
@@ -58,7 +58,7 @@ async function readBytes(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes)
-  // A declared length is kept by the server's parser; anything else is counted as it comes.
+  // The server's parser enforces a declared length; a chunked body is counted while it is read.
   if (declared !== null) {
     if (Number(declared) > SMALL_BODY_BYTES) await beforeLarge()
     return new Uint8Array(await request.arrayBuffer())
@@ -109,7 +109,7 @@ async function unpackWithin(
 const unpackZstd = (bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array | undefined> =>
   readAtMost(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('zstd')), maxBytes)
 
-/** All bytes of a stream; undefined when there are more than `maxBytes`: then no more than that were kept. */
+/** All bytes of a stream; undefined as soon as there are more than `maxBytes`. */
 export async function readAtMost(
   stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,

@@ -24,7 +24,7 @@ interface FailedRequest {
   requestId: string
 }
 
-/** A function that turns any error into its body, with status and headers put into `set`: the only such place. */
+/** Makes the function that turns any error into a response: the body is returned, status and headers go into `set`. */
 export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
   let unreachableLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
@@ -91,7 +91,7 @@ function problemsOf(error: ValidationError): FieldProblem[] {
   }
   for (const { path, message } of validator.Errors?.(error.value) ?? []) {
     const field = dottedPath(path) || error.type
-    // The first problem of a field is the one that says most: "Required property", then what else it is not.
+    // The first problem of a field is the most useful one: "Required property" comes before the mismatch of its type.
     if (!problems.has(field)) problems.set(field, { field, message })
     if (problems.size >= MAX_PROBLEMS) break
   }

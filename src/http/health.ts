@@ -8,7 +8,7 @@ const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
 interface HealthDeps {
   sql: Sql
-  /** How the webhook worker is: `ok`, or what is wrong. */
+  /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
 }
 

@@ -1,7 +1,7 @@
 import { ApiError, type FieldProblem } from '../errors.ts'
 import { findUnstorable } from '../text.ts'
 
-/** Deeper nesting than any record has; thirty thousand arrays in one another would overflow the validators' stack. */
+/** More than any record needs; 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64
 const MAX_PROBLEMS = 20
 /** An escape that may stand for NUL or for half of a character, which PostgreSQL cannot store. */
@@ -10,7 +10,7 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Of a body that came as NDJSON: on which line, from 0, each of its records was. */
+/** For a body that was NDJSON: the line of each record, from 0. */
 const linesOfBody = new WeakMap<object, number[]>()
 
 /** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing, which would build them all. */
@@ -19,7 +19,7 @@ function isTooDeep(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) {
-      // To the end of the string. In broken JSON this may miscount, but only behind where the parser stops.
+      // To the end of the string. In invalid JSON the count may be wrong, but only after the position of the error.
       for (i++; i < text.length; i++) {
         const inner = text.charCodeAt(i)
         if (inner === BACKSLASH) i++

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
 const IDLE_TIMEOUT_S = 30
-/** Requests under way when the server stops have this long. */
+/** For requests in flight when the server stops. */
 const DRAIN_MS = 20_000
 /** Beyond it Bun sends an empty 413. The limits of http/body.ts are lower and send JSON; no body is read before them. */
 const UNREACHABLE_BYTES = 2 ** 50
@@ -13,7 +13,7 @@ export interface RunningServer {
   port: number
   /** `http://host:port`, as a client on this machine reaches it. */
   url: string
-  /** Accepts nothing more, closes idle connections, lets requests under way finish, 20 s at most. */
+  /** Stops accepting, closes idle connections and waits for requests in flight, 20 s at most. */
   stop(): Promise<void>
 }
 

@@ -1,9 +1,9 @@
 import type { LeasedWindow } from './rate-windows.ts'
 
-// The limit of an organization is shared by all running instances, without a question to the database per request:
-// an instance leases a part of the minute's requests (one statement) and spends it from memory. Nothing leased is
-// spent twice or after its minute, so the sum over instances never exceeds the limit. What an instance leased and
-// did not spend is lost to the others for the rest of the minute; leases shrink as the minute's limit runs out.
+// All running instances share the limit of an organization without a query per request: an instance leases a part of
+// the minute's requests (one statement) and spends it from memory. No leased request is spent twice or after its
+// minute, so the sum over instances never exceeds the limit. Requests that an instance leased and did not spend are
+// lost to the others for the rest of the minute; leases shrink as the minute's limit runs out.
 
 const MINUTE_MS = 60_000
 /** A lease is at most this part of the limit... */
@@ -38,7 +38,7 @@ interface Window {
   used: number
   /** Leased here and not yet spent. */
   held: number
-  /** Waiting for the lease under way. */
+  /** Requests that wait for the lease in flight. */
   waiting: number
   leasing: Promise<void> | null
 }

@@ -17,8 +17,8 @@ export async function leaseRequests(
   count: number,
   at: Date | null,
 ): Promise<LeasedWindow> {
-  // A statement that waited for the row may come with the minute before: it counts in the row's minute. A row
-  // more than a minute ahead is left from a clock that was set back: it starts anew.
+  // A statement that waited for the row's lock may carry the previous minute: it counts in the row's minute. A row
+  // more than a minute ahead was written before the clock was set back: it is reset.
   const [row] = await sql<LeasedWindow[]>`
     insert into rate_windows as w (org_id, minute, used)
     values (

@@ -9,7 +9,7 @@ export interface ResponseSet {
   status?: number | string
 }
 
-/** Headers of every response below /v1: any page may read it, none with a browser's own credentials. */
+/** Headers of every response below /v1: any page may read it, without the browser's credentials. */
 export function setCorsHeaders(headers: ResponseHeaders): void {
   headers['access-control-allow-origin'] = '*'
   headers['access-control-expose-headers'] =

@@ -6,7 +6,7 @@ import { createLog, type Log } from '../../log.ts'
 /** What the program is started with. */
 export interface ProcessContext {
   env: Record<string, string | undefined>
-  /** Starts the worker thread; only main.ts knows from where. */
+  /** Starts the worker thread; only main.ts can name its file. */
   spawnWorker: () => Worker
 }
 
@@ -51,7 +51,7 @@ export const actionsOf =
     }
 export type Actions = ReturnType<typeof actionsOf>
 
-/** Runs `use` on the migrated database of the settings: that of a running `serve`, or one that is started for it. */
+/** Runs `use` on the migrated database of the settings: that of a running `serve`, or one that is started for the command. */
 export async function withDatabase<Result>(
   { config, log }: Pick<Context, 'config' | 'log'>,
   use: (sql: Sql) => Promise<Result>,
@@ -67,7 +67,7 @@ export async function withDatabase<Result>(
   }
 }
 
-/** The same with the id of the organization that --org names. */
+/** Like `withDatabase`, with the id of the organization that has the slug. */
 export async function withOrganization<Result>(
   context: Pick<Context, 'config' | 'log'>,
   slug: string,

@@ -9,7 +9,7 @@ export async function printResult(json: boolean, value: unknown, text: string): 
 
 /** Prints a line for the user on standard error: standard output is for results. */
 export function printMessage(text: string): void {
-  // a progress bar may stand in this line of the terminal; it is drawn again below
+  // clears a progress bar, which is then drawn again below
   process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${text}\n`)
 }
 
@@ -45,7 +45,7 @@ function cellOf(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value)
 }
 
-/** Standard output as a stream of texts, each taken before the next is made. Resolves false when the reader has gone. */
+/** Standard output as a stream of texts, each written before the next is made. Resolves false when the reader has closed the pipe. */
 export function outputStream(): { write(text: string): Promise<boolean> } {
   const writer = Bun.stdout.writer()
   return {
@@ -55,7 +55,7 @@ export function outputStream(): { write(text: string): Promise<boolean> } {
         await writer.flush()
         return true
       } catch (error) {
-        // `export | head`: the reader has what it wanted
+        // the reader closed the pipe, as in `export | head`
         if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
         throw error
       }

@@ -1,8 +1,8 @@
 import { printMessage } from './output.ts'
 
-/** How far a long command is; stands on standard error. */
+/** The progress of a long command, on standard error. */
 interface Progress {
-  /** Sets how much is done, and what is said beside it. */
+  /** Sets how much is done, and a note beside it. */
   set(done: number, note?: string): void
   stop(): void
 }
@@ -10,7 +10,7 @@ interface Progress {
 const LINE_EVERY_MS = 5_000
 
 /**
- * A bar where standard error is a terminal; elsewhere a line every five seconds, and none for what is done sooner.
+ * A bar where standard error is a terminal; elsewhere a line every five seconds.
  * `total` in any unit; null when it is not known.
  */
 export async function startProgress(label: string, total: number | null): Promise<Progress> {

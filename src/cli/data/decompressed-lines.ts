@@ -70,7 +70,7 @@ async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator
   yield* rest
 }
 
-/** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` takes a file that is cut off for a whole one. */
+/** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` accepts a truncated file as a complete one. */
 async function* unpackZstd(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {

@@ -13,7 +13,7 @@ import { readDecompressedLines, sizeOf } from './decompressed-lines.ts'
 /** Lines named on standard error; all are counted. */
 const MAX_NAMED = 20
 
-/** `import`: every good record of the file, in batches; a bad line is counted and named. */
+/** `import`: every valid record of the file, in batches; an invalid line is counted and named. */
 export async function importRecords(context: Context, path: string, org: string): Promise<void> {
   const size = sizeOf(path)
   let received = 0

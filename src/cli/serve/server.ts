@@ -15,7 +15,7 @@ const SETTLE_MS = 500
 /** Between two checks whether the database still responds. */
 const WATCH_MS = 1_000
 
-/** Transactions at a time, of all organizations; one organization's follow each other. */
+/** Concurrent transactions of all organizations; those of one organization run one after the other. */
 const WRITERS = 4
 
 /** A server that listens. */
@@ -25,7 +25,7 @@ export interface RunningServer {
   database: OpenDatabase
   /** Rejects with OperatorError when it cannot go on; never resolves. */
   failed: Promise<never>
-  /** Stops accepting, finishes what is begun, drains the worker, closes the database. May be called twice. */
+  /** Stops accepting, waits for requests in flight, drains the worker, closes the database. May be called twice. */
   stop(): Promise<void>
 }
 
@@ -126,7 +126,7 @@ export async function serveUntilSignal(
   const server = await startServer(context, open)
   try {
     await announce(server)
-    // a first start has unpacked 90 MB, which would otherwise be kept until something else needs it
+    // frees 90 MB after a first start, which has unpacked PostgreSQL
     setTimeout(() => Bun.gc(true), SETTLE_MS).unref()
     const received = await Promise.race([signal, server.failed])
     context.log.info('stopping', { signal: received })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** What a server was sent: session id → hash of its record. */
 export interface SentState {
   hashOf(id: string): string | undefined
-  /** Keeps these as sent, on disk too. */
+  /** Marks these as sent, on disk too. */
   keep(sent: readonly { id: string; hash: string }[]): void
 }
 

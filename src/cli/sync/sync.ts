@@ -154,7 +154,7 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   await batches.flush()
   summary.created = batches.counts.created
   summary.updated = batches.counts.updated
-  // with those that were known before they were read
+  // besides those that were known before they were read
   summary.unchanged += batches.counts.unchanged
 }
 

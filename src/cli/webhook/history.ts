@@ -69,7 +69,7 @@ function filterOf(status: string | undefined, event: string | undefined): Delive
 export async function redeliverNow(context: Context, deliveryId: string): Promise<void> {
   const delivery = await withDatabase(context, async (sql) => {
     const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
-    // behind the organization's lock in the database; no other change in this process to wait for
+    // the organization's lock in the database is enough: this process makes no other change
     const deps = {
       writes: sql,
       enqueueWrite: <Result>(_orgId: string, work: () => Promise<Result>) => work(),
