@@ -1,6 +1,6 @@
 import type { ISql } from '../../db/client.ts'
 
-/** The counts recomputed from all deliveries of the organization. */
+/** The counts as the deliveries say they should be: reads all of the organization's. */
 const fromDeliveries = (sql: ISql, orgId: string) => sql`
   select
     d.endpoint_id,
@@ -13,8 +13,8 @@ const fromDeliveries = (sql: ISql, orgId: string) => sql`
   group by 1, 2, 3, 4`
 
 /**
- * Recomputes the organization's counts of deliveries while deliveries continue: a settlement waits for the rows that it updates
- * and adds to the new counts.
+ * Writes the organization's counts of deliveries anew, while deliveries go on: a result that is written meanwhile waits for
+ * the counts it moves, and adds to the new ones.
  */
 export async function rebuildDeliveryCounts(tx: ISql, orgId: string): Promise<void> {
   await tx`
