@@ -116,7 +116,7 @@ function eventsOf(exchange: Exchange): RequestEvents {
     waiting() {
       if (exchange.response === null || isBodyTimed) return
       isBodyTimed = true
-      startTimer(exchange, 'no whole body', BODY_TIMEOUT_MS)
+      startTimer(exchange, 'no whole body', exchange.options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
     },
     complete: () => finish(exchange, null, true),
     failed: (error) => finish(exchange, connectionFailure(error, exchange.phase)),
@@ -145,7 +145,7 @@ async function connect(exchange: Exchange, request: RequestEvents): Promise<void
     finish(exchange, POSTPONED)
     return
   }
-  startTimer(exchange, 'no connection', CONNECT_TIMEOUT_MS)
+  startTimer(exchange, 'no connection', exchange.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
   exchange.connection = exchange.pool.open(exchange.url, addresses, request)
 }
 
