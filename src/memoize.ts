@@ -1,7 +1,7 @@
 /** Values kept at most; the oldest is removed first. */
 const MAX_VALUES = 1_000
 
-/** Calls `make`, a pure function, once for each of the last MAX_VALUES keys. Exceptions are not kept. */
+/** A pure function that keeps the values of the latest keys; what it throws is not kept. */
 export function memoize<Value>(make: (key: string) => Value): (key: string) => Value {
   const values = new Map<string, Value>()
   return (key) => {

@@ -118,10 +118,10 @@ describe('a connection', () => {
   })
 })
 
-test('a name is told in the handshake, an address is not', async () => {
-  const told: (string | false | null)[] = []
+test('the handshake names a host, but no address', async () => {
+  const serverNames: (string | false | null)[] = []
   const server = createServer(await certificate('valid'), (socket: TLSSocket) => {
-    told.push(socket.servername ?? null)
+    serverNames.push(socket.servername ?? null)
     socket.on('error', () => undefined)
     socket.once('data', () => socket.end(OK))
   })
@@ -131,8 +131,8 @@ test('a name is told in the handshake, an address is not', async () => {
   using own = sender({ ca: await authority() })
   for (const host of ['receiver.example', '127.0.0.1'])
     expect(await own.to(`https://${host}:${port}/`)).toMatchObject({ ok: true })
-  expect(told[0]).toBe('receiver.example')
-  expect(told[1] || null).toBe(null)
+  expect(serverNames[0]).toBe('receiver.example')
+  expect(serverNames[1] || null).toBe(null)
   server.close()
 })
 

@@ -52,7 +52,8 @@ begin
   perform from webhook_claims c where c.org_id = p_org for update;
   v_now := clock_timestamp();
   return query
-  with lanes as materialized (
+  -- endpoints to claim for, with what they have in flight and how many more they may have
+  with open_endpoints as materialized (
     select
       e.id,
       e.url,
@@ -85,7 +86,7 @@ begin
     select
       w.delivery_id, w.due_at, w.attempts, null::timestamptz as claimed_at, false as is_lost, not l.failing as is_first,
       l.id, l.in_flight, l.room
-    from lanes l
+    from open_endpoints l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
       from webhook_queue q
@@ -100,9 +101,9 @@ begin
       for update skip locked
     ) w
     union all
-    -- apart from these, so that retries without a slot do not stand before them
+    -- retries, apart from first attempts: those without a slot must not take the place of first attempts
     select w.delivery_id, w.due_at, w.attempts, null, false, false, l.id, l.in_flight, l.room
-    from lanes l
+    from open_endpoints l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
       from webhook_queue q
@@ -119,7 +120,7 @@ begin
     union all
     -- leases that have ended
     select w.delivery_id, w.due_at, w.attempts, w.claimed_at, true, false, l.id, l.in_flight, l.room
-    from lanes l
+    from open_endpoints l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts, q.claimed_at
       from webhook_queue q
@@ -134,45 +135,49 @@ begin
       for update skip locked
     ) w
   ),
-  turns as (
+  numbered as (
     select
       u.*,
-      row_number() over (partition by u.id order by u.due_at, u.delivery_id) as turn_of_all
+      row_number() over (partition by u.id order by u.due_at, u.delivery_id) as place_in_endpoint
     from due u
   ),
+  -- the order in which retries get the slots of retries: those to endpoints with the least in flight first
   placed as (
     select
       u.*,
       row_number() over (
         partition by u.is_first
-        order by u.in_flight + u.turn_of_all, u.due_at, u.delivery_id
+        order by u.in_flight + u.place_in_endpoint, u.due_at, u.delivery_id
       ) as place
-    from turns u
-    where u.is_first or u.turn_of_all <= u.room
+    from numbered u
+    where u.is_first or u.place_in_endpoint <= u.room
   ),
+  -- without the retries that get no slot
   ranked as (
-    select p.*, row_number() over (partition by p.id order by p.due_at, p.delivery_id) as turn
+    select p.*, row_number() over (partition by p.id order by p.due_at, p.delivery_id) as rank
     from placed p
     where p.is_first or p.place <= p_later_limit
   ),
-  levelled as (
+  -- level: how many the endpoint has in flight when this one is taken
+  leveled as (
     select
       r.*,
-      r.in_flight + r.turn as level,
+      r.in_flight + r.rank as level,
       row_number() over (
-        partition by r.in_flight + r.turn = 1
-        order by r.in_flight + r.turn, r.due_at, r.delivery_id
+        partition by r.in_flight + r.rank = 1
+        order by r.in_flight + r.rank, r.due_at, r.delivery_id
       ) as position
     from ranked r
-    where r.turn <= r.room
+    where r.rank <= r.room
   ),
+  -- level by level; of p_limit one is reserved for each endpoint that has nothing in flight
   chosen as materialized (
     select v.delivery_id, v.due_at, v.is_first, v.is_lost, v.attempts, v.claimed_at
-    from levelled v
+    from leveled v
     where v.level = 1
       or v.position <= p_limit - (
         select case when count(*) <= p_limit then count(*) else p_limit / 2 end
-        from lanes l
+        from open_endpoints l
         where l.in_flight = 0
       )
     order by v.level, v.due_at, v.delivery_id
@@ -196,7 +201,7 @@ begin
       claimed_at = v_now,
       due_at = v_now + p_lease_ms * interval '1 millisecond'
     where q.org_id = p_org
-      -- no join: where the statistics know an empty table each of its rows would be compared with each of these
+      -- no join: with the statistics of an empty table PostgreSQL would compare each of its rows with each of these
       and q.delivery_id = any(array(select c.delivery_id from chosen c))
     returning q.delivery_id, q.endpoint_id, q.event_id, q.attempts
   )
@@ -205,7 +210,7 @@ begin
     l.url, l.secret, l.previous_secret, v.body
   from taken t
   join chosen c on c.delivery_id = t.delivery_id
-  join lanes l on l.id = t.endpoint_id
+  join open_endpoints l on l.id = t.endpoint_id
   cross join lateral (
     select e.event, e.body
     from webhook_events e
@@ -246,7 +251,7 @@ begin
       and q.delivery_id = any(p_ids)
       and q.delivery_id = g.id
       and q.attempts = g.number
-      -- so written that the index of leased rows is not taken: by the key there is one row to look at
+      -- as an expression, so that the rows are read by their key and not by the index of leased rows
       and q.leased::integer = 1
     returning g.*, q.failures
   ),
@@ -280,7 +285,7 @@ begin
       from changed x
       group by x.endpoint_id, x.day, x.event
     ) m
-    -- two that count the same rows take them in the same order
+    -- the same order in all transactions, or two of them could deadlock
     order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries
@@ -401,7 +406,7 @@ begin
       where x.was <> x.status
     ) m
     group by m.endpoint_id, m.day, m.event, m.status
-    -- two that count the same rows take them in the same order
+    -- the same order in all transactions, or two of them could deadlock
     order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries
