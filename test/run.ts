@@ -5,8 +5,8 @@ import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 
 // `bun test` in several processes, with one PostgreSQL for all of them. Arguments are passed on: folders, files, options.
 
-/** Two at least, as many tests wait. More than four would make what they measure depend on each other. */
-const PROCESSES = Math.min(Math.max(availableParallelism(), 2), 4)
+/** One more than processors, as some tests wait for times. Four at most: the server has 60 connections for all of them. */
+const PROCESSES = Math.min(availableParallelism() + 1, 4)
 
 await pack(hostTarget())
 packFiles()
