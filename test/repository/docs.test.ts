@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+// The pages name files and link to each other; both must exist.
+
+const ROOT = join(import.meta.dir, '../..')
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...new Bun.Glob('docs/*.md').scanSync(ROOT)]
+const LINK = /\]\((?!https?:)([^)#]*)(#[^)]*)?\)/g
+const PATH = /`((?:src|test|bench|docs|patches|\.ci)\/[\w./@-]+)`/g
+/** The feature that CONTRIBUTING.md adds as an example. */
+const EXAMPLE = /\/things\//
+
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const anchorOf = (heading: string) =>
+  `#${heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')}`
+
+function brokenLinks(page: string): string[] {
+  return [...textOf(page).matchAll(LINK)].flatMap(([link, path, anchor]) => {
+    const target = path ? join(dirname(page), path) : page
+    if (!existsSync(join(ROOT, target))) return [link]
+    const headings = [...textOf(target).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
+    return anchor === undefined || headings.includes(anchor) ? [] : [link]
+  })
+}
+
+test('links of the pages lead somewhere', () => {
+  expect(PAGES.flatMap((page) => brokenLinks(page).map((link) => `${page}: ${link}`))).toEqual([])
+})
+
+test('files that the pages name exist', () => {
+  const missing = PAGES.flatMap((page) =>
+    [...textOf(page).matchAll(PATH)].flatMap(([, path = '']) =>
+      EXAMPLE.test(path) || existsSync(join(ROOT, path)) ? [] : [`${page}: ${path}`],
+    ),
+  )
+  // docs/architecture.md names files below src
+  for (const [, path = ''] of textOf('docs/architecture.md').matchAll(/\b((?:[a-z-]+\/)+[\w-]+\.ts)\b/g)) {
+    if (!existsSync(join(ROOT, 'src', path))) missing.push(`docs/architecture.md: ${path}`)
+  }
+  expect(missing).toEqual([])
+})
