@@ -515,7 +515,8 @@ begin
   perform from webhook_claims c where c.org_id = p_org for update;
   v_now := clock_timestamp();
   return query
-  with lanes as materialized (
+  -- endpoints to claim for, with what they have in flight and how many more they may have
+  with open_endpoints as materialized (
     select
       e.id,
       e.url,
@@ -548,7 +549,7 @@ begin
     select
       w.delivery_id, w.due_at, w.attempts, null::timestamptz as claimed_at, false as is_lost, not l.failing as is_first,
       l.id, l.in_flight, l.room
-    from lanes l
+    from open_endpoints l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
       from webhook_queue q
@@ -563,9 +564,9 @@ begin
       for update skip locked
     ) w
     union all
-    -- apart from these, so that retries without a slot do not stand before them
+    -- retries, apart from first attempts: those without a slot must not take the place of first attempts
     select w.delivery_id, w.due_at, w.attempts, null, false, false, l.id, l.in_flight, l.room
-    from lanes l
+    from open_endpoints l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts
       from webhook_queue q
@@ -582,7 +583,7 @@ begin
     union all
     -- leases that have ended
     select w.delivery_id, w.due_at, w.attempts, w.claimed_at, true, false, l.id, l.in_flight, l.room
-    from lanes l
+    from open_endpoints l
     cross join lateral (
       select q.delivery_id, q.due_at, q.attempts, q.claimed_at
       from webhook_queue q
@@ -597,45 +598,49 @@ begin
       for update skip locked
     ) w
   ),
-  turns as (
+  numbered as (
     select
       u.*,
-      row_number() over (partition by u.id order by u.due_at, u.delivery_id) as turn_of_all
+      row_number() over (partition by u.id order by u.due_at, u.delivery_id) as place_in_endpoint
     from due u
   ),
+  -- the order in which retries get the slots of retries: those to endpoints with the least in flight first
   placed as (
     select
       u.*,
       row_number() over (
         partition by u.is_first
-        order by u.in_flight + u.turn_of_all, u.due_at, u.delivery_id
+        order by u.in_flight + u.place_in_endpoint, u.due_at, u.delivery_id
       ) as place
-    from turns u
-    where u.is_first or u.turn_of_all <= u.room
+    from numbered u
+    where u.is_first or u.place_in_endpoint <= u.room
   ),
+  -- without the retries that get no slot
   ranked as (
-    select p.*, row_number() over (partition by p.id order by p.due_at, p.delivery_id) as turn
+    select p.*, row_number() over (partition by p.id order by p.due_at, p.delivery_id) as rank
     from placed p
     where p.is_first or p.place <= p_later_limit
   ),
-  levelled as (
+  -- level: how many the endpoint has in flight when this one is taken
+  leveled as (
     select
       r.*,
-      r.in_flight + r.turn as level,
+      r.in_flight + r.rank as level,
       row_number() over (
-        partition by r.in_flight + r.turn = 1
-        order by r.in_flight + r.turn, r.due_at, r.delivery_id
+        partition by r.in_flight + r.rank = 1
+        order by r.in_flight + r.rank, r.due_at, r.delivery_id
       ) as position
     from ranked r
-    where r.turn <= r.room
+    where r.rank <= r.room
   ),
+  -- level by level; of p_limit one is reserved for each endpoint that has nothing in flight
   chosen as materialized (
     select v.delivery_id, v.due_at, v.is_first, v.is_lost, v.attempts, v.claimed_at
-    from levelled v
+    from leveled v
     where v.level = 1
       or v.position <= p_limit - (
         select case when count(*) <= p_limit then count(*) else p_limit / 2 end
-        from lanes l
+        from open_endpoints l
         where l.in_flight = 0
       )
     order by v.level, v.due_at, v.delivery_id
@@ -659,7 +664,7 @@ begin
       claimed_at = v_now,
       due_at = v_now + p_lease_ms * interval '1 millisecond'
     where q.org_id = p_org
-      -- no join: where the statistics know an empty table each of its rows would be compared with each of these
+      -- no join: with the statistics of an empty table PostgreSQL would compare each of its rows with each of these
       and q.delivery_id = any(array(select c.delivery_id from chosen c))
     returning q.delivery_id, q.endpoint_id, q.event_id, q.attempts
   )
@@ -668,7 +673,7 @@ begin
     l.url, l.secret, l.previous_secret, v.body
   from taken t
   join chosen c on c.delivery_id = t.delivery_id
-  join lanes l on l.id = t.endpoint_id
+  join open_endpoints l on l.id = t.endpoint_id
   cross join lateral (
     select e.event, e.body
     from webhook_events e
@@ -676,6 +681,114 @@ begin
       and e.id = t.event_id
     offset 0
   ) v;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.settle_webhook_failures(p_org text, p_ids text[], p_numbers integer[], p_refused boolean[], p_started_at timestamp with time zone[], p_durations_ms integer[], p_status_codes integer[], p_errors text[], p_bodies text[], p_delays_s integer[])
+ RETURNS TABLE(id text)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_nestloop TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET jit TO 'off'
+AS $function$
+begin
+  return query
+  with given as materialized (
+    select g.*
+    from unnest(
+      p_ids, p_numbers, p_refused, p_started_at, p_durations_ms, p_status_codes, p_errors, p_bodies
+    ) as g (id, number, refused, started_at, duration_ms, status_code, error, response_body)
+  ),
+  finished as (
+    delete from webhook_queue q
+    using given g
+    where q.org_id = p_org
+      and q.delivery_id = any(p_ids)
+      and q.delivery_id = g.id
+      and q.attempts = g.number
+      and q.leased::integer = 1
+      and (g.refused or q.mode <> 'scheduled' or q.failures >= cardinality(p_delays_s))
+    returning g.*, q.endpoint_id, q.failures as earlier_failures, 'failed' as status
+  ),
+  delayed as (
+    update webhook_queue q
+    set
+      leased = false,
+      failures = q.failures + 1,
+      due_at = clock_timestamp() + p_delays_s[q.failures + 1] * interval '1 second'
+    from given g
+    where q.org_id = p_org
+      and q.delivery_id = any(p_ids)
+      and q.delivery_id = g.id
+      and q.attempts = g.number
+      and q.leased::integer = 1
+      and not (g.refused or q.mode <> 'scheduled' or q.failures >= cardinality(p_delays_s))
+    returning g.*, q.endpoint_id, q.failures - 1 as earlier_failures, 'pending_retry' as status
+  ),
+  settled as materialized (
+    table finished
+    union all
+    table delayed
+  ),
+  changed as (
+    update webhook_deliveries d
+    set
+      status = s.status,
+      undelivered = s.status = 'failed',
+      attempts = s.number,
+      last_status_code = s.status_code,
+      completed_at = case when s.status = 'failed' then clock_timestamp() end
+    from settled s
+    where d.org_id = p_org
+      and d.id = any(p_ids)
+      and d.id = s.id
+    returning
+      d.id, d.endpoint_id, (d.created_at at time zone 'UTC')::date as day, d.event, d.status,
+      case when s.earlier_failures > 0 then 'pending_retry' else 'pending' end as was
+  ),
+  attempts as (
+    insert into webhook_attempts (
+      org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
+    )
+    select p_org, s.id, s.number, s.started_at, s.duration_ms, s.status_code, s.error, s.response_body
+    from settled s
+  ),
+  counts as (
+    insert into webhook_delivery_counts as c (org_id, endpoint_id, day, event, status, deliveries)
+    select p_org, m.endpoint_id, m.day, m.event, m.status, sum(m.by)
+    from (
+      select x.endpoint_id, x.day, x.event, x.was as status, -1 as by
+      from changed x
+      where x.was <> x.status
+      union all
+      select x.endpoint_id, x.day, x.event, x.status, 1
+      from changed x
+      where x.was <> x.status
+    ) m
+    group by m.endpoint_id, m.day, m.event, m.status
+    -- the same order in all transactions, or two of them could deadlock
+    order by m.endpoint_id, m.day, m.event, m.status
+    on conflict on constraint webhook_delivery_counts_pkey do update set
+      deliveries = c.deliveries + excluded.deliveries
+  ),
+  health as (
+    insert into webhook_health as h (
+      org_id, endpoint_id, consecutive_failures, last_failure_at, last_status_code
+    )
+    select
+      p_org, s.endpoint_id, count(*), clock_timestamp(),
+      (array_agg(s.status_code order by s.started_at desc))[1]
+    from settled s
+    group by s.endpoint_id
+    order by s.endpoint_id
+    on conflict on constraint webhook_health_pkey do update set
+      consecutive_failures = h.consecutive_failures + excluded.consecutive_failures,
+      last_failure_at = excluded.last_failure_at,
+      last_status_code = excluded.last_status_code
+  )
+  select x.id
+  from changed x;
 end
 $function$;
 
@@ -697,7 +810,7 @@ begin
       and q.delivery_id = any(p_ids)
       and q.delivery_id = g.id
       and q.attempts = g.number
-      -- so written that the index of leased rows is not taken: by the key there is one row to look at
+      -- as an expression, so that the rows are read by their key and not by the index of leased rows
       and q.leased::integer = 1
     returning g.*, q.failures
   ),
@@ -731,7 +844,7 @@ begin
       from changed x
       group by x.endpoint_id, x.day, x.event
     ) m
-    -- two that count the same rows take them in the same order
+    -- the same order in all transactions, or two of them could deadlock
     order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries
