@@ -1,9 +1,12 @@
 import { dateOf, TIME_PATTERN, TIME_PATTERN_US } from '../dates.ts'
 import type { Fragment, ISql, Sql } from '../db/client.ts'
-import type { AuditEntry, AuditReport, ReportAbout, ReportSummary } from './model.ts'
-
-/** Entries in one answer. */
-const MAX_ENTRIES = 10_000
+import {
+  type AuditEntry,
+  type AuditReport,
+  MAX_REPORT_ENTRIES,
+  type ReportAbout,
+  type ReportSummary,
+} from './model.ts'
 
 /** `at` null: starts at the newest entry (before) or at the oldest (after). */
 interface Start {
@@ -17,14 +20,14 @@ interface Start {
  */
 export function getReport(sql: Sql, orgId: string, start: Start, now: Date): Promise<AuditReport> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
-    const made = start.at === null ? await findNewest(tx, orgId) : undefined
-    return made === undefined
+    const stored = start.at === null ? await findNewest(tx, orgId) : undefined
+    return stored === undefined
       ? await fromLog(tx, orgId, start, now)
-      : await fromReport(tx, orgId, made, start.direction)
+      : await fromReport(tx, orgId, stored, start.direction)
   })
 }
 
-interface MadeReport {
+interface StoredReport {
   id: string
   generated_at: string
   from: string
@@ -34,8 +37,8 @@ interface MadeReport {
   summary: ReportSummary
 }
 
-async function findNewest(tx: ISql, orgId: string): Promise<MadeReport | undefined> {
-  const [row] = await tx<MadeReport[]>`
+async function findNewest(tx: ISql, orgId: string): Promise<StoredReport | undefined> {
+  const [row] = await tx<StoredReport[]>`
     select r.id, r.period_from::text as from, r.period_to::text as to, r.summary,
       to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN}) as generated_at,
       to_char(r.through at time zone 'UTC', ${TIME_PATTERN_US}) as through,
@@ -50,7 +53,7 @@ async function findNewest(tx: ISql, orgId: string): Promise<MadeReport | undefin
 async function fromReport(
   tx: ISql,
   orgId: string,
-  report: MadeReport,
+  report: StoredReport,
   direction: Start['direction'],
 ): Promise<AuditReport> {
   // entries imported after the report was generated do not belong to it; `through` null: it has no entries
@@ -73,14 +76,14 @@ async function fromLog(tx: ISql, orgId: string, { direction, at }: Start, now: D
   const counts = await readCounts(tx, orgId)
   const summary = summaryOf(counts)
   const newest = counts.find((row) => row.kind === 'newest')?.key ?? `${dateOf(now)}T00:00:00.000Z`
-  const edge = direction === 'before' ? tx`and l.created_at < ${at}` : tx`and l.created_at > ${at}`
+  const beyondCursor = direction === 'before' ? tx`and l.created_at < ${at}` : tx`and l.created_at > ${at}`
   return {
     source: 'fallback',
     report_id: null,
     generated_at: newest,
     period: { from: summary.by_day[0]?.date ?? dateOf(now), to: summary.by_day.at(-1)?.date ?? dateOf(now) },
     summary,
-    ...(await readEntries(tx, orgId, at === null ? tx`` : edge, direction)),
+    ...(await readEntries(tx, orgId, at === null ? tx`` : beyondCursor, direction)),
   }
 }
 
@@ -98,9 +101,9 @@ async function readEntries(
     where l.org_id = ${orgId}
       ${within}
     order by l.created_at ${direction === 'before' ? tx`desc` : tx`asc`}
-    limit ${MAX_ENTRIES + 1}`
-  const data = rows.slice(0, MAX_ENTRIES)
-  const truncated = rows.length > MAX_ENTRIES
+    limit ${MAX_REPORT_ENTRIES + 1}`
+  const data = rows.slice(0, MAX_REPORT_ENTRIES)
+  const truncated = rows.length > MAX_REPORT_ENTRIES
   return { data, truncated, next_cursor: truncated ? (data.at(-1)?.created_at ?? null) : null }
 }
 

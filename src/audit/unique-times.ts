@@ -1,6 +1,6 @@
 /**
- * A unique time for each of `wanted`, in microseconds: the one wanted, or, where that is `taken` or assigned already, the
- * next free one. Equal times keep their order. Returned in the order of `wanted`.
+ * A unique time for each of `wanted`, in microseconds: the wanted time, or, where it is `taken` or assigned
+ * already, the next free one. Equal times keep their order. The result is in the order of `wanted`.
  */
 export function assignUniqueTimes(wanted: readonly bigint[], taken: ReadonlySet<bigint>): bigint[] {
   const assigned = [...wanted]

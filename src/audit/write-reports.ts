@@ -20,7 +20,7 @@ interface Wanted {
 
 export interface ReportsWritten extends WriteResult {
   /** Those that were generated, each once. */
-  made: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
+  generated: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
 }
 
 /**
@@ -34,7 +34,7 @@ export async function writeReports(
   records: readonly SyncRecord[],
 ): Promise<ReportsWritten> {
   const wanted = prepare(records)
-  if (wanted.length === 0) return { ...NOTHING_WRITTEN, made: [] }
+  if (wanted.length === 0) return { ...NOTHING_WRITTEN, generated: [] }
   const stored = await findReports(
     tx,
     orgId,
@@ -46,10 +46,11 @@ export async function writeReports(
     isSame,
   })
   await buildReports(tx, orgId, rows)
-  return { ...result, made: rows }
+  return { ...result, generated: rows }
 }
 
-const micros = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)
+/** The time with six decimals. */
+const sixDecimals = (text: string | null | undefined) => (text ? timestampOf(microsOf(text)) : null)
 
 function prepare(records: readonly SyncRecord[]): Wanted[] {
   return [...records.entries()].flatMap(([index, record]) => {
@@ -69,8 +70,8 @@ function prepare(records: readonly SyncRecord[]): Wanted[] {
 }
 
 const timesOf = ({ generated_at, through }: ReportRecord) => ({
-  generated_at: micros(generated_at),
-  through: micros(through),
+  generated_at: sixDecimals(generated_at),
+  through: sixDecimals(through),
 })
 
 const isSame = (wanted: Wanted, known: Wanted): boolean =>
@@ -110,7 +111,7 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
       period_to: ['date', ({ to }) => to],
       generated_at: 'timestamptz',
       through: 'timestamptz',
-      summary: ['text', ({ id }) => JSON.stringify(summaries.get(id) ?? NOTHING)],
+      summary: ['text', ({ id }) => JSON.stringify(summaries.get(id) ?? EMPTY_SUMMARY)],
     })}
     cross join (select clock_timestamp() as now) c
     on conflict (org_id, id) do update set
@@ -133,7 +134,7 @@ async function lastTime(tx: ISql, orgId: string): Promise<string | null> {
   return row?.at ?? null
 }
 
-const NOTHING: ReportSummary = { total: 0, by_action: [], by_user: [], by_day: [] }
+const EMPTY_SUMMARY: ReportSummary = { total: 0, by_action: [], by_user: [], by_day: [] }
 
 interface SummaryRow {
   id: string
@@ -143,7 +144,7 @@ interface SummaryRow {
   count: string
 }
 
-/** Summaries by id: whole days from the counts, and the day that `through` cuts from the log itself. */
+/** Summaries by id: whole days are read from the counts, the day of `through` from the log itself. */
 async function summarize(
   tx: ISql,
   orgId: string,

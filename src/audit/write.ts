@@ -10,15 +10,18 @@ import { deleteRows, insertRows, type LogRow } from './log/append.ts'
 import { assignUniqueTimes } from './unique-times.ts'
 
 const MAX_DETAILS_LENGTH = 16 * 1024
-/** Microseconds read after a time that is taken; four times as many in each further round. */
+/**
+ * Length in microseconds of the range that is read after a taken time; each further round reads four times as
+ * much.
+ */
 const FIRST_WINDOW = 1_024n
 
-/** A record: `at` is the time it came with. */
+/** A record as it was sent; `at`: its `created_at`. */
 interface Entry extends Omit<LogRow, 'givenAt'> {
   index: number
 }
 
-/** What an entry is compared with: a stored one, or one that came before it in the request. */
+/** What an entry is compared with: a stored entry, or an earlier one of the request. */
 type KnownEntry = Omit<LogRow, 'givenAt'> & Partial<Pick<LogRow, 'givenAt'>>
 
 interface StoredEntry extends LogRow {
@@ -26,9 +29,10 @@ interface StoredEntry extends LogRow {
 }
 
 /**
- * Writes the batch's audit records. Needs the organization's lock. A record whose time another entry has is moved on to
- * the next free microsecond; the same record again is recognized by its id and by the time it came with. Throws
- * VALIDATION_ERROR for a record that would change an entry of this service's own, and for details that are too long.
+ * Writes the batch's audit records. Needs the organization's lock. A record whose time another entry has is
+ * moved on to the next free microsecond; the same record again is recognized by its id and by the time it was
+ * sent with. Throws VALIDATION_ERROR for a record that would change an entry of this service's own, and for
+ * details that are too long.
  */
 export async function writeAudit(
   tx: ISql,
@@ -97,10 +101,13 @@ const isSame = (entry: Entry, known: KnownEntry): boolean =>
   entry.userId === known.userId &&
   entry.details === known.details &&
   entry.ipAddress === known.ipAddress &&
-  hasTime(entry, known)
+  hasSameTime(entry, known)
 
-/** True when the entry comes with the time it came with before, or with the one it was moved to, as `export` gives it. */
-const hasTime = (entry: Entry, known: KnownEntry): boolean =>
+/**
+ * True when the entry was sent with the time it was sent with before, or with the stored one, as `export`
+ * writes it.
+ */
+const hasSameTime = (entry: Entry, known: KnownEntry): boolean =>
   entry.at === known.at || entry.at === known.givenAt
 
 interface StoredRow {
@@ -151,11 +158,11 @@ async function store(
     orgId,
     entries.flatMap(({ id }) => (stored.has(id) ? [id] : [])),
   )
-  // an entry that changes, but not in its time, keeps the time it has
+  // a changed entry with an unchanged time keeps its stored time
   const kept = new Map<string, bigint>()
   for (const entry of entries) {
     const known = stored.get(entry.id)
-    if (known !== undefined && hasTime(entry, known)) kept.set(entry.id, known.at)
+    if (known !== undefined && hasSameTime(entry, known)) kept.set(entry.id, known.at)
   }
   const moving = entries.filter(({ id }) => !kept.has(id))
   const times = await freeTimes(
@@ -179,13 +186,16 @@ async function store(
   await insertRows(tx, orgId, rows, { imported: true })
 }
 
-/** The time that the entry came with at first, where it is stored with another. */
+/** The time that the entry was first sent with; null where it is stored with that time. */
 function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): bigint | null {
   if (entry.at !== at) return entry.at
   return stored?.at === at ? stored.givenAt : null
 }
 
-/** Assigns times that neither stored entries nor `reserved` have; reads only the stored times near those wanted. */
+/**
+ * For each time wanted, one that is neither stored nor `reserved`. Reads only the stored times near those
+ * wanted.
+ */
 async function freeTimes(
   tx: ISql,
   orgId: string,

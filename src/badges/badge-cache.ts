@@ -1,6 +1,6 @@
 import type { Badge } from './model.ts'
 
-/** Badges cached; the one that was not loaded for longest is dropped first. */
+/** Cached badges; the one whose last load is the oldest is dropped first. */
 const MAX_BADGES = 5_000
 
 /** The last badge of each key. */
@@ -17,7 +17,7 @@ export function createBadgeCache(clock: () => number): BadgeCache {
   const pending = new Map<string, Promise<Badge | undefined>>()
 
   const store = (key: string, badge: Badge | undefined) => {
-    // deleted and set again: the map's order is that of loading
+    // deletes first, so that the order of the map is the order of loading
     badges.delete(key)
     if (badge === undefined) return
     if (badges.size >= MAX_BADGES) badges.delete(badges.keys().next().value ?? key)

@@ -44,7 +44,7 @@ export interface Badge {
   color: string
 }
 
-/** An organization's settings for the look of its badges; value.ts has the defaults of missing ones. */
+/** An organization's settings for the appearance of its badges; value.ts has the defaults. */
 export interface BadgeLook {
   labels?: Partial<Record<BadgeKind, string>>
   /** The minimum of a good value, and that of a fair value. */

@@ -24,9 +24,9 @@ const HEX_COLOR = /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
 export interface BadgeChange {
   public?: boolean | undefined
-  /** null: no token any more. */
+  /** null removes the token. */
   tokenHash?: Uint8Array | null
-  /** Returns the new look for the present one. */
+  /** Returns the new appearance for the stored one. */
   look: (known: BadgeLook) => BadgeLook
 }
 

@@ -24,7 +24,7 @@ interface Limit {
 /** The badge of an organization that is unknown or does not show its badges. */
 export const unknownBadge = (kind: BadgeKind): Badge => ({ label: kind, message: 'unknown', color: GREY })
 
-/** The badge of a value from 0 to 100, in the organization's looks; undefined: there is none. */
+/** The badge of a value from 0 to 100, or `n/a` for undefined, with the organization's appearance. */
 export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeLook): Badge {
   const label = look.labels?.[kind] ?? kind
   if (value === undefined) return { label, message: 'n/a', color: LIGHT_GREY }

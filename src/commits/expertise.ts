@@ -5,8 +5,8 @@ import { createDomain, type Domain, type DomainExpertise, type FileHistory } fro
 import { distinctIds, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
 /**
- * Adds the commits (`sign` 1) to the counts of their authors in the domains they change, or subtracts them (-1) before their
- * files are renamed or deleted. Commits of bots are not counted. Returns the domains.
+ * Adds the commits (`sign` 1) to the counts of their authors in each domain that they change, or subtracts
+ * them (-1) before their files are renamed or deleted. Commits of bots are not counted. Returns the domains.
  */
 export async function countCommits(
   tx: ISql,
@@ -39,18 +39,18 @@ export async function updateExpertise(
   const domains = distinctIds(directories)
   if (domains.length === 0) return
   const results: (ItemId & { result: DomainExpertise })[] = []
-  let open: (ItemId & { domain: Domain }) | undefined
-  const close = () => {
-    if (open !== undefined)
-      results.push({ project: open.project, name: open.name, result: open.domain.result() })
-    open = undefined
+  let current: (ItemId & { domain: Domain }) | undefined
+  const finish = () => {
+    if (current !== undefined)
+      results.push({ project: current.project, name: current.name, result: current.domain.result() })
+    current = undefined
   }
   for await (const { project, name, file } of filesOf(tx, orgId, domains)) {
-    if (open?.project !== project || open.name !== name) close()
-    open ??= { project, name, domain: createDomain() }
-    open.domain.add(file)
+    if (current?.project !== project || current.name !== name) finish()
+    current ??= { project, name, domain: createDomain() }
+    current.domain.add(file)
   }
-  close()
+  finish()
   await storeDomains(tx, orgId, domains, results)
   await storeAuthors(tx, orgId, domains, results)
 }
@@ -65,7 +65,7 @@ interface AuthorRow {
   last_at: string
 }
 
-/** Rows read at a time; a domain of any size takes some MB. */
+/** Rows read at a time: some MB, whatever the size of the domain. */
 const ROWS = 10_000
 
 /** The files that count, by domain and name: those that are not deleted and have a commit of an author who is no bot. */
@@ -76,7 +76,7 @@ async function* filesOf(
 ): AsyncGenerator<ItemId & { file: FileHistory }> {
   let first: AuthorRow | undefined
   let authors: FileHistory['authors'][number][] = []
-  const taken = (row: AuthorRow) => ({
+  const historyOf = (row: AuthorRow) => ({
     project: row.project,
     name: row.directory,
     file: { creator: row.creator, authors },
@@ -94,7 +94,7 @@ async function* filesOf(
   for await (const page of pages) {
     for (const row of page) {
       if (first !== undefined && (first.path !== row.path || first.project !== row.project)) {
-        yield taken(first)
+        yield historyOf(first)
         first = undefined
       }
       if (first === undefined) authors = []
@@ -102,7 +102,7 @@ async function* filesOf(
       authors.push({ email: row.email, commits: row.commits, lastAt: row.last_at })
     }
   }
-  if (first !== undefined) yield taken(first)
+  if (first !== undefined) yield historyOf(first)
 }
 
 type Results = readonly (ItemId & { result: DomainExpertise })[]
@@ -132,7 +132,9 @@ async function storeDomains(
     })}`
 }
 
-/** Authors in the results get their numbers, the others none; those without commits are deleted. */
+/**
+ * Stores the authors' results, clears those of authors that have none, and deletes authors without commits.
+ */
 async function storeAuthors(
   tx: ISql,
   orgId: string,
@@ -152,7 +154,7 @@ async function storeAuthors(
       select e.project, e.directory, e.author_email, c.score, c.files_owned, c.ownership_percent, c.last_at
       from ${idTable(tx, domains, 'directory')}
       join expertise_authors e on e.org_id = ${orgId} and e.project = n.project and e.directory = n.directory
-      left join ${computed(tx, authors)}
+      left join ${scoresTable(tx, authors)}
         on c.project = e.project and c.directory = e.directory and c.author_email = e.author_email
     ) w
     where a.org_id = ${orgId}
@@ -170,7 +172,8 @@ async function storeAuthors(
 
 type ScoredAuthor = DomainExpertise['authors'][number] & { project: string; directory: string }
 
-const computed = (tx: ISql, authors: readonly ScoredAuthor[]) =>
+/** The authors' results as the table `c`. */
+const scoresTable = (tx: ISql, authors: readonly ScoredAuthor[]) =>
   unnest(
     tx,
     authors,

@@ -2,9 +2,10 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { filesOfCommits, historyOfFiles, type ItemId } from './item-ids.ts'
 
-// The name that a file has now. A rename moves the whole history of the old name until then to the new name; so the name
-// that a change of history has now is found by following the renames, each the first one after the one before. It depends
-// only on the set of renames, not on the order in which they are synced.
+// Finds the current name of each changed file. A rename moves all earlier history of the old name to the new
+// name. The current name of a change is therefore found by following renames: the first one of its name after
+// its commit, then the first one of the new name after that, and so on. The result depends only on the set of
+// renames, not on the order in which they are synced.
 
 /** A file's name just after a commit. */
 export interface DatedName {
@@ -29,9 +30,9 @@ const nextRename = (tx: ISql, orgId: string) => tx`
   ) r`
 
 /**
- * The files, by the names they have now, whose history the new `renames` or those of the `replaced` commits may change. Call
- * it before anything of the batch is written: a change whose file will get another name is, until then, in the file that the
- * rename's old name leads to, and for a replaced rename in the one its new name leads to.
+ * The files, by current name, whose history the new `renames` or those of the `replaced` commits may change.
+ * Call it before the batch is written: until then, the changes that a new rename moves have the current name
+ * of its old name, and those that a replaced rename moved have the current name of its new name.
  */
 export async function affectedFiles(
   tx: ISql,
@@ -61,8 +62,8 @@ export async function affectedFiles(
 }
 
 /**
- * Updates `commit_files.file`, the name that a file has now, for the files `affected` and the commits `added`. Returns the
- * names of those that changed.
+ * Updates `commit_files.file`, the current name, for the files `affected` and the commits `added`. Returns
+ * the new names that were set.
  */
 export async function followRenames(
   tx: ISql,

@@ -24,7 +24,7 @@ export const filesOfCommits = (tx: ISql, orgId: string, commits: readonly ItemId
   ${idTable(tx, commits, 'sha')}
   join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.sha = n.sha`
 
-/** The rows of commit_files of these files, by the names they have now, as the table `f`. */
+/** The rows of commit_files of these files, given by current name, as the table `f`. */
 export const historyOfFiles = (tx: ISql, orgId: string, files: readonly ItemId[]) => tx`
   ${idTable(tx, files, 'path')}
   join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.file = n.path`

@@ -46,7 +46,7 @@ async function replaceCommits(
   commits: readonly PreparedCommit[],
   isStored: (commit: PreparedCommit) => boolean,
 ): Promise<void> {
-  // arrays have one id or thousands: with one plan for both, whole histories were read, in 17 s instead of 0.3 s
+  // arrays have one id or thousands: a generic plan for both read whole histories, in 17 s instead of 0.3 s
   await tx`set local plan_cache_mode = force_custom_plan`
   const replaced = commits.filter(isStored).map(itemIdOf)
   const added = commits.map(itemIdOf)
@@ -62,7 +62,7 @@ async function replaceCommits(
   await updateExpertise(tx, orgId, [...before, ...after, ...changed])
 }
 
-/** The old names of renamed files, as of the renames. */
+/** The old names of renamed files, with the commits that renamed them. */
 const renamesOf = (commits: readonly PreparedCommit[]): DatedName[] =>
   commits.flatMap(({ project, sha, committedAt, files }) =>
     files.flatMap(({ previousPath }) =>
@@ -82,7 +82,7 @@ async function findHashes(
   return new Map(rows.map((row) => [keyOf(row), row]))
 }
 
-/** The commits that changed these files, and these commits. */
+/** The commits that changed `files`, and `commits`. */
 async function commitsOf(
   tx: ISql,
   orgId: string,
@@ -138,7 +138,7 @@ async function insertCommits(tx: ISql, orgId: string, commits: readonly Prepared
     })}`
 }
 
-/** Some 10 MB of parameters. */
+/** Rows of one insert: some 10 MB of parameters. */
 const FILES_PER_STATEMENT = 50_000
 
 async function insertFiles(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {

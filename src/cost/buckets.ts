@@ -7,8 +7,8 @@ import type { CostTrendQuery } from './model.ts'
 const MAX_BUCKETS = 10_000
 
 /**
- * One row of a statement that answers several questions as of one instant. Plain rows, put into buckets here: 730 days
- * take 1.1 ms, grouped and sorted by the database 4.5 ms.
+ * A row of a statement that reads several tables in one snapshot; `kind` names what it is. Days are put into
+ * buckets here: 730 of them take 1.1 ms, grouped and sorted by the database 4.5 ms.
  */
 export interface TaggedRow {
   kind: 'day' | 'project' | 'budget' | 'month' | 'month_day'
@@ -31,12 +31,12 @@ const NEXT = {
   month: (date: string) => addMonths(date, 1),
 }
 
-/** Ascending by key, in code point order; keys are distinct. */
+/** For sorting: ascending by key, in code point order; keys are distinct. */
 export const byKey = (a: TaggedRow, b: TaggedRow): number => (a.key < b.key ? -1 : 1)
 
 export const dollars = (micros: bigint): number => unscaled(micros, MONEY_DECIMALS)
 
-/** Days put together by their bucket's first day, ascending. */
+/** The days' sums by bucket, ascending. */
 export function bucketsOf(days: readonly TaggedRow[], granularity: Granularity): Bucket[] {
   const buckets: Bucket[] = []
   for (const day of days.toSorted(byKey)) {

@@ -10,10 +10,10 @@ export interface BudgetExceeded {
 }
 
 /**
- * Finds those of `months` (their first days) whose cost is above the limit in force, and stores that they were. A month is
- * returned once, also when its limit is raised and exceeded again. Needs the organization's lock, and the rollups and
- * budgets as the request leaves them. Alerts are stored also where no endpoint subscribes to them, so that an endpoint
- * created later receives none for months long past.
+ * Finds those of `months` (given by their first days) whose cost is above the limit in force, and stores an
+ * alert for each. A month is returned only once, also when its limit is raised and exceeded again. Needs the
+ * organization's lock, and the rollups and budgets as the request leaves them. Alerts are stored also without
+ * a subscribed endpoint, so that an endpoint created later receives none for earlier months.
  */
 export async function writeBudgetAlerts(
   tx: ISql,

@@ -38,13 +38,13 @@ export function budgetStatus(since: string, limit: bigint, days: readonly DayCos
     alert_threshold: ALERT_THRESHOLD_PERCENT,
     status: cost > limit ? 'exceeded' : warning ? 'warning' : 'ok',
     projected_cost: unscaled(roundedQuotient(cost * daysInMonth, daysPassed), MONEY_DECIMALS),
-    projected_exceed_date: passedOn(days, limit) ?? willPass({ start, next, cost, daysPassed, limit }),
+    projected_exceed_date: exceededOn(days, limit) ?? willExceedOn({ start, next, cost, daysPassed, limit }),
     currency: 'USD',
   }
 }
 
 /** The day on which the sum exceeded the limit; null if it did not. */
-function passedOn(days: readonly DayCost[], limit: bigint): string | null {
+function exceededOn(days: readonly DayCost[], limit: bigint): string | null {
   let sum = 0n
   for (const day of days) {
     sum += day.cost
@@ -53,7 +53,8 @@ function passedOn(days: readonly DayCost[], limit: bigint): string | null {
   return null
 }
 
-interface Pace {
+/** The budget's month so far. */
+interface Spending {
   start: string
   next: string
   cost: bigint
@@ -62,7 +63,7 @@ interface Pace {
 }
 
 /** The day of this month on which the sum will exceed the limit at the current mean per day; null if it will not. */
-function willPass({ start, next, cost, daysPassed, limit }: Pace): string | null {
+function willExceedOn({ start, next, cost, daysPassed, limit }: Spending): string | null {
   if (cost === 0n) return null
   const wholeDaysWithin = Number((limit * daysPassed) / cost)
   const date = addDays(start, Math.min(wholeDaysWithin, daysBetween(start, next)))

@@ -6,7 +6,7 @@ import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/c
 import type { SyncRecord } from '../records/records.ts'
 
 interface BudgetRow {
-  /** Its first day. */
+  /** First day of the month. */
   month: string
   limit: string
 }

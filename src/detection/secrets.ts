@@ -1,4 +1,4 @@
-import type { FindingRecord, Severity } from '../records/finding.ts'
+import { type FindingRecord, SEVERITY_POINTS, type Severity } from '../records/finding.ts'
 import { cut } from '../text.ts'
 import { findEncoded } from './encoded-secrets.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -25,8 +25,6 @@ const OVERLAP = 8 * 1024
 /** Findings per record, the schema's limit. A scan has no limit: all secrets must be masked. */
 const MAX_FINDINGS = 1_000
 let scanner: Promise<Scanner> | undefined
-/** Points that a finding takes from the security score. */
-const POINTS: Readonly<Record<Severity, number>> = { critical: 25, high: 15, medium: 8, low: 3 }
 
 /** Finds the secrets in a text, in order of position and without overlaps. */
 export async function findSecrets(text: string): Promise<FoundSecret[]> {
@@ -102,7 +100,7 @@ export function securityScore(
   const points = new Map<string, number>()
   for (const [index, { fingerprint, severity }] of findings.entries()) {
     const key = fingerprint ?? `#${index}`
-    points.set(key, Math.max(points.get(key) ?? 0, POINTS[severity]))
+    points.set(key, Math.max(points.get(key) ?? 0, SEVERITY_POINTS[severity]))
   }
   return Math.max(0, 100 - [...points.values()].reduce((sum, most) => sum + most, 0))
 }

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { BASE62, randomLowerAlnum, randomText } from '../ids.ts'
 
-// ca_live_<id>_<secret><checksum>. The checksum detects a mistyped key without a query to the database; it is
-// no secret and no signature.
+// The form of a key: ca_live_<id>_<secret><checksum>. The checksum detects a mistyped key without a query to
+// the database; it is neither secret nor a signature.
 
 const PREFIX = 'ca_live_'
 const ID_LENGTH = 8
@@ -11,7 +11,7 @@ const CHECKSUM_LENGTH = 6
 const FORM = /^ca_live_([a-z0-9]{8})_[0-9A-Za-z]{38}$/
 const KEY_LENGTH = PREFIX.length + ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH
 
-/** An API key as its owner sends it: what is looked up, and what must match. */
+/** A parsed API key: the id to look up, and the hash that must match the stored one. */
 export interface ParsedKey {
   id: string
   hash: Uint8Array

@@ -16,14 +16,14 @@ function checkScopes(scopes: readonly string[]): Scope[] {
   throw new OperatorError(`${problem}; the scopes are ${SCOPES.join(', ')}`, 2)
 }
 
-/** A day means its beginning in UTC. */
+/** The time of expiry; a date means its beginning in UTC. Throws OperatorError. */
 function checkExpiry(text: string): string {
   if (isDate(text)) return `${text}T00:00:00.000Z`
   if (isTimestamp(text)) return normalizeTimestamp(text)
   throw new OperatorError('expires must be a date (2027-01-31) or an RFC 3339 timestamp with an offset', 2)
 }
 
-/** Makes an API key. `key` is shown here and never again: only its SHA-256 is stored. Throws OperatorError. */
+/** Creates an API key. `key` is returned only here: its SHA-256 is stored. Throws OperatorError. */
 export async function createKey(
   sql: Sql,
   orgId: string,
@@ -58,7 +58,10 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
     order by k.created_at, k.id`
 }
 
-/** Revokes a key by its id; again changes nothing. Every instance refuses it within a second. Throws OperatorError. */
+/**
+ * Revokes a key by its id; a revoked key is not changed. Every instance refuses it within a second. Throws
+ * OperatorError.
+ */
 export async function revokeKey(
   sql: Sql,
   id: string,

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 
-/** Of one organization, in flight or waiting. */
+/** Writes of one organization, in flight or waiting. */
 const MAX_WRITES = 100
 const RETRY_AFTER_S = 2
 

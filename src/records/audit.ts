@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { name, optional, strict, Timestamp } from './fields.ts'
 
-// The records of the audit log: its entries, and the reports made of them.
+// The records of the audit log: entries and reports.
 
 export const AuditRecord = Type.Object(
   {

@@ -5,7 +5,7 @@ export interface RecordCounts {
   unchanged: number
 }
 
-/** What a writer did with the records of a request. */
+/** The result of a writer for the records of a request. */
 export interface WriteResult extends RecordCounts {
   /** For the audit log: ids of what the request created, and of what was stored before and was updated. */
   createdIds: readonly string[]
@@ -18,7 +18,7 @@ export interface Changes<Row> extends WriteResult {
 }
 
 interface Comparison<Row, Stored> {
-  /** What identifies a row, as in the keys of the stored ones. */
+  /** The key of a row in the map of stored rows. */
   keyOf: (row: Row) => string
   /** For the audit log. */
   idOf: (row: Row) => string
@@ -59,8 +59,8 @@ export function findChanges<Stored, Row extends Stored>(
 }
 
 /**
- * The same where only the last row of a key counts and those before it count as unchanged: a request that is repeated
- * does not change a row back and forth.
+ * Like `findChanges`, but only the last row of a key is compared; those before it count as unchanged. A
+ * repeated request then does not change a row back and forth.
  */
 export function findLastChanges<Stored, Row extends Stored>(
   rows: readonly Row[],
@@ -72,7 +72,7 @@ export function findLastChanges<Stored, Row extends Stored>(
   return { ...changes, unchanged: rows.length - changes.rows.length }
 }
 
-/** What a writer did that had no records. */
+/** The result of a writer without records. */
 export const NOTHING_WRITTEN: WriteResult = {
   created: 0,
   updated: 0,

@@ -10,7 +10,7 @@ import { type PrRiskRecord, riskProblem } from './risk.ts'
 FormatRegistry.Set('timestamp', isTimestamp)
 FormatRegistry.Set('day', isDate)
 FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))
-// in the index of a table with the project's name and a hash beside it: an entry holds 2,700 bytes
+// an index holds path, project and hash together, and an entry of it has at most 2,700 bytes
 FormatRegistry.Set('repository-path', (text) => Buffer.byteLength(text) <= MAX_PATH_BYTES)
 // one @ with text before and after it, no spaces: whether mail can be delivered is not checked
 FormatRegistry.Set('email', (text) => /^[^\s@]+@[^\s@]+$/.test(text))
@@ -19,7 +19,7 @@ const COMPILED = new Map<string, TypeCheck<TSchema>>(
   Object.entries(RECORD_SCHEMAS).map(([type, schema]) => [type, TypeCompiler.Compile<TSchema>(schema)]),
 )
 
-/** What is wrong with a record, its first problem; undefined when nothing is. `at` is the record's name. */
+/** The first problem of a record; undefined for a valid one. `at` names the record in it: `records[3]`. */
 export function problemOf(record: unknown, at: string): FieldProblem | undefined {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     return { field: at, message: 'must be an object' }
@@ -34,7 +34,7 @@ export function problemOf(record: unknown, at: string): FieldProblem | undefined
     if (error !== undefined) return describe(error, at)
   }
   if (type === 'pr_risk') {
-    // what the schema cannot express: either the parts, or what they are computed from
+    // the schema cannot express it: either the scores, or the files from which they are computed
     const problem = riskProblem(record as PrRiskRecord, at)
     if (problem !== undefined) return problem
   }

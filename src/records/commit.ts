@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { count, name, optional, strict, Timestamp } from './fields.ts'
 
-/** Of a file's name in a commit, in UTF-8. */
+/** Longest path of a file in a commit, in bytes of UTF-8. */
 export const MAX_PATH_BYTES = 1_024
 
 /** A file's name within its repository, as git shows it: `src/app.ts`. */

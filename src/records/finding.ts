@@ -12,6 +12,14 @@ export type Severity = Static<typeof Severity>
 /** Sorts the most severe first. */
 export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2, low: 3 }
 
+/** Points that a finding takes from a security score, and adds to a risk score. */
+export const SEVERITY_POINTS: Readonly<Record<Severity, number>> = {
+  critical: 25,
+  high: 15,
+  medium: 8,
+  low: 3,
+}
+
 export const FindingRecord = Type.Object(
   {
     id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$' })),
@@ -37,9 +45,9 @@ export const SecurityRecord = Type.Object(
 )
 export type SecurityRecord = Static<typeof SecurityRecord>
 
-/** A severity that is reported at once, by a `security.alert` event. */
+/** A severity that causes a `security.alert` event. */
 type AlertSeverity = Extract<Severity, 'critical' | 'high'>
 
-/** True for a severity that is reported at once. */
+/** True for a severity that causes a `security.alert` event. */
 export const isAlert = (severity: Severity): severity is AlertSeverity =>
   severity === 'critical' || severity === 'high'

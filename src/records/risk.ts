@@ -4,8 +4,8 @@ import type { FieldProblem } from '../errors.ts'
 import { CommitFile } from './commit.ts'
 import { name, optional, score, strict, Timestamp } from './fields.ts'
 
-/** One thing that a part of a risk score is made of. */
-export const RiskContribution = Type.Object(
+/** A measurement that contributes to a part of a risk score. */
+const RiskContribution = Type.Object(
   {
     name: name(1_100),
     value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),
@@ -59,7 +59,10 @@ export type Part = (typeof PARTS)[number]
 /** The field of a part. */
 export const scoreField = (part: Part) => `${part}_score` as const
 
-/** What is wrong with a record beyond its fields: it needs all four parts, or files, project and author; `at` is its name. */
+/**
+ * The first problem of a record with valid fields; undefined without one. It needs either all four scores, or
+ * files, project and author. `at` names the record in it.
+ */
 export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | undefined {
   const given = PARTS.filter((part) => record[scoreField(part)] != null)
   if (record.files != null) {
@@ -80,7 +83,7 @@ export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | un
   const missing = PARTS.find((part) => record[scoreField(part)] == null)
   if (missing !== undefined)
     return { field: `${at}.${scoreField(missing)}`, message: 'is required with the other scores' }
-  const wrong = PARTS.find((part) => record.contributions && !addUp(record, part))
+  const wrong = PARTS.find((part) => record.contributions && !addsUp(record, part))
   if (wrong !== undefined)
     return {
       field: `${at}.contributions.${wrong}`,
@@ -91,6 +94,6 @@ export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | un
 
 const hundredths = (value: number): number => Math.round(value * 100)
 
-const addUp = (record: PrRiskRecord, part: Part): boolean =>
+const addsUp = (record: PrRiskRecord, part: Part): boolean =>
   (record.contributions?.[part] ?? []).reduce((sum, { points }) => sum + hundredths(points), 0) ===
   Number(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS))

@@ -10,15 +10,15 @@ import { securityPart } from './sensitive-paths.ts'
 
 /** 12 months: the history before a change. */
 const HISTORY_MS = 365 * 86_400_000
-/** Their owners and findings are looked up in one statement. */
+/** Changes whose owners and findings are looked up in one statement. */
 const CHANGES_PER_STATEMENT = 200
 
 /** A change with what the history contains of its files. */
 interface ChangeInHistory {
   change: Change
-  /** its files by their names of now */
+  /** current names of its files */
   files: string[]
-  /** the names that its files have, had and will have */
+  /** all names of its files: those given, those before a rename, and the current ones */
   names: string[]
   hotspot: number
   missing: MissingFile[]
@@ -36,11 +36,12 @@ export async function computeParts(
   const parts = new Map<Change, RiskParts>()
   for (const [project, own] of Map.groupBy(changes, (change) => change.project)) {
     // the history can only advance in time
-    const inTime = own.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+    const ordered = own.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
     const lookUp = createLookUp(tx, orgId, project)
-    for (let start = 0; start < inTime.length; start += CHANGES_PER_STATEMENT) {
+    for (let start = 0; start < ordered.length; start += CHANGES_PER_STATEMENT) {
       const seen: ChangeInHistory[] = []
-      for (const change of inTime.slice(start, start + CHANGES_PER_STATEMENT)) seen.push(await lookUp(change))
+      for (const change of ordered.slice(start, start + CHANGES_PER_STATEMENT))
+        seen.push(await lookUp(change))
       await computePartsOf(tx, orgId, project, seen, parts)
     }
   }
@@ -68,7 +69,7 @@ function createLookUp(
     const names = change.files.flatMap(({ path, previous_path }) => {
       return previous_path == null ? [[path]] : [[path, previous_path]]
     })
-    // a file that the change renames is known by its old name, until that commit is
+    // until the commit of a rename is stored, the history has the file under its old name
     const files = names.map(([path = '', previous]) => {
       const now = history.nameNow(path)
       return previous === undefined || history.revisions(now) > 0 ? now : history.nameNow(previous)

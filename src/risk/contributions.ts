@@ -7,14 +7,14 @@ export interface Contribution {
   points: number
 }
 
-/** A score of 0 to 100 with 2 decimals, and what it is made of: the points add up to it exactly. */
+/** A score of 0 to 100 with 2 decimals, and its contributions, whose points add up to it exactly. */
 export interface ScorePart {
   score: number
   contributions: Contribution[]
 }
 
 const MAX_SCORE = 100
-/** Of a contribution's value. */
+/** Decimals of a contribution's value. */
 const VALUE_DECIMALS = 4
 
 /** Hundredths, half away from zero, without the negative zero. */
@@ -22,8 +22,8 @@ const hundredths = (points: number): number =>
   Math.sign(points) * Number(scaled(Math.abs(points), SCORE_DECIMALS)) + 0
 
 /**
- * The sum of the points, at most 100 (what is above goes by as a contribution `limit`), rounded half up to 2 decimals. The
- * points are rounded too, and what that loses is put on the largest of them.
+ * The sum of the points, rounded half up to 2 decimals, at most 100: a contribution `limit` subtracts what is
+ * above. The points are rounded too, and the difference that this makes is added to the largest of them.
  */
 export function partOf(measured: readonly Contribution[]): ScorePart {
   const sum = measured.reduce((total, item) => total + item.points, 0)

@@ -1,32 +1,32 @@
 import { partOf, type ScorePart } from './contributions.ts'
 
-// Files that usually change together (Gall, Hajek and Jazayeri, "Detection of logical coupling based on product release
-// history", ICSM 1998), with the thresholds that Tornhill's Code Maat made usual. Pure.
+// Files that usually change together (Gall, Hajek and Jazayeri, "Detection of logical coupling based on
+// product release history", ICSM 1998), with the usual thresholds, those of Tornhill's Code Maat. Pure.
 
 /** Mean revisions of the two files, at least. */
 const MIN_REVISIONS = 5
-/** Changes that have both, at least. */
+/** Changes of both files together, at least. */
 const MIN_SHARED = 5
-/** In percent. */
+/** Least degree of coupling, in percent. */
 const MIN_DEGREE = 30
 /** The probability that a missing file was forgotten if its degree is 100. Our own choice. */
 const MISSING_WEIGHT = 0.5
 /** Missing files that count: those of the greatest degree. */
 const MAX_MISSING = 10
 
-/** Which files changed together. */
+/** The files that changed together. */
 export interface ChangeHistory {
-  /** Changes of a file. */
+  /** Number of changes of a file. */
   revisions(file: string): number
-  /** The change sets that have the file. */
+  /** The change sets that contain the file. */
   changeSets(file: string): Iterable<ReadonlySet<string>>
   isDeleted(file: string): boolean
 }
 
-/** A file that usually changes with one of a change, and is not in it. */
+/** A file that usually changes together with a file of the change, but is not part of it. */
 export interface MissingFile {
   file: string
-  /** in percent, of the closest file of the change */
+  /** in percent: the greatest degree with a file of the change */
   degree: number
 }
 
@@ -60,8 +60,8 @@ export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string
 }
 
 /**
- * 100·(1 − Π (1 − degree/100 · 0.5)) over the 10 closest missing files: the chance that one of them was forgotten. Each
- * file's points are its part of the logarithm of that product.
+ * 100·(1 − Π (1 − degree/100 · 0.5)) over the 10 closest missing files: the chance that one of them was
+ * forgotten. Each file's points are in proportion to the logarithm of its factor.
  */
 export function couplingScore(missing: readonly MissingFile[]): ScorePart {
   const counted = missing.slice(0, MAX_MISSING)

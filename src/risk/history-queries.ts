@@ -5,7 +5,7 @@ import type { OpenFindings } from './sensitive-paths.ts'
 
 /** A score considers at most this many commits, the latest ones. */
 export const MAX_COMMITS = 2_000
-/** The owners of a file are derived from at most this many of its latest changes. */
+/** The authors of a file are counted in at most this many of its latest changes. */
 const MAX_OWN_CHANGES = 200
 
 interface ChangeRow {

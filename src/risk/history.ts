@@ -15,7 +15,7 @@ export interface CommittedChange {
   files: readonly CommittedFile[]
 }
 
-/** The last change of a name, as long as that is in the history. */
+/** The last change of a name; not valid any more when its commit has left the history. */
 interface LastChange {
   commit: number
   file: string
@@ -26,12 +26,12 @@ interface LastChange {
 export interface MovingHistory extends ChangeHistory {
   /** Adds later commits, in order of time, then removes those before `from` and all but the latest `limit`. */
   advance(commits: readonly CommittedChange[], from: number, limit: number): void
-  /** The name that a file has now which had this one; itself where the history does not know it. */
+  /** The current name of the file that had this name; the name itself if the history does not contain it. */
   nameNow(path: string): string
   files(): Iterable<string>
   /**
-   * The greatest of these files' percentile of changes × percentile of lines, among all files that changed; 0 for files
-   * that did not. Names are those of now.
+   * The maximum over these files of percentile of changes × percentile of lines, among all files that
+   * changed; 0 for files that did not. Names are current names.
    */
   hotspot(files: readonly string[], lines: ReadonlyMap<string, number>): number
 }
@@ -93,10 +93,10 @@ export function createHistory(): MovingHistory {
       const sizes = Float64Array.from(changed, (file) => lines.get(file) ?? 0).sort()
       const hotspots = files.map((file) => {
         if (!revisions.has(file)) return 0
-        const often = percentile(countBelow(counts, revisionsOf(file)), changed.length)
-        return often * percentile(countBelow(sizes, lines.get(file) ?? 0), changed.length)
+        const byChanges = percentile(countBelow(counts, revisionsOf(file)), changed.length)
+        return byChanges * percentile(countBelow(sizes, lines.get(file) ?? 0), changed.length)
       })
-      return hotspots.reduce((hottest, hotspot) => Math.max(hottest, hotspot), 0)
+      return hotspots.reduce((highest, hotspot) => Math.max(highest, hotspot), 0)
     },
   }
 }

@@ -4,20 +4,23 @@ import { partOf, type ScorePart } from './contributions.ts'
 // with one owner or none. The weights are our own choice. Pure.
 
 const WEIGHTS = { hotspot: 40, spread: 20, entropy: 20, single_owner: 20 } as const
-/** Files at which the spread is full. */
+/** Number of files from which the spread has its full points. */
 const FULL_SPREAD = 20
 
 interface Impact {
   files: number
   /** spread of the changed lines over the files, in bits */
   entropy: number
-  /** of the hottest file, 0 to 1 */
+  /** the maximum over the files, 0 to 1 */
   hotspot: number
-  /** files with at most one author before */
+  /** files that at most one author changed before */
   singleOwned: number
 }
 
-/** The percentile of a value among `count` values of which `less` are less: 0 for the least, 1 for the greatest; 0 of one. */
+/**
+ * The percentile of a value among `count` values of which `less` are smaller: 0 for the smallest, 1 for the
+ * greatest; 0 if it is the only one.
+ */
 export const percentile = (less: number, count: number): number =>
   count <= 1 ? 0 : Math.min(1, less / (count - 1))
 

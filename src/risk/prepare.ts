@@ -5,7 +5,7 @@ import type { PrRiskRecord, RiskContributions } from '../records/risk.ts'
 import { PARTS, type Part, scoreField } from '../records/risk.ts'
 import type { Rating } from './model.ts'
 
-/** What the parts of a score are computed from, beside the history. */
+/** The change of a pull request, from which and from the history the parts of a score are computed. */
 export interface Change {
   project: string
   title: string
@@ -13,15 +13,15 @@ export interface Change {
   files: readonly CommitFile[]
 }
 
-/** The parts, each 0 to 100 with 2 decimals, and what explains them. */
+/** The parts of a score, each 0 to 100 with 2 decimals, and the contributions to each. */
 export interface RiskParts {
   scores: Record<Part, number>
   contributions: RiskContributions
 }
 
-/** A record in its stored form: the parts as they were given, or what to compute them from. */
+/** A record in its stored form: the parts as they were given, or the change to compute them from. */
 export interface PreparedRisk {
-  /** As given; null: the stored one, or a derived one. */
+  /** As given; null: the stored id is kept, or one is derived. */
   id: string | null
   repo: string
   prNumber: number
@@ -30,11 +30,11 @@ export interface PreparedRisk {
   createdAt: string
   given: RiskParts | null
   change: Change | null
-  /** SHA-256, in hex, of a record with files: the same again is not computed again. Null where the parts are given. */
+  /** SHA-256, in hex, of a record with files, so that it is computed once. Null where the parts are given. */
   inputHash: string | null
 }
 
-/** A record that has no `riskProblem` in its stored form. */
+/** The stored form of a record without a `riskProblem`. */
 export function prepareRisk(record: PrRiskRecord): PreparedRisk {
   const createdAt = normalizeTimestamp(record.created_at)
   const change = changeOf(record, createdAt)
@@ -74,7 +74,7 @@ function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
   }
 }
 
-/** A score that came without explanation is its own. */
+/** The parts as given; one without contributions gets the contribution `reported`. */
 function givenParts(record: PrRiskRecord): RiskParts {
   const score = (part: Part) =>
     unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)

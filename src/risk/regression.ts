@@ -3,7 +3,7 @@ import { partOf, type ScorePart } from './contributions.ts'
 // The probability that a change introduces a defect: logistic regression on six measures of Kamei et al., "A large-scale
 // empirical study of just-in-time quality assurance" (TSE 2013). Pure.
 
-/** What is known of a file in a change. */
+/** A file of a change. */
 interface ChangedFile {
   path: string
   additions: number
@@ -26,7 +26,7 @@ export interface ChangeMeasures {
   fix: number
 }
 
-/** fix, fixes, fixed, fixing, bug, bugfix, hotfix, defect …; no fixture and no prefix. */
+/** fix, fixes, fixed, fixing, bug, bugfix, hotfix, defect …; not `fixture`, not `prefix`. */
 const FIX = /\b(?:hot)?fix(?!tur)|\bbug|\bdefect/i
 
 /** The measures of a change with this title; a file that is named twice counts twice. */
@@ -99,14 +99,14 @@ export const defectPercent = (change: ChangeMeasures): number =>
   percent(TERMS.reduce((logit, { weight, term }) => logit + weight * term(change), INTERCEPT))
 
 /**
- * 100·p of a change. The curve from a change of nothing (`base`) to this one is shared out among the terms by their parts of
- * the logit, which are their Aumann–Shapley values ("integrated gradients") on the way there.
+ * 100·p of a change. `base` is the value of an empty change; the difference to it is distributed over the
+ * terms in proportion to their parts of the logit: their Aumann–Shapley values ("integrated gradients").
  */
 export function regressionScore(change: ChangeMeasures): ScorePart {
   const base = percent(INTERCEPT)
   const logits = TERMS.map(({ weight, term }) => weight * term(change))
   const sum = logits.reduce((total, logit) => total + logit, 0)
-  // as the sum goes to 0 the slope of the chord goes to that of the curve
+  // for a sum of 0 the derivative at the intercept, which is the limit of the quotient
   const slope = sum === 0 ? (base * (100 - base)) / 100 : (percent(INTERCEPT + sum) - base) / sum
   return partOf([
     { name: 'base', value: INTERCEPT, points: base },

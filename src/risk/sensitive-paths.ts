@@ -1,6 +1,8 @@
+import { SEVERITY_POINTS } from '../records/finding.ts'
 import { type Contribution, partOf, type ScorePart } from './contributions.ts'
 
-// Which files a reviewer with an eye on security wants to see. The weights are ours: each kind counts once a change.
+// Kinds of files that matter to security, found by path. The weights are our own choice; each kind counts
+// once per change.
 
 interface SensitiveKind {
   name: string
@@ -8,7 +10,7 @@ interface SensitiveKind {
   pattern: RegExp
 }
 
-/** A word of a path: not part of a longer one (`author` is no `auth`), camelCase aside. */
+/** Matches a whole word of a path (`author` does not match `auth`); the path is `lowered`. */
 const word = (words: string): RegExp => new RegExp(`(?:^|[^a-z])(?:${words})(?:[^a-z]|$)`)
 
 const KINDS: readonly SensitiveKind[] = [
@@ -57,7 +59,7 @@ const KINDS: readonly SensitiveKind[] = [
   },
 ]
 
-/** Tests and documents of such things change nothing that runs. */
+/** Tests and documents, which have no kind: they change nothing that runs. */
 const HARMLESS =
   /(?:^|\/)(?:tests?|__tests__|spec|specs|docs?|fixtures|testdata)\/|[._-](?:test|spec)\.[a-z]+$|\.(?:md|rst|adoc)$/
 
@@ -81,16 +83,13 @@ export interface OpenFindings {
   low: number
 }
 
-/** Points of a finding, as everywhere. */
-const FINDING_POINTS = { critical: 25, high: 15, medium: 8, low: 3 } as const
-
 /** The points of the open findings in the files and of the kinds of sensitive files among them, at most 100. */
 export function securityPart(paths: readonly string[], findings: OpenFindings): ScorePart {
   const found = (['critical', 'high', 'medium', 'low'] as const).flatMap((severity) => {
     const value = findings[severity]
     return value === 0
       ? []
-      : [{ name: `${severity}_findings`, value, points: value * FINDING_POINTS[severity] }]
+      : [{ name: `${severity}_findings`, value, points: value * SEVERITY_POINTS[severity] }]
   })
   return partOf([...found, ...sensitiveKinds(paths)])
 }

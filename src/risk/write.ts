@@ -22,9 +22,10 @@ export interface RiskRow extends RiskParts {
 }
 
 /**
- * Writes the batch's risk scores. Needs the organization's lock; call it behind the writers of commits and sessions, whose
- * history and findings it computes from. The same record with files is computed once: its score is as of then. Throws
- * VALIDATION_ERROR for an id that another pull request has, or a second id of one.
+ * Writes the batch's risk scores. Needs the organization's lock; call it after the writers of commits and
+ * sessions: it computes from their history and findings. A record with files is computed once, from the
+ * history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
+ * one.
  */
 export async function writeRisks(
   tx: ISql,
@@ -37,12 +38,12 @@ export async function writeRisks(
   if (risks.length === 0) return NOTHING_WRITTEN
   const prepared = risks.map(({ risk }) => risk)
   const found = await findRisks(tx, orgId, prepared)
-  const stored = new Map(found.map((row) => [nameOf(row), row]))
+  const stored = new Map(found.map((row) => [keyOf(row), row]))
   const parts = await partsOf(tx, orgId, prepared, stored)
-  const ids = new Map(found.map((row) => [nameOf(row), row.id]))
-  const owners = new Map(found.map((row) => [row.id, nameOf(row)]))
+  const ids = new Map(found.map((row) => [keyOf(row), row.id]))
+  const owners = new Map(found.map((row) => [row.id, keyOf(row)]))
   const scored = risks.map(({ risk, field }, index) => {
-    const name = nameOf(risk)
+    const name = keyOf(risk)
     const id = ids.get(name) ?? risk.id ?? idOf(risk)
     refuseForeignId(risk, id, owners.get(id), field)
     ids.set(name, id)
@@ -50,17 +51,17 @@ export async function writeRisks(
     return rowOf(risk, id, parts[index])
   })
   const { rows, ...result } = findChanges(scored, stored, {
-    keyOf: nameOf,
+    keyOf,
     idOf: ({ id }) => id,
     isSame,
   })
   await upsertRisks(tx, orgId, rows)
-  const replaced = rows.flatMap((row) => stored.get(nameOf(row)) ?? [])
+  const replaced = rows.flatMap((row) => stored.get(keyOf(row)) ?? [])
   await updateRiskRollups(tx, orgId, replaced.map(counted), rows.map(counted))
   return result
 }
 
-const nameOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`
+const keyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`
 const idOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
   derivedId('risk', repo, prNumber)
 const counted = (row: RiskRow) => countedOf(row.repo, riskScoreOf(row.scores), row.createdAt)
@@ -69,12 +70,12 @@ function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefin
   if (risk.id !== null && risk.id !== id) {
     throw validationError({ field, message: `this pull request already has the id ${id}` })
   }
-  if (owner !== undefined && owner !== nameOf(risk)) {
+  if (owner !== undefined && owner !== keyOf(risk)) {
     throw validationError({ field, message: 'another pull request has this id' })
   }
 }
 
-/** The parts of each: given, computed before from the same record, or computed now. */
+/** The parts of each score: given, stored from the same record, or computed now. */
 async function partsOf(
   tx: ISql,
   orgId: string,
@@ -82,7 +83,7 @@ async function partsOf(
   stored: ReadonlyMap<string, RiskRow>,
 ): Promise<RiskParts[]> {
   const known = risks.map((risk) => {
-    const row = stored.get(nameOf(risk))
+    const row = stored.get(keyOf(risk))
     return risk.given ?? (row !== undefined && row.inputHash === risk.inputHash ? row : undefined)
   })
   const changes = risks.flatMap((risk, index) => (known[index] === undefined ? (risk.change ?? []) : []))

@@ -1,7 +1,7 @@
 import type { ISql } from '../db/client.ts'
 import type { DerivedTable } from '../db/derived-tables.ts'
 
-// What the heatmap is read from, computed from the sessions' details.
+// The heatmap's tables, computed from the sessions' details.
 
 /**
  * Scans all of the organization's details, and looks up the session of each that has a finding by its whole key: before
@@ -99,7 +99,7 @@ const describeProject =
   ({ project }) =>
     `${table} ${project || 'all projects'}`
 
-/** What the heatmap is read from, in an order in which each table can be computed from those before it. */
+/** The heatmap's tables, in an order in which each can be computed from those before it. */
 export const FINDING_TABLES: readonly DerivedTable[] = [
   {
     name: 'findings',
@@ -109,9 +109,7 @@ export const FINDING_TABLES: readonly DerivedTable[] = [
   },
   {
     name: 'finding_rollups',
-    columns: [
-      ...['project', 'grain', 'bucket', 'file_key', 'fingerprint', 'critical', 'high', 'medium', 'low'],
-    ],
+    columns: ['project', 'grain', 'bucket', 'file_key', 'fingerprint', 'critical', 'high', 'medium', 'low'],
     query: fingerprintsFromFindings,
     describe: describeProject('finding_rollups'),
   },

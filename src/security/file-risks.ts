@@ -32,7 +32,7 @@ export async function updateFileRisks(
   await updateLevels(tx, orgId, before, after)
 }
 
-/** Files that still have a finding. */
+/** Writes the rows of those files that have a finding, and returns them. */
 async function upsertFileRisks(tx: ISql, orgId: string, files: readonly FileFinding[]): Promise<FileRisk[]> {
   return await tx<FileRisk[]>`
     insert into file_risks as k (

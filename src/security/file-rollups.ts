@@ -12,11 +12,13 @@ interface RollupChange {
   /** Of the sessions added; `infinity` and `-infinity` when there are none. */
   firstAt: string
   lastAt: string
-  /** A session was removed: the first and last time must be looked up. */
+  /** A session was removed: the first and last time must be looked up again. */
   hasRemoved: boolean
 }
 
-/** Updates the sessions of each file; `removed` and `added` have one finding for each session and file. */
+/**
+ * Updates the counts of sessions by file; `removed` and `added` have one finding for each session and file.
+ */
 export async function updateFileRollups(
   tx: ISql,
   orgId: string,
@@ -79,7 +81,7 @@ async function applyChanges(tx: ISql, orgId: string, changes: readonly RollupCha
       last_seen_at = greatest(r.last_seen_at, excluded.last_seen_at)`
 }
 
-/** The stored rows `r` of these changes, for `using` and `from`. */
+/** For `using` and `from`: the changes, and the condition that selects their stored rows `r`. */
 const rowsOf = (tx: ISql, orgId: string, changes: readonly RollupChange[]) => tx`
   ${unnest(tx, changes, {
     grain: 'text',
@@ -100,7 +102,7 @@ async function deleteEmpty(tx: ISql, orgId: string, changes: readonly RollupChan
       and r.sessions = 0`
 }
 
-/** Reads two index entries for each row. */
+/** Sets the first and last times again: reads two index entries for each row. */
 async function lookUpTimes(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
   await tx`
     update file_rollups r

@@ -6,7 +6,7 @@ import { bucketsOf, type FileFinding } from './file-findings.ts'
 /** The one bucket of the grain `all`. */
 const ALL_TIME = { grain: 'all', bucket: '1970-01-01' } as const
 
-/** The change of one row: sessions by severity. */
+/** The change of one row: numbers of sessions by severity. */
 type RollupChange = Record<Severity, number> & {
   grain: 'all' | 'month' | 'day'
   project: string
@@ -15,7 +15,7 @@ type RollupChange = Record<Severity, number> & {
   fingerprint: string
 }
 
-/** Updates the sessions by severity of each file and fingerprint. */
+/** Updates the counts of sessions by file, fingerprint and severity. */
 export async function updateFindingRollups(
   tx: ISql,
   orgId: string,

@@ -6,9 +6,9 @@ import { updateFileRollups } from './file-rollups.ts'
 import { updateFindingRollups } from './finding-rollups.ts'
 
 /**
- * Updates the tables that the heatmap is read from by the sessions just written. `known` are the ids that were stored
- * before. Needs the organization's lock, in the transaction that writes the sessions: counts change by the findings that
- * are removed and added.
+ * Updates the heatmap's tables for the sessions just written. `known`: the ids of those that were stored
+ * before. Needs the organization's lock, in the transaction that writes the sessions: counts change by the
+ * findings that are removed and added.
  */
 export async function writeFindings(
   tx: ISql,

@@ -22,7 +22,7 @@ interface PrepareOptions {
   pricer: Pricer
   /** Whether the texts of prompts and responses are stored. */
   storeContent: boolean
-  /** What a scan found in the record, for one that was sent without findings. */
+  /** Findings of a scan of the record; used where it has no `security_metadata`. */
   findings?: readonly FindingRecord[]
 }
 
@@ -41,11 +41,11 @@ export interface PreparedSession {
   security: bigint
   userId: string | null
   userEmail: string | null
-  /** `scored_at` and `previous_score` are as the record gives them: the writer fills them where it does not. */
+  /** `scored_at` and `previous_score` are those of the record; where it has none, the writer adds them. */
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
   }
-  /** SHA-256 of all above but the time of scoring: the same session has the same hash. */
+  /** SHA-256 of all above without `scored_at` and `previous_score`: the same session has the same hash. */
   hash: Uint8Array
 }
 
@@ -79,7 +79,7 @@ export function prepareSession(
     userId: record.user_id ?? null,
     userEmail: record.user_email?.toLowerCase() ?? null,
     detail: {
-      ...about(record, turnRecords),
+      ...contextOf(record, turnRecords),
       cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
       tools_used:
         record.tools_used?.map(({ name, calls, errors }) => ({
@@ -104,7 +104,7 @@ export function prepareSession(
   return { ...prepared, hash: hashOf(prepared) }
 }
 
-/** What was filled in must keep the limits of a record, or the session's export could not be imported. */
+/** Computed values must stay within a record's limits, or the session's export could not be imported. */
 function refuseBeyondLimits(session: Omit<PreparedSession, 'hash'>, field: string): void {
   const problem = problemOf(
     {
@@ -136,7 +136,8 @@ function hashOf(session: Omit<PreparedSession, 'hash'>): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(canonical)).digest()
 }
 
-function about(record: SessionRecord, turns: readonly TurnDetail[]) {
+/** Agent, branch, models, times and tokens of the session. */
+function contextOf(record: SessionRecord, turns: readonly TurnDetail[]) {
   const models = record.models ?? [...new Set(turns.flatMap((turn) => turn.model ?? []))]
   const startedAt = time(record.started_at)
   const endedAt = time(record.ended_at)
@@ -223,14 +224,14 @@ const factorOf = ({ name, category, count, weight, points }: QualityFactorRecord
 
 function qualityOf(record: SessionRecord, field: string): PreparedSession['detail']['quality_metadata'] {
   const given: QualityRecord = record.quality_metadata ?? {}
-  const when = {
+  const scoring = {
     scored_at: time(given.scored_at),
     previous_score: given.previous_score == null ? null : points(given.previous_score),
   }
   const score = record.quality_score ?? given.score
-  if (score == null) return { ...scoreQuality(signalsOfRecord(record)), ...when }
+  if (score == null) return { ...scoreQuality(signalsOfRecord(record)), ...scoring }
   if (given.score != null && points(given.score) !== points(score)) throw contradiction(field)
-  if (given.factors === undefined) return { ...reportedQuality(points(score)), ...when }
+  if (given.factors === undefined) return { ...reportedQuality(points(score)), ...scoring }
   const quality = {
     score: points(score),
     base: points(given.base ?? QUALITY_BASE),
@@ -242,7 +243,7 @@ function qualityOf(record: SessionRecord, field: string): PreparedSession['detai
     hundredths(quality.base),
   )
   if (Math.min(10_000, Math.max(0, sum)) !== hundredths(quality.score)) throw contradiction(field)
-  return { ...quality, ...when }
+  return { ...quality, ...scoring }
 }
 
 const contradiction = (field: string) =>
@@ -258,7 +259,9 @@ function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], cr
   return { score: points(record.security_metadata?.score ?? securityScore(findings)), findings }
 }
 
-/** `seen` counts equal findings, so that each has its own id, and the same one when the session is sent again. */
+/**
+ * `seen` counts equal findings: each gets an id of its own, and the same id when the session is sent again.
+ */
 function findingOf(
   sessionId: string,
   finding: FindingRecord,

@@ -21,9 +21,9 @@ interface RollupChange {
   cost: bigint
   qualitySum: bigint
   securitySum: bigint
-  /** Of sessions as they are now. */
+  /** Extremes of the sessions as they are now. */
   added: Extremes
-  /** Of sessions as they were stored: their minimum or maximum may have to be looked up again. */
+  /** Extremes of the sessions as they were stored: the row's own may have to be computed again. */
   removed: Extremes
   hasRemoved: boolean
 }
@@ -36,7 +36,7 @@ interface Extremes {
 }
 
 const SCORE_MAX = 10_000n
-/** Of no session: no score is above 100 or below 0. */
+/** The extremes of no session: those of the first session replace them. */
 const noExtremes = (): Extremes => ({
   qualityMin: SCORE_MAX,
   qualityMax: 0n,
@@ -47,9 +47,10 @@ const noExtremes = (): Extremes => ({
 const ALL_PROJECTS = ''
 
 /**
- * Updates the rollups by the difference between `before` and `after`: the same sessions as they were stored (a new one was
- * not) and as they are now. Needs the organization's lock, in the transaction that writes the sessions and after their
- * rows: counts and sums change by differences, and a minimum or maximum that is removed is looked up again.
+ * Updates the rollups by the difference between `before` and `after`: the same sessions as they were stored
+ * (a new one was not) and as they are now. Needs the organization's lock, in the transaction that writes the
+ * sessions and after their rows: counts and sums change by differences, a removed minimum or maximum is
+ * computed again.
  */
 export async function updateRollups(
   tx: ISql,
@@ -63,7 +64,8 @@ export async function updateRollups(
   const changes = [...byKey.values()]
   if (changes.length === 0) return
   await applyDifferences(tx, orgId, changes)
-  // finer rows first: a coarser row's extremes are found in the finer ones, never by scanning a month of sessions
+  // in this order: extremes of months and of all projects are read from rows of days, not from a month of
+  // sessions
   const removed = changes.filter(({ hasRemoved }) => hasRemoved)
   if (removed.length === 0) return
   await deleteEmpty(tx, orgId, removed)

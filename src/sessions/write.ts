@@ -6,7 +6,7 @@ import { isAlert } from '../records/finding.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Counted, updateRollups } from './rollup.ts'
 
-/** A session that was written, and what was stored of it before. */
+/** A written session, and its stored score and alerts before that. */
 export interface WrittenSession {
   session: PreparedSession
   before: { quality: bigint; alerts: ReadonlySet<string> } | undefined
@@ -15,7 +15,7 @@ export interface WrittenSession {
 export interface SessionsWritten extends WriteResult {
   /** Those that are new or have changed. */
   changed: readonly WrittenSession[]
-  /** What the team's activity counted of the changed sessions, as they were stored. */
+  /** The changed sessions as they were stored, for the counts of the team's activity. */
   activityBefore: readonly SessionActivity[]
 }
 
@@ -113,7 +113,7 @@ async function withBefore(
   stored: ReadonlyMap<string, StoredSession>,
   withAlerts: boolean,
 ): Promise<WrittenSession[]> {
-  // of a session without alerts it does not matter which it had
+  // only a session that has alerts now can cause events, so the alerts of the others are not looked up
   const hasAlerts = ({ detail }: PreparedSession) =>
     detail.security_metadata.findings.some(({ severity }) => isAlert(severity))
   const ids = withAlerts ? rows.flatMap((row) => (stored.has(row.id) && hasAlerts(row) ? [row.id] : [])) : []
@@ -156,7 +156,7 @@ const storedActivity = ({ created_at, user_key, project, files }: StoredSession)
   files,
 })
 
-/** What the team's activity counts of a session that is written. */
+/** What the team's activity counts of a written session. */
 export const activityOf = ({
   createdAt,
   userId,
@@ -230,7 +230,7 @@ function detailText(session: PreparedSession, stored: StoredSession | undefined,
   })
 }
 
-/** The score before this one: the stored one when it differs, else the one the stored one knew. */
+/** The stored score if it differs, else the stored `previous_score`. */
 function previousScore(session: PreparedSession, stored: StoredSession | undefined): number | null {
   if (stored === undefined) return null
   const score = unitsOf(stored.quality)

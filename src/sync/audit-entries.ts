@@ -13,7 +13,7 @@ const ACTIONS: Record<string, { created: string; updated: string }> = {
   report: { created: 'report.generated', updated: 'report.generated' },
 }
 
-/** Ids in one entry; its counts are of all. */
+/** Ids listed in one entry; its counts include all. */
 const MAX_IDS = 100
 
 /** The entries for the results of the writers of each kind. */

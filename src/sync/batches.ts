@@ -20,7 +20,10 @@ interface PlacedRecord {
   line: number
 }
 
-/** What sends a batch: into the local database or to a server. All or nothing; VALIDATION_ERROR names `records[<index>]`. */
+/**
+ * Sends a batch to the local database or a server, all or nothing. A VALIDATION_ERROR names
+ * `records[<index>]`.
+ */
 export type SendBatch = (records: readonly SyncRecord[]) => Promise<RecordCounts>
 
 interface BatchOptions {
@@ -34,25 +37,31 @@ export interface Batches {
   /** `text`: the record as JSON. */
   add(placed: PlacedRecord, text: string): Promise<void>
   flush(): Promise<void>
-  /** Of all that was sent so far. */
+  /** Counts of all records sent so far. */
   readonly counts: RecordCounts
 }
 
-/** Of JSON: half of what a server takes, a batch's memory. A larger record goes alone. */
+/**
+ * Bytes of JSON in a batch: half of what a server accepts, to bound memory. A larger record is a batch of its
+ * own.
+ */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
-/** With its line's end a request of 32 MiB, which is what a server takes. */
+/** With its newline such a record is a request of 32 MiB, the most that a server accepts. */
 const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
 
-/** Batches of at most 10,000 records and 16 MiB. A record that is refused or too large is left out and named, the others are sent. */
+/**
+ * Batches of at most 10,000 records and 16 MiB. A refused or too large record is reported to `onSkipped`; the
+ * others are sent.
+ */
 export function createBatches(options: BatchOptions): Batches {
   const counts: RecordCounts = { created: 0, updated: 0, unchanged: 0 }
-  let held: PlacedRecord[] = []
-  let heldBytes = 0
+  let pending: PlacedRecord[] = []
+  let pendingBytes = 0
   const flush = async () => {
-    const batch = held
-    held = []
-    heldBytes = 0
-    const sent = await sendGood(batch, options)
+    const batch = pending
+    pending = []
+    pendingBytes = 0
+    const sent = await sendValid(batch, options)
     counts.created += sent.created
     counts.updated += sent.updated
     counts.unchanged += sent.unchanged
@@ -63,17 +72,17 @@ export function createBatches(options: BatchOptions): Batches {
     async add(placed, text) {
       const bytes = Buffer.byteLength(text)
       if (bytes > MAX_RECORD_BYTES) return skip(placed, `has more than ${MAX_RECORD_BYTES} bytes`, options)
-      if (held.length > 0 && heldBytes + bytes > MAX_BATCH_BYTES) await flush()
-      held.push(placed)
-      heldBytes += bytes
-      if (held.length === MAX_RECORDS) await flush()
+      if (pending.length > 0 && pendingBytes + bytes > MAX_BATCH_BYTES) await flush()
+      pending.push(placed)
+      pendingBytes += bytes
+      if (pending.length === MAX_RECORDS) await flush()
     },
   }
 }
 
-async function sendGood(batch: readonly PlacedRecord[], options: BatchOptions): Promise<RecordCounts> {
+async function sendValid(batch: readonly PlacedRecord[], options: BatchOptions): Promise<RecordCounts> {
   let rest = batch
-  let isPrepared = false
+  let areSessionsChecked = false
   while (rest.length > 0) {
     try {
       return await options.send(rest.map(({ record }) => record))
@@ -82,9 +91,10 @@ async function sendGood(batch: readonly PlacedRecord[], options: BatchOptions): 
       if (refused.size === 0) throw error
       for (const [index, reason] of refused) skip(rest[index], reason, options)
       rest = rest.filter((_placed, index) => !refused.has(index))
-      // a refusal names one session at a time: find the others in one go, or a bad file would be sent once a line
-      if (!isPrepared) rest = await withoutBadSessions(rest, options)
-      isPrepared = true
+      // the error names one invalid session only: all are checked here, so that a batch is not sent again for
+      // each
+      if (!areSessionsChecked) rest = await withoutInvalidSessions(rest, options)
+      areSessionsChecked = true
     }
   }
   return { created: 0, updated: 0, unchanged: 0 }
@@ -94,7 +104,7 @@ function skip(placed: PlacedRecord | undefined, reason: string, { onSkipped }: B
   if (placed !== undefined) onSkipped({ path: placed.path, line: placed.line, reason })
 }
 
-/** The indexes that a VALIDATION_ERROR names, with what is wrong; empty for any other error. */
+/** The indexes that a VALIDATION_ERROR names, with the reasons; empty for any other error. */
 function refusedIn(error: unknown, length: number): Map<number, string> {
   const refused = new Map<number, string>()
   if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return refused
@@ -105,7 +115,7 @@ function refusedIn(error: unknown, length: number): Map<number, string> {
   return refused
 }
 
-async function withoutBadSessions(
+async function withoutInvalidSessions(
   batch: readonly PlacedRecord[],
   options: BatchOptions,
 ): Promise<PlacedRecord[]> {

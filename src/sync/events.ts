@@ -40,7 +40,7 @@ export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[
         data: { budget_id: budgetId, current_cost: cost, limit },
       }),
     ),
-    ...results.report.made.map(
+    ...results.report.generated.map(
       ({ id, report_type, from, to }): NewEvent => ({
         event: 'compliance.report_ready',
         data: { report_id: id, report_type, date_range: { from, to } },
@@ -79,7 +79,10 @@ function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
   ]
 }
 
-/** One alert a fingerprint, of its most severe finding, unless the session had an alert of that fingerprint before. */
+/**
+ * One alert for each fingerprint, of its most severe finding, unless the session had an alert of that
+ * fingerprint before.
+ */
 function alerts({ session, before }: WrittenSession): NewEvent[] {
   const mostSevere = new Map<string, Alert>()
   for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {

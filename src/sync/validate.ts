@@ -5,7 +5,7 @@ import type { SyncRecord } from '../records/records.ts'
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
-/** Problems in one response; a file in the wrong format has one in every record. */
+/** Problems in one response: a file in the wrong format has one in every record. */
 const MAX_PROBLEMS = 20
 
 /** The records, checked. Throws VALIDATION_ERROR whose details name `records[<index>].<field>`. */
@@ -22,7 +22,7 @@ export async function checkRecords(records: readonly unknown[]): Promise<readonl
   const pause = createPause()
   for (const [index, record] of records.entries()) {
     const problem = problemOf(record, `records[${index}]`)
-    // what has no problem is one of RECORD_SCHEMAS
+    // a record without a problem matches one of RECORD_SCHEMAS
     if (problem === undefined) checked.push(record as SyncRecord)
     else problems.push(problem)
     if (problems.length === MAX_PROBLEMS) break

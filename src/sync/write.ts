@@ -57,10 +57,10 @@ export async function writeRecords(
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts),
       commit: await writeCommits(tx, orgId, records),
-      // computed from findings and commits
+      // after sessions and commits: computed from their findings and history
       pr_risk: await writeRisks(tx, orgId, records),
       audit: await writeAudit(tx, orgId, records),
-      // after all that they may count
+      // after all entries that they may count
       report: await writeReports(tx, orgId, records),
     }
     const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(results, now))

@@ -2,7 +2,9 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { directoryOf } from '../scoring/ownership.ts'
 
-/** What is counted of a session: the hour in which it began, and for its user the domains whose files it touched. */
+/**
+ * What the counts need of a session: they count it by hour of `createdAt`, and by user and domain of `files`.
+ */
 export interface Activity {
   createdAt: string | Date
   /** The member's id, else the address; null where the session has no user. */
@@ -11,7 +13,7 @@ export interface Activity {
   files: readonly string[]
 }
 
-/** A row of session_directories, and by how many sessions it changes. */
+/** The change of a row of session_directories. */
 interface DirectoryChange {
   user_key: string
   project: string

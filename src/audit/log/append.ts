@@ -16,7 +16,7 @@ export interface Actor {
 /** The program itself, for changes that no key and no person made. */
 export const SYSTEM: Actor = { userId: 'system', ipAddress: null }
 
-/** What was done: `details` carry the ids of what was changed. */
+/** What was done; `details` contain the ids of what was changed. */
 export interface NewEntry {
   /** `<noun>.<verb in the past>` */
   action: string
@@ -32,13 +32,13 @@ export interface LogRow {
   /** JSON text of an object */
   details: string
   ipAddress: string | null
-  /** The time it came with, where that is not `at`. */
+  /** The time that an imported entry was sent with, where `at` is another. */
   givenAt: bigint | null
 }
 
 /**
- * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of the log. The
- * clock is the database's. Imported entries of more than a day ahead are not counted as earlier ones.
+ * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of
+ * the log. The clock is the database's. Imported entries more than a day in the future are ignored for that.
  */
 export async function recordEntries(
   tx: ISql,
@@ -80,7 +80,7 @@ async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
   return microsOf(row.at)
 }
 
-/** The seven counts of an entry `e` (created_at, user_id, action). */
+/** The keys of the seven counts that an entry `e` (created_at, user_id, action) belongs to. */
 const countsOf = (tx: ISql) => tx`
   cross join lateral (
     values
@@ -93,7 +93,10 @@ const countsOf = (tx: ISql) => tx`
       ('all', '', '', date '1970-01-01')
   ) as c (grain, user_id, action, bucket)`
 
-/** Inserts rows with unused ids and times, and counts them. `imported` ones get the time of the import. */
+/**
+ * Inserts rows with unused ids and times, and counts them. Imported ones get the time of the import as
+ * `recorded_at`.
+ */
 export async function insertRows(
   tx: ISql,
   orgId: string,
@@ -170,7 +173,7 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
       and r.bucket = n.bucket`
 }
 
-/** Deletes at most `limit` of the oldest entries before `before`; how many there were. */
+/** Deletes the oldest entries before `before`, at most `limit`. Returns how many. */
 export async function deleteOldest(tx: ISql, orgId: string, before: Date, limit: number): Promise<number> {
   const old = await tx<{ id: string }[]>`
     select l.id

@@ -5,7 +5,7 @@ import { deleteOldest } from './append.ts'
 /** Organizations in one round; the next round continues. */
 const MAX_ORGANIZATIONS = 1_000
 
-/** Audit entries deleted in one transaction: some 100 ms of the organization's lock. */
+/** Audit entries deleted in one transaction, which holds the organization's lock for some 100 ms. */
 const AUDIT_BATCH = 5_000
 
 /** Deletes the audit entries before `before` in batches, with their counts. Returns how many. */
