@@ -45,7 +45,7 @@ const SESSION_FILE_EXTENSIONS = new Set([
   '',
 ])
 const CHUNK = 1024 * 1024
-/** Chunks overlap by the longest id with its key. */
+/** Bytes by which chunks overlap: the longest id with its key. */
 const OVERLAP = 512
 const SESSION_ID = /"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/g
 
@@ -127,7 +127,9 @@ async function inspect(path: string, stats: Stats, found: Found, isNamed: boolea
   else found.ignored.push(path)
 }
 
-/** `metadata.json`, `DERIVED-index.json`, `sessions-index.json`, `x.state.json`: files about sessions without sessions. */
+/**
+ * True for files about sessions that contain none: `metadata.json`, `sessions-index.json`, `x.state.json`, …
+ */
 const isCompanion = (path: string): boolean =>
   /(?:^|[.-])(?:metadata|meta|index|state|settings|summary|package|config|workspace|models)\.json$/i.test(
     basename(path),
@@ -159,16 +161,16 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
   const groupOf = new Map<string, Source[]>()
   const groups = new Set<Source[]>()
   for (const source of sources) {
-    const keys = [...(await sessionIds(source))].map(
-      (id) => `${source.format.replace('stream-json', 'code')} ${id}`,
-    )
+    // a stream-json log and a transcript of Claude Code may contain the same session
+    const agent = source.format === 'claude-stream-json' ? 'claude-code' : source.format
+    const keys = [...(await sessionIds(source))].map((id) => `${agent} ${id}`)
     const [group = [], ...others] = new Set(
       keys.flatMap((key) => [groupOf.get(key) ?? []].filter(({ length }) => length > 0)),
     )
     group.push(source)
     groups.add(group)
     for (const key of keys) groupOf.set(key, group)
-    // a file that joins groups is rare, so that a walk over all ids costs little
+    // few files join groups, so a pass over all ids for each costs little
     for (const other of others) {
       group.push(...other)
       groups.delete(other)

@@ -18,7 +18,7 @@ export type DetectedFormat =
   | { kind: 'other' }
 
 const HEAD_BYTES = 256 * 1024
-/** Lines looked at: the first ones may be damaged or of a type that all formats share. */
+/** Lines examined: the first ones may be damaged or of a type that all formats share. */
 const MAX_SNIFFED_LINES = 200
 const CODEX_TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
 const CLAUDE_TYPES = new Set([
@@ -56,7 +56,7 @@ async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean 
   }
 }
 
-/** The same for the head as text; `isWhole`: the file is not longer. */
+/** Detects the format from the head of a file as text; `isWhole`: the head is the whole file. */
 function detectFormatOfText(head: string, isWhole: boolean): DetectedFormat {
   const lines = head.split('\n')
   const objects: Json[] = []

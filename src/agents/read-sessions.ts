@@ -30,7 +30,7 @@ export interface ReadOptions extends RecordOptions {
   onIgnored?: (path: string) => void
 }
 
-/** The content of one file (or OpenCode storage folder). */
+/** What was read from one file (or OpenCode storage folder). */
 export interface SourceResult {
   path: string
   format: Format
@@ -45,9 +45,10 @@ export interface SourceResult {
 }
 
 /**
- * Reads the sessions of all coding agents below the paths; the content of a file decides its format. Streams: only one
- * group of files that share sessions is in memory at a time, as counts rather than text. An unreadable line is listed and
- * skipped. The same files always give the same records. Throws OperatorError for a path that does not exist.
+ * Reads the sessions of all coding agents below the paths; the content of a file decides its format. Streams:
+ * only one group of files that share sessions is in memory at a time, and of it counts, not texts. An
+ * unreadable line is listed and skipped. The same files always give the same records. Throws OperatorError
+ * for a path that does not exist.
  */
 export async function* readSessions(
   paths: readonly string[],

@@ -1,10 +1,14 @@
 import { type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
-/** Base64 of at least 18 bytes, also over several lines. No character can match in two ways: no backtracking. */
+/**
+ * Base64 of at least 18 bytes, also over several lines. No character matches two parts of it: no
+ * backtracking.
+ */
 const BASE64 = /[A-Za-z0-9+/]{24,}(?:(?:\r?\n|\\n)[A-Za-z0-9+/]{4,})*={0,2}/g
 const PRINTABLE = /^[\t\n\r\x20-\x7e]+$/
 /** Characters decoded first, to tell text from binary data; a multiple of 4. */
 const HEAD = 64
+/** Runs of base64 decoded in one text. */
 const MAX_RUNS = 10_000
 
 /**

@@ -17,7 +17,7 @@ export interface Invocation {
 
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash'])
 const RESERVED = new Set(['if', 'then', 'elif', 'else', 'while', 'until', 'do', '!', '{', 'time', 'function'])
-/** Programs that run the program in their arguments, with their options that take a value. */
+/** Programs that run the program in their arguments; the sets are their options that take a value. */
 const WRAPPERS: Readonly<Record<string, ReadonlySet<string>>> = {
   sudo: new Set(['-u', '-g', '-h', '-p', '-C', '-U', '--user', '--group']),
   doas: new Set(['-u', '-C']),
@@ -34,7 +34,7 @@ const WRAPPERS: Readonly<Record<string, ReadonlySet<string>>> = {
 }
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/
 const MAX_NESTING = 5
-/** Programs of a pipeline that are looked at before each program. */
+/** Programs of a pipeline that are recorded in `pipedFrom`. */
 const MAX_PIPED = 8
 /** Wrappers before one program. */
 const MAX_WRAPPERS = 20
@@ -47,7 +47,7 @@ export function invocationsOf(script: string): Invocation[] {
   return invocations
 }
 
-/** The same for a command as a list of arguments. */
+/** Like `invocationsOf`, for a command as a list of arguments. */
 export function invocationsOfList(args: readonly string[]): Invocation[] {
   const invocations: Invocation[] = []
   const words = args.map((text) => ({ text, quoted: true, substitutions: [] }))

@@ -26,11 +26,14 @@ interface Entry {
 
 /** Characters scanned at a time: about 20 ms. */
 const BATCH_CHARACTERS = 1024 * 1024
-/** Shorter texts are not scanned: no secret is shorter, most names of tools are. */
+/** Shorter texts are not scanned: every secret is longer; most names of tools are shorter. */
 const MIN_LENGTH = 8
 /** For secrets that are shorter than their label, so that a masked field never exceeds its maximum length. */
 const SHORT_MASK = '[secret]'
-/** Up to so many secrets are also masked where no rule finds them, such as a password without its address. */
+/**
+ * A record with at most so many secrets: they are masked also where no rule finds them, as a part of other
+ * text.
+ */
 const MAX_REPLACED = 50
 /** A field whose content has no schema: its field names are scanned too. */
 const FREE_FIELD = 'details'
@@ -93,8 +96,8 @@ function cleanRecord<Record extends SyncRecord>(
     const secrets = entries.map(({ secret }) => secret)
     if (path.at(-1) !== NAME) put(copy, path, maskSecrets(text, secrets, labelOf))
   }
-  const free: unknown = Reflect.get(copy, FREE_FIELD)
-  if (free !== undefined) Reflect.set(copy, FREE_FIELD, withoutSecretNames(free, labels))
+  const details: unknown = Reflect.get(copy, FREE_FIELD)
+  if (details !== undefined) Reflect.set(copy, FREE_FIELD, withoutSecretNames(details, labels))
   if (labels.size <= MAX_REPLACED) {
     for (const { text, path } of stringsOf(copy, [])) {
       const masked = withoutSecrets(text, labels)
@@ -139,7 +142,7 @@ function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry
   if (batch.length > 0) yield batch
 }
 
-/** The last step of the path to the name of a field. */
+/** The last step of a path that leads to a field's name, not to its value. */
 const NAME = Symbol('name')
 type Path = (string | number | typeof NAME)[]
 
@@ -157,10 +160,11 @@ function* stringsOf(value: unknown, path: Path): Generator<{ text: string; path:
   }
 }
 
+/** Sets the text at `path`. */
 function put(record: SyncRecord, path: Path, text: string): void {
-  let holder: unknown = record
-  for (const step of path.slice(0, -1)) holder = Reflect.get(Object(holder), step)
-  Reflect.set(Object(holder), path.at(-1) ?? '', text)
+  let parent: unknown = record
+  for (const step of path.slice(0, -1)) parent = Reflect.get(Object(parent), step)
+  Reflect.set(Object(parent), path.at(-1) ?? '', text)
 }
 
 /** A copy of the value with the secrets in its field names, at any depth, replaced by their labels. */
@@ -175,6 +179,7 @@ function withoutSecretNames(value: unknown, labels: ReadonlyMap<string, string>)
   )
 }
 
+/** Fields as the title and description of a finding name them. */
 const FIELD_NAMES: Readonly<Record<string, string>> = {
   summary: 'the summary',
   branch: 'the branch name',

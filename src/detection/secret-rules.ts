@@ -3,10 +3,10 @@ import type { Severity } from '../records/finding.ts'
 
 // The rules that find secrets: secretlint's recommended preset, and rules for kinds that it lacks.
 
-/** Between texts that are scanned together: no rule matches across it. */
+/** Separates texts that are scanned together: no rule matches across it. */
 export const TEXT_SEPARATOR = '\n\u0000\u0000\n'
 
-/** A secret with its text, which `findSecrets` replaces by a fingerprint. */
+/** A secret with its plain text, which `findSecrets` replaces by a fingerprint. */
 export interface RawFinding {
   ruleId: string
   title: string

@@ -7,7 +7,7 @@ import { loadScanner, type RawFinding, type Scanner, TEXT_SEPARATOR } from './se
 /** The kind and position of a secret, without its text. Lines from 1. */
 export interface FoundSecret {
   ruleId: string
-  /** The name of its kind: `GitHub token`. */
+  /** Its kind in words: `GitHub token`. */
   title: string
   line: number
   /** Offsets into the text, end exclusive. */
@@ -57,8 +57,8 @@ function withoutText(raw: RawFinding, start: number): Omit<FoundSecret, 'line'> 
   }
 }
 
-// Without salt, so that a secret has the same fingerprint on every machine. A token has too much entropy to be found by
-// guessing. A password in a URL may not, so it is left out and the rest of the URL is hashed.
+// Without salt, so that a secret has the same fingerprint on every machine. A token cannot be guessed from
+// its hash. A password in a URL might be, so it is left out and the rest of the URL is hashed.
 function secretFingerprint(ruleId: string, secret: string): string {
   return fingerprintOf(ruleId, secret.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/, '$1:@'))
 }
@@ -171,7 +171,7 @@ interface FindingSelection<Found> {
   selected(): { findings: Found[]; omitted: number }
 }
 
-/** Memory is bounded by the limit. The score stays exact: 34 distinct secrets already bring it to 0. */
+/** The limit bounds memory. The score stays exact: it is 0 from 34 distinct findings of any severity on. */
 export function newFindingSelection<Found extends { fingerprint: string }>(): FindingSelection<Found> {
   const known = new Set<string>()
   const firsts: { at: number; found: Found }[] = []

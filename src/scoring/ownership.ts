@@ -1,12 +1,15 @@
+import { compareText } from '../text.ts'
+
 // Code ownership: degree of authorship and bus factor after Avelino, Passos, Hora and Valente, "A novel approach for
 // estimating truck factors" (ICPC 2016, arXiv 1604.06766), with the weights of Fritz et al. (TOSEM 2014).
-
-import { compareText } from '../text.ts'
 
 /** Owners of a file have at least this share of its highest degree of authorship (Avelino et al.: 0.75). */
 const AUTHOR_SHARE = 0.75
 
-/** DOA = 3.293 + 1.098·FA + 0.164·DL − 0.321·ln(1 + AC): FA created the file, DL own changes, AC changes of others. */
+/**
+ * DOA = 3.293 + 1.098·FA + 0.164·DL − 0.321·ln(1 + AC). FA: created the file, DL: own changes, AC: those of
+ * others.
+ */
 function degreeOfAuthorship(created: boolean, own: number, others: number): number {
   return 3.293 + (created ? 1.098 : 0) + 0.164 * own - 0.321 * Math.log(1 + others)
 }
@@ -114,17 +117,17 @@ function resultOf(sums: ReadonlyMap<string, Sums>, files: number, weights: numbe
  * et al.). `owned`: the numbers of the files of each author, the author of the most files first.
  */
 function busFactorOf(owned: readonly (readonly number[])[], files: number): number {
-  const left = new Uint32Array(files)
-  for (const numbers of owned) for (const file of numbers) left[file] = (left[file] ?? 0) + 1
-  let without = left.reduce((sum, authors) => sum + (authors === 0 ? 1 : 0), 0)
+  const owners = new Uint32Array(files)
+  for (const numbers of owned) for (const file of numbers) owners[file] = (owners[file] ?? 0) + 1
+  let without = owners.reduce((sum, authors) => sum + (authors === 0 ? 1 : 0), 0)
   let removed = 0
   for (const numbers of owned) {
     if (2 * without > files) break
     removed += 1
     for (const file of numbers) {
-      const authors = (left[file] ?? 1) - 1
-      left[file] = authors
-      if (authors === 0) without += 1
+      const remaining = (owners[file] ?? 1) - 1
+      owners[file] = remaining
+      if (remaining === 0) without += 1
     }
   }
   return removed

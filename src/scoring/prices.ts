@@ -30,7 +30,7 @@ const PICO_DECIMALS = 12
 /** Anthropic's cache write prices relative to the input price, for models without a known cache price. */
 const CACHE_WRITE_FACTOR = 1.25
 const CACHE_WRITE_1H_FACTOR = 2
-/** Cached prices: models × minutes. */
+/** Cached prices, each of a model at a minute. */
 const MAX_CACHED = 5_000
 
 type Price = number | { base: number; tiers: readonly { start: number; price: number }[] } | undefined

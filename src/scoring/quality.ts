@@ -24,7 +24,7 @@ interface ScoredQuality {
 }
 
 export const QUALITY_BASE = 75
-/** With n tool results all points are scaled by n / (n + 5): with five they count half. */
+/** Points are scaled by n / (n + 5), n being the number of tool results: with five they count half. */
 const HALF_EVIDENCE = 5
 /** The error rate of the full penalty: the 90th percentile of 268 measured sessions. */
 const ERROR_RATE_FULL = 0.122

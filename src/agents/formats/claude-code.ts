@@ -47,7 +47,7 @@ interface State {
   file: SourceFile
   /** The session of lines without a session id. */
   sessionId: string
-  /** All lines belong to `sessionId`: see `Source`. */
+  /** All lines belong to `sessionId`: see `Source` in discover.ts. */
   sessionFromFolder: boolean
   subAgentMessages: { sessionId: string; value: Json }[]
 }
@@ -168,7 +168,9 @@ function readAssistantLine(
   return undefined
 }
 
-/** Reads the blocks of a response: texts to scan, tool calls. A text that its message has already is left out. */
+/**
+ * Reads the blocks of a response: texts to scan, tool calls. A text that its message repeats is scanned once.
+ */
 export function readResponse(transcript: Transcript, turn: Turn, content: unknown): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   for (const [index, block] of blocks.entries()) {

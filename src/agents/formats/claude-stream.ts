@@ -14,8 +14,8 @@ import { addEvent, addMode, noteContext } from '../transcript/transcript.ts'
 import type { MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
 import { claudeTokens, readResponse, readUserContent } from './claude-code.ts'
 
-// The output of `claude -p --output-format stream-json`. Its last line, `result`, has the exact tokens and cost of the run
-// by model; the usage of each message has the counts of the start of its stream.
+// The output of `claude -p --output-format stream-json`. Its last line, `result`, has the exact tokens and
+// cost of the run by model; the usage of a message is that at the start of its response.
 
 interface Run {
   transcript: Transcript

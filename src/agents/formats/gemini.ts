@@ -29,12 +29,12 @@ import {
 } from '../transcript/transcript.ts'
 import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
 
-// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They contain a hash of
-// the
-// working folder, not its name.
+// Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
+// contain a hash of the working folder, not its name.
 
-/** A document is parsed as a whole, in memory. */
+/** Limit of a document, which is parsed as a whole in memory. */
 const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
+/** Digits of the folder's hash in the project's name. */
 const HASH_LENGTH = 8
 
 /** Reads a chat file of either layout. `sessionId`: from its head, or one derived from it. */

@@ -18,7 +18,7 @@ export async function* readObjects(
   onBytes: (count: number) => void,
   onUnreadable: (problem: Unreadable) => void,
 ): AsyncGenerator<PlacedValue> {
-  const state = { depth: 0, inText: false, escaped: false }
+  const state = { depth: 0, inText: false }
   let parts: string[] = []
   let size = 0
   let first = 0
@@ -31,7 +31,7 @@ export async function* readObjects(
     // exports are indented: `{` at the start of a line begins a new object, so the open one is cut off
     if (state.depth > 0 && text.startsWith('{')) {
       problem(first, 'an object that does not end')
-      Object.assign(state, { depth: 0, inText: false, escaped: false })
+      Object.assign(state, { depth: 0, inText: false })
     }
     if (state.depth === 0) {
       parts = []
@@ -63,11 +63,10 @@ export async function* readObjects(
 // Only these characters change the state; the regular expression skips all others in native code.
 const MARKS = /["\\{}[\]]/g
 
-/** The offset after each object that ends in this line. `state` is that at the end of the line before, and is updated. */
-function* objectEnds(
-  text: string,
-  state: { depth: number; inText: boolean; escaped: boolean },
-): Generator<number> {
+/**
+ * The offset after each object that ends in this line. Updates `state`, which is carried from line to line.
+ */
+function* objectEnds(text: string, state: { depth: number; inText: boolean }): Generator<number> {
   let skip = -1
   for (const match of text.matchAll(MARKS)) {
     const at = match.index

@@ -9,7 +9,7 @@ import { newOpencodeState, type OpencodeState, readObject } from './opencode.ts'
 // OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and `part/<message>/*.json`, and the
 // SQLite database of newer versions, with the same objects in its `data` columns.
 
-/** Reads a storage folder. The parts of a message are read right after it, so that few wait in memory. */
+/** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
 export async function readOpencodeFolder(file: SourceFile): Promise<void> {
   const state = newOpencodeState(file)
   for (const name of await names(join(file.path, 'project'))) {

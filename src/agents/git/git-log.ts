@@ -35,7 +35,7 @@ const LOG = [
   '--ignore-submodules=all',
 ]
 const WITH_LINES = ['--numstat', '-M50%']
-/** Needs no contents of files. */
+/** Works without the contents of files. */
 const WITHOUT_LINES = ['-M100%']
 
 /** After this many consecutive commits with missing contents, the rest is read without lines. */
@@ -94,7 +94,7 @@ async function* streamLog(
 
 async function* parseLog(bytes: AsyncIterable<Uint8Array>, hasLines: boolean): AsyncGenerator<LoggedCommit> {
   const tokens = splitAtNul(bytes)
-  const following = async () => (await tokens.next()).value ?? ''
+  const nextText = async () => (await tokens.next()).value ?? ''
   let commit: LoggedCommit | undefined
   let files = new Map<string, LoggedFile>()
   for (let token = await tokens.next(); !token.done; token = await tokens.next()) {
@@ -102,18 +102,18 @@ async function* parseLog(bytes: AsyncIterable<Uint8Array>, hasLines: boolean): A
     if (text.startsWith('\x01')) {
       if (commit !== undefined) yield { ...commit, files: [...files.values()] }
       files = new Map()
-      const [name, email, subject] = [await following(), await following(), await following()]
+      const [name, email, subject] = [await nextText(), await nextText(), await nextText()]
       commit = { kind: 'commit', sha: text.slice(1), name, email, subject, files: [], hasLines }
     } else if (text.startsWith(':')) {
-      const file = fileOf(text, await following())
-      if (file.status === 'renamed') Object.assign(file, { previousPath: file.path, path: await following() })
+      const file = fileOf(text, await nextText())
+      if (file.status === 'renamed') Object.assign(file, { previousPath: file.path, path: await nextText() })
       files.set(file.path, file)
     } else if (text !== '') {
       const [additions, deletions, path] = text.split(/\t/, 3)
       // a rename: the old name, then the new name
-      if (path === '') await following()
+      if (path === '') await nextText()
       const file = files.get(
-        path === '' ? await following() : text.slice(text.indexOf('\t', text.indexOf('\t') + 1) + 1),
+        path === '' ? await nextText() : text.slice(text.indexOf('\t', text.indexOf('\t') + 1) + 1),
       )
       // `-` for binary files
       if (file !== undefined)

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OperatorError } from '../../errors.ts'
-import type { CommitRecord } from '../../records/commit.ts'
+import { type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
 import { type LoggedCommit, logCommits, runGit } from './git-log.ts'
 
 interface GitOptions {
@@ -85,7 +85,10 @@ async function projectOf(root: string): Promise<string> {
   )
 }
 
-/** The largest difference between parent and child that is corrected: same second, or clocks that differ a little. */
+/**
+ * Largest difference by which a commit may be earlier than its parent and is corrected: clocks differ a
+ * little.
+ */
 const CLOCK_SKEW_MS = 10_000
 
 interface Listing {
@@ -108,7 +111,7 @@ async function listCommits(root: string): Promise<Listing> {
   const args = ['rev-list', '--topo-order', '--reverse', '--parents', '--timestamp', 'HEAD']
   const { code, output, errors } = await runGit(root, args)
   if (code !== 0) throw new OperatorError(`git refuses ${root}: ${errors.trim() || `exit code ${code}`}`)
-  const cut = await shallowCommits(root)
+  const shallow = await shallowCommits(root)
   const times = new Map<string, number>()
   for (const line of output.split('\n')) {
     const [seconds, sha, ...parents] = line.split(' ')
@@ -120,9 +123,9 @@ async function listCommits(root: string): Promise<Listing> {
     }
     times.set(sha, at)
     if (parents.length > 1) listing.merges += 1
-    else if (!cut.has(sha)) listing.commits.set(sha, at)
+    else if (!shallow.has(sha)) listing.commits.set(sha, at)
   }
-  if (cut.size > 0)
+  if (shallow.size > 0)
     listing.notes.push(
       'a shallow clone: what is older than its first commits, and who made the files, is not known',
     )
@@ -137,7 +140,6 @@ async function shallowCommits(root: string): Promise<Set<string>> {
 }
 
 const MAX_FILES = 100_000
-const MAX_PATH_BYTES = 1_024
 const MAX_SUBJECT = 1_000
 
 function recordOf(project: string, commit: LoggedCommit, committedAt: number, notes: string[]): CommitRecord {

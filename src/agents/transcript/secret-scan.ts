@@ -40,7 +40,7 @@ export function newSecretScan(keepContent: boolean): SecretScan {
   }
 }
 
-// One entry per secret and file: the first exposed place, else the first place.
+// Keeps one place per secret and file: the first exposed one, else the first.
 function keepSecret(place: Place, secret: FoundSecret): void {
   const { secrets } = place.transcript
   const key = `${secret.fingerprint} ${place.call?.effects.file ?? ''}`

@@ -22,7 +22,7 @@ interface ComposedRecord {
   unpriced: string[]
 }
 
-/** Below the schema's limit of 50,000; later turns are summed by model into closing turns. */
+/** Later turns are summed by model into closing turns, up to the schema's limit of 50,000. */
 const MAX_TURNS = 49_900
 const MAX_CALLS = 10_000
 const MAX_TOOLS = 1_000

@@ -13,7 +13,7 @@ export type Usage = Record<
 >
 
 /**
- * The id of the session that a conversation line was first read for, by the hash of the line's key. Shared by all
+ * By the hash of a conversation line's key: the id of the session that it was first read for. Shared by all
  * groups of a run.
  */
 export type LineOwners = Map<number | bigint, string>
@@ -50,7 +50,7 @@ export interface SourceFile {
   onBytes(count: number): void
 }
 
-/** Bounds the memory that a file without any readable line takes. */
+/** Unreadable lines listed: bounds the memory for a file that has no other lines. */
 const MAX_LISTED = 10_000
 
 export function newFileGroup(

@@ -8,7 +8,7 @@ export interface CallEffects {
   edits: string[]
   /** The path that it reads or changes: the location of its findings. */
   file: string | null
-  /** Its input is sent over the network, committed or written to a file. */
+  /** True when its input is sent over the network, committed or written to a file. */
   exposesInput: boolean
   runsCommit: boolean
   runsTests: boolean

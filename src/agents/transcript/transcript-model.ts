@@ -59,7 +59,7 @@ export interface Transcript {
   id: string
   format: Format
   repository: string | null
-  /** Scans its texts. */
+  /** The scan that its texts are added to. */
   scan: SecretScan
   /** Working folders in the order of their first use. */
   folders: string[]

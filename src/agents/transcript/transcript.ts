@@ -189,7 +189,7 @@ export function addResult(transcript: Transcript, id: string, ok: boolean, text:
   return true
 }
 
-/** Adds an interruption, rejection, compaction or API error; it replaces one with the same type and key. */
+/** Adds an interruption, rejection, compaction or API error, in place of one with the same type and key. */
 export function addEvent(
   transcript: Transcript,
   type: EventType,
