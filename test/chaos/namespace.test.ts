@@ -9,7 +9,7 @@ import {
   TLS_NAME,
   UNREACHABLE,
 } from '../support/namespace/addresses.ts'
-import { createEndpoints, type Endpoints, type Told } from '../support/namespace/endpoints.ts'
+import { createEndpoints, type Endpoints, type TestResult } from '../support/namespace/endpoints.ts'
 import {
   type Isolated,
   makeCertificates,
@@ -39,7 +39,7 @@ let endpoints: Endpoints
 const hostOf = (address: string) => (address.includes(':') ? `[${address}]` : address)
 
 /** A refusal says which setting allows it, and nothing of what DNS answered. */
-function expectRefused(attempt: Told) {
+function expectRefused(attempt: TestResult) {
   expect(attempt).toMatchObject({ status_code: null, response_body: null })
   expect(attempt.error).toStartWith(
     'refused: the URL has an address that is private, reserved or of this host',

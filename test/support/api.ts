@@ -8,10 +8,10 @@ import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { silent } from './postgres.ts'
 import { asOrganization, callerOf, rlsMode } from './rls.ts'
 
-/** The box of every test's app. */
+/** Encrypts and decrypts the webhook secrets of every test's app. */
 export const testSecrets = createSecretBox(new Uint8Array(32).fill(7))
 
-/** An app on `sql` with the default settings and nothing logged; `over` replaces any of it. */
+/** An app on `sql` with the default settings, without a log; `over` replaces any of these. */
 export function testApp(
   sql: Sql,
   over: Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config> } = {},
@@ -31,12 +31,12 @@ export function testApp(
   return rlsMode === undefined ? app : withCallers(app, sql)
 }
 
-/** `app`, each request of which runs as one of the organization it comes from. */
+/** Changes `app` so that each request sees only the rows of its own organization: see rls.ts. */
 function withCallers(app: App, sql: Sql): App {
-  const answer = app.fetch
+  const respond = app.fetch
   const scoped = async (request: Request) => {
     const orgId = await callerOf(sql, request)
-    return await asOrganization(orgId, () => answer(request))
+    return await asOrganization(orgId, () => respond(request))
   }
   return Object.defineProperties(app, {
     fetch: { value: scoped },
@@ -65,7 +65,7 @@ export async function tenant(
   return { orgId, slug, key, keyId }
 }
 
-/** A function that asks `app` with `key`; `init.headers` go before it. */
+/** A function that sends requests to `app` with `key`, unless `init.headers` name another. */
 export function client(app: App, key?: string) {
   return async (path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers)
@@ -74,7 +74,7 @@ export function client(app: App, key?: string) {
   }
 }
 
-/** The answer's limit headers as numbers. */
+/** The response's `X-RateLimit-*` headers as numbers. */
 export function limitOf(response: Response) {
   const number = (name: string) => Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN)
   return { limit: number('limit'), remaining: number('remaining'), reset: number('reset') }
@@ -86,7 +86,7 @@ interface AnyBody {
   pagination: Pagination
 }
 
-/** The answer's body as whatever the test expects: an error or a page. */
-export async function bodyOf(answer: Response): Promise<AnyBody> {
-  return (await answer.json()) as AnyBody
+/** The response's body, typed as an error or a page. */
+export async function bodyOf(response: Response): Promise<AnyBody> {
+  return (await response.json()) as AnyBody
 }

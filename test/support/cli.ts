@@ -2,24 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-// The program as a user runs it: another process, its output read from pipes.
+// Runs the program as a user does: as another process.
 
 const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 
-export interface Finished {
+interface Finished {
   code: number
   stdout: string
   stderr: string
 }
 
-/** DATA_DIR always, so that no test finds the machine's own. */
+/** DATA_DIR is required, so that no test uses the default data directory of this machine. */
 type Environment = Record<string, string> & { DATA_DIR: string }
 
-/** Starts the program; none of the machine's settings reach it. */
+/** Starts the program from source. */
 export function startProgram(args: readonly string[], env: Environment, stdin: Blob | 'ignore' = 'ignore') {
   return Bun.spawn({
     cmd: [process.execPath, MAIN, ...args],
-    // none of the machine's settings: a test must not find a real database. HOME is where bun keeps what it compiled.
+    // no settings of this machine: a test must not use a real database. HOME is where Bun caches compiled
+    // code.
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LOG_LEVEL: 'warn', ...env },
     stdin,
     stdout: 'pipe',
@@ -38,7 +39,7 @@ export async function run(
   return { code, stdout, stderr }
 }
 
-/** Runs a command with --json that must succeed; its one document. */
+/** Runs a command with --json that must succeed; returns its JSON document. */
 export async function runJson(
   args: readonly string[],
   env: Environment,
@@ -49,7 +50,7 @@ export async function runJson(
   return JSON.parse(stdout)
 }
 
-/** What is said up to `sign`, and what comes with it. Throws when the stream ends before. */
+/** Reads until the text contains `sign`; returns all that was read. Throws when the stream ends before. */
 export async function readUntil(stream: ReadableStream<Uint8Array>, sign: string): Promise<string> {
   const reader = stream.getReader()
   let text = ''
@@ -67,12 +68,15 @@ export interface Serving {
   /** The first line of standard output, parsed. */
   first: Record<string, string>
   url: string
-  /** Sends the signal, waits for the end; its exit code (null after SIGKILL) and all of its standard error. */
+  /**
+   * Sends the signal and waits for the end. Returns the exit code (null after SIGKILL) and all of standard
+   * error.
+   */
   end(signal?: NodeJS.Signals): Promise<{ code: number | null; stderr: string }>
   exited: Promise<number>
 }
 
-/** Starts `serve` or `demo` with --json on a free port and waits until it says where it answers. */
+/** Starts `serve` or `demo` with --json on a free port and waits until it prints its address. */
 export async function serving(command: 'serve' | 'demo', env: Environment): Promise<Serving> {
   const child = startProgram([command, '--json', '--port', '0'], env)
   const stderr = child.stderr.text()
@@ -99,15 +103,18 @@ export function scratchFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Asks until `condition` holds; the answer of the last time. Fails after `limitMs`: before the test does. */
+/**
+ * Calls `read` until `condition` holds; returns the last value. Throws after `limitMs`, before the test times
+ * out.
+ */
 export async function eventually<Value>(
-  ask: () => Promise<Value>,
+  read: () => Promise<Value>,
   condition: (value: Value) => boolean,
   limitMs = 20_000,
 ): Promise<Value> {
   const deadline = performance.now() + limitMs
   for (;;) {
-    const value = await ask()
+    const value = await read()
     if (condition(value)) return value
     if (performance.now() > deadline) throw new Error(`still ${JSON.stringify(value)}`)
     await Bun.sleep(20)

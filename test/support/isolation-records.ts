@@ -1,10 +1,10 @@
 import type { Sql } from '../../src/db/client.ts'
 import { testSecrets } from './api.ts'
 
-// What an organization holds in the proof of isolation (test/http/isolation.test.ts): everything that sync takes, with every value
-// by which one could ask for another organization's.
+// The data of an organization in the proof of isolation (test/http/isolation.test.ts): every kind of record,
+// with every value by which a request could name another organization's data.
 
-/** The values by which an organization's things are named. */
+/** The values that name an organization's data. */
 export interface Names {
   session: string
   user: string
@@ -29,7 +29,7 @@ export interface Names {
   delivery: string
 }
 
-/** Names by `word`: those of two words of one length have the same form and the same place in every order. */
+/** Names that contain `word`: names of two words of equal length have equal forms and sort alike. */
 export function namesOf(word: string, { day = '2025-11-10', micros = '000001', pr = '17' } = {}): Names {
   return {
     session: `sess_${word}`,
@@ -55,7 +55,7 @@ export function namesOf(word: string, { day = '2025-11-10', micros = '000001', p
   }
 }
 
-/** The records of an organization that holds things so named; `size` makes its amounts others. */
+/** The records of an organization with these names; `size` changes its amounts. */
 export function recordsOf(names: Names, size = 1): { type: string; [field: string]: unknown }[] {
   const at = `${names.day}T10:00:00Z`
   const file = { path: names.path, status: 'added', additions: 10 * size, deletions: 0 }
@@ -161,7 +161,10 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
   ]
 }
 
-/** What changes the session and the commit of `recordsOf`: other times, findings and files, and a rename. */
+/**
+ * Records that change the session and the commit of `recordsOf`: other times, findings and files, and a
+ * rename.
+ */
 export function changesOf(names: Names): { type: string; [field: string]: unknown }[] {
   const [session, commit] = ['session', 'commit'].map((wanted) =>
     recordsOf(names).find(({ type }) => type === wanted),
@@ -191,7 +194,10 @@ export function changesOf(names: Names): { type: string; [field: string]: unknow
   ]
 }
 
-/** Stores a webhook endpoint so named, at an address that is refused, with an event that was delivered to it; `size` makes what is shown of it other. */
+/**
+ * Stores a webhook endpoint with these names, whose address is refused, and a finished delivery to it; `size`
+ * changes the figures.
+ */
 export async function storeWebhook(sql: Sql, orgId: string, names: Names, size = 1): Promise<void> {
   const at = `${names.day}T10:00:00Z`
   const event = names.hook.replace('hook', 'evt')

@@ -1,11 +1,12 @@
 import type { App } from '../../src/app.ts'
 import type { Names } from './isolation-records.ts'
 
-// The routes of the proof of isolation (test/http/isolation.test.ts), and how each is asked for what an organization holds.
+// The routes of the proof of isolation (test/http/isolation.test.ts), and requests of each for an
+// organization's data.
 
 type Values = (names: Names, key: string) => string[]
 
-/** What a parameter may name of an organization, to be compared; or values that name nothing. */
+/** For each parameter: the values that name something of an organization, or fixed values. */
 export const PARAMETERS: Record<string, Values | string[]> = {
   session_id: (names) => [names.session],
   webhook_id: (names) => [names.hook],
@@ -15,7 +16,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   user_id: (names, key) => [names.user, `key_${key}`],
   action: (names) => [names.action, names.action.replace('done', '*')],
   cursor: (names) => [names.at],
-  // One day: a longer range shows its days.
+  // one day: the response to a longer range contains the range's days
   date_from: (names) => [`${names.day}&date_to=${names.day}`],
   date_to: (names) => [`${names.day}&date_from=${names.day}`],
   page: ['1', '2'],
@@ -60,7 +61,7 @@ const V1_ROUTES = [
 ]
 /** Below /v1, and the same for every organization. */
 export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
-/** What routes that change something are sent; those left out take no body. */
+/** Request bodies of routes that change something; the others take none. */
 export const BODIES: Record<string, object> = {
   'PATCH /webhooks/:webhook_id': { enabled: false },
   'POST /webhooks/:webhook_id/rotate-secret': { grace_period_seconds: 0 },
@@ -69,7 +70,7 @@ export const BODIES: Record<string, object> = {
 }
 export const BADGES = ['quality', 'security', 'cost'].flatMap((kind) => [kind, `${kind}.json`])
 export const BADGE_PARAMETERS = ['style', 'label', 'days', 'project', 'token']
-/** Read nothing of any organization. */
+/** Routes that read nothing of any organization. */
 export const PUBLIC_ROUTES = [
   '/health',
   '/live',
@@ -107,7 +108,9 @@ const ownId = (parameter: string, names: Names): string => {
   return parameter === 'delivery_id' ? names.delivery : names.session
 }
 
-/** `route` with a value for one parameter; what else its path needs is of `names`. */
+/**
+ * The path of `route` with a value for one parameter; other parameters of the path are taken from `names`.
+ */
 export function pathOf(route: Route, parameter: string | undefined, value: string, names: Names): string {
   const path = route.path.replace(/:(\w+)/g, (_all, name) =>
     name === parameter ? value : ownId(name, names),
@@ -117,7 +120,10 @@ export function pathOf(route: Route, parameter: string | undefined, value: strin
     : `${path}?${parameter}=${value}`
 }
 
-/** The route as it is asked for by an organization with these names: plainly, and with each value of each parameter. */
+/**
+ * The requests of an organization with these names: without parameters, and with each value of each
+ * parameter.
+ */
 export function pathsOf(route: Route, names: Names, keyId: string): string[] {
   const withValues = route.parameters.flatMap((parameter) => {
     const values = PARAMETERS[parameter] ?? []

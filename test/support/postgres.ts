@@ -13,38 +13,42 @@ export interface TestDatabase {
   target: ConnectTarget
   /** The target as a URL, for a program started with DATABASE_URL. */
   url: string
-  /** Another pool to it, of at most `max` connections; the test ends it. */
+  /** Opens another pool of at most `max` connections, which the test ends. */
   pool(max: number): Sql
   drop(): Promise<void>
 }
 
 /** A PostgreSQL with a migrated template of the tests' databases. */
 export interface TestServer {
-  /** Of the server's own database, to make others. */
+  /** URL of the database `postgres`, from which others are created. */
   url: string
   template: string
-  /** The role of requests in the run with row level security. */
+  /** The role that requests run as under row level security. */
   role: string
 }
 
 export const silent = createLog('silent', 'json')
 
-/** The variable by which `test/run.ts` names its server to the processes of the tests: a TestServer as JSON. */
+/**
+ * The environment variable by which `test/run.ts` passes its server to the test processes: a TestServer as
+ * JSON.
+ */
 export const SHARED_SERVER = 'TEST_SERVER'
 
-interface Used extends TestServer {
+/** The server as this process uses it. */
+interface UsedServer extends TestServer {
   admin: Sql
-  /** Ends what this process began. */
+  /** Stops what this process started. */
   stop(): Promise<void>
 }
 
-let used: Promise<Used> | undefined
+let used: Promise<UsedServer> | undefined
 let count = 0
 const prefix = `test_${process.pid}_${Date.now().toString(36)}`
 
 /**
- * Makes a database, a copy of one that was migrated once (about 30 ms). The server behind it is that of `test/run.ts`,
- * or one of this process, started when first needed.
+ * Creates a database from a migrated template (about 30 ms), on the server of `test/run.ts`, or on one that
+ * this process starts at the first call.
  */
 export async function testDatabase(): Promise<TestDatabase> {
   used ??= useServer()
@@ -69,7 +73,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   }
 }
 
-async function useServer(): Promise<Used> {
+async function useServer(): Promise<UsedServer> {
   const shared = process.env[SHARED_SERVER]
   const { server, stop } = shared
     ? { server: JSON.parse(shared) as TestServer, async stop() {} }
@@ -86,8 +90,8 @@ async function useServer(): Promise<Used> {
 }
 
 /**
- * Ends the server of this process; called after its last test (see preload.ts). In a process of `bun test --parallel`
- * that is after the last test of each file, where the server of `test/run.ts` goes on and so do the connections to it.
+ * Stops the server of this process; called after its last test (see preload.ts). With `bun test --parallel`
+ * that is after the last test of each file: the server of `test/run.ts` and the connections to it stay.
  */
 export async function stopTestServer(): Promise<void> {
   if (used === undefined || process.env[SHARED_SERVER]) return
@@ -96,7 +100,7 @@ export async function stopTestServer(): Promise<void> {
   await stop()
 }
 
-/** Starts a server, or uses that of TEST_DATABASE_URL; `stop` removes what was made. */
+/** Starts a server, or uses that of TEST_DATABASE_URL; `stop` removes what was created. */
 export async function startTestServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
   const external = process.env.TEST_DATABASE_URL
   const own = external ? { url: external, async stop() {} } : await ownServer()

@@ -1,5 +1,5 @@
-// Before any test the embedded PostgreSQL must be packed, which costs some milliseconds when it is. After the last one
-// the test server ends.
+// Packs the embedded PostgreSQL before the tests, which takes some milliseconds when it is packed already,
+// and stops the test server after them.
 
 import { afterAll } from 'bun:test'
 import { hostTarget, pack } from '../../src/build/pack.ts'

@@ -3,25 +3,25 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
-/** A receiver of webhooks that answers with raw bytes, or does whatever else a test wants. */
+/** A webhook receiver that handles each connection as the test says, for example with raw bytes. */
 export interface Receiver {
   port: number
-  /** Whole requests, as they were sent, a character a byte. */
+  /** Complete requests as they were sent, decoded as latin1. */
   requests: string[]
-  /** Connections there were. */
+  /** Number of connections so far. */
   connections: number
-  /** Waits until none is open. */
+  /** Waits until no connection is open. */
   untilEmpty(): Promise<void>
-  /** Ends it with its connections. */
+  /** Closes the receiver and its connections. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What the receiver does with a request; they are numbered from 1. */
+/** Handles a complete request; `number` counts them from 1. */
 export type Answer = (socket: Socket, number: number) => void
 
 const TLS_DIR = join(import.meta.dir, '../fixtures', 'tls')
 
-/** Certificate and key of a name in fixtures/tls. */
+/** The certificate `name` of fixtures/tls, with its key. */
 export async function certificate(name: string): Promise<TlsOptions> {
   const der = Buffer.from(await Bun.file(join(TLS_DIR, `${name}.key.der`)).arrayBuffer())
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
@@ -69,7 +69,7 @@ async function start(
       answer(socket, receiver.requests.length)
     })
   })
-  // below TLS too, so that a handshake that never ends can be ended
+  // TCP sockets, also below TLS: an unfinished handshake must be closed too
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => socket.destroy())

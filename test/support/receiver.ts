@@ -14,10 +14,10 @@ type Answer = number | 'hang' | ((request: Received, response: ServerResponse) =
 export interface Receiver {
   url: string
   received: Received[]
-  /** Requests that wait for their answer now, and the most that ever did. */
+  /** Number of requests without a response: now, and at most so far. */
   open(): number
   mostOpen(): number
-  /** How to answer from now on: a status, never (`hang`), or as the function does. */
+  /** Sets the response to further requests: a status, none (`hang`), or what the function does. */
   answer(how: Answer): void
   close(): void
 }

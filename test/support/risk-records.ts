@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 
-// pr_risk records, and asking for what became of them.
+// pr_risk records, and requests that write and list them.
 
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>
 

@@ -2,10 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { connect, type Sql } from '../../src/db/client.ts'
 import { parseKey } from '../../src/keys/form.ts'
 
-// The second run of the API's tests (`bun run test:rls`, docs/isolation.md). Every table with an organization's data has
-// row level security, and what a request asks of the database goes through connections that know only the request's
-// organization. A statement that forgets its `org_id` then has a different result than in the first run, or fails. A
-// test's own statements (`database.sql`) run as the owner of the tables, who sees everything.
+// The second run of the API's tests (`bun run test:rls`, docs/isolation.md). Every table with an
+// organization's data has row level security, and the statements of a request use connections that are
+// limited to the request's organization. A statement without its `org_id` then has a different result than in
+// the first run, or fails. A test's own statements (`database.sql`) run as the owner of the tables, who sees
+// all rows.
 
 /**
  * `hide`: rows of other organizations are invisible. `refuse`: a statement that reads one fails. undefined: the
@@ -15,7 +16,7 @@ export const rlsMode = readMode(process.env.TEST_RLS)
 
 /** Without row level security: keys are looked up before their organization is known, badges by slug. */
 const SHARED_TABLES = ['organizations', 'api_keys']
-/** Pools kept open for a database; the one not used for longest is closed. */
+/** Pools kept open for a database; the least recently used one is closed. */
 const MAX_POOLS = 8
 /** The organization of a request that has none. */
 const NOBODY = ''
@@ -29,12 +30,17 @@ function readMode(text: string | undefined): 'hide' | 'refuse' | undefined {
   throw new Error('TEST_RLS must be hide or refuse')
 }
 
-/** Runs `work` as a request of the organization does: what it asks of a scoped pool sees this organization alone. */
+/**
+ * Runs `work` like a request of the organization: its statements on a scoped pool see only that
+ * organization's rows.
+ */
 export function asOrganization<Result>(orgId: string, work: () => Result): Result {
   return rlsMode === undefined ? work() : caller.run(orgId, work)
 }
 
-/** Turns row level security on, for `role`, which is made. `sql` is of a superuser, to the migrated template. */
+/**
+ * Creates `role` and enables row level security. `sql`: a superuser's connection to the migrated template.
+ */
 export async function secureRows(sql: Sql, role: string, mode: 'hide' | 'refuse'): Promise<void> {
   await sql`create role ${sql(role)} nologin nosuperuser nobypassrls`
   await sql`grant select, insert, update, delete on all tables in schema public to ${sql(role)}`
@@ -74,7 +80,7 @@ export function scopedPool(owner: Sql, url: string, role: string, max: number): 
     const orgId = caller.getStore()
     if (orgId === undefined) return owner
     const pool = pools.get(orgId) ?? openPool(url, role, orgId, max)
-    // Deleted and set again: the map's order is that of use.
+    // deletes first, so that the order of the map is the order of use
     pools.delete(orgId)
     pools.set(orgId, pool)
     const [oldest] = pools
@@ -94,7 +100,7 @@ export function scopedPool(owner: Sql, url: string, role: string, max: number): 
   })
 }
 
-/** The driver takes what it does not know in a URL's query for the connection's settings. */
+/** The driver passes unknown parameters of a URL on as settings of the connection. */
 function openPool(text: string, role: string, orgId: string, max: number): Sql {
   const url = new URL(text)
   url.searchParams.set('role', role)
@@ -102,7 +108,7 @@ function openPool(text: string, role: string, orgId: string, max: number): Sql {
   return connect({ url: url.href }, { max, applicationName: 'test-rls' })
 }
 
-/** The organization that `request` to an app on `sql` is of: that of its key, or of the badge it asks for. */
+/** The organization of a request to an app on `sql`: that of its key or its badge. */
 export async function callerOf(sql: Sql, request: Request): Promise<string> {
   const owner = owners.get(sql.options.database)
   if (owner === undefined) return NOBODY

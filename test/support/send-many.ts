@@ -1,8 +1,8 @@
 import { createEgress } from '../../src/webhooks/http/egress.ts'
 import { createSender } from '../../src/webhooks/http/sender.ts'
 
-// Sends 100 requests at once to the URL given, and prints how they ended. A program of its own, so that a test can take
-// file descriptors from it.
+// A program that sends 100 requests at once to the URL given, and prints how they ended. A process of its
+// own, so that a test can limit its file descriptors.
 
 const [url = ''] = process.argv.slice(2)
 const egress = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })

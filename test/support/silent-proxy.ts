@@ -1,6 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A connection to PostgreSQL that can fall silent without being closed, as behind a firewall that forgot it. */
+/**
+ * A proxy to PostgreSQL that can stop passing data without closing connections, as a firewall does that drops
+ * them.
+ */
 export interface SilentProxy {
   url: string
   /** Bytes from the client since it fell silent. */
@@ -28,7 +31,7 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
   let waiting: (() => void)[] = []
   const pass = (from: Socket, to: Socket, isClient: boolean) => {
     sockets.add(from)
-    // a close does not get through either
+    // forgotten connections do not pass a close on either
     const end = () => {
       if (!forgotten.has(from)) to.destroy()
     }

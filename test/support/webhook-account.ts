@@ -4,9 +4,9 @@ import { eventually } from './cli.ts'
 import type { Received } from './receiver.ts'
 import { countsOf } from './webhook-rows.ts'
 
-// The account of a run of deliveries: what the database says was sent against what a receiver got.
+// Compares what a run of deliveries recorded in the database with what a receiver got.
 
-/** A request as its headers and body name it. */
+/** A received request. */
 export interface Arrival {
   delivery: string
   attempt: number
@@ -39,14 +39,14 @@ interface AttemptRow {
   started_at: Date
 }
 
-/** Ids of deliveries that succeeded, as the database says now. */
+/** Ids of the deliveries that the database has as succeeded now. */
 export async function findSettled(sql: Sql, orgId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select d.id from webhook_deliveries d where d.org_id = ${orgId} and d.status = 'success'`
   return rows.map(({ id }) => id)
 }
 
-/** Waits until nothing waits and nothing is in flight. */
+/** Waits until no delivery is waiting or in flight. */
 export async function untilAllDone(sql: Sql, orgId: string, limitMs: number): Promise<void> {
   const waiting = async () => {
     const [row] = await sql<{ count: number }[]>`
@@ -60,20 +60,21 @@ export async function untilAllDone(sql: Sql, orgId: string, limitMs: number): Pr
 
 export interface Account {
   deliveries: number
-  /** Acknowledged sessions whose event never came. */
+  /** Acknowledged sessions whose event was not received. */
   lost: string[]
   /** Requests beyond the first of a delivery. */
   duplicates: number
-  /** Attempts without a result: those in flight when a sender died. */
+  /** Attempts without a result: they were in flight when their sender ended. */
   lostAttempts: number
   failedAttempts: number
-  /** From the begin of a lost attempt to the arrival of the next one. */
+  /** Lost attempts that were followed by another, with the time from the claim to the arrival of that. */
   rescues: { delivery: string; lostAt: Date; claimToRescueMs: number; rescuedAtMs: number }[]
 }
 
 /**
- * Checks what is true of every run that is over: each delivery succeeded by its last attempt, attempts are numbered without
- * a gap, no number was received twice, each request is one of the attempts in the database, and counts agree.
+ * Checks what must hold after a run: each delivery succeeded by its last attempt, attempts are numbered
+ * without a gap, no number was received twice, each request is one of the attempts in the database, and
+ * counts agree.
  */
 export async function account(
   sql: Sql,

@@ -7,14 +7,14 @@ import type { TestDatabase } from './postgres.ts'
 
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 
-/** Settings by which receivers on this machine may be sent to. */
+/** Settings that allow receivers on this machine. */
 export const LOCAL: Partial<Config> = {
   webhookAllowHttp: true,
   webhookAllowCidrs: ['127.0.0.0/8'],
   rateLimits: PLENTY,
 }
 
-/** An app whose webhooks may be on this machine. */
+/** An app that may deliver webhooks to this machine. */
 export const localApp = (db: TestDatabase, over: Parameters<typeof testApp>[1] = {}): App =>
   testApp(db.sql, { ...over, config: { ...LOCAL, ...over.config } })
 
@@ -36,7 +36,7 @@ export interface Answer {
   headers: Headers
 }
 
-/** Asks `app` by `key`; a body is sent as JSON. */
+/** A function that sends requests to `app` with `key`; a body is sent as JSON. */
 export function asker(app: App, key: string) {
   const ask = client(app, key)
   return async (
@@ -48,18 +48,18 @@ export function asker(app: App, key: string) {
     const sent = typeof body === 'string' ? body : JSON.stringify(body)
     const init =
       body === undefined ? {} : { body: sent, headers: { 'content-type': 'application/json', ...headers } }
-    const answer = await ask(path, { method, ...init })
-    const text = await answer.text()
-    return { status: answer.status, text, body: JSON.parse(text || '{}'), headers: answer.headers }
+    const response = await ask(path, { method, ...init })
+    const text = await response.text()
+    return { status: response.status, text, body: JSON.parse(text || '{}'), headers: response.headers }
   }
 }
 export type Ask = ReturnType<typeof asker>
 
-/** An organization that may have webhooks. */
+/** An organization whose key has the scope `webhooks`. */
 export const hooked = (db: TestDatabase): Promise<Tenant> =>
   tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
 
-/** Adds an endpoint; its answer. */
+/** Adds an endpoint; returns the body of the response. */
 export async function addHook(ask: Ask, url = 'https://hooks.example.com/in', over: object = {}) {
   const { status, body, text } = await ask('POST', '/v1/webhooks', { url, events: '*', ...over })
   if (status !== 201) throw new Error(text)
@@ -71,7 +71,7 @@ export interface Received {
   body: string
 }
 
-/** A receiver on this machine that answers as `answer` says, and what came to it. */
+/** A receiver on this machine that responds as `answer` says; `got` has the requests. */
 export function receiver(
   answer: (received: Received) => Response | Promise<Response> = () => new Response('ok'),
 ) {

@@ -2,20 +2,22 @@ import { join } from 'node:path'
 import { eventually, readUntil } from './cli.ts'
 import type { Receiver } from './receiver.ts'
 
-// Programs under a stream of syncs, each of which makes deliveries: for tests that kill, stop and starve them.
+// Programs under a continuous load of syncs that cause deliveries, for tests that kill, stop or starve them.
 
 const MAIN = join(import.meta.dir, '../..', 'src', 'main.ts')
 /** The program from source; an executable is its own command. */
 export const FROM_SOURCE: readonly string[] = [process.execPath, MAIN]
 
-/** DATA_DIR always, so that no test finds the machine's own. */
+/** DATA_DIR is required, so that no test uses the default data directory of this machine. */
 export type Environment = Record<string, string> & { DATA_DIR: string }
 
 export const TIMEOUT_MS = 1_000
-/** Of an attempt: the time limit and 5 s. */
+/** Lease of an attempt: the time limit plus 5 s. */
 export const LEASE_MS = TIMEOUT_MS + 5_000
 export const CONCURRENCY = 32
-/** A receiver on this machine, short leases, retries at once, and no limit that the load could meet. */
+/**
+ * Receivers on this machine, short leases, retries without delay, and limits that the load does not reach.
+ */
 export const SETTINGS = {
   PATH: '/usr/bin:/bin',
   PORT: '0',
@@ -47,13 +49,13 @@ export interface Instance {
 
 const children = new Set<Bun.Subprocess>()
 
-/** Kills what is left of a test that failed; those that were stopped, too. */
+/** Kills the processes that a failed test left, also those stopped by SIGSTOP. */
 export async function killInstances(): Promise<void> {
   for (const child of children) child.kill('SIGKILL')
   await Promise.all([...children].map((child) => child.exited))
 }
 
-/** Starts `serve` and waits until it says where it answers. */
+/** Starts `serve` and waits until it prints its address. */
 export async function startInstance(
   command: readonly string[],
   env: Environment,
@@ -93,7 +95,7 @@ export async function startInstance(
   }
 }
 
-/** Runs a command with --json that must succeed; its one document. */
+/** Runs a command with --json that must succeed; returns its JSON document. */
 export async function command(program: readonly string[], env: Environment, ...args: string[]) {
   const child = Bun.spawn([...program, ...args, '--json'], {
     env: { HOME: env.DATA_DIR, ...env },
@@ -112,7 +114,7 @@ export interface Tenant {
 }
 
 let tenants = 0
-/** An organization and a key that may do all that the load does. */
+/** Creates an organization and a key with all scopes that the load needs. */
 export async function makeTenant(program: readonly string[], env: Environment): Promise<Tenant> {
   tenants += 1
   const slug = `acme-${tenants}`
@@ -143,7 +145,7 @@ export async function makeTenant(program: readonly string[], env: Environment): 
   return { orgId: id, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } }
 }
 
-/** Registers `url` for completed sessions, by the API; the endpoint's id. */
+/** Registers `url` for `session.completed` by the API; returns the endpoint's id. */
 export async function addEndpointByApi(at: string, { headers }: Tenant, url: string): Promise<string> {
   const answer = await fetch(`${at}/v1/webhooks`, {
     method: 'POST',
@@ -155,7 +157,7 @@ export async function addEndpointByApi(at: string, { headers }: Tenant, url: str
 }
 
 let sessions = 0
-/** Syncs `count` new sessions; their ids when it was acknowledged, none otherwise. */
+/** Syncs `count` new sessions; returns their ids if the sync was acknowledged, else none. */
 export async function syncSessions(at: string, { headers }: Tenant, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => `sess_load${sessions++}`)
   const records = ids.map((id, index) => ({
@@ -169,7 +171,7 @@ export async function syncSessions(at: string, { headers }: Tenant, count: numbe
     method: 'POST',
     headers,
     body: JSON.stringify({ records }),
-    // a server that was stopped in the middle says nothing more
+    // a stopped server does not respond
     signal: AbortSignal.timeout(10_000),
   }).catch(() => null)
   const text = await answer?.text().catch(() => null)
@@ -182,10 +184,10 @@ export interface Load {
   stop(): Promise<void>
 }
 
-/** How far the syncs run ahead of the deliveries. */
+/** Most sessions that are acknowledged and not yet delivered before the writers wait. */
 const MAX_AHEAD = 400
 const WRITERS = 3
-const A_SYNC = 20
+const SESSIONS_PER_SYNC = 20
 const PAUSE_MS = 5
 
 /** Writers that sync new sessions to any of `addresses` until `stop`. They wait while the receiver is far behind. */
@@ -198,7 +200,7 @@ export function startLoad(tenant: Tenant, addresses: () => readonly string[], re
       const all = addresses()
       const at = all[Math.floor(Math.random() * all.length)]
       const isAhead = acknowledged.size - (receiver.received.length - start) > MAX_AHEAD
-      const ids = at === undefined || isAhead ? [] : await syncSessions(at, tenant, A_SYNC)
+      const ids = at === undefined || isAhead ? [] : await syncSessions(at, tenant, SESSIONS_PER_SYNC)
       for (const id of ids) acknowledged.add(id)
       if (ids.length === 0) await Bun.sleep(PAUSE_MS)
     }
@@ -219,8 +221,8 @@ export const answersSoon: Parameters<Receiver['answer']>[0] = (_request, respons
 }
 
 /**
- * Waits until the receiver has got `more` requests than now: longer than a minute, for an instance leases a twentieth of
- * the minute's requests, and twenty that were killed have used it up.
+ * Waits until the receiver has got `more` further requests. The limit is above a minute: each instance leases
+ * a twentieth of a minute's requests, so that twenty killed instances have used up the whole minute.
  */
 export async function untilReceived(receiver: Receiver, more: number, limitMs = 90_000): Promise<void> {
   const goal = receiver.received.length + more

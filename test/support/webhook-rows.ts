@@ -4,9 +4,9 @@ import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
 import type { ClaimLimits } from '../../src/webhooks/outbox/claim.ts'
 import { type Outcome, settle } from '../../src/webhooks/outbox/settle.ts'
 
-// Endpoints and deliveries as rows, for tests of the queue, which is below what makes them.
+// Endpoints and deliveries inserted as rows, for tests of the queue without the code that creates them.
 
-/** An endpoint whose secret nobody opens; its id. */
+/** Adds an endpoint whose secret cannot be decrypted; returns its id. */
 export async function addEndpoint(
   sql: Sql,
   orgId: string,
@@ -20,7 +20,10 @@ export async function addEndpoint(
   return id
 }
 
-/** `count` waiting deliveries, each a millisecond due after the one before it; their ids in that order. */
+/**
+ * Adds `count` waiting deliveries, each due a millisecond after the previous one; returns their ids in that
+ * order.
+ */
 export async function addDeliveries(
   sql: Sql,
   orgId: string,
@@ -77,7 +80,7 @@ export const result = (over: Partial<AttemptResult> = {}): AttemptResult => ({
 })
 export const good = (): AttemptResult => result({ ok: true, statusCode: 200, error: null, responseBody: '' })
 
-/** Settles claimed deliveries with `how`; the ids that it took effect for. */
+/** Settles claimed deliveries with the result `how`; returns the ids of those that were settled. */
 export async function settleAll(
   sql: Sql,
   orgId: string,
@@ -93,7 +96,7 @@ export async function settleAll(
   return await settle(sql, orgId, outcomes, DELAYS_S)
 }
 
-/** The counts as they are kept, and as they are recounted; equal when nothing was forgotten. */
+/** The stored counts, and the same counts computed from the deliveries; the two must be equal. */
 export async function countsOf(sql: Sql, orgId: string) {
   const kept = await sql`
     select c.endpoint_id, c.day, c.event, c.status, c.deliveries

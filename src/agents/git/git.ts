@@ -85,10 +85,7 @@ async function projectOf(root: string): Promise<string> {
   )
 }
 
-/**
- * Largest difference by which a commit may be earlier than its parent and is corrected: clocks differ a
- * little.
- */
+/** A commit that is earlier than its parent by less than this is placed after it: clocks differ a little. */
 const CLOCK_SKEW_MS = 10_000
 
 interface Listing {

@@ -1,18 +1,18 @@
-// Two network namespaces: the server in one, all that it may and may not reach in the other. Two links join them, so
-// that a packet to a refused address can be counted apart from those to the public ones.
+// Two network namespaces: the server in one, in the other all receivers, allowed and refused. Two links
+// connect them, so that packets to refused addresses are counted apart from those to public ones.
 
 /** The server's own, on the link to the public ones. */
 export const SERVER = { ipv4: '93.184.216.10', ipv6: '2606:2800:220:1::10' }
 export const RECEIVER = {
   ipv4: '93.184.216.20',
   ipv6: '2606:2800:220:1::20',
-  /** Answers https with a certificate that nobody vouches for. */
+  /** Serves https with a self-signed certificate. */
   selfSigned: '93.184.216.21',
   proxy: '93.184.216.22',
   dns: '93.184.216.53',
 }
 export const PROXY_PORT = 3_128
-/** Of the receiver's certificate. */
+/** The name in the receiver's certificate. */
 export const TLS_NAME = 'secure.receiver.com'
 
 /** One address of each refused network that a machine can have; there is a route from the server to each. */
@@ -52,7 +52,7 @@ export const REFUSED_NETWORKS = {
   'metadata of AWS by IPv6': 'fd00:ec2::254',
   'site-local': 'fec0::5',
 }
-/** These are the server itself. */
+/** Addresses of the server itself. */
 export const OWN_ADDRESSES = {
   loopback: '127.0.0.1',
   'loopback, another': '127.0.0.53',
@@ -117,7 +117,7 @@ export const receiverSetup = (): string[] => [
   ...refused.map((address) => alone(address, 'lo')),
 ]
 
-/** Runs `ip` with these commands. Throws with what it said when one fails. */
+/** Runs `ip` with these commands. Throws its error output when one fails. */
 export function configure(commands: readonly string[]): void {
   const { success, stderr } = Bun.spawnSync(['ip', '-batch', '-'], {
     stdin: new Blob([`${commands.join('\n')}\n`]),

@@ -1,15 +1,15 @@
 import { createSocket } from 'node:dgram'
 import { isIP } from 'node:net'
 
-// A DNS server for tests, of one question a packet and answers that nobody may keep.
+// A DNS server for tests: one question per packet, records with a lifetime of 0.
 
 /**
- * By name, what is answered in turn, question by question of a type, and from the beginning again: addresses, or one
- * other name (CNAME).
+ * By name: the responses to successive questions of a type, repeated from the start. Each is a list of
+ * addresses, or one other name (CNAME).
  */
 export type Names = Record<string, readonly (readonly string[])[]>
 
-export interface Dns {
+interface Dns {
   names: Names
   close(): void
 }
@@ -29,7 +29,7 @@ const encodeName = (name: string): Buffer =>
 
 function encodeAddress(address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
-  // the parser of URLs knows every way to write one
+  // the URL parser normalizes every notation
   const plain = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = plain.split('::').map((part) => part.split(':').filter((group) => group !== ''))
   const groups = [...head, ...Array(tail === undefined ? 0 : 8 - head.length - tail.length).fill('0')]
@@ -56,7 +56,7 @@ function questionOf(packet: Buffer): { name: string; type: number; end: number }
   return { name: labels.join('.').toLowerCase(), type: packet.readUInt16BE(at + 1), end: at + 5 }
 }
 
-/** Starts to answer on port 53 of the address. */
+/** Starts the server on port 53 of the address. */
 export async function startDns(address: string): Promise<Dns> {
   const dns: Dns = { names: {}, close: () => socket.close() }
   const asked = new Map<string, number>()
@@ -81,7 +81,7 @@ export async function startDns(address: string): Promise<Dns> {
     const records = recordsOf(name, type)
     const header = Buffer.alloc(HEADER_BYTES)
     packet.copy(header, 0, 0, 2)
-    // an answer, with authority, to one who wished for recursion, which there is
+    // flags: response, authoritative, recursion desired and available
     header.writeUInt16BE(0x8580 | (records === undefined ? NO_SUCH_NAME : 0), 2)
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(records?.length ?? 0, 6)

@@ -4,8 +4,8 @@ import { RECEIVER } from './addresses.ts'
 import type { Names } from './dns.ts'
 import type { Isolated } from './start.ts'
 
-/** What a test and an attempt tell alike. */
-export interface Told {
+/** The fields that the response to a test and an attempt share. */
+export interface TestResult {
   status_code: number | null
   error: string | null
   response_body: string | null
@@ -14,19 +14,22 @@ export interface Told {
 export interface Detail {
   status: string
   next_attempt_at: string | null
-  attempts: Told[]
+  attempts: TestResult[]
 }
 
 /** The endpoints of one test. */
 export interface Endpoints {
-  /** Adds one that must be accepted; its id. */
+  /** Adds an endpoint that must be accepted; returns its id. */
   add(url: string): Promise<string>
-  /** Adds one a name, all public meanwhile; then they are the addresses given. Ids in that order. */
+  /**
+   * Adds an endpoint for each name while all names are public, then sets their addresses. Returns the ids in
+   * order.
+   */
   addRebinding(names: Record<string, readonly string[]>): Promise<string[]>
-  /** Syncs a session, which every endpoint hears of; their deliveries by endpoint, an attempt of each having ended. */
+  /** Syncs a session, and waits for an attempt at every endpoint. Returns the deliveries by endpoint. */
   deliver(): Promise<Map<string, Detail>>
-  /** Sends `webhook.test` to one. */
-  sendTest(id: string): Promise<Told & { success: boolean }>
+  /** Sends `webhook.test` to an endpoint. */
+  sendTest(id: string): Promise<TestResult & { success: boolean }>
   removeAll(): Promise<void>
 }
 
@@ -60,7 +63,7 @@ export function createEndpoints(server: Isolated): Endpoints {
       await server.setNames(allAs(() => [RECEIVER.ipv4, RECEIVER.ipv6]))
       const ids: string[] = []
       for (const name of Object.keys(names)) ids.push(await add(`http://${name}/hook`))
-      // an alias may lead to this one
+      // the target of aliases
       await server.setNames({
         ...allAs((name) => names[name] ?? []),
         'db.corp.internal': [['10.0.0.5', 'fd00::5']],
@@ -79,7 +82,7 @@ export function createEndpoints(server: Isolated): Endpoints {
     async sendTest(id) {
       const { status, body } = await server.api('POST', `/v1/webhooks/${id}/test`)
       expect(status).toBe(200)
-      return body as Told & { success: boolean }
+      return body as TestResult & { success: boolean }
     },
     async removeAll() {
       for (const id of made) await server.api('DELETE', `/v1/webhooks/${id}`)

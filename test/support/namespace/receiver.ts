@@ -6,11 +6,11 @@ import { configure, PROXY_PORT, RECEIVER, REFUSED_NETWORKS, receiverSetup } from
 import { type Names, startDns } from './dns.ts'
 
 /*
- * A program: the other side of the links. Receivers, a DNS server, a proxy, and machines of private networks that write
- * down who connects. It is asked over a socket in the folder that is its argument, which no namespace hides.
+ * A program for the receivers' namespace: receivers, a DNS server, a proxy, and addresses of private networks that record
+ * connections. It is controlled over a unix socket in the folder of its argument, which both namespaces share.
  */
 
-export interface Arrived {
+interface Arrived {
   /** The address it came to. */
   to: string
   host: string
@@ -19,10 +19,10 @@ export interface Arrived {
   body: string
 }
 
-/** What came since it was last forgotten. */
+/** What was received since the last `/forget`. */
 export interface SeenOutside {
   arrived: Arrived[]
-  /** Addresses that nothing may connect to, once for each connection. */
+  /** The refused address of each connection; must stay empty. */
   connections: string[]
 }
 
@@ -56,7 +56,7 @@ function receive(seen: SeenOutside, to: string, tls?: { cert: BunFile; key: BunF
         headers,
         body: await request.text(),
       })
-      // on a connection that is kept the next request would need no look-up
+      // on a kept connection the next request would need no DNS query
       const answer = { connection: 'close' }
       if (!pathname.startsWith(REDIRECT)) return new Response('received', { headers: answer })
       const status = Number(pathname.slice(REDIRECT.length))
@@ -104,7 +104,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 if (import.meta.main) {
   const [folder = ''] = process.argv.slice(2)
   say('up')
-  // the links come from the other namespace; the end of the input is the end of all
+  // the other namespace makes the links, then writes a line; at the end of the input the program ends
   let isStarted = false
   for await (const _line of console) {
     if (isStarted) continue

@@ -5,11 +5,14 @@ import { readUntil } from '../cli.ts'
 import { configure, OWN_ADDRESSES, PROXY_PORT, RECEIVER, REFUSED_NETWORKS, serverSetup } from './addresses.ts'
 
 /*
- * A program, the first in namespaces of its own: joins them to the receivers', starts `serve`, and passes requests on
- * from a socket in a folder. Its arguments are the folder and how to run the program. It ends when its input does.
+ * The first program in the server's namespaces: connects them to the receivers', starts `serve`, and forwards requests
+ * from a unix socket in a folder. Its arguments are the folder and the command of the program. It ends with its input.
  */
 
-/** What came to the server's own addresses since it was last forgotten, and what left for refused ones ever. */
+/**
+ * Connections to the server's own addresses since the last `/forget`, and all packets to refused addresses so
+ * far.
+ */
 export interface SeenInside {
   connections: string[]
   /** To private and reserved networks, of any protocol. */
@@ -18,7 +21,7 @@ export interface SeenInside {
 
 const PORT = 8_080
 
-/** What the kernel says of its groups (MLD) when an interface comes up is sent to no machine. */
+/** Multicast packets sent: reports of the kernel (MLD) when an interface comes up, which no machine gets. */
 function multicasts(): number {
   const counters = readFileSync('/proc/net/dev_snmp6/lan0', 'utf8')
   return Number(/^Ip6OutMcastPkts\s+(\d+)$/m.exec(counters)?.[1])
@@ -29,11 +32,11 @@ function packetsToRefused(): number {
   const { stdout } = Bun.spawnSync(['ip', '-s', '-j', 'link', 'show', 'lan0'])
   const [link] = JSON.parse(stdout.toString()) as { stats64: { tx: { packets: number } } }[]
   if (link === undefined) throw new Error('the link is gone')
-  // one in between would be counted once only
+  // counted again if a multicast packet was sent between the two reads
   return before === multicasts() ? link.stats64.tx.packets - before : packetsToRefused()
 }
 
-/** Whether the address answers a connection from here; the connection is closed by both then. */
+/** True when a connection to the address from here gets data. */
 function reaches(address: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ host: address, port })
@@ -53,7 +56,7 @@ async function listen(server: ReturnType<typeof createServer>, where: { host: st
   await promise
 }
 
-/** Joins the namespaces; the receivers then listen. */
+/** Starts the receivers in their namespace, connects the two, and waits until they listen. */
 async function startReceivers(folder: string): Promise<void> {
   const child = Bun.spawn(
     ['unshare', '--net', process.execPath, join(import.meta.dir, 'receiver.ts'), folder],
@@ -95,7 +98,7 @@ async function watchOwnAddresses(folder: string): Promise<void> {
   })
 }
 
-async function passRequestsOn(folder: string): Promise<void> {
+async function forwardRequests(folder: string): Promise<void> {
   const server = createServer((socket) => {
     const inner = connect({ host: '127.0.0.1', port: PORT })
     for (const [from, to] of [
@@ -121,10 +124,10 @@ if (import.meta.main) {
     stderr: 'inherit',
   })
   await readUntil(serve.stdout, '\n')
-  await passRequestsOn(folder)
+  await forwardRequests(folder)
   process.stdout.write('ready\n')
   for await (const _line of console);
   serve.kill('SIGTERM')
-  // its namespaces, links and mounts go with the last process
+  // the kernel removes namespaces, links and mounts with the last process
   process.exit(await serve.exited)
 }

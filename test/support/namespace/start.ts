@@ -6,16 +6,16 @@ import type { Names } from './dns.ts'
 import type { SeenOutside } from './receiver.ts'
 import type { SeenInside } from './server.ts'
 
-// Starts the program in namespaces of its own: its network has only the receivers of the test on it.
+// Starts the program in namespaces of its own, whose network contains only the test's receivers.
 
 const BUILT = resolve(import.meta.dir, '../../../dist/cloud-analytics')
 /** How to run the program: the executable where it is built, else the sources. */
-export const PROGRAM = existsSync(BUILT)
+const PROGRAM = existsSync(BUILT)
   ? [BUILT]
   : [process.execPath, resolve(import.meta.dir, '../../../src/main.ts')]
 
 const isRoot = process.getuid?.() === 0
-/** Without root they belong to a user namespace in which we stay who we are: PostgreSQL will not be root. */
+/** Without root in a user namespace that keeps the user id, since PostgreSQL refuses to run as root. */
 const UNSHARE = [
   'unshare',
   ...(isRoot ? [] : ['--user', '--map-current-user', '--keep-caps']),
@@ -26,7 +26,7 @@ const UNSHARE = [
   '--kill-child',
   '--mount-proc',
 ]
-/** Each is needed later. */
+/** Commands that the set-up needs. */
 const PROBE = [
   'ip link add probe0 type veth peer name probe1',
   'ip -6 addr add 2606:2800:220:1::10/64 dev probe0',
@@ -34,7 +34,7 @@ const PROBE = [
   'unshare --net true',
 ].join(' && ')
 
-/** Why no namespaces can be made here; undefined when they can. */
+/** The reason why namespaces cannot be created here; undefined when they can. */
 export function whyNoNamespaces(): string | undefined {
   const missing = ['unshare', 'ip', 'mount', 'sh'].filter((name) => Bun.which(name) === null)
   if (missing.length > 0) return `there is no ${missing.join(', no ')}`
@@ -57,7 +57,10 @@ const selfSigned = (name: string, subject: string, authority: boolean) => [
   ...(authority ? [] : ['-addext', `subjectAltName=DNS:${TLS_NAME}`]),
 ]
 
-/** An authority, a certificate by it and one by nobody, for `TLS_NAME`; false where openssl is missing. */
+/**
+ * Creates an authority, a certificate signed by it and a self-signed one for `TLS_NAME`; false without
+ * openssl.
+ */
 export function makeCertificates(folder: string): boolean {
   const ask =
     'req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout valid.key -out valid.csr -subj /CN=x'
@@ -79,11 +82,11 @@ export interface Isolated {
   api(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   seen(): Promise<SeenOutside & { own: SeenInside }>
   forget(): Promise<void>
-  /** What DNS answers from now on. */
+  /** Sets the names that DNS responds with. */
   setNames(names: Names): Promise<void>
-  /** Addresses that answer a connection from the server's namespace. */
+  /** The addresses that can be reached from the server's namespace. */
   reach(): Promise<string[]>
-  /** Ends all there is in the namespaces, and so the namespaces; the exit code of `serve`. */
+  /** Ends all processes in the namespaces; returns the exit code of `serve`. */
   end(): Promise<number>
 }
 
@@ -99,7 +102,7 @@ const ask = (
   path: string,
   init: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ) =>
-  // the proxies of this machine are not meant
+  // not through a proxy of this machine
   fetch(`http://server${path}`, { ...init, unix: socket, proxy: '' })
 
 /** Starts `serve` with an organization, a key, and these settings beside DATA_DIR. */
@@ -124,7 +127,7 @@ export async function startIsolated(folder: string, settings: Record<string, str
     { env: { ...plain, ...settings }, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
   )
   await readUntil(child.stdout, 'ready').catch((error: unknown) => {
-    // all its namespaces with it
+    // ends its namespaces too
     child.kill('SIGKILL')
     throw error
   })
