@@ -1,5 +1,6 @@
-// Webhooks of the built executable with a large backlog: `bun run build && bun bench/backlog/backlog.ts`. Three parts, or
-// some of them by `--part`: events for a healthy endpoint beside dead ones; draining a million; what claiming and settling cost.
+// Webhooks of the built executable with a large backlog: `bun run build && bun bench/backlog/backlog.ts`.
+// Three parts, or some of them by `--part`: events for a healthy endpoint beside dead ones, draining a
+// million deliveries, the cost of claims and settlements.
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -16,7 +17,7 @@ import { startReceivers } from './stage.ts'
 const { values } = parseArgs({
   options: {
     part: { type: 'string', default: 'isolation,drain,claims' },
-    /** Cases of the first part whose names begin so. */
+    /** Only cases of the first part whose names begin with this. */
     only: { type: 'string', default: '' },
     /** Waiting deliveries of a dead endpoint, and events a second for the healthy one, for so long. */
     backlog: { type: 'string', default: '100000' },

@@ -8,17 +8,17 @@ import { print, printColumns, quantile } from '../support/table.ts'
 import { addBacklog, addEndpoint, addTenant } from './rows.ts'
 import { type StageOptions, withStage } from './stage.ts'
 
-// What one claim, one settlement and one search for due deliveries cost at each size of backlog: in milliseconds, and in
-// pages and rows that PostgreSQL reads. Autovacuum is off: there are no statistics until ANALYZE is run.
+// The cost of a claim, a settlement and a search for due deliveries at each size of backlog: milliseconds,
+// and pages and rows that PostgreSQL reads. Autovacuum is off: there are no statistics until ANALYZE is run.
 
 const ENDPOINTS = 10
-/** As the program claims with its default settings when all its slots are free. */
+/** The limits of a claim of the program with default settings and all slots free. */
 const LIMITS: ClaimLimits = { limit: 64, laterLimit: 48, endpointLimit: 4, leaseMs: 20_000 }
 const DELAYS_S = [60, 300, 1_800]
 /** Deliveries of each endpoint of an organization in the search for due deliveries. */
 const WAITING_OF_MANY = 20
 
-export interface ClaimOptions extends StageOptions {
+interface ClaimOptions extends StageOptions {
   waiting: readonly number[]
   organizations: number
   rounds: number
@@ -48,10 +48,10 @@ const timed = async <Value>(times: number[], run: () => Promise<Value>): Promise
   return value
 }
 
-/** What PostgreSQL reads in one run. */
+/** The pages and rows that a statement reads. */
 interface Touched {
   pages: number
-  /** Of all tables, by scans of an index, and by scans of a whole table. */
+  /** Rows of all tables, read by an index and by scans of a whole table. */
   rows: number
   wholeTable: number
 }
@@ -61,7 +61,7 @@ interface PlanRoot {
   'Shared Read Blocks': number
 }
 
-/** Runs the statements of `run` under EXPLAIN ANALYZE and rolls them back. */
+/** Records the statement of `run`, runs it under EXPLAIN ANALYZE and rolls it back. */
 async function touchedBy(sql: Sql, run: () => Promise<unknown>): Promise<Touched> {
   const [statement] = await statementsOf(sql, run)
   if (statement === undefined) throw new Error('no statement was caught')
@@ -112,7 +112,7 @@ async function measureRounds(sql: Sql, orgId: string, name: string, rounds: numb
   let held: Claimed[] = []
   const ofClaim = await touchedBy(sql, async () => {
     held = await claim(sql, orgId, LIMITS)
-    // the explained one claims as many again
+    // the explained statement claims as many again
     await settle(sql, orgId, outcomesOf(held), DELAYS_S)
   })
   held = await claim(sql, orgId, LIMITS)
@@ -161,7 +161,7 @@ async function measureSize(options: ClaimOptions, waiting: number): Promise<stri
       const id = await addEndpoint(sql, orgId, `http://127.0.0.1:9/${at}`)
       await addBacklog(sql, orgId, id, Math.ceil(waiting / ENDPOINTS))
     }
-    // a small backlog has to do for all three
+    // a small backlog must suffice for all three measurements
     const most = Math.floor(waiting / (4 * ENDPOINTS * LIMITS.endpointLimit)) - 3
     const rounds = Math.max(1, Math.min(options.rounds, most))
     const name = waiting.toLocaleString('en')
@@ -199,7 +199,7 @@ async function addOrganizations(sql: Sql, count: number): Promise<void> {
 }
 
 /** The search for due deliveries over many organizations: when none is due, and when all are. */
-async function measureLooking(options: ClaimOptions): Promise<string[][]> {
+async function measureSearch(options: ClaimOptions): Promise<string[][]> {
   return await withStage(options, async ({ one: sql }) => {
     await withoutAutovacuum(sql)
     await addOrganizations(sql, options.organizations)
@@ -235,7 +235,7 @@ export async function measureClaims(options: ClaimOptions): Promise<void> {
     rows.push(...(await measureSize(options, waiting)))
     for (const row of rows.slice(-6)) print(row.join('  '))
   }
-  rows.push(...(await measureLooking(options)))
+  rows.push(...(await measureSearch(options)))
   print(
     `\nclaims and settlements of ${ENDPOINTS} endpoints; looking over ${options.organizations} organizations of 5`,
   )

@@ -10,16 +10,17 @@ import type { Lane } from './receiver.ts'
 import { addBacklog, addEndpoint, addTenant, type Tenant } from './rows.ts'
 import { type Receivers, type StageOptions, withStage } from './stage.ts'
 
-// What a large backlog of one organization does while it is drained: to memory, to the API, to the order.
+// The effect of draining a large backlog of one organization on memory, on the API and on the order of
+// deliveries.
 
 const ENDPOINTS = 10
 const SEED = 1
 const DAYS = 90
-/** A response during the drain may take so many times as long as without it. */
+/** Limit: a response during the drain takes at most this many times as long as without it. */
 const API_LIMIT = 2
 const SETTLE_MS = 3_000
 
-export interface DrainOptions extends StageOptions {
+interface DrainOptions extends StageOptions {
   deliveries: number
   phaseS: number
   /** Of the organization, for the API to read. */
@@ -56,21 +57,21 @@ interface Phase {
   /** Processor seconds a second. */
   cpu: { program: number; postgres: number }
   /** Milliseconds of the responses, by path. */
-  answers: Map<string, number[]>
+  responses: Map<string, number[]>
   load: number
 }
 
 /** Requests one path after the other on one connection until `endMs`. */
-async function askInTurn(program: Program, tenant: Tenant, paths: readonly string[], endMs: number) {
-  const answers = new Map<string, number[]>(paths.map((path) => [path, []]))
+async function requestInTurn(program: Program, tenant: Tenant, paths: readonly string[], endMs: number) {
+  const responses = new Map<string, number[]>(paths.map((path) => [path, []]))
   while (performance.now() < endMs) {
     for (const path of paths) {
       const startMs = performance.now()
       await ask({ base: program.url, path, key: tenant.key })
-      answers.get(path)?.push(performance.now() - startMs)
+      responses.get(path)?.push(performance.now() - startMs)
     }
   }
-  return answers
+  return responses
 }
 
 async function sampleMemory(pid: number, endMs: number): Promise<number[]> {
@@ -101,9 +102,9 @@ async function runPhase(scene: Scene, name: string, seconds: number, quiet: bool
   const [programBefore = 0, postgresBefore = 0] = cpuAt()
   const startMs = performance.now()
   const endMs = startMs + seconds * 1_000
-  const [rss, answers] = await Promise.all([
+  const [rss, responses] = await Promise.all([
     sampleMemory(program.pid, endMs),
-    askInTurn(program, tenant, quiet ? [] : paths, quiet ? 0 : endMs),
+    requestInTurn(program, tenant, quiet ? [] : paths, quiet ? 0 : endMs),
   ])
   const tookS = (performance.now() - startMs) / 1_000
   const [programAfter = 0, postgresAfter = 0] = cpuAt()
@@ -116,7 +117,7 @@ async function runPhase(scene: Scene, name: string, seconds: number, quiet: bool
       program: (programAfter - programBefore) / tookS,
       postgres: (postgresAfter - postgresBefore) / tookS,
     },
-    answers,
+    responses,
     load: loadavg()[0] ?? 0,
   }
 }
@@ -131,26 +132,26 @@ export async function measureDrain(receivers: Receivers, options: DrainOptions):
       const paths = ['/v1/sessions', '/v1/cost', `/v1/webhooks/${endpoints[0]}/deliveries`]
       const scene = { program, postmaster: options.embedded.pid, tenant, receivers, paths }
       const phase = (name: string, quiet = false) => runPhase(scene, name, options.phaseS, quiet)
-      const turn = async (enabled: boolean) => {
+      const setEnabled = async (enabled: boolean) => {
         await sql`
           update webhook_endpoints e
           set enabled = ${enabled}
           where e.org_id = ${tenant.orgId}`
         await Bun.sleep(SETTLE_MS)
       }
-      for (let i = 0; i < 30; i += 1) await askInTurn(program, tenant, paths, performance.now() + 1)
+      for (let i = 0; i < 30; i += 1) await requestInTurn(program, tenant, paths, performance.now() + 1)
       await Bun.sleep(SETTLE_MS)
       const idle = [await phase('idle')]
-      await turn(true)
+      await setEnabled(true)
       const draining: Phase[] = []
       for (let at = 0; at < 3; at += 1) {
         draining.push(await phase('draining', true), await phase('draining, asked'))
       }
-      await turn(false)
+      await setEnabled(false)
       idle.push(await phase('idle again'))
       printPhases([...idle.slice(0, 1), ...draining, ...idle.slice(1)])
       printOrder((await receivers.receipts()).lanes)
-      return printAnswers(paths, idle, draining)
+      return printResponses(paths, idle, draining)
     } finally {
       await program.stop()
     }
@@ -184,13 +185,17 @@ function printOrder(lanes: Readonly<Record<string, Lane>>): void {
   )
 }
 
-function printAnswers(paths: readonly string[], idle: readonly Phase[], draining: readonly Phase[]): number {
+function printResponses(
+  paths: readonly string[],
+  idle: readonly Phase[],
+  draining: readonly Phase[],
+): number {
   const rows: string[][] = []
   let failures = 0
   for (const path of paths) {
     const of = (phases: readonly Phase[], part: number) =>
       quantile(
-        phases.flatMap(({ answers }) => answers.get(path) ?? []),
+        phases.flatMap(({ responses }) => responses.get(path) ?? []),
         part,
       )
     const ratio = of(draining, 0.99) / of(idle, 0.99)

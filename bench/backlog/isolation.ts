@@ -13,12 +13,12 @@ type DeadKind = Exclude<keyof Ports, 'good'>
 interface Case {
   name: string
   kind: DeadKind
-  /** Dead endpoints, each in so many organizations. */
+  /** Number of dead endpoints in each organization, and number of organizations. */
   endpoints: number
   organizations: number
   /** The organization of the healthy endpoint is the first of these. */
   shared: boolean
-  /** Failures in a row of each so far; 0: nothing was ever sent there. */
+  /** Recorded failures in a row of each dead endpoint; 0: no attempt was made. */
   failures: number
 }
 
@@ -44,18 +44,18 @@ const CASES: readonly Case[] = [
   { ...MANY, name: '20 hanging in each of 3, failing for long', failures: 100 },
   { ...MANY, name: '20 hanging in each of 3, since now', failures: 0 },
 ]
-/** Limit of the wait for the last receipt. */
-const PATIENCE_MS = 60_000
+/** Longest wait for the last receipt. */
+const WAIT_LIMIT_MS = 60_000
 const POLL_MS = 100
 const MOST_PRINTED = 5
 const WARM_UP = { perSecond: 20, seconds: 2 }
 
-export interface IsolationOptions extends StageOptions {
+interface IsolationOptions extends StageOptions {
   /** Waiting deliveries of the dead endpoints of one organization. */
   backlog: number
   perSecond: number
   seconds: number
-  /** Names of cases begin with it. */
+  /** Only cases whose names begin with this. */
   only: string
 }
 
@@ -65,7 +65,10 @@ interface Sent {
   answeredMs: number
 }
 
-/** Syncs one session in each request, `perSecond` of them for `seconds`, whether the earlier ones are answered or not. */
+/**
+ * Sends `perSecond` syncs of one session each for `seconds`, without waiting for the responses to earlier
+ * ones.
+ */
 async function syncSessions(
   url: string,
   key: string,
@@ -114,7 +117,10 @@ async function addDead(
   }
 }
 
-/** Milliseconds from the request, and from its answer, to the receipt of each event, in the order they were sent. */
+/**
+ * Milliseconds from the request, and from its response, to the receipt of each event, in the order of
+ * sending.
+ */
 interface Delays {
   fromRequest: number[]
   fromAnswer: number[]
@@ -152,7 +158,7 @@ async function runCase(one: Case, receivers: Receivers, options: IsolationOption
   })
 }
 
-/** What the database knows of the events that did not come. */
+/** Prints what the database has of events that were not received. */
 async function printMissing(sql: Sql, orgId: string, sessions: readonly string[]): Promise<void> {
   for (const session of sessions.slice(0, MOST_PRINTED)) {
     const rows = await sql`
@@ -172,10 +178,10 @@ async function printMissing(sql: Sql, orgId: string, sessions: readonly string[]
 }
 
 async function delaysOf(sent: ReadonlyMap<string, Sent>, receivers: Receivers) {
-  const patientMs = performance.now() + PATIENCE_MS
+  const deadlineMs = performance.now() + WAIT_LIMIT_MS
   let { first, duplicates } = await receivers.receipts()
   const isMissing = () => [...sent.keys()].some((id) => first[id] === undefined)
-  while (isMissing() && performance.now() < patientMs) {
+  while (isMissing() && performance.now() < deadlineMs) {
     await Bun.sleep(POLL_MS)
     ;({ first, duplicates } = await receivers.receipts())
   }

@@ -1,6 +1,6 @@
-// The receivers of the backlog benchmark, as a process: one that responds at once and records what came when and in
-// which order, one that never responds, one that resets each connection. It prints their ports as a line of JSON; the
-// first receiver returns the records over HTTP.
+// The receivers of the backlog benchmark, as a process: one that responds at once and records arrivals and
+// their order, one that never responds, one that resets each connection. It prints their ports as a line of
+// JSON; the first receiver returns the records over HTTP.
 
 import { createServer, type Socket } from 'node:net'
 import { nowMs } from '../delivery/receiver.ts'
@@ -13,19 +13,19 @@ export interface Ports {
   refusing: number
 }
 
-/** How one endpoint's backlog came, by the numbers in it. */
+/** The order in which one endpoint's backlog arrived, by the numbers of the deliveries. */
 export interface Lane {
   received: number
-  /** Came behind a later one. */
+  /** Arrived after a delivery with a higher number. */
   late: number
-  /** By how many places at most. */
+  /** Largest difference of the numbers. */
   mostPlaces: number
   highest: number
 }
 
-/** What came since the last `DELETE`. Times are Unix milliseconds with a fraction. */
+/** What arrived since the last `DELETE`. Times are Unix milliseconds with a fraction. */
 export interface Receipts {
-  /** By session, those that are not of the backlog. */
+  /** Time of the first arrival by session, without the backlog. */
   first: Record<string, number>
   duplicates: number
   /** By the path's last part. */

@@ -7,15 +7,15 @@ import { insertEndpointRow } from '../../src/webhooks/queries.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { EVENT, SECRET } from '../delivery/jobs.ts'
 
-// Organizations, endpoints and backlogs as rows. Making a backlog of 100,000 by syncs would take longer than the
-// measurement.
+// Inserts organizations, endpoints and backlogs as rows: syncing a backlog of 100,000 would take longer than
+// the measurement.
 
-/** SECRET_KEY of the program: it opens what is sealed here. */
+/** SECRET_KEY of the program, with which secrets are encrypted here. */
 export const KEY = new Uint8Array(32).fill(9)
 /** Deliveries of one endpoint made by one statement. */
 const CHUNK = 50_000
 
-/** An organization and a key of it for everything. */
+/** An organization and a key with all scopes. */
 export interface Tenant {
   orgId: string
   key: string
@@ -27,7 +27,7 @@ export async function addTenant(sql: Sql, slug: string): Promise<Tenant> {
   return { orgId, key }
 }
 
-/** An endpoint that is sent completed sessions; its id. */
+/** Adds an endpoint for `session.completed`; returns its id. */
 export async function addEndpoint(sql: Sql, orgId: string, url: string, enabled = true): Promise<string> {
   const id = newId('hook')
   const sealed = createSecretBox(KEY).seal(SECRET, secretContext(orgId, id))
@@ -37,8 +37,8 @@ export async function addEndpoint(sql: Sql, orgId: string, url: string, enabled 
 }
 
 /**
- * `count` deliveries of the endpoint that wait, each a millisecond due after the one before it, the first of them long
- * ago. Each has an event of its own; the place of it is in the body: `sess_backlog00000042`.
+ * Adds `count` waiting deliveries to the endpoint, each due a millisecond after the previous one, from an
+ * hour ago on. Each has an event of its own; its number is in the body: `sess_backlog00000042`.
  */
 export async function addBacklog(sql: Sql, orgId: string, endpointId: string, count: number): Promise<void> {
   const run = newOrderedId('evt', new Date()).slice('evt_'.length)

@@ -34,12 +34,12 @@ export async function startReceivers(): Promise<Receivers> {
   }
 }
 
-/** A migrated database of its own, and how to start the program on it. */
-export interface Stage {
+/** A migrated database, and a function that starts the program on it. */
+interface Stage {
   sql: Sql
   /** One connection, whose temporary tables and prepared statements stay. */
   one: Sql
-  /** With the settings as they are by default, but allowed to send to this machine. */
+  /** With default settings, except that webhooks to this machine are allowed. */
   start(): Promise<Program>
 }
 
@@ -50,7 +50,7 @@ export interface StageOptions {
   folder: string
 }
 
-/** Runs `use` on a stage that is made for it. */
+/** Creates a database, runs `use` with it, and drops it. */
 export async function withStage<Result>(
   { embedded: { target }, executable, folder }: StageOptions,
   use: (stage: Stage) => Promise<Result>,

@@ -8,10 +8,10 @@ export interface Contender {
   name: string
   /** Interval of its polling; 0: the database notifies it of new work. */
   pollMs: number
-  /** Makes the tables, and lets `count` deliveries to `url` wait. */
+  /** Creates the tables, and `count` waiting deliveries to `url`. */
   fill(database: Database, url: string, count: number): Promise<void>
   start(database: Database): Promise<Deliverer>
-  /** Number of deliveries that are not done. */
+  /** Number of deliveries without a recorded result. */
   countWaiting(sql: Sql): Promise<number>
   /** Commits the `at`th delivery to `url` in a transaction; the instant (`performance.now()`) before COMMIT is sent. */
   commitOne(sql: Sql, url: string, at: number): Promise<number>
@@ -35,7 +35,7 @@ export function databaseOf(target: Extract<ConnectTarget, { socketDir: string }>
 
 /** The settings at which each rival took the least processor time: see docs/benchmarks.md. */
 const GRAPHILE = { batch: 64, 'gather-ms': 0, pool: 10 }
-/** The shortest it allows. */
+/** The shortest interval that pg-boss allows. */
 const BOSS_POLL_MS = 500
 const BOSS = { batch: 1_000, 'gather-ms': 0, pool: 2 }
 

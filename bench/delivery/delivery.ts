@@ -17,7 +17,7 @@ import { OUR_NAME, ours } from './ours.ts'
 import { startReceiver } from './processes.ts'
 import { type Measured, runOnce } from './run.ts'
 
-/** By name, each round. */
+/** The results of each round, by name of the contender. */
 type Rounds = Map<string, Measured[]>
 
 function readOptions() {
@@ -29,7 +29,7 @@ function readOptions() {
       samples: { type: 'string', default: '500' },
       'data-dir': { type: 'string', default: resolve(import.meta.dir, '../../dist/bench-delivery/data') },
       executable: { type: 'string', default: EXECUTABLE },
-      /** Runs the rivals: a program, `node` or `bun`. */
+      /** The program that runs the rivals: `node` or `bun`. */
       runtime: { type: 'string', default: process.execPath },
       /** Contenders by name, separated by commas; all unless given. */
       only: { type: 'string' },
@@ -45,7 +45,7 @@ function readOptions() {
   return { ...values, deliveries, rounds, concurrency, samples }
 }
 
-/** Runs `use` with a database that is made for it. */
+/** Creates a database, runs `use` with it, and drops it. */
 async function withDatabase<Result>(
   { target }: Embedded,
   use: (database: Database) => Promise<Result>,
@@ -160,8 +160,8 @@ function problemsOf(all: Rounds, latencies: readonly [string, Latency][]): strin
   for (const { name, rate } of rates) {
     if (own !== undefined && own.rate < rate) problems.push(`slower than ${name}`)
   }
-  const lost = (all.get(OUR_NAME) ?? []).reduce((sum, { duplicates }) => sum + duplicates, 0)
-  if (lost > 0) problems.push(`${lost} deliveries were sent again`)
+  const repeated = (all.get(OUR_NAME) ?? []).reduce((sum, { duplicates }) => sum + duplicates, 0)
+  if (repeated > 0) problems.push(`${repeated} deliveries were sent again`)
   const latency = latencies.find(([name]) => name === OUR_NAME)?.[1]
   for (const part of ['p50', 'p99'] as const) {
     if (latency !== undefined && latency[part] >= LATENCY_LIMITS[part])

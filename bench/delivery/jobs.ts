@@ -4,10 +4,10 @@ import { bodyOf } from '../../src/webhooks/outbox/catalogue.ts'
 // What is delivered: the same event with the same data by each contender.
 
 export const EVENT = 'session.completed'
-/** Of the one endpoint. */
+/** The endpoint's signing secret. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** A delivery as a rival's job holds it: the secret in clear, where ours is encrypted in the database. */
+/** A delivery as the data of a rival's job; it contains the secret in plain text, where ours is encrypted. */
 export interface Job {
   url: string
   secret: string

@@ -2,12 +2,15 @@ import { quantile } from '../support/table.ts'
 import type { Contender, Database } from './contenders.ts'
 import { listen } from './receiver.ts'
 
-/** Random pause between an arrival and the next commit: the program is idle again, and its polls are not in phase with it. */
+/**
+ * Pause between an arrival and the next commit, partly random: the program is idle again, and polls are out
+ * of phase.
+ */
 const PAUSE_MS = 25
 const PAUSE_SPREAD_MS = 20
 /** Samples that are not measured: the runtime compiles the code meanwhile. */
 const WARM_UP = 20
-/** Fewer samples of a program that polls: each takes up to an interval of its polling. */
+/** Part of the samples that a program that polls gets: each takes up to its polling interval. */
 const POLLED_PART = 0.1
 const TIMEOUT_MS = 30_000
 
@@ -20,7 +23,10 @@ export interface Latency {
   max: number
 }
 
-/** `wanted` samples, fewer of a program that polls, one delivery at a time. The receiver is in this process: one clock for both. */
+/**
+ * Takes `wanted` samples (fewer of a program that polls), one delivery at a time. The receiver is in this
+ * process: one clock.
+ */
 export async function measureLatency(
   contender: Contender,
   database: Database,

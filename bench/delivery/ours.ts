@@ -14,8 +14,8 @@ import type { Contender } from './contenders.ts'
 import { dataOf, EVENT, SECRET } from './jobs.ts'
 import { delivererOf } from './processes.ts'
 
-// The built executable as a contender: an organization with one endpoint, and events that were emitted as any others
-// are, while no server was running.
+// The built executable as a contender: an organization with one endpoint, and events emitted by our own code
+// while no server is running.
 
 export const OUR_NAME = 'cloud-analytics'
 const SLUG = 'bench'
@@ -23,17 +23,17 @@ const KEY = new Uint8Array(32).fill(9)
 /** Events in one transaction. */
 const CHUNK = 1_000
 
-export interface OurOptions {
+interface OurOptions {
   executable: string
   /** Folder for its DATA_DIR; its tables are in the benchmark's database. */
   folder: string
   concurrency: number
 }
 
-export const eventOf = (at: number): NewEvent => ({ event: EVENT, data: dataOf(at) })
+const eventOf = (at: number): NewEvent => ({ event: EVENT, data: dataOf(at) })
 
-/** Makes the tables, an organization, and its one endpoint at `url`. Returns the organization's id. */
-export async function prepareOrganization(sql: Sql, url: string): Promise<string> {
+/** Creates the tables, an organization, and its endpoint at `url`. Returns the organization's id. */
+async function prepareOrganization(sql: Sql, url: string): Promise<string> {
   await migrate(sql, createLog('warn', 'pretty'))
   const { id: orgId } = await createOrganization(sql, { slug: SLUG, name: SLUG, plan: 'cloud_enterprise' })
   const endpointId = newId('hook')
@@ -46,12 +46,13 @@ export async function prepareOrganization(sql: Sql, url: string): Promise<string
 }
 
 /**
- * A slot is held from the claim to the settlement, and one organization may take two thirds of the slots. The rivals
- * count only requests, and fetch and complete in batches at the same time. With 64 slots a claim would have 14 deliveries.
+ * Slots for each request in flight. A slot is held from the claim to the settlement, and one organization may
+ * take two thirds of the slots; the rivals count only requests. With 64 slots a claim would have 14
+ * deliveries.
  */
 const SLOTS_FOR_EACH = 15
 
-/** The executable; all of its deliveries at a time may go to one endpoint. */
+/** The executable, which may use all its slots for one endpoint. */
 export function ours({ executable, folder, concurrency }: OurOptions): Contender {
   return {
     name: OUR_NAME,

@@ -26,7 +26,7 @@ export async function startReceiver(): Promise<Receiver> {
     stdio: ['ignore', 'inherit', 'inherit'],
     ipc: (message: FromReceiver) => waiting.get(message.type)?.(message),
   })
-  const say = (message: ToReceiver) => child.send(message)
+  const send = (message: ToReceiver) => child.send(message)
   const { port } = await listening
   return {
     url: `http://127.0.0.1:${port}/hooks`,
@@ -34,14 +34,14 @@ export async function startReceiver(): Promise<Receiver> {
       const begun = next('begun').then(() => {})
       const complete = next('complete').then(() => {})
       const ready = next('ready')
-      say({ type: 'expect', count, warmUp })
+      send({ type: 'expect', count, warmUp })
       await ready
       return { begun, complete }
     },
     async account() {
-      const told = next('account')
-      say({ type: 'account' })
-      return (await told).account
+      const response = next('account')
+      send({ type: 'account' })
+      return (await response).account
     },
     stop: () => child.kill(),
   }
@@ -52,11 +52,11 @@ export interface Deliverer {
   pid: number
   /** Throws when it does not end by itself with 0. */
   stop(): Promise<void>
-  /** Rejects when it ends before it was stopped. */
+  /** Rejects when the process ends without `stop`. */
   failed: Promise<never>
 }
 
-/** The deliverer that `child` is. */
+/** The process `child` as a deliverer. */
 export function delivererOf(child: Bun.Subprocess): Deliverer {
   let stopping = false
   const failed = child.exited.then((code) => {
@@ -72,7 +72,7 @@ export function delivererOf(child: Bun.Subprocess): Deliverer {
   return { pid: child.pid, stop, failed }
 }
 
-/** The rivals' program as JavaScript, so that Node.js can run it too; the file's name. */
+/** Compiles the rivals' program to JavaScript, so that Node.js can run it too; returns the file's path. */
 export async function buildRival(): Promise<string> {
   mkdirSync(BUILT, { recursive: true })
   const built = await Bun.build({

@@ -7,23 +7,23 @@ export type ToReceiver = { type: 'expect'; count: number; warmUp: number } | { t
 export type FromReceiver =
   | { type: 'listening'; port: number }
   | { type: 'ready' }
-  /** The first one has come. */
+  /** The first delivery has arrived. */
   | { type: 'begun' }
-  /** As many different ones as are expected have come. */
+  /** The expected number of different deliveries has arrived. */
   | { type: 'complete' }
   | { type: 'account'; account: Account }
 
-/** Of one run. Times are Unix milliseconds with a fraction. */
+/** The result of a run. Times are Unix milliseconds with a fraction. */
 export interface Account {
   deliveries: number
-  /** Of these, those of the warm-up. */
+  /** Those of them in the warm-up. */
   warmDeliveries: number
   /** Requests beyond the first of a delivery. */
   duplicates: number
-  /** When the first one came after the warm-up, and the last one. */
+  /** Times of the first arrival after the warm-up and of the last one. */
   warmMs: number
   lastMs: number
-  /** The first request as it came. */
+  /** The first request. */
   sample: Sample
 }
 
@@ -34,7 +34,7 @@ export interface Sample {
 
 export const nowMs = (): number => performance.timeOrigin + performance.now()
 
-/** Called when all of a request has come. */
+/** Called when a request is complete. */
 type Take = (deliveryId: string, headers: Headers, body: string) => void
 
 /** Listens on a free port of 127.0.0.1. */
@@ -53,7 +53,7 @@ export function listen(take: Take): { port: number; stop(): Promise<void> } {
   return { port: server.port, stop: () => server.stop(true) }
 }
 
-const say = (message: FromReceiver) => process.send?.(message)
+const send = (message: FromReceiver) => process.send?.(message)
 
 function newRun(expected: number, warmUp: number): { take: Take; account: Account } {
   const seen = new Set<string>()
@@ -73,13 +73,13 @@ function newRun(expected: number, warmUp: number): { take: Take; account: Accoun
     const now = nowMs()
     if (seen.size === 0) {
       account.sample = { headers: headers.toJSON(), body }
-      say({ type: 'begun' })
+      send({ type: 'begun' })
     }
     if (seen.size === warmUp) account.warmMs = now
     seen.add(id)
     account.deliveries = seen.size
     account.lastMs = now
-    if (seen.size === expected) say({ type: 'complete' })
+    if (seen.size === expected) send({ type: 'complete' })
   }
   return { take, account }
 }
@@ -88,12 +88,12 @@ function main(): void {
   let run = newRun(0, 0)
   const { port } = listen((id, headers, body) => run.take(id, headers, body))
   process.on('message', (message: ToReceiver) => {
-    if (message.type === 'account') return say({ type: 'account', account: run.account })
+    if (message.type === 'account') return send({ type: 'account', account: run.account })
     run = newRun(message.count, message.warmUp)
-    return say({ type: 'ready' })
+    return send({ type: 'ready' })
   })
   process.on('disconnect', () => process.exit(0))
-  say({ type: 'listening', port })
+  send({ type: 'listening', port })
 }
 
 if (import.meta.main) main()

@@ -45,7 +45,7 @@ interface WorkOptions {
   concurrency: number
   /** Jobs fetched at once. */
   batch: number
-  /** graphile-worker: ms for which finished jobs are gathered. */
+  /** graphile-worker: milliseconds for which finished jobs are collected into a batch. */
   gatherMs: number
   /** Connections to the database; of pg-boss also workers. */
   pool: number

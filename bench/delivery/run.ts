@@ -9,15 +9,15 @@ import { nowMs, type Sample } from './receiver.ts'
 /** Part of the deliveries that is not measured: the runtime compiles the code meanwhile. */
 const WARM_UP_PART = 0.1
 const SETTLE_POLL_MS = 10
-/** A run that does fewer a second counts as stuck. */
+/** A run with fewer deliveries a second fails. */
 const LEAST_PER_SECOND = 20
 const START_TIMEOUT_MS = 30_000
 
-/** What one contender did in one round. */
+/** The results of a contender in a round. */
 export interface Measured {
   /** Deliveries a second, from the first receipt after the warm-up to the last one. */
   perSecond: number
-  /** Deliveries a second, from the same receipt until the database has all of them as done. */
+  /** Deliveries a second, from the same receipt until all are settled in the database. */
   settledPerSecond: number
   duplicates: number
   /** Milliseconds of processor time for each delivery, of the process and of PostgreSQL: from the first receipt on. */
@@ -26,12 +26,15 @@ export interface Measured {
   /** MiB of memory (RSS) of the process: when the first delivery has come, and when all is settled. */
   rssBefore: number
   rssAfter: number
-  /** Of one request. */
+  /** Number of headers and bytes of the body of one request. */
   headers: number
   bodyBytes: number
 }
 
-/** Lets `count` deliveries wait in a fresh database, then starts the contender and waits until all of them are done. */
+/**
+ * Creates `count` waiting deliveries in an empty database, starts the contender, and waits until all are
+ * settled.
+ */
 export async function runOnce(
   contender: Contender,
   database: Database,

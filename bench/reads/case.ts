@@ -1,14 +1,17 @@
 import type { Sql } from '../../src/db/client.ts'
 import type { BenchOrg } from '../support/data.ts'
 
-/** From the smaller organization to the larger, the median may grow by this factor. */
+/** The median may grow by this factor from the smaller organization to the larger. */
 export const LIMIT = 1.5
 export const LAST_PAGE_LIMIT = 4
 
-/** One read, as the route that a client requests and as the query behind it. */
+/** A read: the path that a client requests, and the query behind it. */
 export interface Case {
   name: string
-  /** Factor from the smaller size to the larger; null: not held to one, for the reason in docs/benchmarks.md. */
+  /**
+   * Limit of the factor from the smaller size to the larger; null: no limit, for the reason in
+   * docs/benchmarks.md.
+   */
   limit: number | null
   path: (org: BenchOrg) => string
   query: (sql: Sql, org: BenchOrg) => Promise<unknown>

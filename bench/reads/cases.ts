@@ -6,7 +6,7 @@ import type { BenchOrg } from '../support/data.ts'
 import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 import { ORGANIZATION_CASES } from './organization-cases.ts'
 
-// Each case as the route that a client requests and as the query behind it.
+// The cases of sessions, quality and cost, and the list of all cases.
 
 type ListOptions = Partial<SessionListQuery>
 
@@ -28,7 +28,9 @@ function listCase(name: string, limit: number | null, options: (org: BenchOrg) =
 
 const middle = (org: BenchOrg) => Math.ceil(org.lastPage / 2)
 
-/** Pages are full at both sizes, so that equal work is compared: a project's month is 21 sessions of 10,000. */
+/**
+ * Pages are full at both sizes, so that equal work is compared: of 10,000 sessions a project's month has 21.
+ */
 const LISTS: readonly Case[] = [
   listCase('sessions, first page', LIMIT, () => ({})),
   listCase('sessions, middle page', LIMIT, (org) => ({ page: middle(org) })),

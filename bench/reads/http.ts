@@ -1,6 +1,6 @@
-// Every case over HTTP, by the built executable: `bun run build && bun bench/reads/http.ts`.
-// One fresh process; all cases warmed up; then rounds, each of which measures every case at both sizes, in turn the
-// smaller or the larger first. What is printed is the median of the rounds, and the rounds.
+// Every case over HTTP, by the built executable: `bun run build && bun bench/reads/http.ts`. One fresh
+// process; all cases are warmed up; then each round measures every case at both sizes, the smaller or the
+// larger first in turn. Prints the median of the rounds, and the rounds.
 
 import { statSync } from 'node:fs'
 import { createKey, revokeKey } from '../../src/keys/queries.ts'
@@ -13,7 +13,7 @@ import { CASES } from './cases.ts'
 
 const CONNECTIONS = 8
 const WARM_UP = 30
-/** Until the worker and the pools are idle. */
+/** Time after which the worker and the pools are idle. */
 const IDLE_MS = 3_000
 
 interface KeyedOrg extends BenchOrg {
@@ -22,7 +22,7 @@ interface KeyedOrg extends BenchOrg {
 }
 
 type Load = 'one' | 'many'
-/** By case and size, each round. */
+/** The results of each round, by case, size and load. */
 type Rounds = Map<string, Measured[]>
 
 const roundsKey = (name: string, org: BenchOrg, kind: Load) => `${name} ${org.name} ${kind}`
@@ -52,7 +52,7 @@ async function measure(
   return all
 }
 
-/** Medians of the rounds, and their factor: of times the larger over the smaller, of rates the other way round. */
+/** Medians of the rounds, and the factor by which the larger size is worse: longer times, or lower rates. */
 function outcomesOf(
   rounds: Rounds,
   [small, big]: readonly [BenchOrg, BenchOrg],
@@ -102,7 +102,7 @@ function printMemory(title: string, pid: number): void {
 
 const options = benchOptions()
 
-/** Keys of the benchmark; deleted at its end. */
+/** The organizations, each with a key that is revoked at the end. */
 const orgs = await withBenchData(options, async (sql, [small, big]) => {
   const withKey = async (org: BenchOrg): Promise<KeyedOrg> => {
     const { id, key } = await createKey(sql, org.id, { name: 'benchmark', scopes: ['read'] })

@@ -5,7 +5,10 @@ import { print, printColumns } from '../support/table.ts'
 import { CASES } from './cases.ts'
 
 const PER_PAGE = 50
-/** A page of the audit report, the newest entry, which dates it, and the entry after the page, which shows that there is more. */
+/**
+ * A page of the audit report, the newest entry (its time), and the entry after the page (whether there are
+ * more).
+ */
 const REPORT_READS = 10_002
 
 /**

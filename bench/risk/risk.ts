@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ChangeMeasures, defectPercent, regressionTerms } from '../../src/risk/regression.ts'
 
-// How well the regression score tells commits that brought a defect in from those that did not: area under the ROC curve
-// on the public commit sets of Zeng et al., "Deep just-in-time defect prediction: how far are we?" (ISSTA 2021), labelled
-// by SZZ. `bun run bench:risk`; exit code 1 when a mean is below GOAL.
+// How well the regression score separates commits that introduced a defect from others: area under the ROC
+// curve on the public commit sets of Zeng et al., "Deep just-in-time defect prediction: how far are we?"
+// (ISSTA 2021), labelled by SZZ. `bun run bench:risk`; exit code 1 when a mean is below GOAL.
 
 const DATA = join(import.meta.dir, '../../../shared/data/jit/issta21-jit-dp')
 const PROJECTS = ['gerrit', 'jdt', 'openstack', 'qt'] as const
-/** The least mean AUC that a formula may have. */
+/** The benchmark fails when a mean AUC is lower. */
 const GOAL = 0.73
 /** The paper tests on the last fifth of each project's commits in order of time. */
 const TEST_SHARE = 0.2
@@ -42,7 +42,7 @@ interface Measured {
   last: number
 }
 
-export interface Evaluation {
+interface Evaluation {
   project: Project
   commits: number
   defects: number
@@ -52,7 +52,7 @@ export interface Evaluation {
   leftOut: Measured
 }
 
-/** False where the commit sets are not there. */
+/** True where the commit sets exist. */
 export const hasCommitSets = (): boolean => existsSync(DATA)
 
 async function readCommits(project: Project): Promise<Commit[]> {
@@ -84,7 +84,7 @@ async function readCommits(project: Project): Promise<Commit[]> {
 }
 
 /** The chance that a commit with a defect has a greater score than one without; a tie is half a chance (Mann–Whitney U). */
-export function areaUnderCurve(scored: readonly { score: number; isDefect: boolean }[]): number {
+function areaUnderCurve(scored: readonly { score: number; isDefect: boolean }[]): number {
   const ranked = scored.toSorted((a, b) => a.score - b.score)
   let rankSum = 0
   let defects = 0
@@ -100,7 +100,7 @@ export function areaUnderCurve(scored: readonly { score: number; isDefect: boole
 }
 
 const MAX_STEPS = 25
-/** Keeps the matrix from being singular; far below what moves a weight's fourth decimal. */
+/** Keeps the matrix from being singular; too small to change a weight's fourth decimal. */
 const RIDGE: number = 1e-6
 
 /** Weights of a logistic regression, the intercept first: Newton's method on the likelihood (IRLS). */

@@ -9,8 +9,8 @@ import { createLog } from '../../src/log.ts'
 import { createOrganization, findOrganization } from '../../src/organizations/queries.ts'
 import { type Amounts, type Facts, fill, findFacts, SEED } from './fill.ts'
 
-// The organizations of the benchmarks. They are made once and kept in a data directory, so that a second run begins at
-// once; after `rm -r dist/bench` they are made again.
+// The organizations of the benchmarks. They are created once and kept in a data directory for further runs;
+// after `rm -r dist/bench` they are created again.
 
 const PAGE = 50
 
@@ -19,30 +19,32 @@ export interface BenchOptions {
   /** The smaller and the larger organization. */
   sizes: readonly [Amounts, Amounts]
   dataDir: string
-  /** Exit with 1 when a case is beyond its limit. */
+  /** Exit with 1 when a case exceeds its limit. */
   check: boolean
   rounds: number
-  /** How long each case is measured in each round. */
+  /** Duration of a measurement: of each case in each round. */
   sliceMs: number
 }
 
-/** An organization, and what the cases need to know of its data. */
+/** An organization, with the facts that the cases need. */
 export interface BenchOrg {
   id: string
   name: string
   amounts: Amounts
-  /** Of the whole list of sessions, 50 to a page. */
+  /** Last page of the list of sessions, with 50 to a page. */
   lastPage: number
-  /** Some session in the middle of the time. */
+  /** A session in the middle of the period. */
   sessionId: string
   project: string
   repo: string
   /** A whole month, and the quarter that ends with it, both half a year before the newest session. */
   month: Days
   quarter: Days
-  /** As long as a month, and no part of it a whole one. */
+  /** As long as a month, but in parts of two months. */
   monthAcross: Days
-  /** Full pages of the audit log, and of its `webhook.*`: the last one has 50 entries at every size. */
+  /**
+   * Number of full pages of the audit log, and of its `webhook.*`: the last one has 50 entries at every size.
+   */
   auditPages: { all: number; webhooks: number }
   riskPages: number
   /** The day after the newest session's, and noon of it. */
@@ -106,7 +108,7 @@ export async function withBenchData<Result>(
 ): Promise<Result> {
   await pack(hostTarget())
   const log = createLog('warn', 'pretty')
-  // one connection: its prepared statements are then as warm for one size as for the other
+  // one connection, so that both sizes use the same prepared statements
   const config = { databaseUrl: null, dataDir, databasePool: 1 }
   const database = await openDatabase(config, 'command', log)
   try {

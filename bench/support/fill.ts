@@ -11,26 +11,26 @@ const PROJECTS = 20
 const DAYS = 730
 export const SEED = 1
 
-/** How much of each kind an organization has; as many audit entries as sessions. */
+/** Numbers of records of an organization; it has as many audit entries as sessions. */
 export interface Amounts {
   sessions: number
   risk: number
   commits: number
 }
 
-/** Makes the data that is missing: what `seed` makes, 12 of its 25 people as members, a budget, and public badges. */
+/** Creates missing data: that of `seed`, 12 of its 25 people as members, a budget, and public badges. */
 export async function fill(sql: Sql, orgId: string, slug: string, amounts: Amounts): Promise<void> {
   const today = new Date().toISOString().slice(0, 10)
   const plan = { ...amounts, audit: amounts.sessions, projects: PROJECTS, days: DAYS, seed: SEED, today }
   const deps = { sql, now: () => new Date(), pricer: async () => loadPricer({}), storeContent: false }
-  const isThere = await whatIsThere(sql, orgId)
-  if (!isThere.sessions) {
+  const existing = await findExisting(sql, orgId)
+  if (!existing.sessions) {
     await timed(`${amounts.sessions} sessions`, () => seedSessions(deps, orgId, plan))
   }
-  if (!isThere.audit) await timed(`${plan.audit} audit entries`, () => seedAudit(deps, orgId, plan))
-  if (!isThere.risk) await timed(`${amounts.risk} risk scores`, () => seedRisks(sql, orgId, plan))
-  if (!isThere.commits) await timed(`${amounts.commits} commits`, () => seedCommits(sql, orgId, plan))
-  if (!isThere.members) {
+  if (!existing.audit) await timed(`${plan.audit} audit entries`, () => seedAudit(deps, orgId, plan))
+  if (!existing.risk) await timed(`${amounts.risk} risk scores`, () => seedRisks(sql, orgId, plan))
+  if (!existing.commits) await timed(`${amounts.commits} commits`, () => seedCommits(sql, orgId, plan))
+  if (!existing.members) {
     const now = new Date()
     await writeRecords(deps, orgId, [...demoMembers(now), demoBudget(now, DAYS)])
     await updateBadges(sql, slug, { public: true, look: (known) => known })
@@ -43,7 +43,7 @@ async function timed(what: string, run: () => Promise<void>): Promise<void> {
   process.stdout.write(`seeded ${what} in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s\n`)
 }
 
-async function whatIsThere(sql: Sql, orgId: string) {
+async function findExisting(sql: Sql, orgId: string) {
   const [row] = await sql<Record<'sessions' | 'audit' | 'risk' | 'commits' | 'members', boolean>[]>`
     select
       exists (select from session_rollups r where r.org_id = ${orgId}) as sessions,
@@ -55,7 +55,7 @@ async function whatIsThere(sql: Sql, orgId: string) {
   return row
 }
 
-/** What the cases need to know of an organization's data. Dates are UTC. */
+/** Facts of an organization's data that the cases need. Dates are UTC. */
 export interface Facts {
   sessions: number
   /** Sessions of the fullest day; likewise the others. */

@@ -2,7 +2,7 @@ import { quantile } from './table.ts'
 
 // A small load generator. It sends requests only to this machine, over kept connections, and ends by count or by time.
 
-/** Requests of one measurement at most, whatever the time. */
+/** Most requests of one measurement. */
 const MAX_REQUESTS = 20_000
 
 export interface Target {
@@ -19,15 +19,15 @@ export interface Measured {
   p99Ms: number
 }
 
-/** So far; a client address of its own for each, as far as 65,536 reach. */
-let asked = 0
+/** Requests so far; each has another client address, of 65,536. */
+let requests = 0
 
 /** Sends one request; returns the length of the response in bytes. Throws unless the status is 200. */
 export async function ask({ base, path, key }: Target): Promise<number> {
-  asked += 1
+  requests += 1
   const headers = {
     authorization: `Bearer ${key}`,
-    'x-forwarded-for': `10.0.${(asked >> 8) % 256}.${asked % 256}`,
+    'x-forwarded-for': `10.0.${(requests >> 8) % 256}.${requests % 256}`,
   }
   const response = await fetch(`${base}${path}`, { headers })
   const { byteLength } = await response.arrayBuffer()

@@ -1,9 +1,9 @@
 import type { Sql } from '../../src/db/client.ts'
 
-// What a query reads, as PostgreSQL counts it while it runs: the statements are caught on their way to the server and
-// run again under EXPLAIN ANALYZE, once with a plan for these parameters and once with the plan for any.
+// The rows that a query reads, as PostgreSQL counts them: the statements are recorded by the driver and run
+// again under EXPLAIN ANALYZE, once with a custom and once with a generic plan.
 
-export interface Statement {
+interface Statement {
   text: string
   parameters: readonly unknown[]
 }
@@ -22,16 +22,16 @@ const HISTORY = new Set([
   'webhook_attempts',
 ])
 
-/** Rows of those tables that a statement read. */
+/** Rows of these tables that a statement reads. */
 export interface Reads {
   /** Rows fetched from the table. */
   rows: number
-  /** Entries of an index that were enough by themselves, or will be once VACUUM has seen their pages. */
+  /** Index entries read by index-only scans, which need no table row once VACUUM has processed the page. */
   indexOnly: number
 }
 
-/** A plan for the parameters given, or the one that serves any; PostgreSQL chooses between them by their cost. */
-export type PlanKind = 'force_custom_plan' | 'force_generic_plan'
+/** A plan for these parameters, or one for any; PostgreSQL chooses between them by cost. */
+type PlanKind = 'force_custom_plan' | 'force_generic_plan'
 
 /** The part of `explain (analyze, format json)` that is read here. */
 interface PlanNode {
@@ -44,7 +44,7 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** The reading statements that `run` sends on `sql`, which nothing else may use meanwhile. */
+/** Records the queries that `run` sends on `sql`, which nothing else may use meanwhile. */
 export async function statementsOf(sql: Sql, run: () => Promise<unknown>): Promise<Statement[]> {
   const statements: Statement[] = []
   const { options } = sql
@@ -61,7 +61,7 @@ export async function statementsOf(sql: Sql, run: () => Promise<unknown>): Promi
   return statements
 }
 
-/** What `statement` reads of the history with a plan of the kind `plan`. It runs. */
+/** Runs the statement with a plan of the kind `plan`; returns the rows of the history that it reads. */
 export function readsOf(sql: Sql, { text, parameters }: Statement, plan: PlanKind): Promise<Reads> {
   return sql.begin('read only', async (tx) => {
     await tx.unsafe(`set local plan_cache_mode = ${plan}`)
@@ -86,7 +86,7 @@ function literal(value: unknown): string {
   return `'${String(value).replaceAll("'", "''")}'`
 }
 
-/** Counts are means over the loops, with two decimals. */
+/** Sums a plan's counts, which are means over the loops with two decimals. */
 function sum(node: PlanNode): Reads {
   const reads = { rows: 0, indexOnly: 0 }
   if (HISTORY.has(node['Relation Name'] ?? '')) {
@@ -106,7 +106,7 @@ function sum(node: PlanNode): Reads {
   return reads
 }
 
-/** What all of `statements` read, with plans of one kind. */
+/** The rows that all statements read together, with plans of one kind. */
 export async function readsOfAll(sql: Sql, statements: readonly Statement[], plan: PlanKind): Promise<Reads> {
   const total = { rows: 0, indexOnly: 0 }
   for (const statement of statements) {
@@ -117,7 +117,7 @@ export async function readsOfAll(sql: Sql, statements: readonly Statement[], pla
   return total
 }
 
-/** The most that the statements of `run` read, over both kinds of plan. */
+/** The rows that the statements of `run` read, of the kind of plan that reads more. */
 export async function mostRead(sql: Sql, run: () => Promise<unknown>): Promise<Reads> {
   const statements = await statementsOf(sql, run)
   if (statements.length === 0) throw new Error('no statement was caught')

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 export const EXECUTABLE = resolve(import.meta.dir, '../../dist/cloud-analytics')
 
-/** A running executable and how it began. */
+/** A running executable. */
 export interface Program {
   pid: number
   url: string
@@ -67,7 +67,7 @@ export interface Memory {
   pss: number
 }
 
-/** Memory of the process `pid` alone, and of all processes below it (PostgreSQL's). */
+/** Memory of the process `pid` alone, and of all its descendants (PostgreSQL's processes). */
 export function memoryOf(pid: number): { program: Memory; postgres: Memory } {
   return { program: memoryOfAll([pid]), postgres: memoryOfAll(below(pid)) }
 }
@@ -98,11 +98,12 @@ function readOf(pid: number, file: string): string | undefined {
 
 const TICKS_PER_SECOND = 100
 
-/** Processor time so far, in seconds: of the process `pid`, those below it, and those of them that have ended. */
+/** Processor time so far, in seconds: of the process `pid` and its descendants, ended ones included. */
 export function cpuSecondsOf(pid: number): number {
   let ticks = 0
   for (const each of [pid, ...below(pid)]) {
-    // behind the command's name: state, then numbers; the 12th to 15th are utime, stime, and both of ended children
+    // after the command's name: the state, then numbers; fields 12 to 15 are utime, stime, and those of ended
+    // children
     const fields = (readOf(each, 'stat') ?? '').replace(/^.*\) /s, '').split(' ')
     for (const field of fields.slice(11, 15)) ticks += Number(field)
   }
@@ -112,7 +113,7 @@ export function cpuSecondsOf(pid: number): number {
 function below(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
-    // the command's name, in brackets, may hold anything
+    // the command's name, in parentheses, may contain any character
     const parent = /^\d+ \(.*\) \S (\d+)/s.exec(
       /^\d+$/.test(name) ? (readOf(Number(name), 'stat') ?? '') : '',
     )?.[1]

@@ -13,7 +13,7 @@ export interface Outcome {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** The value below which the part `part` of `values` lies; NaN of none. */
+/** The value below which the fraction `part` of `values` lies; NaN without values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
@@ -24,7 +24,7 @@ const verdictOf = ({ ratio, limit }: Outcome): string => {
   return ratio < limit ? 'ok' : 'BEYOND'
 }
 
-/** The cases that are beyond their limit. */
+/** The cases that exceed their limit. */
 export const beyond = (outcomes: readonly Outcome[]): Outcome[] =>
   outcomes.filter((outcome) => verdictOf(outcome) === 'BEYOND')
 
