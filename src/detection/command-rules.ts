@@ -165,7 +165,7 @@ const unguardedAgent: Rule = ({ program, args }) => {
       (texts.includes('--dangerously-skip-permissions') || texts.includes('bypassPermissions'))) ||
     (program === 'codex' &&
       texts.some((text) =>
-        /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?action-full-access)$/.test(
+        /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?danger-full-access)$/.test(
           text,
         ),
       )) ||
