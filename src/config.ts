@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { codeOf, OperatorError } from './errors.ts'
+import { codeOf, messageOf, OperatorError } from './errors.ts'
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts'
 import { type PriceOverrides, parsePriceOverrides } from './model-prices.ts'
 import {
@@ -99,7 +99,7 @@ const modelPrices: Parser<PriceOverrides> = (file) => {
   try {
     return parsePriceOverrides(text)
   } catch (error) {
-    return new Invalid(`is no file of prices: ${error instanceof Error ? error.message : error}`)
+    return new Invalid(`is no file of prices: ${messageOf(error)}`)
   }
 }
 

@@ -3,10 +3,10 @@
 // ends, goes on and holds the data directory; each restart then waits 30 s for it.
 
 import { watch } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { MAX_HTTP_HEADER_BYTES } from './compile.ts'
+import { ROOT } from './files.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
 const DATA_DIR = join(ROOT, 'dist/dev')
 /** Editors and git write several files at once. */
 const QUIET_MS = 100

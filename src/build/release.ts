@@ -2,12 +2,13 @@
 // CHANGELOG.md. It neither tags nor publishes; it prints the git commands that do. `bun run release`
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
+import { messageOf } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { compile } from './compile.ts'
+import { ROOT } from './files.ts'
 import { TARGETS, type Target } from './pack.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
 const FOLDER = 'dist/release'
 
 /** The file name of a version's executable for `target`. */
@@ -66,7 +67,7 @@ if (import.meta.main) {
   try {
     process.stdout.write(await release())
   } catch (error) {
-    process.stderr.write(`release: ${error instanceof Error ? error.message : error}\n`)
+    process.stderr.write(`release: ${messageOf(error)}\n`)
     process.exitCode = 1
   }
 }

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { OperatorError } from '../errors.ts'
 
 /** The driver's option `ssl`: no TLS, TLS if the server offers it, or TLS with these options. */
-export type Tls = false | 'prefer' | ConnectionOptions
+type Tls = false | 'prefer' | ConnectionOptions
 
 const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 

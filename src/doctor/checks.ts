@@ -5,6 +5,7 @@ import type { Sql } from '../db/client.ts'
 import { type DerivedTable, findDifferences, rebuildTables } from '../db/derived-tables.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import { messageOf } from '../errors.ts'
 import { listOrganizations } from '../organizations/queries.ts'
 import { RISK_TABLES } from '../risk/check.ts'
 import { FINDING_TABLES } from '../security/check.ts'
@@ -33,9 +34,6 @@ const TABLES: readonly (readonly DerivedTable[])[] = [
 const GIB = 2 ** 30
 const MIN_FREE_BYTES = GIB / 10
 const LOW_FREE_BYTES = GIB
-
-/** The message of an error. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Runs a check; what it throws is a failure. */
 export async function check(name: string, run: () => Promise<Omit<Check, 'name'>>): Promise<Check> {

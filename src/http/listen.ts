@@ -1,6 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import { codeOf, OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { withTimeout } from '../timeout.ts'
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
 const IDLE_TIMEOUT_S = 30
@@ -86,9 +87,6 @@ export function localUrl({ host, port }: Place): string {
 }
 
 async function drain(server: Bun.Server<unknown>): Promise<void> {
-  const timeout = Promise.withResolvers<void>()
-  const timer = setTimeout(timeout.resolve, DRAIN_MS)
-  await Promise.race([server.stop(false), timeout.promise])
-  clearTimeout(timer)
+  await withTimeout(server.stop(false), DRAIN_MS, undefined)
   await server.stop(true)
 }

@@ -1,18 +1,16 @@
 import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
-import { addDays } from '../dates.ts'
+import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import type { CommitRecord } from '../records/commit.ts'
-import { randomFrom, type SeedPlan } from './generate.ts'
+import { MEMBERS, randomFrom, type SeedPlan } from './generate.ts'
 import { refreshCommitStatistics } from './queries.ts'
 
 type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
 
 /** Written at a time, each batch in a transaction of its own. */
 const BATCH = 5_000
-const DAY_MS = 86_400_000
-const MEMBERS = 25
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 
 /** Plausible commits in order of time: most change a few files that are there, some add, rename or delete one. */

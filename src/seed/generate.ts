@@ -1,4 +1,4 @@
-import { addDays } from '../dates.ts'
+import { addDays, DAY_MS } from '../dates.ts'
 import type { FindingRecord } from '../records/finding.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { reportedQuality } from '../scoring/quality.ts'
@@ -17,8 +17,7 @@ export interface SeedPlan {
 const MODELS = ['claude-opus-4-5', 'claude-sonnet-4-5', 'gpt-5.2-codex', 'gemini-3-pro-preview'] as const
 const SOURCES = ['claude-code', 'claude-code', 'codex', 'gemini'] as const
 const TOOLS = ['Read', 'Edit', 'Bash', 'Grep', 'Write'] as const
-const DAY_MS = 86_400_000
-const MEMBERS = 25
+export const MEMBERS = 25
 
 /** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state, uniform in [0, 1). */
 export function randomFrom(seed: number): () => number {

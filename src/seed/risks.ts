@@ -1,4 +1,4 @@
-import { addDays } from '../dates.ts'
+import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
@@ -15,7 +15,6 @@ import { copyRisks, hasRisksOf, refreshRiskStatistics } from './queries.ts'
 
 /** Scores held in memory at a time; one COPY each. */
 const BATCH = 5_000
-const DAY_MS = 86_400_000
 const TITLES = [
   'Add export',
   'Fix rounding',

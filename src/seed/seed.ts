@@ -3,7 +3,7 @@ import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
-import { OperatorError } from '../errors.ts'
+import { codeOf, OperatorError } from '../errors.ts'
 import type { SessionRecord } from '../records/session.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
@@ -124,7 +124,7 @@ export async function seedAudit(
       await rebuildTables(tx, orgId, AUDIT_TABLES)
     })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '23505') {
+    if (codeOf(error) === '23505') {
       throw new OperatorError(`entries of seed ${plan.seed} are there already: choose another with --seed`)
     }
     throw error

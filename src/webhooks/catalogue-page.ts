@@ -7,7 +7,7 @@ const EXAMPLE_ID = 'evt_0k3w9d2m'
 const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')
 
 /** An event with its schema and an example. */
-export interface PublishedEvent {
+interface PublishedEvent {
   name: SentName
   meaning: string
   /** JSON Schema of the body. */

@@ -4,7 +4,7 @@ import type { ISql, Sql } from '../db/client.ts'
 const KEPT = '24 hours'
 
 /** The response to the first request with an Idempotency-Key. */
-export interface StoredResponse {
+interface StoredResponse {
   /** SHA-256 of that request's body. */
   request_hash: Uint8Array
   /** Encrypted: it contains a signing secret. */

@@ -20,7 +20,7 @@ const Secret = Type.String({
 })
 
 /** The latest results of an endpoint. */
-export const EndpointHealth = Type.Object(
+const EndpointHealth = Type.Object(
   {
     consecutive_failures: Type.Integer({ minimum: 0, description: 'Since the last success', examples: [0] }),
     last_success_at: nullable(Timestamp('When an attempt was last answered with 2xx')),

@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Claimed, ClaimLimits, Cursors } from '../webhooks/outbox/claim.ts'
 import type { Slots } from './slots.ts'
@@ -18,7 +19,7 @@ export interface ClaimerDeps {
 }
 
 /** Claims deliveries while slots are free: one claim at a time, organizations in rotation. */
-export interface Claimer {
+interface Claimer {
   /** Claims for this organization too. */
   add(orgId: string): void
   /** Claims nothing for so long. */
@@ -68,7 +69,7 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
       } catch (error) {
         log.warn('deliveries could not be claimed; trying again', {
           org_id: orgId,
-          error: error instanceof Error ? error.message : String(error),
+          error: messageOf(error),
         })
         await Bun.sleep(RETRY_MS)
         due.add(orgId)

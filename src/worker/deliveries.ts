@@ -18,7 +18,7 @@ import type { WorkerSettings } from './messages.ts'
 
 // The delivery loop on the database and the network, with the settings.
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   pool: ReconnectingPool
   /** Opens a client for LISTEN alone. */
   openListener: () => Sql

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/client.ts'
+import { messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 
@@ -10,7 +11,7 @@ const HEARTBEAT_MS = 2_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 2_000
 
-export interface ListenerDeps {
+interface ListenerDeps {
   /** Opens a client for LISTEN alone, which is ended here. */
   open: () => Sql
   /** Sends a notification by another connection. */
@@ -20,7 +21,7 @@ export interface ListenerDeps {
   log: Log
 }
 
-export interface Listener {
+interface Listener {
   close(): Promise<void>
 }
 
@@ -59,7 +60,7 @@ export function startListener(deps: ListenerDeps): Listener {
       try {
         await listenOnce(client)
       } catch (error) {
-        deps.log.debug('listening failed', { error: error instanceof Error ? error.message : String(error) })
+        deps.log.debug('listening failed', { error: messageOf(error) })
       }
       // a client that hangs is abandoned
       await Promise.race([client.end({ timeout: 0 }).catch(() => {}), pause(FIRST_BACKOFF_MS)])

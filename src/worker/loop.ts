@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { AttemptResult } from '../webhooks/http/attempt-result.ts'
 import { type Claimed, PACE_MS } from '../webhooks/outbox/claim.ts'
@@ -15,7 +16,7 @@ import { startInChunks } from './start-in-chunks.ts'
 const POSTPONE_MS = 1_000
 const RELEASE_RETRY_MS = 200
 
-export interface LoopDeps
+interface LoopDeps
   extends Pick<ClaimerDeps, 'claim' | 'endpointConcurrency' | 'leaseMs'>,
     Pick<PollerDeps, 'findDueOrganizations'> {
   attempt: (orgId: string, delivery: Claimed) => Promise<AttemptResult>
@@ -32,7 +33,7 @@ interface HeldOutcome extends Outcome {
   isFirst: boolean
 }
 
-export interface Loop {
+interface Loop {
   /** The organization may have due deliveries. */
   wake(orgId: string): void
   /** Claims nothing more; resolves when all attempts in flight are settled. May be called twice. */
@@ -98,7 +99,7 @@ export function startLoop(deps: LoopDeps): Loop {
       } catch (error) {
         if (draining !== undefined || performance.now() > endMs) {
           log.warn('a delivery that was not sent could not be given back; its lease gives it', {
-            error: error instanceof Error ? error.message : String(error),
+            error: messageOf(error),
           })
           return
         }

@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 /** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
@@ -29,8 +30,7 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps):
     } catch (error) {
       // logged once, not twice a second
       if (!hasFailed) {
-        const reason = error instanceof Error ? error.message : String(error)
-        log.warn('cannot look for deliveries that are due; trying again', { error: reason })
+        log.warn('cannot look for deliveries that are due; trying again', { error: messageOf(error) })
       }
       hasFailed = true
     }

@@ -1,4 +1,5 @@
 import { isConnectionError } from '../db/connection-errors.ts'
+import { codeOf, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { inParts, type Outcome } from '../webhooks/outbox/settle.ts'
 
@@ -9,7 +10,7 @@ export const SETTLE_CONNECTIONS = 4
 const FIRST_BACKOFF_MS = 50
 const MAX_BACKOFF_MS = 1_000
 
-export interface ResultBatcherDeps<Held extends Outcome> {
+interface ResultBatcherDeps<Held extends Outcome> {
   /** Settles outcomes of one organization, all successes or all failures; resolves to the ids that took effect. */
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
   /** Called when outcomes are settled, or refused because their lease has ended. */
@@ -17,7 +18,7 @@ export interface ResultBatcherDeps<Held extends Outcome> {
   log: Log
 }
 
-export interface ResultBatcher<Held extends Outcome> {
+interface ResultBatcher<Held extends Outcome> {
   add(orgId: string, outcome: Held): void
   /** Resolves when all added outcomes are settled. */
   idle(): Promise<void>
@@ -118,5 +119,4 @@ function warnOfRefused(
   })
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-const isDeadlock = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40P01'
+const isDeadlock = (error: unknown) => codeOf(error) === '40P01'

@@ -1,16 +1,17 @@
 import type { ConnectTarget } from '../db/client.ts'
 import type { Log } from '../log.ts'
+import { withTimeout } from '../timeout.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker, type WorkerSettings } from './messages.ts'
 
 /** The worker, through restarts of its thread. */
-export interface SupervisedWorker {
+interface SupervisedWorker {
   /** `ok`, or what is wrong: for /health. */
   state(): string
   /** Drains and ends it. May be called twice. */
   stop(): Promise<void>
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   spawn: () => Worker
   target: ConnectTarget
   settings: WorkerSettings
@@ -124,11 +125,8 @@ function firstLineOf(message: string): string {
 
 async function drain({ worker, over }: Thread, log: Log): Promise<void> {
   worker.postMessage({ type: 'drain' } satisfies ToWorker)
-  const late = Promise.withResolvers<'late'>()
-  const timer = setTimeout(late.resolve, DRAIN_TIMEOUT_MS, 'late')
-  if ((await Promise.race([over.promise, late.promise])) === 'late') {
+  if ((await withTimeout(over.promise, DRAIN_TIMEOUT_MS, 'late')) === 'late') {
     log.warn('the worker thread did not drain in time; what it had goes on at the next start')
   }
-  clearTimeout(timer)
   worker.terminate()
 }

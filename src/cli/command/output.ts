@@ -1,3 +1,4 @@
+import { codeOf } from '../../errors.ts'
 import { redact } from '../../log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
@@ -56,7 +57,7 @@ export function outputStream(): { write(text: string): Promise<boolean> } {
         return true
       } catch (error) {
         // the reader closed the pipe, as in `export | head`
-        if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
+        if (codeOf(error) === 'EPIPE') return false
         throw error
       }
     },

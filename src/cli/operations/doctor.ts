@@ -7,9 +7,8 @@ import {
   checkDisk,
   checkMigrations,
   checkRollups,
-  messageOf,
 } from '../../doctor/checks.ts'
-import { OperatorError } from '../../errors.ts'
+import { messageOf, OperatorError } from '../../errors.ts'
 import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'

@@ -17,7 +17,7 @@ import {
   unpackProgram,
 } from './unpack.ts'
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Created when missing. Only one process uses it at a time. */
   dataDir: string
   log: Log

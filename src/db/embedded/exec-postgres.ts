@@ -10,7 +10,7 @@ import type { SystemUser } from './system-user.ts'
 /** The environment variable that makes this program execute postgres; its value is an `ExecRequest` as JSON. */
 export const EXEC_POSTGRES = 'CLOUD_ANALYTICS_EXEC_POSTGRES'
 
-export interface ExecRequest {
+interface ExecRequest {
   /** argv of postgres, the first its path. */
   command: string[]
   /** The pid of the process that starts the copy. */

@@ -47,7 +47,7 @@ const STILL_IN_USE_PAUSE_MS = 100
 const SLOW_START_NOTICE_MS = 10_000
 const KEPT_LINES = 20
 
-export interface PostmasterOptions {
+interface PostmasterOptions {
   /** Folder of the unpacked program. */
   program: string
   /** Data directory of the cluster; locked by this process (see `acquireInstanceLock`). */
@@ -62,7 +62,7 @@ export interface PostmasterOptions {
 }
 
 /** A running server. `exited` resolves to the reason of its exit; `stop` stops it, transactions are rolled back. */
-export interface Postmaster {
+interface Postmaster {
   pid: number
   exited: Promise<string>
   stop(): Promise<void>

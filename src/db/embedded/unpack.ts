@@ -8,7 +8,7 @@ const TEMPORARY = '.unpacking'
 const FOLDER_LIST = '.folders'
 const SYNCED_AT_ONCE = 32
 
-export interface UnpackOptions {
+interface UnpackOptions {
   /** Whether the files are flushed to disk; false for databases that are thrown away. */
   durable: boolean
 }

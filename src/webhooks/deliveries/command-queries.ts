@@ -31,7 +31,7 @@ export async function getEndpointOwner(sql: ISql, endpointId: string): Promise<s
   return owner.org_id
 }
 
-export interface DeliveryPlace {
+interface DeliveryPlace {
   orgId: string
   endpointId: string
 }

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
+import { codeOf } from '../../errors.ts'
 
 /**
  * Whether this process has no file descriptor left. Bun reports ECONNREFUSED for a connection that failed for that reason.
@@ -9,6 +10,7 @@ export function isOutOfDescriptors(): boolean {
     closeSync(openSync('/dev/null', 'r'))
     return false
   } catch (error) {
-    return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
+    const code = codeOf(error)
+    return code === 'EMFILE' || code === 'ENFILE'
   }
 }

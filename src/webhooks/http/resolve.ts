@@ -1,5 +1,6 @@
 import { promises as dns } from 'node:dns'
 import { networkInterfaces } from 'node:os'
+import { codeOf } from '../../errors.ts'
 import { type Egress, loopbackOf } from './egress.ts'
 
 // Names are resolved here and not by the connection, so that every address is checked before it is used. Only DNS is
@@ -69,7 +70,7 @@ export async function lookUp(
   }, timeoutMs)
   const resolved = Promise.try(resolve, host, abort.signal).then(
     (addresses): LookUpResult => check(egress, addresses),
-    (error: unknown): LookUpResult => ({ problem: 'failed', code: codeOf(error) }),
+    (error: unknown): LookUpResult => ({ problem: 'failed', code: codeOf(error) ?? 'EUNKNOWN' }),
   )
   try {
     return await Promise.race([resolved, late.promise])
@@ -82,9 +83,6 @@ function check(egress: Egress, addresses: string[]): LookUpResult {
   if (addresses.length === 0) return { problem: 'failed', code: 'ENODATA' }
   return addresses.every(egress.isAllowed) ? { addresses } : { problem: 'refused' }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EUNKNOWN'
 
 /** The addresses of this host's interfaces. */
 export const ownAddresses = (): string[] =>

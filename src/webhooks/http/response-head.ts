@@ -2,7 +2,7 @@
 // connection is kept. Whatever receivers could understand differently is refused: bare LF, folded lines, two lengths.
 
 /** Bytes of the body, or how its end is found. */
-export type Framing = number | 'chunked' | 'until-close'
+type Framing = number | 'chunked' | 'until-close'
 
 export interface ResponseHead {
   status: number

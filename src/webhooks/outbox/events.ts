@@ -14,7 +14,7 @@ export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Nam
 const MAX_DELIVERIES = 20_000
 
 /** The enabled endpoints that subscribe to an event. */
-export type Subscribers = (name: EventName) => readonly string[]
+type Subscribers = (name: EventName) => readonly string[]
 
 /**
  * Ids of the organization's enabled endpoints by event: one read of at most 20 rows; none where the plan has no webhooks. Valid

@@ -3,7 +3,7 @@ import type { Attemptable } from './claim.ts'
 import { updateCounts } from './counts.ts'
 
 /** A test event for one endpoint. */
-export interface NewTest {
+interface NewTest {
   deliveryId: string
   eventId: string
   event: string

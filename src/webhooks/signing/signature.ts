@@ -5,7 +5,7 @@ import { VERSION } from '../../version.ts'
 // it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
 
 /** What the headers contain besides the signatures. */
-export interface AttemptIdentity {
+interface AttemptIdentity {
   /** Beginning of the header names: the setting WEBHOOK_HEADER_PREFIX. */
   prefix: string
   /** `evt_…`, by which receivers recognize duplicates. */
@@ -44,7 +44,7 @@ export function signatureOf(secret: string, body: string | Uint8Array): string {
 }
 
 /** What Standard Webhooks signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
-export interface StandardMessage {
+interface StandardMessage {
   id: string
   /** Unix seconds, in decimal. */
   timestamp: string
