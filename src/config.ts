@@ -21,7 +21,7 @@ import {
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** Connections of the pool that the embedded server takes; it has some more for the worker and commands. */
+/** The largest DATABASE_POOL with the embedded server, which has more connections for the worker and commands. */
 export const MAX_EMBEDDED_POOL = 40
 
 type Environment = Record<string, string | undefined>
@@ -35,7 +35,7 @@ interface Setting<Name extends string, Value> {
 }
 
 /**
- * A setting with a default that `--help` shows: the text that would set it. A default that is null, or a function of the
+ * Declares a setting. A default given as text is parsed like a value and shown by `--help`; null, or a function of the
  * environment, is not shown.
  */
 function setting<const Name extends string, Value>(
@@ -88,7 +88,7 @@ const headerPrefix = matching(
   'must be the beginning of a header name, as X-Service',
 )
 
-// Read at the start, so that a wrong file is an error before the first session is priced.
+// The file is read at the start, so that an invalid one is an error before the first session is priced.
 const modelPrices: Parser<PriceOverrides> = (file) => {
   let text: string
   try {
@@ -103,13 +103,13 @@ const modelPrices: Parser<PriceOverrides> = (file) => {
   }
 }
 
-/** The data directory without DATA_DIR. */
+/** The default of DATA_DIR. */
 export function defaultDataDir(env: Environment): string {
   if (process.getuid?.() === 0) return '/var/lib/cloud-analytics'
   return join(env.XDG_DATA_HOME || join(home(), '.local', 'share'), 'cloud-analytics')
 }
 
-/** A container's uid may have no passwd entry: then there is no home, and DATA_DIR has to be given. */
+/** A container's uid may have no passwd entry, hence no home directory: then DATA_DIR has to be set. */
 function home(): string {
   try {
     return homedir()
@@ -119,7 +119,7 @@ function home(): string {
 }
 
 /** Every setting, in the order of `--help`: variable, parser, default, help text. */
-// biome-ignore format: one line a setting
+// biome-ignore format: one line for each setting
 const TABLE = {
   host: setting('HOST', matching(/^[A-Za-z0-9.:%_-]+$/, 'must be a host name or an address'), '127.0.0.1', 'address to listen on'),
   port: setting('PORT', port, '8080', 'port to listen on, 0 for any free one'),
@@ -163,8 +163,8 @@ export const SETTINGS: readonly Setting<SettingName, unknown>[] = Object.values(
 export const flagOf = (name: SettingName): string => `--${name.toLowerCase().replaceAll('_', '-')}`
 
 /**
- * The settings: `flags` (by variable) before `env` before the defaults; an empty text counts as not given. Throws one
- * OperatorError with exit code 2 that lists every wrong one.
+ * Reads the settings: `flags` (by variable) come before `env`, and `env` before the defaults; an empty variable counts
+ * as not set. Throws one OperatorError with exit code 2 that lists every invalid setting.
  */
 export function loadConfig(env: Environment, flags: Partial<Record<SettingName, string>> = {}): Config {
   const problems: string[] = []

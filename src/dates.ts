@@ -102,7 +102,7 @@ export function mondayOf(date: string): string {
   return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
 }
 
-/** Rollup rows of one grain with `from` <= bucket < `before`; without one of them that end is open. */
+/** Rollup rows of one grain with `from` <= bucket < `before`; a bound that is undefined does not limit. */
 export interface Span {
   grain: 'day' | 'month'
   from?: string | undefined
@@ -114,7 +114,7 @@ export interface Span {
  * ends.
  */
 export function spansOf(from: string | undefined, to: string | undefined): Span[] {
-  // no date comes after the last one
+  // LAST_DATE has no next day
   const before = to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1)
   const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
   const endMonth = before === undefined ? undefined : monthOf(before)

@@ -12,9 +12,9 @@ const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 2_000
 
 interface ListenerDeps {
-  /** Opens a client for LISTEN alone, which is ended here. */
+  /** Opens a client that is used for LISTEN only; the listener ends it. */
   open: () => Sql
-  /** Sends a notification by another connection. */
+  /** Sends a notification over another connection. */
   notify: (channel: string, payload: string) => Promise<void>
   channel: string
   onNotify: (payload: string) => void
@@ -32,18 +32,18 @@ export function startListener(deps: ListenerDeps): Listener {
   let isClosing = false
   let isReceived = false
   const pause = (ms: number) => {
-    const over = Promise.withResolvers<void>()
-    const timer = setTimeout(over.resolve, ms)
-    return Promise.race([over.promise, closing.promise]).finally(() => clearTimeout(timer))
+    const elapsed = Promise.withResolvers<void>()
+    const timer = setTimeout(elapsed.resolve, ms)
+    return Promise.race([elapsed.promise, closing.promise]).finally(() => clearTimeout(timer))
   }
   const onPayload = (payload: string) => {
     if (payload === heartbeat) isReceived = true
     else if (!payload.startsWith('beat ')) deps.onNotify(payload)
   }
-  /** Listens by one client until a heartbeat is missing. */
+  /** Listens with one client until a heartbeat is missing. */
   const listenOnce = async (client: Sql): Promise<void> => {
     const listening = client.listen(deps.channel, onPayload).then(() => 'listening' as const)
-    // it may reject after the race below
+    // without this, a rejection after the race below would be unhandled
     listening.catch(() => {})
     const first = await Promise.race([listening, pause(HEARTBEAT_MS)])
     if (first !== 'listening') return
@@ -62,10 +62,10 @@ export function startListener(deps: ListenerDeps): Listener {
       } catch (error) {
         deps.log.debug('listening failed', { error: messageOf(error) })
       }
-      // a client that hangs is abandoned
+      // the end of a client that hangs is not awaited longer
       await Promise.race([client.end({ timeout: 0 }).catch(() => {}), pause(FIRST_BACKOFF_MS)])
-      const lasted = performance.now() - startedMs > 2 * HEARTBEAT_MS
-      backoffMs = lasted ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, MAX_BACKOFF_MS)
+      const wasStable = performance.now() - startedMs > 2 * HEARTBEAT_MS
+      backoffMs = wasStable ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       await pause(backoffMs)
     }
   }

@@ -12,7 +12,7 @@ import { startInChunks } from './start-in-chunks.ts'
 // The delivery loop: the poller and notifications say which organizations have due deliveries, the claimer claims as many as
 // there are slots, each is attempted, and the result batcher settles the results.
 
-/** How long a delivery waits that could not be sent for want of sockets; nothing else is claimed meanwhile. */
+/** How long a delivery waits when no socket was left to send it; nothing is claimed meanwhile. */
 const POSTPONE_MS = 1_000
 const RELEASE_RETRY_MS = 200
 
@@ -21,7 +21,7 @@ interface LoopDeps
     Pick<PollerDeps, 'findDueOrganizations'> {
   attempt: (orgId: string, delivery: Claimed) => Promise<AttemptResult>
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
-  /** Gives back a delivery of which nothing was sent. */
+  /** Ends the lease of a delivery of which nothing was sent. */
   release: (orgId: string, outcome: Outcome, delayMs: number) => Promise<void>
   /** Deliveries in flight at most. */
   concurrency: number
@@ -62,10 +62,10 @@ export function startLoop(deps: LoopDeps): Loop {
   const batcher = createResultBatcher<HeldOutcome>({
     settle: deps.settle,
     onSettled(orgId, outcomes) {
-      // all of them before the next claim, which then takes as many
+      // all slots before the next claim, so that it can take as many deliveries
       for (const { isFirst } of outcomes) slots.release(orgId, isFirst)
       claimer.add(orgId)
-      // a failing endpoint is not claimed for until then
+      // a failing endpoint is skipped for PACE_MS: claim again after that
       if (outcomes.some(({ result }) => !result.ok)) setTimeout(claimer.add, PACE_MS, orgId)
     },
     log,
@@ -77,14 +77,14 @@ export function startLoop(deps: LoopDeps): Loop {
     if (result.postponed) await postpone(orgId, outcome)
     else batcher.add(orgId, outcome)
   }
-  let warnedMs = Number.NEGATIVE_INFINITY
+  let lastPostponedMs = Number.NEGATIVE_INFINITY
   const postpone = async (orgId: string, outcome: HeldOutcome) => {
-    if (performance.now() - warnedMs >= POSTPONE_MS) {
+    if (performance.now() - lastPostponedMs >= POSTPONE_MS) {
       log.warn('no sockets or file descriptors left; deliveries wait a second', {
         error: outcome.result.error,
       })
     }
-    warnedMs = performance.now()
+    lastPostponedMs = performance.now()
     claimer.pause(POSTPONE_MS)
     await release(orgId, outcome)
     slots.release(orgId, outcome.isFirst)

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 /** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
 const POLL_MS = 500
 const MAX_POLL_MS = 2_000
-/** The pause is so many times as long as the query took: with 2,000 organizations it takes 62 ms. */
+/** The pause after a query is this many times as long as the query, which takes 62 ms with 2,000 organizations. */
 const PAUSE_FACTOR = 20
 
 export interface PollerDeps {
@@ -20,7 +20,7 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps):
   let hasFailed = false
   const poll = async () => {
     const startedMs = performance.now()
-    // after a failure too: how long it took says nothing about the query
+    // also after a failure, whose duration is not that of a query
     let pauseMs = POLL_MS
     try {
       onFound(await findDueOrganizations())

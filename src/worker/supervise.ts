@@ -7,7 +7,7 @@ import { type FromWorker, HEARTBEAT_MS, type ToWorker, type WorkerSettings } fro
 interface SupervisedWorker {
   /** `ok`, or what is wrong: for /health. */
   state(): string
-  /** Drains and ends it. May be called twice. */
+  /** Drains and ends the thread. May be called twice. */
   stop(): Promise<void>
 }
 
@@ -22,9 +22,9 @@ interface SupervisorOptions {
   tickMs?: number
 }
 
-/** Checks without a heartbeat after which the thread counts as hung. Not a time, which passes while a machine is suspended. */
+/** Checks without a heartbeat after which the thread counts as hung. Not a duration: that also passes while the machine is suspended. */
 const MISSED_HEARTBEATS = 10
-/** Heartbeats after which the backoff starts again. */
+/** Heartbeats after which the backoff is reset. */
 const STEADY_HEARTBEATS = 60
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
@@ -68,7 +68,7 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
     if (thread.heartbeats >= STEADY_HEARTBEATS) failures = 0
     thread.missed += 1
     if (thread.missed < MISSED_HEARTBEATS) return
-    // a hung thread may never emit `close`; if it does, `onEnd` ignores it
+    // not left to `close`, which a hung thread may never emit; if it does, `onEnd` ignores it
     thread.worker.terminate()
     onEnd(thread, `no beat for ${MISSED_HEARTBEATS} s`)
   }
@@ -118,7 +118,7 @@ function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason:
   return thread
 }
 
-/** The message of an error event contains the printed error with lines of source. */
+/** The line that names the error: the message of an error event also contains lines of source. */
 function firstLineOf(message: string): string {
   return message.split('\n').find((line) => /error/i.test(line)) ?? message.slice(0, MAX_REASON_LENGTH)
 }
