@@ -28,11 +28,11 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_S = 10
 /** An idle connection is a process of some MB in the server. */
 const IDLE_TIMEOUT_S = 300
-/** The driver's own back-off grows to 20 s; after a restart of the database queries shall succeed within 5 s. */
+/** The driver's own back-off grows to 20 s; after a restart of the database, queries must succeed within 5 s. */
 const MAX_BACKOFF_S = 1
 
 /**
- * Dates and timestamps may be given as text, which is sent as it is: a `Date` has no microseconds, and its day
+ * Dates and timestamps may be given as text, which is sent unchanged: a `Date` has no microseconds, and its day
  * depends on the time zone. Only timestamps come back as `Date`.
  */
 const TYPES = {

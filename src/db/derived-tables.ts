@@ -39,8 +39,8 @@ const addToCount = (tx: ISql, columns: readonly string[], count: string) => tx`
     ${tx(count)} = t.${tx(count)} + excluded.${tx(count)}`
 
 /**
- * Names the rows that differ from what their queries compute, by table and columns; [] when all agree. One statement a
- * table, so that the stored and the computed rows are of the same instant.
+ * Describes the rows that differ from what their queries compute, ordered by table and columns; [] when all agree. One
+ * statement for each table, so that the stored and the computed rows are of the same instant.
  */
 export async function findDifferences(
   sql: ISql,

@@ -95,7 +95,7 @@ async function isBusy(target: ConnectTarget, options: ConnectOptions, name: stri
   }
 }
 
-/** Five late pings take 6 s; no other connection is tried before, since some of a pool may still work. */
+/** Five late pings take 6 s. `giveUpMs` is longer: a second query could use a connection that works and hide lost ones. */
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
 /** Late pings in a row, one a second, after which the pools reconnect. */
 const MAX_LATE_PINGS = 5

@@ -53,13 +53,13 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT): AddressLim
 
 const WITH_PORT = [/^\[([^\]]+)\](?::\d+)?$/, /^(\d+\.\d+\.\d+\.\d+):\d+$/]
 
-/** The address in `text`, brackets and port aside, IPv4 in IPv6 as IPv4; undefined when there is none. */
+/** The address in `text` without brackets and port, IPv4 in IPv6 as IPv4; undefined when there is none. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = WITH_PORT.map((form) => form.exec(text)?.[1]).find((part) => part !== undefined) ?? text
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined
 }
 
-/** What is counted: an IPv4 address, or the /64 network of an IPv6 address. */
+/** What requests are counted by: an IPv4 address, or the /64 network of an IPv6 address. */
 function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   if (address instanceof ipaddr.IPv4) return address.toString()
   return `${address.parts
@@ -80,7 +80,7 @@ function addressOf(peer: string | undefined, forwarded: string | null, hops: num
   return (entry === undefined ? undefined : parseAddress(entry)) ?? connection
 }
 
-/** The client a request is counted against: see `addressOf`. */
+/** The client that a request is counted for: see `addressOf`. */
 export function clientAddress(peer: string | undefined, forwarded: string | null, hops: number): string {
   const address = addressOf(peer, forwarded, hops)
   return address === undefined ? UNKNOWN : countedAddress(address)

@@ -8,7 +8,7 @@ import type { ResponseSet } from './response.ts'
 
 const MAX_PROBLEMS = 20
 const UNREACHABLE_RETRY_S = 2
-/** That the database cannot be reached is logged once in this time, not once a request. */
+/** An unreachable database is logged once in this time, not once for each request. */
 const UNREACHABLE_LOG_MS = 1_000
 
 interface ErrorDeps {
@@ -51,7 +51,7 @@ export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
       return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
     }
     if (!/^22...$/.test(codeOf(error) ?? '')) return undefined
-    // A data exception: our checks should have named the parameter.
+    // PostgreSQL's class 22, data exception: a check before should have named the parameter.
     log.error('a bad value reached the database', { error, request_id: requestId, path })
     return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
   }

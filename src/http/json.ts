@@ -10,7 +10,7 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** For a body that was NDJSON: the line of each record, from 0. */
+/** By body, where it was NDJSON: the line of each record, from 0. */
 const linesOfBody = new WeakMap<object, number[]>()
 
 /** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing, which would build them all. */
@@ -35,7 +35,7 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** The value of one JSON text; what is wrong goes to `problems`, under `field`. */
+/** The value of one JSON text; problems are added to `problems`, under `field`. */
 export function parseJson(text: string, problems: FieldProblem[], field = ''): unknown {
   const refuse = (message: string) => {
     problems.push({ field: field || 'body', message })
@@ -72,8 +72,8 @@ export function parseLines(text: string, problems: FieldProblem[]): { records: u
 }
 
 /**
- * Runs `work` with a body. Where the body came as NDJSON, the problems that it throws name `records[<line>]` in place of
- * `records[<position>]`: these differ behind blank lines.
+ * Runs `work`, which processes `body`. If the body was NDJSON, the problems that `work` throws name `records[<line>]` in place
+ * of `records[<position>]`: the two differ after blank lines.
  */
 export async function withLineNumbers<Result>(body: object, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -88,7 +88,7 @@ export async function withLineNumbers<Result>(body: object, work: () => Promise<
   }
 }
 
-/** The problems with each `records[<position>]` named by the number that `numberOf` gives it; undefined leaves the name. */
+/** The problems with `numberOf(position)` in each `records[<position>]`; where that is undefined, nothing is replaced. */
 export const renumberRecords = (
   problems: readonly FieldProblem[],
   numberOf: (position: number) => number | undefined,

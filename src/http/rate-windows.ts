@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 
-/** What a lease found: `used` requests of `minute` (Unix minutes) before it, at `nowMs` (Unix) by the clock used. */
+/** The window of a lease: `usedBefore` requests of `minute` (Unix minutes) were leased before it, at `nowMs` (Unix). */
 export interface LeasedWindow {
   minute: number
   usedBefore: number
@@ -36,12 +36,12 @@ export async function leaseRequests(
   return row
 }
 
-/** Organizations looked at in one round; the next round goes on. */
+/** Organizations in one call; the next call continues. */
 const MAX_ORGANIZATIONS = 1_000
 
 /**
- * Deletes the request counts of organizations without a request in the last hour, and returns how many. One statement an
- * organization: none writes to two, so that it also holds where the tables are spread over servers.
+ * Deletes the request counts of organizations without a request in the last hour, and returns how many. One statement for
+ * each organization, so that it also runs where the tables are distributed over servers (Citus).
  */
 export async function deleteStaleRateWindows(sql: Sql): Promise<number> {
   const stale = await sql<{ org_id: string }[]>`

@@ -49,9 +49,9 @@ export function execPostgres(): never {
     execve: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   })
   if (user !== undefined) {
-    const switched =
+    const isSwitched =
       libc.setgroups(0, null) === 0 && libc.setgid(user.gid) === 0 && libc.setuid(user.uid) === 0
-    if (!switched) fail(EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user.uid}`)
+    if (!isSwitched) fail(EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user.uid}`)
   }
   // after setuid, which clears it
   libc.prctl(PR_SET_PDEATHSIG, SIGINT, 0, 0, 0)
