@@ -32,7 +32,7 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       '--bytecode',
       '--format=esm',
       '--sourcemap',
-      // Files in the working folder are not its configuration.
+      // The executable must not read .env and bunfig.toml of the working folder.
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
       `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
@@ -40,7 +40,7 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       assetsFolder(target),
       '--asset',
       PACKED_FOLDER,
-      // Puts the worker at worker/worker, the path in main's URL for it, as in the source.
+      // Keeps the worker at worker/worker, the path that main.ts names, as in the source.
       '--root',
       'src',
       'src/main.ts',
@@ -56,7 +56,7 @@ export async function compile(target: Target, outfile: string): Promise<void> {
   const built = openSync(outfile, 'r')
   fsyncSync(built)
   closeSync(built)
-  // The executable contains its source maps; these are copies.
+  // The executable contains its source maps; the files are copies.
   for (const name of readdirSync(dirname(outfile))) {
     if (name.endsWith('.map')) rmSync(join(dirname(outfile), name))
   }

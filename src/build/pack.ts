@@ -31,9 +31,9 @@ const CLUSTER_LEVEL = 17
 const INITDB_UID = 65534
 
 const LIBRARIES = ['libcrypto.so.1.1', 'libssl.so.1.1', 'libxml2.so.2', 'libz.so.1', 'liblzma.so.5']
-/** In the package under their full version; the names that the loader needs are links that a postinstall script makes. */
+/** The package has them under their full version; the loader needs these names, which a postinstall script would link. */
 const LIBRARIES_BY_SONAME = ['libicudata.so.60', 'libicui18n.so.60', 'libicuuc.so.60']
-/** Modules that the schema and its operators use; each further one makes the first start slower. */
+/** Modules that the schema and operators need; each further one makes the first start slower. */
 const MODULES = ['plpgsql', 'dict_snowball', 'pg_stat_statements']
 const SHARED_FOLDERS = ['timezonesets', 'tsearch_data']
 /** All times are UTC; the other 596 time zones would be most of the files that the first start writes. */

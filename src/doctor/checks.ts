@@ -21,7 +21,7 @@ export interface Check {
   message: string
 }
 
-/** The derived tables of each feature; of each feature that differs, one row is named. */
+/** The derived tables of each feature; the message names one differing row of a feature. */
 const TABLES: readonly (readonly DerivedTable[])[] = [
   SESSION_TABLES,
   AUDIT_TABLES,
@@ -35,7 +35,7 @@ const GIB = 2 ** 30
 const MIN_FREE_BYTES = GIB / 10
 const LOW_FREE_BYTES = GIB
 
-/** Runs a check; what it throws is a failure. */
+/** Runs a check; an error that it throws becomes a failed check. */
 export async function check(name: string, run: () => Promise<Omit<Check, 'name'>>): Promise<Check> {
   try {
     return { name, ...(await run()) }

@@ -9,11 +9,11 @@ import { refreshCommitStatistics } from './queries.ts'
 
 type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
 
-/** Written at a time, each batch in a transaction of its own. */
+/** Commits in one transaction. */
 const BATCH = 5_000
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 
-/** Plausible commits in order of time: most change a few files that are there, some add, rename or delete one. */
+/** Plausible commits in order of time: most change a few existing files, some add, rename or delete one. */
 function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
   const random = randomFrom(plan.seed)
   const upTo = (limit: number) => Math.floor(random() * limit)
@@ -73,7 +73,7 @@ function changeOf(
   return { path, status: 'modified', ...lines }
 }
 
-/** Writes the commits of `plan` as sync does. The same plan again changes nothing. `onProgress` gets how many are written. */
+/** Writes the commits of `plan` as sync does. The same plan again changes nothing. `onProgress` gets the number written so far. */
 export async function seedCommits(
   sql: Sql,
   orgId: string,

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** What a server was sent: session id → hash of its record. */
+/** What a server was sent: id of a session or commit → hash of its record. */
 export interface SentState {
   hashOf(id: string): string | undefined
-  /** Marks these as sent, on disk too. */
+  /** Adds these and writes the file; an empty id is left out. */
   keep(sent: readonly { id: string; hash: string }[]): void
 }
 
