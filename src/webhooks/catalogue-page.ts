@@ -28,7 +28,7 @@ function published(name: SentName): PublishedEvent {
   return { name, meaning, schema: JSON.parse(JSON.stringify(schema)), example: body }
 }
 
-/** What endpoints may subscribe to, in the order it is shown. */
+/** The events that endpoints may subscribe to, in the order in which they are shown. */
 export const catalogue: { data: PublishedEvent[] } = { data: EVENT_NAMES.map(published) }
 
 /** All events that are sent: the catalogue and the test. */

@@ -11,7 +11,7 @@ interface StoredResponse {
   answer: Uint8Array
 }
 
-/** The response to `key` of the last 24 hours, by the database's clock. */
+/** The response stored for `key` in the last 24 hours, by the database's clock. */
 export async function findResponse(
   sql: ISql,
   orgId: string,

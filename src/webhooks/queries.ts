@@ -5,12 +5,12 @@ import type { Endpoint } from './model.ts'
 import { cancelWaiting } from './outbox/cancel.ts'
 import { wakeWorker } from './outbox/notify.ts'
 
-// The registered endpoints. Whatever changes one needs the organization's lock.
+// The registered endpoints. Changes need the organization's lock.
 
 interface EndpointRow extends Omit<Endpoint, 'created_at' | 'updated_at' | 'health'> {
   created_at: Date
   updated_at: Date
-  /** null: nothing was sent yet */
+  /** null: no attempt has ended yet. */
   consecutive_failures: number | null
   last_success_at: Date | null
   last_failure_at: Date | null
@@ -76,7 +76,7 @@ export interface StoredSecret {
   hint: string
 }
 
-/** Adds an endpoint, and with the first of an organization what claims of its deliveries are counted by. */
+/** Adds an endpoint, and with an organization's first endpoint the row that claims of its deliveries lock. */
 export async function insertEndpointRow(
   tx: ISql,
   orgId: string,
@@ -118,7 +118,7 @@ export async function updateEndpointRow(
   await wakeWorker(tx, orgId)
 }
 
-/** Keeps the present secret as the previous one for `graceS` seconds, 0 for not at all. Returns when it expires. */
+/** Replaces the secret; the old one stays valid for `graceS` seconds. Returns when it expires; null for 0 seconds. */
 export async function replaceSecret(
   tx: ISql,
   orgId: string,

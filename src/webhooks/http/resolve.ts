@@ -12,7 +12,7 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 /** How long a look-up may take. */
 export const LOOKUP_TIMEOUT_MS = 3_000
 
-/** Some DNS servers never answer queries for IPv6: how long the second family is awaited after the first. */
+/** How long IPv6 is awaited after IPv4, or IPv4 after IPv6: some DNS servers never answer queries for IPv6. */
 const OTHER_FAMILY_MS = 500
 
 /** Queries the DNS servers of this machine, or these (`address` or `address:port`). */
@@ -35,7 +35,7 @@ export const createResolve =
       const timer = first.length > 0 ? setTimeout(cancel, OTHER_FAMILY_MS) : undefined
       const addresses = (await Promise.all(queries)).flat()
       clearTimeout(timer)
-      // ENODATA only says that one family has no address
+      // ENODATA means only that one family has no address
       if (addresses.length === 0) throw errors.find((error) => codeOf(error) !== 'ENODATA') ?? errors[0]
       return addresses
     } finally {

@@ -1,4 +1,4 @@
-/** Runs a statement on at most `limit` rows, which returns how many, until it finds fewer. Returns the sum. */
+/** Repeats `run`, which changes at most `limit` rows and returns their number, until it changes fewer. Returns the sum. */
 export async function inBatches(limit: number, run: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

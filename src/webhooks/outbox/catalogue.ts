@@ -66,7 +66,7 @@ interface Described<Data extends TObject> {
 
 const describe = <Data extends TObject>(described: Described<Data>) => described
 
-/** What an endpoint may subscribe to, by name. */
+/** The events that an endpoint may subscribe to, by name. */
 export const EVENTS = {
   'session.completed': describe({
     meaning: 'A session was synced for the first time.',

@@ -1,11 +1,11 @@
 import type { Sql } from '../../db/client.ts'
 import { MAX_LOST } from './lease.ts'
 
-// The queue of deliveries, one file for each verb. A claim begins attempts and gives each a lease. Whoever settles an attempt
-// gives its number, so that a sender whose lease has ended changes nothing. Due times and leases are by the database's clock.
-// What is done for every delivery, to claim and to settle, are functions of the schema, whose plans are kept; all else is a
-// statement here. Each is of one organization. Rows are named by an array of ids: PostgreSQL then reads them by their key even
-// while its statistics do not know the organization, which it may not do in a join.
+// The queue of deliveries, one file for each verb. A claim begins attempts and gives each a lease. To settle an attempt, its
+// number has to be given, so that a sender whose lease has ended changes nothing. Due times and leases are by the database's
+// clock. Claiming and settling, which are done for every delivery, are functions of the schema, whose plans are kept; the
+// other verbs are statements in these files. Each is for one organization. Rows are selected by an array of ids: PostgreSQL
+// then reads them by their key even while its statistics do not know the organization, which it may not do in a join.
 
 /** Failures in a row after which an endpoint counts as failing: it has no reserved slots and is skipped for PACE_MS. */
 export const FAILING_AFTER = 5
@@ -18,14 +18,14 @@ export interface Claimed {
   endpoint_id: string
   event_id: string
   event: string
-  /** From 1; also its fencing number. */
+  /** From 1; also the fencing number of the attempt. */
   attempt: number
   /** A first attempt to an endpoint that is not failing. */
   is_first: boolean
   url: string
   /** Encrypted. */
   secret: Uint8Array
-  /** During the grace period of a rotation. */
+  /** Encrypted; null outside the grace period of a rotation. */
   previous_secret: Uint8Array | null
   body: string
   /** When it was due, in microseconds; null when a lease had ended. */
@@ -47,9 +47,9 @@ export interface ClaimLimits {
   limit: number
   /** Of these, at most so many for which `is_first` is false. */
   laterLimit: number
-  /** In flight of one endpoint, over all instances. */
+  /** Deliveries in flight to one endpoint at most, over all instances. */
   endpointLimit: number
-  /** After which an attempt counts as lost. */
+  /** The time after which an attempt counts as lost. */
   leaseMs: number
 }
 

@@ -9,7 +9,7 @@ interface NewTest {
   event: string
   body: string
   at: Date
-  /** After which the attempt counts as lost. */
+  /** The time after which the attempt counts as lost. */
   leaseMs: number
 }
 

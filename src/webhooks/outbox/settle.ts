@@ -44,7 +44,7 @@ export async function settle(
   const of = <Value>(value: (result: AttemptResult) => Value) => part.map(({ result }) => value(result))
   const ids = part.map(({ deliveryId }) => deliveryId)
   const numbers = part.map(({ attempt }) => attempt)
-  // times and booleans as texts: the driver takes an array of them for a single value
+  // times and booleans are sent as texts: the driver takes an array of them for a single value
   const starts = of(({ startedAt }) => startedAt.toISOString())
   const durations = of(({ durationMs }) => Math.round(durationMs))
   const statusCodes = of(({ statusCode }) => statusCode)

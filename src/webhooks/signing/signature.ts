@@ -101,9 +101,9 @@ export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): R
   })
 }
 
-// the length of a signature is public
-const isSame = (given: string, right: string): boolean => {
-  const [a, b] = [Buffer.from(given), Buffer.from(right)]
+// in constant time; the length of a signature is no secret
+const isSame = (given: string, expected: string): boolean => {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
@@ -117,6 +117,6 @@ export function verifySignature(secret: string, body: string | Uint8Array, heade
  * The caller checks the age of the message.
  */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
-  const right = standardSignatureOf(secret, message)
-  return header.split(' ').some((given) => isSame(given, right))
+  const expected = standardSignatureOf(secret, message)
+  return header.split(' ').some((given) => isSame(given, expected))
 }
