@@ -35,8 +35,8 @@ interface Setting<Name extends string, Value> {
 }
 
 /**
- * Declares a setting. A default given as text is parsed like a value and shown by `--help`; null, or a function of the
- * environment, is not shown.
+ * Declares a setting. A default given as text is parsed like a value and shown by `--help`; null, or a
+ * function of the environment, is not shown.
  */
 function setting<const Name extends string, Value>(
   name: Name,
@@ -65,7 +65,8 @@ function setting<const Name extends string, Value>(
 
 const port = integer(0, 65_535)
 
-// A socket directory leaves the URL's host empty (postgres:///name?host=/run/postgresql), so only the form is checked.
+// A socket directory leaves the URL's host empty (postgres:///name?host=/run/postgresql), so only the form is
+// checked.
 const databaseUrl = matching(/^postgres(ql)?:\/\/\S+$/, 'must be a URL that begins with postgres://')
 
 const rateLimits: Parser<Record<Plan, number>> = (text) => {
@@ -163,8 +164,8 @@ export const SETTINGS: readonly Setting<SettingName, unknown>[] = Object.values(
 export const flagOf = (name: SettingName): string => `--${name.toLowerCase().replaceAll('_', '-')}`
 
 /**
- * Reads the settings: `flags` (by variable) come before `env`, and `env` before the defaults; an empty variable counts
- * as not set. Throws one OperatorError with exit code 2 that lists every invalid setting.
+ * Reads the settings: `flags` (by variable) come before `env`, and `env` before the defaults; an empty
+ * variable counts as not set. Throws one OperatorError with exit code 2 that lists every invalid setting.
  */
 export function loadConfig(env: Environment, flags: Partial<Record<SettingName, string>> = {}): Config {
   const problems: string[] = []

@@ -1,5 +1,5 @@
-// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone cannot check them: it reads
-// 2026-02-30 as 2 March.
+// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone cannot check them:
+// it reads 2026-02-30 as 2 March.
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
@@ -46,8 +46,8 @@ export function normalizeTimestamp(text: string): string {
 const FRACTION = /\.(\d+)/
 
 /**
- * An RFC 3339 timestamp as microseconds since 1970; further digits are cut. The text must pass `isTimestamp`. `Date`
- * gives the whole seconds only: it has no microseconds.
+ * An RFC 3339 timestamp as microseconds since 1970; further digits are cut. The text must pass `isTimestamp`.
+ * `Date` gives the whole seconds only: it has no microseconds.
  */
 export function microsOf(text: string): bigint {
   const fraction = FRACTION.exec(text)?.[1] ?? ''
@@ -110,8 +110,8 @@ export interface Span {
 }
 
 /**
- * The rollup rows that cover a range of days, both ends included, each day once: whole months, and single days at the
- * ends.
+ * The rollup rows that cover a range of days, both ends included, each day once: whole months, and single
+ * days at the ends.
  */
 export function spansOf(from: string | undefined, to: string | undefined): Span[] {
   // LAST_DATE has no next day

@@ -17,8 +17,8 @@ export interface FieldProblem {
 }
 
 /**
- * An error that the client can correct: sent as the error body, with the code's status or, where a code has several,
- * `status`.
+ * An error that the client can correct: sent as the error body, with the code's status or, where a code has
+ * several, `status`.
  */
 export class ApiError extends Error {
   readonly status: number

@@ -38,8 +38,8 @@ export function newId(prefix: IdPrefix): string {
 const TIME_LENGTH = 8
 
 /**
- * A new id that sorts by the millisecond it is made in, so that rows made together are adjacent in an index: 8
- * characters of time and 12 random ones (62 bits).
+ * A new id that sorts by the millisecond it is made in, so that rows made together are adjacent in an index:
+ * 8 characters of time and 12 random ones (62 bits).
  */
 export function newOrderedId(prefix: IdPrefix, now: Date): string {
   return `${orderedIdFloor(prefix, now)}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`

@@ -1,5 +1,5 @@
-// Structured log lines on standard error; standard output is for results of commands. Fields with the name of a
-// secret and values with the form of a secret are masked here, since every line passes through.
+// Structured log lines on standard error; standard output is for results of commands. Fields with the name of
+// a secret and values with the form of a secret are masked here, since every line passes through.
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -11,8 +11,8 @@ export const MAX_LINE_BYTES = 32 * 1024 * 1024
 const NEWLINE = 10
 
 /**
- * The lines of a stream of bytes. At most one line and one chunk are in memory; a chunk's buffer may be reused when the
- * next chunk is requested. Bytes that are not UTF-8 become U+FFFD.
+ * The lines of a stream of bytes. At most one line and one chunk are in memory; a chunk's buffer may be
+ * reused when the next chunk is requested. Bytes that are not UTF-8 become U+FFFD.
  */
 export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 1

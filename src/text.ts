@@ -7,7 +7,8 @@ const REPLACEMENT = '\uFFFD'
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 /**
- * Adds to `problems`, up to `limit`, every string in `value`, names of fields included, that PostgreSQL cannot store.
+ * Adds to `problems`, up to `limit`, every string in `value`, names of fields included, that PostgreSQL
+ * cannot store.
  */
 export function findUnstorable(value: unknown, field: string, problems: FieldProblem[], limit: number): void {
   if (problems.length >= limit) return

@@ -1,9 +1,10 @@
 import type { Sql } from '../db/client.ts'
 
 /**
- * The schema `public` of a database as SQL that creates it, read from PostgreSQL's catalog. Tables, indexes and
- * functions are ordered by name, so that the text depends neither on the migrations that made the schema nor on the
- * server's version (15 to 18). Foreign keys follow all tables, since tables may refer to each other.
+ * The schema `public` of a database as SQL that creates it, read from PostgreSQL's catalog. Tables, indexes
+ * and functions are ordered by name, so that the text depends neither on the migrations that made the schema
+ * nor on the server's version (15 to 18). Foreign keys follow all tables, since tables may refer to each
+ * other.
  */
 export async function describeSchema(sql: Sql): Promise<string> {
   const [tables, foreignKeys, indexes, functions] = await Promise.all([

@@ -8,8 +8,8 @@ import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
 import { PACKED_FOLDER, packFiles } from './pack-files.ts'
 
 /**
- * Above all limits of the API, so that a URL or header that is too long gets the API's own error. At the default of
- * 16 KiB the server library answers 431 itself, with an empty body.
+ * Above all limits of the API, so that a URL or header that is too long gets the API's own error. At the
+ * default of 16 KiB the server library answers 431 itself, with an empty body.
  */
 export const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
 
@@ -25,10 +25,12 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       'build',
       '--compile',
       `--target=bun-${target}`,
-      // Without `--minify-identifiers`: Elysia reads the source text of its handlers, and would skip validation and hooks.
+      // Without `--minify-identifiers`: Elysia reads the source text of its handlers, and would skip
+      // validation and hooks.
       '--minify-whitespace',
       '--minify-syntax',
-      // Halves the time of a cold start. Needs esm: with cjs, import.meta.url would contain the paths of this machine.
+      // Halves the time of a cold start. Needs esm: with cjs, import.meta.url would contain the paths of this
+      // machine.
       '--bytecode',
       '--format=esm',
       '--sourcemap',
@@ -52,7 +54,8 @@ export async function compile(target: Target, outfile: string): Promise<void> {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if (exitCode !== 0) throw new Error('bun build failed')
-  // Pages that are not on disk yet cannot be released: a start right after the build would use 18 MB more memory.
+  // Pages that are not on disk yet cannot be released: a start right after the build would use 18 MB more
+  // memory.
   const built = openSync(outfile, 'r')
   fsyncSync(built)
   closeSync(built)

@@ -1,6 +1,6 @@
-// Runs the server from source and restarts it when a file below src changes: `bun run dev`, with the server's flags.
-// Not `bun --watch`: it replaces the process in place, so that the embedded PostgreSQL, which stops when its parent
-// ends, continues and holds the data directory; each restart would wait 30 s for it.
+// Runs the server from source and restarts it when a file below src changes: `bun run dev`, with the server's
+// flags. Not `bun --watch`: it replaces the process in place, so that the embedded PostgreSQL, which stops
+// when its parent ends, continues and holds the data directory; each restart would wait 30 s for it.
 
 import { watch } from 'node:fs'
 import { join } from 'node:path'

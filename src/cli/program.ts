@@ -26,8 +26,8 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
 
 /**
- * Runs the command line to its end and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Errors are printed on
- * standard error in one line; the stack only at LOG_LEVEL=debug.
+ * Runs the command line to its end and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Errors are
+ * printed on standard error in one line; the stack only at LOG_LEVEL=debug.
  */
 export async function runCommandLine(args: readonly string[], started: ProcessContext): Promise<number> {
   const program = buildProgram(started)

@@ -17,8 +17,9 @@ export interface DerivedTable {
 const MAX_DIFFERENCES = 100
 
 /**
- * Deletes the organization's rows of these tables and computes them anew, in the order given. Needs the organization's
- * lock; where writers of a `count` do not take it, they wait for the rows they change and add to the new ones.
+ * Deletes the organization's rows of these tables and computes them anew, in the order given. Needs the
+ * organization's lock; where writers of a `count` do not take it, they wait for the rows they change and add
+ * to the new ones.
  */
 export async function rebuildTables(tx: ISql, orgId: string, tables: readonly DerivedTable[]): Promise<void> {
   for (const { name, columns, query, count } of tables) {
@@ -39,8 +40,8 @@ const addToCount = (tx: ISql, columns: readonly string[], count: string) => tx`
     ${tx(count)} = t.${tx(count)} + excluded.${tx(count)}`
 
 /**
- * Describes the rows that differ from what their queries compute, ordered by table and columns; [] when all agree. One
- * statement for each table, so that the stored and the computed rows are of the same instant.
+ * Describes the rows that differ from what their queries compute, ordered by table and columns; [] when all
+ * agree. One statement for each table, so that the stored and the computed rows are of the same instant.
  */
 export async function findDifferences(
   sql: ISql,

@@ -11,8 +11,8 @@ interface PingLimits {
 }
 
 /**
- * Checks whether the database responds. Calls share one query in flight, so that checks do not pile up while the database
- * hangs. Never rejects.
+ * Checks whether the database responds. Calls share one query in flight, so that checks do not pile up while
+ * the database hangs. Never rejects.
  */
 export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
   let inFlight: { result: Promise<PingResult>; startedMs: number } | undefined

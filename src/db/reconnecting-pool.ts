@@ -4,8 +4,9 @@ import { withTimeout } from '../timeout.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from './client.ts'
 import { createPing } from './ping.ts'
 
-// A connection is half open when its other end is gone without closing it: a firewall dropped it from its table, or the
-// machine lost power. The kernel reports that after about 15 minutes. These pools open new connections long before.
+// A connection is half open when its other end is gone without closing it: a firewall dropped it from its
+// table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
+// connections long before.
 
 /** A pool whose connections can be replaced while it is used. */
 export interface ReconnectingPool {
@@ -68,9 +69,9 @@ export function createReconnectingPool(
 }
 
 /**
- * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is taken
- * too. Where all of them wait for their client, to read or to write, nothing shows that the client is still
- * connected: false.
+ * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is
+ * taken too. Where all of them wait for their client, to read or to write, nothing shows that the client is
+ * still connected: false.
  */
 async function isBusy(target: ConnectTarget, options: ConnectOptions, name: string): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -101,9 +102,9 @@ const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
 const MAX_LATE_PINGS = 5
 
 /**
- * Returns a function to call once a second: it pings the first of `pools` and resolves to whether the database
- * responded. After five late pings in a row, unless all connections are busy, all of `pools` reconnect. Never
- * rejects.
+ * Returns a function to call once a second: it pings the first of `pools` and resolves to whether the
+ * database responded. After five late pings in a row, unless all connections are busy, all of `pools`
+ * reconnect. Never rejects.
  */
 export function createConnectionMonitor(
   pools: readonly ReconnectingPool[],

@@ -29,8 +29,8 @@ type Column<Row, Name> =
   | { [Type in ColumnType]: readonly [type: Type, value: (row: Row) => ColumnTypes[Type]] }[ColumnType]
 
 /**
- * `rows` as a table, for `from`: `unnest($1::text[], $2::date[]) as n (id, day)`. The statement has one parameter for
- * each column, so that it is prepared once for any number of rows.
+ * `rows` as a table, for `from`: `unnest($1::text[], $2::date[]) as n (id, day)`. The statement has one
+ * parameter for each column, so that it is prepared once for any number of rows.
  */
 export function unnest<Row extends object, Name extends string>(
   sql: ISql,

@@ -1,7 +1,8 @@
 import ipaddr from 'ipaddr.js'
 import type { Decision } from './rate-limit.ts'
 
-// Requests without a valid key, and those of badges, are limited by client address, in the memory of each instance.
+// Requests without a valid key, and those of badges, are limited by client address, in the memory of each
+// instance.
 
 /** Requests a minute of an address without a key. */
 const LIMIT = 60
@@ -69,8 +70,9 @@ function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
 }
 
 /**
- * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the entry of
- * X-Forwarded-For that the outermost trusted proxy wrote; entries left of it come from clients and are ignored.
+ * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the
+ * entry of X-Forwarded-For that the outermost trusted proxy wrote; entries left of it come from clients and
+ * are ignored.
  */
 function addressOf(peer: string | undefined, forwarded: string | null, hops: number) {
   const connection = peer === undefined ? undefined : parseAddress(peer)

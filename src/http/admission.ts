@@ -12,8 +12,9 @@ import { createLimiter, type Decision } from './rate-limit.ts'
 import { leaseRequests } from './rate-windows.ts'
 import type { ResponseHeaders } from './response.ts'
 
-// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so that a 404
-// carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401, 429 or 503.
+// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
+// that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
+// 429 or 503.
 
 const BEARER = /^bearer ([!-~]+)$/i
 const TOUCH_EVERY_MS = 60_000

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 
-// 32 MiB of JSON take ten times that as objects: only a few requests may have that much in memory at once. Requests that
-// wait take almost none: Bun reads a body only on demand (8 × 64 MB unread: 14 MB).
+// 32 MiB of JSON take ten times that as objects: only a few requests may have that much in memory at once.
+// Requests that wait take almost none: Bun reads a body only on demand (8 × 64 MB unread: 14 MB).
 
 /** Bodies up to this size need no place. */
 export const SMALL_BODY_BYTES = 1024 * 1024

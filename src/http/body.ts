@@ -125,9 +125,9 @@ export async function readAtMost(
 }
 
 /**
- * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark; NDJSON as
- * `{ records: [...] }`. A large one waits for `bodies`.
- * Throws VALIDATION_ERROR: 413 beyond `maxBytes` packed or unpacked, 415 for another type or encoding, else 400.
+ * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark;
+ * NDJSON as `{ records: [...] }`. A large one waits for `bodies`. Throws VALIDATION_ERROR: 413 beyond
+ * `maxBytes` packed or unpacked, 415 for another type or encoding, else 400.
  */
 export async function readBody(
   request: Request,

@@ -91,7 +91,8 @@ function problemsOf(error: ValidationError): FieldProblem[] {
   }
   for (const { path, message } of validator.Errors?.(error.value) ?? []) {
     const field = dottedPath(path) || error.type
-    // The first problem of a field is the most useful one: "Required property" comes before the mismatch of its type.
+    // The first problem of a field is the most useful one: "Required property" comes before the mismatch of
+    // its type.
     if (!problems.has(field)) problems.set(field, { field, message })
     if (problems.size >= MAX_PROBLEMS) break
   }

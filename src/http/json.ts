@@ -19,7 +19,8 @@ function isTooDeep(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) {
-      // To the end of the string. In invalid JSON the count may be wrong, but only after the position of the error.
+      // To the end of the string. In invalid JSON the count may be wrong, but only after the position of the
+      // error.
       for (i++; i < text.length; i++) {
         const inner = text.charCodeAt(i)
         if (inner === BACKSLASH) i++
@@ -72,8 +73,8 @@ export function parseLines(text: string, problems: FieldProblem[]): { records: u
 }
 
 /**
- * Runs `work`, which processes `body`. If the body was NDJSON, the problems that `work` throws name `records[<line>]` in place
- * of `records[<position>]`: the two differ after blank lines.
+ * Runs `work`, which processes `body`. If the body was NDJSON, the problems that `work` throws name
+ * `records[<line>]` in place of `records[<position>]`: the two differ after blank lines.
  */
 export async function withLineNumbers<Result>(body: object, work: () => Promise<Result>): Promise<Result> {
   try {

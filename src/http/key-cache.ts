@@ -1,8 +1,8 @@
 import type { FoundKey } from '../keys/queries.ts'
 
-// A key is looked up again before its entry is a second old, so that every instance refuses a revoked or expired key
-// within a second. One query at a time looks up all ids that are waiting: however many unknown keys are tried, the
-// database gets one statement after the other.
+// A key is looked up again before its entry is a second old, so that every instance refuses a revoked or
+// expired key within a second. One query at a time looks up all ids that are waiting: however many unknown
+// keys are tried, the database gets one statement after the other.
 
 /** From the time before the query was sent. */
 const MAX_AGE_MS = 800

@@ -2,8 +2,8 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { isDate } from '../dates.ts'
 import { type FieldProblem, validationError } from '../errors.ts'
 
-// Query strings are read from the raw text and not by Elysia, which takes the last of two equal names, accepts 1e3, 0x10
-// and +1 as integers, and keeps invalid percent-encoding.
+// Query strings are read from the raw text and not by Elysia, which takes the last of two equal names,
+// accepts 1e3, 0x10 and +1 as integers, and keeps invalid percent-encoding.
 
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
@@ -79,9 +79,9 @@ export const uncheckedQuery = <Schema extends TObject>(schema: Schema): Schema =
 })
 
 /**
- * A function that reads a URL's query string by `schema` (integer, number, enum, date and string parameters) and returns
- * the values, with the defaults filled in. Throws VALIDATION_ERROR naming every invalid or repeated parameter; unknown
- * ones are ignored.
+ * A function that reads a URL's query string by `schema` (integer, number, enum, date and string parameters)
+ * and returns the values, with the defaults filled in. Throws VALIDATION_ERROR naming every invalid or
+ * repeated parameter; unknown ones are ignored.
  */
 export function queryReader<Schema extends TObject>(schema: Schema): (url: string) => Static<Schema> {
   const readers = new Map<string, Read>()

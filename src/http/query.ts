@@ -10,7 +10,8 @@ import {
 } from '@sinclair/typebox'
 import { type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
 
-// Schemas that the features' models and routes share. Files with SQL import models, so nothing here may import Elysia.
+// Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
+// import Elysia.
 
 const MAX_PAGE = 1_000_000_000
 const MAX_PER_PAGE = 100

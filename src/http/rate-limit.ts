@@ -1,9 +1,10 @@
 import type { LeasedWindow } from './rate-windows.ts'
 
-// All running instances share the limit of an organization without a query per request: an instance leases a part of
-// the minute's requests (one statement) and spends it from memory. No leased request is spent twice or after its
-// minute, so the sum over instances never exceeds the limit. Requests that an instance leased and did not spend are
-// lost to the others for the rest of the minute; leases shrink as the minute's limit runs out.
+// All running instances share the limit of an organization without a query per request: an instance leases a
+// part of the minute's requests (one statement) and spends it from memory. No leased request is spent twice
+// or after its minute, so the sum over instances never exceeds the limit. Requests that an instance leased
+// and did not spend are lost to the others for the rest of the minute; leases shrink as the minute's limit
+// runs out.
 
 const MINUTE_MS = 60_000
 /** A lease is at most a 20th of the limit, */
@@ -93,7 +94,8 @@ export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
     window.minute = minute
     window.held = held + granted
     window.used = usedBefore + granted
-    // The database read its clock after `askedAt`: counted from `askedAt`, the minute ends too early rather than too late.
+    // The database read its clock after `askedAt`: counted from `askedAt`, the minute ends too early rather
+    // than too late.
     window.endsAt = askedAt + (minute + 1) * MINUTE_MS - nowMs
   }
 

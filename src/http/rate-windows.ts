@@ -8,8 +8,8 @@ export interface LeasedWindow {
 }
 
 /**
- * Takes `count` requests of the organization's current minute, by the clock of the database, or `at` in tests.
- * It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
+ * Takes `count` requests of the organization's current minute, by the clock of the database, or `at` in
+ * tests. It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
  */
 export async function leaseRequests(
   sql: Sql,
@@ -17,8 +17,8 @@ export async function leaseRequests(
   count: number,
   at: Date | null,
 ): Promise<LeasedWindow> {
-  // A statement that waited for the row's lock may carry the previous minute: it counts in the row's minute. A row
-  // more than a minute ahead was written before the clock was set back: it is reset.
+  // A statement that waited for the row's lock may carry the previous minute: it counts in the row's minute.
+  // A row more than a minute ahead was written before the clock was set back: it is reset.
   const [row] = await sql<LeasedWindow[]>`
     insert into rate_windows as w (org_id, minute, used)
     values (
@@ -40,8 +40,9 @@ export async function leaseRequests(
 const MAX_ORGANIZATIONS = 1_000
 
 /**
- * Deletes the request counts of organizations without a request in the last hour, and returns how many. One statement for
- * each organization, so that it also runs where the tables are distributed over servers (Citus).
+ * Deletes the request counts of organizations without a request in the last hour, and returns how many. One
+ * statement for each organization, so that it also runs where the tables are distributed over servers
+ * (Citus).
  */
 export async function deleteStaleRateWindows(sql: Sql): Promise<number> {
   const stale = await sql<{ org_id: string }[]>`

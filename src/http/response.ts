@@ -1,5 +1,5 @@
-// Turns what a handler returns, unless it is a Response, into text: the JSON is made once, hashed for its ETag, and given
-// to Elysia with status and headers in `set`.
+// Turns what a handler returns, unless it is a Response, into text: the JSON is made once, hashed for its
+// ETag, and given to Elysia with status and headers in `set`.
 
 export type ResponseHeaders = Record<string, string | number>
 
@@ -38,8 +38,9 @@ export function matchesEtag(header: string, etag: string): boolean {
 }
 
 /**
- * The body of a response for `value`: JSON, unless the handler returned a text and set its content type. Sets headers
- * and status in `set`. A GET or HEAD below /v1 gets an ETag, and 304 with an empty body when the client has that ETag.
+ * The body of a response for `value`: JSON, unless the handler returned a text and set its content type. Sets
+ * headers and status in `set`. A GET or HEAD below /v1 gets an ETag, and 304 with an empty body when the
+ * client has that ETag.
  */
 export function responseText(value: unknown, set: ResponseSet, request: Request, versioned: boolean): string {
   if (set.status === 204 || value === undefined) return ''

@@ -87,8 +87,9 @@ const SEED_ACTIONS = [
 ] as const
 
 /**
- * Inserts the plan's audit entries with numbers from `start` to below `end`, without rollups. A hash of seed and number
- * chooses user and action. The last three digits of a time are the seed's, so that the times of two seeds differ.
+ * Inserts the plan's audit entries with numbers from `start` to below `end`, without rollups. A hash of seed
+ * and number chooses user and action. The last three digits of a time are the seed's, so that the times of
+ * two seeds differ.
  */
 export async function insertSeedEntries(
   tx: ISql,

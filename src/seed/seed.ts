@@ -36,8 +36,8 @@ interface SeedDeps {
 }
 
 /**
- * Writes the sessions of `plan` for the organization in one transaction. `onProgress` gets the number written so far.
- * Throws OperatorError when sessions of the same seed exist.
+ * Writes the sessions of `plan` for the organization in one transaction. `onProgress` gets the number written
+ * so far. Throws OperatorError when sessions of the same seed exist.
  */
 export async function seedSessions(
   deps: SeedDeps,
@@ -107,8 +107,8 @@ async function refuseRepeatedSeed(tx: ISql, orgId: string, firstId: string): Pro
 const AUDIT_BATCH = 50_000
 
 /**
- * Writes `plan.audit` audit entries in order of time, spread evenly over `plan.days`, in one transaction. Throws
- * OperatorError when entries of the same seed exist.
+ * Writes `plan.audit` audit entries in order of time, spread evenly over `plan.days`, in one transaction.
+ * Throws OperatorError when entries of the same seed exist.
  */
 export async function seedAudit(
   { sql }: { sql: Sql },

@@ -93,8 +93,8 @@ function readDescription(given: unknown): Checked<string | null> {
 }
 
 /**
- * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be resolved within half a
- * second is accepted: it may be created later, and is looked up again at each attempt.
+ * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be
+ * resolved within half a second is accepted: it may be created later, and is looked up again at each attempt.
  */
 export async function checkHost(url: string, egress: Egress, resolve: Resolve): Promise<void> {
   const checked = egress.checkUrl(url)

@@ -21,7 +21,8 @@ import {
 import type { SecretBox } from './signing/secret-box.ts'
 import { lockSecretKey } from './signing/secret-key-queries.ts'
 
-// Changes of endpoints. Each is one transaction under the organization's lock, with an entry in the audit log.
+// Changes of endpoints. Each is one transaction under the organization's lock, with an entry in the audit
+// log.
 
 const SECRET_BYTES = 32
 const HINT_LENGTH = 4
@@ -53,8 +54,8 @@ function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string
 }
 
 /**
- * Adds an endpoint. A request with an idempotency key that was used before adds nothing and gets the first response. Throws
- * VALIDATION_ERROR at the limit, and for a key that was used with another body.
+ * Adds an endpoint. A request with an idempotency key that was used before adds nothing and gets the first
+ * response. Throws VALIDATION_ERROR at the limit, and for a key that was used with another body.
  */
 export async function createEndpoint(
   { writes, box, maxEndpoints }: EndpointDeps,

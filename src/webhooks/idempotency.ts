@@ -34,8 +34,9 @@ function canonical(value: unknown): string {
 const contextOf = (orgId: string, { key }: Idempotency) => `${orgId}/idempotency/${key}`
 
 /**
- * The first response to this idempotency key, as JSON. Throws VALIDATION_ERROR when its request had another body. Ignores a
- * response that was encrypted with another secret key: that is only replaced while there are no endpoints.
+ * The first response to this idempotency key, as JSON. Throws VALIDATION_ERROR when its request had another
+ * body. Ignores a response that was encrypted with another secret key: that is only replaced while there are
+ * no endpoints.
  */
 export async function findStoredResponse(
   sql: ISql,

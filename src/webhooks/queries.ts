@@ -144,8 +144,8 @@ export async function replaceSecret(
 const MAX_CANCELLED = 10_000
 
 /**
- * Deletes the endpoint and its health, and cancels its waiting deliveries. Attempts in flight may still arrive and are settled.
- * False when there is no such endpoint.
+ * Deletes the endpoint and its health, and cancels its waiting deliveries. Attempts in flight may still
+ * arrive and are settled. False when there is no such endpoint.
  */
 export async function deleteEndpointRow(tx: ISql, orgId: string, id: string): Promise<boolean> {
   const { count } = await tx`

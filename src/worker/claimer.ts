@@ -55,7 +55,8 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
     deps.onClaimed(orgId, claimed)
     // retries that got no slot are due before the claimed deliveries: the cursors would skip them
     if (claimed.filter(({ is_first }) => !is_first).length >= laterLimit) cursorsOf.delete(orgId)
-    // a full claim may have left due deliveries; one of MAX_CLAIM may be smaller by the part reserved for idle endpoints
+    // a full claim may have left due deliveries; one of MAX_CLAIM may be smaller by the part reserved for
+    // idle endpoints
     if (claimed.length === limit || (limit === MAX_CLAIM && claimed.length > 0)) queue.add(orgId)
   }
   const mayClaim = () => !isStopped && queue.size > 0 && !slots.isFull() && performance.now() >= pausedUntilMs

@@ -3,9 +3,9 @@ import { messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 
-// LISTEN shortens the worker's wait; polling finds what notifications miss. The driver's reconnection of LISTEN stops for ever
-// when its first attempt fails (7 of 8 restarts of PostgreSQL), so the client is replaced when it does not receive the
-// heartbeats that this file sends to it.
+// LISTEN shortens the worker's wait; polling finds what notifications miss. The driver's reconnection of
+// LISTEN stops for ever when its first attempt fails (7 of 8 restarts of PostgreSQL), so the client is
+// replaced when it does not receive the heartbeats that this file sends to it.
 
 const HEARTBEAT_MS = 2_000
 const FIRST_BACKOFF_MS = 100

@@ -25,9 +25,9 @@ interface ResultBatcher<Held extends Outcome> {
 }
 
 /**
- * Settles outcomes in batches: while a statement runs, the organization's next outcomes are collected, so that a burst needs
- * few commits and a single outcome does not wait. While the database is unreachable it retries; if the lease ends meanwhile,
- * the outcome is refused and the delivery is sent again.
+ * Settles outcomes in batches: while a statement runs, the organization's next outcomes are collected, so
+ * that a burst needs few commits and a single outcome does not wait. While the database is unreachable it
+ * retries; if the lease ends meanwhile, the outcome is refused and the delivery is sent again.
  */
 export function createResultBatcher<Held extends Outcome>(
   deps: ResultBatcherDeps<Held>,

@@ -1,19 +1,19 @@
 /**
- * The part of the slots that is reserved for first attempts to endpoints that are not failing. Without it, retries to 20
- * hanging endpoints in each of 6 organizations held all 64 slots: events for a healthy endpoint came after 15.0 s (p99),
- * with it after 0.15 s.
+ * The part of the slots that is reserved for first attempts to endpoints that are not failing. Without it,
+ * retries to 20 hanging endpoints in each of 6 organizations held all 64 slots: events for a healthy endpoint
+ * came after 15.0 s (p99), with it after 0.15 s.
  */
 const RESERVED_PART = 0.25
 /**
- * An organization may take this many slots for each slot that stays free: 43 of 64 when it is alone, then the next one 14
- * of the other 21. Without it, 20 endpoints that began to hang in each of 3 organizations held all 64 slots: events for a
- * healthy endpoint had not come after 60 s, with it they came after 29 ms (p99).
+ * An organization may take this many slots for each slot that stays free: 43 of 64 when it is alone, then the
+ * next one 14 of the other 21. Without it, 20 endpoints that began to hang in each of 3 organizations held
+ * all 64 slots: events for a healthy endpoint had not come after 60 s, with it they came after 29 ms (p99).
  */
 const TAKEN_FOR_EACH_FREE = 2
 
 /**
- * The deliveries that may be in flight at once. A slot is held from the claim to the settlement: that bounds the memory,
- * and the attempts lost in a crash, however many deliveries wait.
+ * The deliveries that may be in flight at once. A slot is held from the claim to the settlement: that bounds
+ * the memory, and the attempts lost in a crash, however many deliveries wait.
  */
 export interface Slots {
   isFull(): boolean

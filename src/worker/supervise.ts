@@ -42,8 +42,8 @@ interface Thread {
 }
 
 /**
- * Starts the worker thread and restarts it when it ends, with any exit code, and after ten seconds without a heartbeat. Each
- * consecutive failure doubles the wait. The server continues meanwhile.
+ * Starts the worker thread and restarts it when it ends, with any exit code, and after ten seconds without a
+ * heartbeat. Each consecutive failure doubles the wait. The server continues meanwhile.
  */
 export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
   const { log, tickMs = HEARTBEAT_MS } = options

@@ -10,8 +10,8 @@ import { runHousekeeping } from './housekeeping.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.ts'
 import { SETTLE_CONNECTIONS } from './result-batcher.ts'
 
-// The entry point of the worker thread: delivers webhooks, runs the housekeeping once a minute, and sends a heartbeat to
-// the main thread every second.
+// The entry point of the worker thread: delivers webhooks, runs the housekeeping once a minute, and sends a
+// heartbeat to the main thread every second.
 
 declare const self: Worker
 

@@ -8,8 +8,9 @@ export function commandLineActor(): Actor {
 }
 
 /**
- * The login name of the process's user. Bun 1.4.5's `userInfo` returns the variable USER, which the caller may set to any
- * name: it is only the fallback for users that are not in /etc/passwd. A container's uid may have no name at all.
+ * The login name of the process's user. Bun 1.4.5's `userInfo` returns the variable USER, which the caller
+ * may set to any name: it is only the fallback for users that are not in /etc/passwd. A container's uid may
+ * have no name at all.
  */
 function userName(): string {
   const uid = String(process.getuid?.() ?? '')

@@ -18,8 +18,9 @@ export function sizeOf(path: string): number | null {
 }
 
 /**
- * The lines of a file, or of standard input for `-`, decompressed if they are in gzip or zstd. Streams; `onBytes` gets
- * the number of bytes read, before decompression. Throws OperatorError when the file cannot be read or is damaged.
+ * The lines of a file, or of standard input for `-`, decompressed if they are in gzip or zstd. Streams;
+ * `onBytes` gets the number of bytes read, before decompression. Throws OperatorError when the file cannot be
+ * read or is damaged.
  */
 export async function* readDecompressedLines(
   path: string,

@@ -39,8 +39,8 @@ interface DemoData {
 }
 
 /**
- * `demo`: serves a scratch database, never the one of the settings, with an organization, half a year of sessions, a key
- * and a webhook receiver. Everything is removed at the end.
+ * `demo`: serves a scratch database, never the one of the settings, with an organization, half a year of
+ * sessions, a key and a webhook receiver. Everything is removed at the end.
  */
 export async function demo(context: Context): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-demo-'))

@@ -13,8 +13,9 @@ export interface SentState {
 export const hashOf = (text: string): string => Bun.hash.xxHash3(text).toString(36)
 
 /**
- * The state for a server and a key's id, in `$XDG_STATE_HOME/cloud-analytics` or `~/.local/state/cloud-analytics`. A file that
- * is missing or damaged is an empty state: then everything is sent, which changes nothing at the server.
+ * The state for a server and a key's id, in `$XDG_STATE_HOME/cloud-analytics` or
+ * `~/.local/state/cloud-analytics`. A file that is missing or damaged is an empty state: then everything is
+ * sent, which changes nothing at the server.
  */
 export function openSentState(server: string, keyId: string): SentState {
   const folder = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'cloud-analytics')

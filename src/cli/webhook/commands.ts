@@ -104,7 +104,8 @@ Example:
     .action(async function (this: Command) {
       const { listenForWebhooks } = await import('./listen.ts')
       const context = contextOf(this, started)
-      // commander gives --port to the program's setting; the variable PORT is for the server and not used here
+      // commander gives --port to the program's setting; the variable PORT is for the server and not used
+      // here
       const { port, secret, status } = this.optsWithGlobals<{
         port?: string
         secret?: string

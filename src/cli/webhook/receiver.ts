@@ -39,8 +39,8 @@ export interface Receiver {
 }
 
 /**
- * Receives deliveries on 127.0.0.1, on any path. An invalid signature gets the response 400, so that the sender sees it.
- * Throws OperatorError when the port is in use.
+ * Receives deliveries on 127.0.0.1, on any path. An invalid signature gets the response 400, so that the
+ * sender sees it. Throws OperatorError when the port is in use.
  */
 export function startReceiver(options: ReceiverOptions): Receiver {
   const { port } = options

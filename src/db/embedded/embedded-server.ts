@@ -146,7 +146,8 @@ function changeOwnerOrExplain(folder: string, user: SystemUser): void {
 }
 
 /**
- * Where the program is unpacked when PostgreSQL's user cannot reach the data directory: its loader needs a real path.
+ * Where the program is unpacked when PostgreSQL's user cannot reach the data directory: its loader needs a
+ * real path.
  */
 function sharedHome(dataDir: string): string {
   try {

@@ -1,7 +1,7 @@
-// PostgreSQL must stop when this program ends, even by SIGKILL. Linux can send a process a signal when its parent
-// dies, but only the process itself can request that. So this program starts a copy of itself, which requests the
-// signal, changes its user if needed, and replaces itself by postgres with execve: the pid stays, and no further
-// process is needed.
+// PostgreSQL must stop when this program ends, even by SIGKILL. Linux can send a process a signal when its
+// parent dies, but only the process itself can request that. So this program starts a copy of itself, which
+// requests the signal, changes its user if needed, and replaces itself by postgres with execve: the pid
+// stays, and no further process is needed.
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { fileURLToPath } from 'node:url'
@@ -36,8 +36,8 @@ export function execCommand(request: ExecRequest): { cmd: string[]; env: Record<
 }
 
 /**
- * Replaces this process by the postgres of the request in `EXEC_POSTGRES`; never returns. `main` calls it first when
- * that variable is set.
+ * Replaces this process by the postgres of the request in `EXEC_POSTGRES`; never returns. `main` calls it
+ * first when that variable is set.
  */
 export function execPostgres(): never {
   const { command, parent, user } = JSON.parse(process.env[EXEC_POSTGRES] ?? '') satisfies ExecRequest

@@ -21,8 +21,8 @@ export interface InstanceLock {
 
 /**
  * Locks the data directory for this process; undefined when another process has the lock. SQLite's exclusive
- * transaction is a lock that the kernel releases after `kill -9` and that holds between containers which share the
- * folder; a file with a pid is neither.
+ * transaction is a lock that the kernel releases after `kill -9` and that holds between containers which
+ * share the folder; a file with a pid is neither.
  */
 export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
   const database = new Database(join(dataDir, 'instance.lock'), { create: true })

@@ -103,7 +103,8 @@ function spawnPostgres(options: PostmasterOptions): Child {
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
   }
   const assignments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // The kernel follows this link without permission for the folders above; `cwd` is entered before the user changes.
+  // The kernel follows this link without permission for the folders above; `cwd` is entered before the user
+  // changes.
   const directory = reachable ? cluster : '/proc/self/cwd'
   const postgres = join(program, 'bin/postgres')
   const command = [postgres, '-D', directory, '-c', clusterSetting(cluster), ...assignments]
@@ -230,9 +231,10 @@ export function readPidFile(cluster: string): { pid: number; ready: boolean } | 
 }
 
 /**
- * PostgreSQL refuses to start while the pid in an old lock file is in use, although after a reboot or in a restarted
- * container another process has that pid. It ignores its parent's pid, so this process writes its own into the file. Deleting the file
- * instead would disable the check for backends that still use the shared memory.
+ * PostgreSQL refuses to start while the pid in an old lock file is in use, although after a reboot or in a
+ * restarted container another process has that pid. It ignores its parent's pid, so this process writes its
+ * own into the file. Deleting the file instead would disable the check for backends that still use the shared
+ * memory.
  */
 function takeOverLockFiles({ cluster, socketDir }: PostmasterOptions): void {
   for (const path of [join(cluster, 'postmaster.pid'), join(socketDir, `${SOCKET_NAME}.lock`)]) {

@@ -14,7 +14,8 @@ import { type Components, createComponents, exampleOf, pascal, type Schema } fro
 import { DESCRIPTION, TAGS } from './text.ts'
 import { type SentEvent, webhooksOf } from './webhooks.ts'
 
-// Makes the API's document from the routes: what the swagger plugin describes of each, and what it leaves out.
+// Makes the API's document from the routes: what the swagger plugin describes of each, and what it leaves
+// out.
 
 /** A route of the app, as far as the document needs it. */
 export interface Route {
@@ -54,8 +55,8 @@ const MEANING_OF_STATUS: Record<string, string> = {
 const JSON_TYPE = 'application/json'
 
 /**
- * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second server.
- * `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
+ * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second
+ * server. `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
  */
 export function createDocument(routes: readonly Route[], prefix: string, sent: Sent): Schema {
   const components = createComponents()
@@ -175,7 +176,8 @@ function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Sc
     ...(hasBody ? [413, 415] : []),
     500,
   ]
-  // Raised before routing: below /v1 they have the limit's headers; a badge's limit is counted by its route only.
+  // Raised before routing: below /v1 they have the limit's headers; a badge's limit is counted by its route
+  // only.
   const early = [405, 414]
   return { ...errorReferences(errors, limited), ...errorReferences(early, versioned) }
 }

@@ -6,7 +6,8 @@ import { etagOf, matchesEtag } from '../response.ts'
 import type { Route } from './document.ts'
 import type { SentEvent } from './webhooks.ts'
 
-// The explorer: Swagger UI, without files of other servers. Its files and the document are made at the first request.
+// The explorer: Swagger UI, without files of other servers. Its files and the document are made at the first
+// request.
 
 const PAGE = `<!doctype html>
 <html lang="en">

@@ -82,8 +82,9 @@ type ListRow = Omit<DeliveryRow, 'id'> & {
 }
 
 /**
- * A page of matching deliveries of the endpoint, newest first, and the total, both of one snapshot. The counts give the days of
- * the page and the offsets in them, so that the last page of a million deliveries costs as much as the first.
+ * A page of matching deliveries of the endpoint, newest first, and the total, both of one snapshot. The
+ * counts give the days of the page and the offsets in them, so that the last page of a million deliveries
+ * costs as much as the first.
  */
 export async function listDeliveries(
   sql: ISql,

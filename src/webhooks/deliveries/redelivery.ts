@@ -31,8 +31,9 @@ export interface RedeliveryDeps extends AttemptDeps {
 }
 
 /**
- * Sends the test event, or the example of another event, to the endpoint in one attempt and waits for its result, also when
- * the endpoint is disabled. Continues when the client disconnects: the delivery is in the history. Throws NOT_FOUND.
+ * Sends the test event, or the example of another event, to the endpoint in one attempt and waits for its
+ * result, also when the endpoint is disabled. Continues when the client disconnects: the delivery is in the
+ * history. Throws NOT_FOUND.
  */
 export async function testEndpoint(
   deps: RedeliveryDeps,
@@ -78,8 +79,8 @@ export async function testEndpoint(
 }
 
 /**
- * Makes a delivery due now: a finished one gets one more attempt, a waiting one keeps its retries, one in flight is not
- * changed. Throws NOT_FOUND.
+ * Makes a delivery due now: a finished one gets one more attempt, a waiting one keeps its retries, one in
+ * flight is not changed. Throws NOT_FOUND.
  */
 export async function redeliver(
   { writes, enqueueWrite }: Pick<RedeliveryDeps, 'writes' | 'enqueueWrite'>,

@@ -65,8 +65,8 @@ function openSocket(url: URL, addresses: readonly string[], context: SecureConte
 const CLOSED_EARLY = Object.assign(new Error('closed'), { code: 'ECONNRESET' })
 
 /**
- * Begins to connect to one of `addresses`, all of them checked; over TLS when there is a `context`. The events go to the
- * connection's request; `onClosed` is called once, when the connection is closed.
+ * Begins to connect to one of `addresses`, all of them checked; over TLS when there is a `context`. The
+ * events go to the connection's request; `onClosed` is called once, when the connection is closed.
  */
 export function openConnection(
   url: URL,

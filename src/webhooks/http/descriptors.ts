@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs'
 import { codeOf } from '../../errors.ts'
 
 /**
- * Whether this process has no file descriptor left. Bun reports ECONNREFUSED for a connection that failed for that reason.
- * Opens and closes one file: some 5 µs.
+ * Whether this process has no file descriptor left. Bun reports ECONNREFUSED for a connection that failed for
+ * that reason. Opens and closes one file: some 5 µs.
  */
 export function isOutOfDescriptors(): boolean {
   try {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
-// Which URLs and addresses this server may send to. URLs come from users: without these rules anybody with an API key could
-// make the server send requests to machines that only it can reach (SSRF).
+// Which URLs and addresses this server may send to. URLs come from users: without these rules anybody with an
+// API key could make the server send requests to machines that only it can reach (SSRF).
 
 /** Longest URL of a receiver, in characters. */
 export const MAX_URL_LENGTH = 2_048
@@ -58,8 +58,8 @@ const REFUSED_IPV6 = [
 ]
 
 /**
- * Suffixes that private networks use. With WEBHOOK_ALLOW_CIDRS set only their addresses are checked. `.test`, `.example` and
- * `.invalid` are missing: no DNS server resolves them, and users write them in tests.
+ * Suffixes that private networks use. With WEBHOOK_ALLOW_CIDRS set only their addresses are checked. `.test`,
+ * `.example` and `.invalid` are missing: no DNS server resolves them, and users write them in tests.
  */
 const LOCAL_SUFFIXES = ['.local', '.localdomain', '.internal', '.intranet', '.lan', '.home.arpa']
 
@@ -146,8 +146,8 @@ function portProblem(url: URL, { allowCidrs, allowHttp }: EgressOptions): string
 }
 
 /**
- * Checks URLs and addresses of receivers. A problem is shown to the user who gave the URL and names the setting that would
- * allow it. The addresses of a host name are checked at each attempt.
+ * Checks URLs and addresses of receivers. A problem is shown to the user who gave the URL and names the
+ * setting that would allow it. The addresses of a host name are checked at each attempt.
  */
 export function createEgress(options: EgressOptions): Egress {
   const isAllowed = addressCheck(options)

@@ -150,8 +150,9 @@ async function connect(exchange: Exchange, request: RequestEvents): Promise<void
 }
 
 /**
- * One request and its response. When the receiver closes an idle connection while it is used again, the exchange fails and
- * is not repeated, since the request may have arrived. Throws when a header is invalid; then nothing was sent.
+ * One request and its response. When the receiver closes an idle connection while it is used again, the
+ * exchange fails and is not repeated, since the request may have arrived. Throws when a header is invalid;
+ * then nothing was sent.
  */
 export function exchange(
   options: SenderOptions,

@@ -4,8 +4,8 @@ import { ADDRESS_REFUSED } from './egress.ts'
 import type { LookUpResult } from './resolve.ts'
 import { ResponseError } from './response-parser.ts'
 
-// Why an attempt failed, in words for the owner of the endpoint. They contain no address of this network and no message of
-// the operating system: the history must not show what only this machine can see.
+// Why an attempt failed, in words for the owner of the endpoint. They contain no address of this network and
+// no message of the operating system: the history must not show what only this machine can see.
 
 export interface Failure {
   /** `refused`: a retry would not help; `postponed`: this machine had no socket left, nothing was sent. */

@@ -3,8 +3,8 @@ import { networkInterfaces } from 'node:os'
 import { codeOf } from '../../errors.ts'
 import { type Egress, loopbackOf } from './egress.ts'
 
-// Names are resolved here and not by the connection, so that every address is checked before it is used. Only DNS is
-// queried, not /etc/hosts.
+// Names are resolved here and not by the connection, so that every address is checked before it is used. Only
+// DNS is queried, not /etc/hosts.
 
 /** A name's addresses, IPv4 first. Rejects when `signal` aborts, and with a code such as ENOTFOUND when there are none. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
@@ -51,8 +51,8 @@ export type LookUpResult =
   | { problem: 'refused' | 'timeout' | 'failed'; code?: string }
 
 /**
- * Resolves a name and checks its addresses. One refused address refuses the name: with several addresses the connection may
- * use any. Of localhost, one allowed address is enough.
+ * Resolves a name and checks its addresses. One refused address refuses the name: with several addresses the
+ * connection may use any. Of localhost, one allowed address is enough.
  */
 export async function lookUp(
   egress: Egress,

@@ -1,5 +1,6 @@
 // The head of an HTTP/1.1 response (RFC 9112), read line by line. Only the fields that frame the body or
-// decide about the connection are kept. What parsers could read differently is refused: bare LF, folded lines, two lengths.
+// decide about the connection are kept. What parsers could read differently is refused: bare LF, folded
+// lines, two lengths.
 
 /** Bytes of the body, or how its end is found. */
 type Framing = number | 'chunked' | 'until-close'

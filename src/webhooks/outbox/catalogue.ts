@@ -2,8 +2,8 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ReportType } from '../../records/audit.ts'
 import { Role } from '../../records/member.ts'
 
-// The only declaration of the events: meaning, data, example. The schemas are published and allow further fields, which
-// receivers have to ignore.
+// The only declaration of the events: meaning, data, example. The schemas are published and allow further
+// fields, which receivers have to ignore.
 
 const Score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description })
 const Dollars = (description: string) => Type.Number({ minimum: 0, description })
@@ -154,8 +154,9 @@ export const Envelope = Type.Object({
 export type Envelope = Static<typeof Envelope>
 
 /**
- * The text that is stored, signed and sent, the same bytes at every attempt. The limits of records keep it below 4 KiB, of the
- * 256 KiB that are allowed: the longest field is a title of 500 characters of at most 6 bytes each.
+ * The text that is stored, signed and sent, the same bytes at every attempt. The limits of records keep it
+ * below 4 KiB, of the 256 KiB that are allowed: the longest field is a title of 500 characters of at most 6
+ * bytes each.
  */
 export function bodyOf<Name extends SentName>(
   id: string,

@@ -14,8 +14,8 @@ interface NewTest {
 }
 
 /**
- * Inserts the event and the delivery of a test with an attempt in flight, which the caller makes and settles. Undefined when
- * the endpoint does not exist.
+ * Inserts the event and the delivery of a test with an attempt in flight, which the caller makes and settles.
+ * Undefined when the endpoint does not exist.
  */
 export async function insertTest(
   tx: ISql,

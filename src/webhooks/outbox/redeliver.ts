@@ -17,9 +17,9 @@ interface Found {
 }
 
 /**
- * Queues finished deliveries for one more attempt, due now, unless they have changed since they were found. A successful
- * attempt gets a row in webhook_attempts. The caller updates the counts. One statement for each status, and no join, in which
- * PostgreSQL might compare each of 20,000 rows with each id.
+ * Queues finished deliveries for one more attempt, due now, unless they have changed since they were found. A
+ * successful attempt gets a row in webhook_attempts. The caller updates the counts. One statement for each
+ * status, and no join, in which PostgreSQL might compare each of 20,000 rows with each id.
  */
 async function requeue(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
   const moved: Moved[] = []
@@ -88,8 +88,8 @@ async function updateCountsOf(
 }
 
 /**
- * Makes a delivery due now, unless it is in flight: a finished one for one more attempt, a waiting one with its retries.
- * Returns whether anything was changed.
+ * Makes a delivery due now, unless it is in flight: a finished one for one more attempt, a waiting one with
+ * its retries. Returns whether anything was changed.
  */
 export async function redeliverOne(
   tx: ISql,
@@ -132,8 +132,8 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
 const BATCH = 20_000
 
 /**
- * Makes all failed and cancelled deliveries of the span due now. Returns how many. The counts are updated last, by one
- * statement: settlements of this endpoint wait for the same rows.
+ * Makes all failed and cancelled deliveries of the span due now. Returns how many. The counts are updated
+ * last, by one statement: settlements of this endpoint wait for the same rows.
  */
 export async function redeliverSpan(
   tx: ISql,

@@ -7,8 +7,8 @@ const OTHER_KEY =
   'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or restore its secret.key'
 
 /**
- * Stores the digest of this server's key. Throws OperatorError when there are endpoints whose secrets are encrypted with
- * another key; without endpoints the digest is replaced.
+ * Stores the digest of this server's key. Throws OperatorError when there are endpoints whose secrets are
+ * encrypted with another key; without endpoints the digest is replaced.
  */
 export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void> {
   await sql.begin(async (tx) => {

@@ -25,8 +25,9 @@ const OTHERS = 0o077
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /**
- * The 32 bytes of the setting, or of `secret.key` in the data directory, which is created with mode 0600 when it is missing.
- * Processes that start together use the same file. Throws OperatorError when it cannot be read or created.
+ * The 32 bytes of the setting, or of `secret.key` in the data directory, which is created with mode 0600 when
+ * it is missing. Processes that start together use the same file. Throws OperatorError when it cannot be read
+ * or created.
  */
 export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
   if (secretKey !== null) return secretKey

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { VERSION } from '../../version.ts'
 
-// The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as GitHub sends
-// it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
+// The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as
+// GitHub sends it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
 
 /** What the headers contain besides the signatures. */
 interface AttemptIdentity {
@@ -31,7 +31,8 @@ interface Signatures {
 const SECRET_FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 
 /**
- * The key of Standard Webhooks: the decoded bytes of a secret `whsec_<base64>`; of any other text its bytes in UTF-8.
+ * The key of Standard Webhooks: the decoded bytes of a secret `whsec_<base64>`; of any other text its bytes
+ * in UTF-8.
  */
 function standardKey(secret: string): Buffer {
   const encoded = SECRET_FORM.exec(secret)?.[1]
@@ -113,8 +114,8 @@ export function verifySignature(secret: string, body: string | Uint8Array, heade
 }
 
 /**
- * Whether one of the signatures in a `webhook-signature` header (`v1,<base64>`, separated by spaces) is the message's.
- * The caller checks the age of the message.
+ * Whether one of the signatures in a `webhook-signature` header (`v1,<base64>`, separated by spaces) is the
+ * message's. The caller checks the age of the message.
  */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
   const expected = standardSignatureOf(secret, message)
