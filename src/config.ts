@@ -21,7 +21,7 @@ import {
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** The largest DATABASE_POOL with the embedded server, which has more connections for the worker and commands. */
+/** The largest DATABASE_POOL with the embedded server, which has more for the worker and commands. */
 export const MAX_EMBEDDED_POOL = 40
 
 type Environment = Record<string, string | undefined>

@@ -30,9 +30,9 @@ export interface OpenDatabase {
 /** A command runs one statement at a time, and several commands may run beside a server. */
 const COMMAND_CONNECTIONS = 2
 const POLL_MS = 20
-/** How long a command waits for a server that is starting, and a server for a command that runs PostgreSQL. */
+/** How long a command waits for a starting server, and a server for a command that runs PostgreSQL. */
 const WAIT_LIMIT_MS = 30_000
-/** How long to wait for a process that has not published its role yet, and for a server that was just killed. */
+/** How long to wait for a process that has not published its role, and for a server that was just killed. */
 const SHORT_WAIT_LIMIT_MS = 1_000
 
 /**

@@ -67,7 +67,7 @@ export function timestampOf(micros: bigint): string {
 /** The last day of the four-digit years; no range ends later. */
 export const LAST_DATE = '9999-12-31'
 
-/** Whether `addDays` or `addMonths` returned a date after LAST_DATE: ISO 8601 writes those years with a sign. */
+/** Whether a date of `addDays` or `addMonths` is after LAST_DATE: ISO 8601 writes those with a sign. */
 export function isPastLastDate(date: string): boolean {
   return date.startsWith('+')
 }

@@ -1,4 +1,4 @@
-/** Error codes of the API, each with its HTTP status. 404, 405, 413, 414 and 415 share codes: see `ApiError`. */
+/** Error codes of the API with their HTTP status. 404, 405, 413, 414 and 415 share codes: see `ApiError`. */
 export const STATUS_OF_CODE = {
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
@@ -39,7 +39,7 @@ export function validationError(...problems: FieldProblem[]): ApiError {
   return new ApiError('VALIDATION_ERROR', message, { details: problems })
 }
 
-/** An error that the operator can correct: printed as one line without a stack. Exit code 1: failed, 2: wrong usage. */
+/** An error that the operator can correct: printed without a stack. Exit code 1: failed, 2: wrong usage. */
 export class OperatorError extends Error {
   constructor(
     message: string,

@@ -18,7 +18,7 @@ const MASK = '[redacted]'
 const SECRET_NAME =
   /^((proxy-)?authorization|(set-)?cookie|password|secret|secret[_-]?key|token|(x-)?api[_-]?key|key|database_?url)$/i
 
-/** Matches secrets anywhere in a text. Bearer tokens and passwords, whose form is not known, consist of `characters`. */
+/** Matches secrets in a text. Bearer tokens and passwords, whose form is not known, are `characters`. */
 const secretForms = (characters: string) =>
   new RegExp(
     [

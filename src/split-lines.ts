@@ -6,7 +6,7 @@ export interface Line {
   text: string | undefined
 }
 
-/** Tool results of 67 MB on one line exist. Such a line holds no usage: it is reported by its number, not read. */
+/** Tool results of 67 MB on one line exist. Such a line holds no usage: only its number is reported. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024
 const NEWLINE = 10
 

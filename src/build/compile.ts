@@ -13,7 +13,7 @@ import { PACKED_FOLDER, packFiles } from './pack-files.ts'
  */
 export const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
 
-/** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with the PostgreSQL of `target` inside. */
+/** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with PostgreSQL for `target`. */
 export async function compile(target: Target, outfile: string): Promise<void> {
   await pack(target)
   packFiles()

@@ -31,7 +31,7 @@ const CLUSTER_LEVEL = 17
 const INITDB_UID = 65534
 
 const LIBRARIES = ['libcrypto.so.1.1', 'libssl.so.1.1', 'libxml2.so.2', 'libz.so.1', 'liblzma.so.5']
-/** The package has them under their full version; the loader needs these names, which a postinstall script would link. */
+/** The loader needs these names; the package has the full versions, and a postinstall script links them. */
 const LIBRARIES_BY_SONAME = ['libicudata.so.60', 'libicui18n.so.60', 'libicuuc.so.60']
 /** Modules that the schema and operators need; each further one makes the first start slower. */
 const MODULES = ['plpgsql', 'dict_snowball', 'pg_stat_statements']
@@ -140,7 +140,7 @@ function librariesBySoname(native: string, sonames = LIBRARIES_BY_SONAME): [stri
   })
 }
 
-/** Runs initdb on a copy of the package below `scratch`, because initdb's uid cannot read a repository below /root. */
+/** Runs initdb on a copy of the package: its uid cannot read a repository below /root. */
 function makeCluster(native: string, scratch: string): string {
   const copy = join(scratch, 'initdb')
   const cluster = join(scratch, 'cluster')

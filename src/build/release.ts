@@ -15,7 +15,7 @@ const FOLDER = 'dist/release'
 /** The file name of a version's executable for `target`. */
 export const releaseName = (version: string, target: Target): string => `cloud-analytics-${version}-${target}`
 
-/** The text below the heading `## <version>` or `## <version> - <date>`; undefined without heading or text. */
+/** The text below `## <version>` or `## <version> - <date>`; undefined without heading or text. */
 export function notesOf(changelog: string, version: string): string | undefined {
   const [, ...sections] = changelog.split(/^## /m)
   for (const section of sections) {

@@ -28,7 +28,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_S = 10
 /** An idle connection is a process of some MB in the server. */
 const IDLE_TIMEOUT_S = 300
-/** The driver's own back-off grows to 20 s; after a restart of the database, queries must succeed within 5 s. */
+/** The driver's own back-off grows to 20 s; queries must succeed within 5 s after the database restarts. */
 const MAX_BACKOFF_S = 1
 
 /**

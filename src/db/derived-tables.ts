@@ -1,13 +1,13 @@
 import type { Fragment, ISql } from './client.ts'
 
-/** A table whose rows are computed from other tables and kept up to date by their writers: rollups, counts, indexes. */
+/** A table whose rows are computed from other tables, whose writers keep it up to date: rollups, counts. */
 export interface DerivedTable {
   name: string
   /** All columns but org_id. Differences are listed in their order. */
   columns: readonly string[]
   /** Computes the rows anew: reads all of the organization's data. */
   query: (sql: ISql, orgId: string) => Fragment
-  /** The column that holds a count which writers change by differences: a row with 0 equals no row. The other columns are the key. */
+  /** The column of a count that writers add to: 0 equals no row. The other columns are the key. */
   count?: string
   /** Names a row in a message; values are texts. */
   describe: (row: Readonly<Record<string, string>>) => string

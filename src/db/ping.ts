@@ -6,7 +6,7 @@ type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 interface PingLimits {
   /** How long a caller waits. */
   limitMs: number
-  /** When a query counts as lost: the next call then sends another over another connection, as the first may be half open. */
+  /** When a query counts as lost: the next call then sends another one, over another connection. */
   giveUpMs: number
 }
 

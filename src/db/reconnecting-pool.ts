@@ -12,9 +12,9 @@ import { createPing } from './ping.ts'
 export interface ReconnectingPool {
   /** Queries go to the current connections. */
   sql: Sql
-  /** Runs a statement. Rejects with ETIMEDOUT, and replaces the connections, when it takes longer than the limit. */
+  /** Runs a statement. If it exceeds the limit, rejects with ETIMEDOUT and replaces the connections. */
   run<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result>
-  /** Whether all connections are taken and at least one executes a statement: then a ping waits in the pool's queue. */
+  /** Whether all connections are taken and one executes a statement: then a ping waits in the queue. */
   isBusy(): Promise<boolean>
   /** Replaces the connections; statements in flight fail as if their connections were lost. */
   reconnect(): void
@@ -33,7 +33,7 @@ interface Current {
   name: string
 }
 
-/** Opens a pool as `connect` does, its `applicationName` followed by a random suffix. Throws as `connect` does. */
+/** Opens a pool as `connect` does, with a random suffix to `applicationName`. Throws as `connect` does. */
 export function createReconnectingPool(
   target: ConnectTarget,
   options: ConnectOptions,
@@ -96,7 +96,7 @@ async function isBusy(target: ConnectTarget, options: ConnectOptions, name: stri
   }
 }
 
-/** Five late pings take 6 s. `giveUpMs` is longer: a second query could use a connection that works and hide lost ones. */
+/** Five late pings take 6 s. `giveUpMs` is longer: a second query could use another connection. */
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
 /** Late pings in a row, one a second, after which the pools reconnect. */
 const MAX_LATE_PINGS = 5

@@ -23,7 +23,7 @@ type TypesOf<Value> = {
   [Type in ColumnType]: [Value] extends [ColumnTypes[Type]] ? Type : never
 }[ColumnType]
 
-/** The type of a column: alone, when the row has a field of the column's name; or with a function from row to value. */
+/** A column's type: alone if the row has a field of its name, or with a function from row to value. */
 type Column<Row, Name> =
   | (Name extends keyof Row ? TypesOf<Row[Name]> : never)
   | { [Type in ColumnType]: readonly [type: Type, value: (row: Row) => ColumnTypes[Type]] }[ColumnType]
@@ -50,7 +50,7 @@ export function unnest<Row extends object, Name extends string>(
   return sql`unnest(${list}) as ${sql.unsafe(`${alias} (${described.map(([name]) => name).join(', ')})`)}`
 }
 
-/** Booleans and bytes are sent as texts: for an array of them the driver gives the element's type as the array's. */
+/** Booleans and bytes are sent as texts: the driver would give their array the type of an element. */
 function arrayOf(sql: ISql, type: ColumnType, values: readonly unknown[]): Fragment {
   switch (type) {
     case 'boolean':

@@ -67,7 +67,7 @@ export const checkMigrations = (sql: Sql): Promise<Check> =>
     }
   })
 
-/** Checks that the derived tables of every organization agree with its data; rebuilds them first when `rebuild`. */
+/** Checks every organization's derived tables against its data; rebuilds them first when `rebuild`. */
 export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
   check('rollups', async () => {
     const organizations = await listOrganizations(sql)

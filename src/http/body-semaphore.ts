@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts'
 export const SMALL_BODY_BYTES = 1024 * 1024
 
 export interface BodySemaphore {
-  /** Resolves when the request may have a large body in memory, at once if it has a place already. Throws 503 when too many wait. */
+  /** Resolves when the request has a place for a large body. Throws 503 when too many wait. */
   acquire(request: Request): Promise<void>
   /** Frees the request's place, if it has one. */
   release(request: Request): void

@@ -24,7 +24,7 @@ interface FailedRequest {
   requestId: string
 }
 
-/** Makes the function that turns any error into a response: the body is returned, status and headers go into `set`. */
+/** Makes the function that turns an error into a response: returns the body, sets status and headers. */
 export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
   let unreachableLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {

@@ -24,7 +24,7 @@ const healthBody = (description: string, example = { status: 'ok', database: 'ok
     { description },
   )
 
-/** `/health`: whether the service can do its work. `/live`: whether the process serves. Neither needs a key. */
+/** `/health`: whether the service can do its work. `/live`: whether the process serves. Without a key. */
 export const healthRoutes = ({ sql, worker }: HealthDeps) => {
   const pingDatabase = createPing(sql, PING_LIMITS)
   return new Elysia()

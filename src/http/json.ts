@@ -13,7 +13,7 @@ const BACKSLASH = 0x5c
 /** By body, where it was NDJSON: the line of each record, from 0. */
 const linesOfBody = new WeakMap<object, number[]>()
 
-/** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing, which would build them all. */
+/** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing builds them all. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   for (let i = 0; i < text.length; i++) {
@@ -53,7 +53,7 @@ export function parseJson(text: string, problems: FieldProblem[], field = ''): u
   return value
 }
 
-/** NDJSON as `{ records }`, a value a line; blank lines are left out. Problems are under `records[<line>]`. */
+/** NDJSON as `{ records }`; blank lines are left out. Problems are under `records[<line>]`. */
 export function parseLines(text: string, problems: FieldProblem[]): { records: unknown[] } {
   const body: { records: unknown[] } = { records: [] }
   const lines: number[] = []
@@ -89,7 +89,7 @@ export async function withLineNumbers<Result>(body: object, work: () => Promise<
   }
 }
 
-/** The problems with `numberOf(position)` in each `records[<position>]`; where that is undefined, nothing is replaced. */
+/** The problems with `numberOf(position)`, unless undefined, in each `records[<position>]`. */
 export const renumberRecords = (
   problems: readonly FieldProblem[],
   numberOf: (position: number) => number | undefined,

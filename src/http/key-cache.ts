@@ -26,7 +26,7 @@ interface KeyCacheDeps {
   clock: () => number
 }
 
-/** A cache in front of `find`. The returned function rejects when `find` does and no entry is fresh enough. */
+/** A cache in front of `find`. Look-ups reject when `find` does and no entry is fresh enough. */
 export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
   const entries = new Map<string, Entry>()
   const pending = new Map<string, PromiseWithResolvers<Entry>>()

@@ -7,7 +7,7 @@ import { withTimeout } from '../timeout.ts'
 const IDLE_TIMEOUT_S = 30
 /** How long a stop waits for requests in flight. */
 const DRAIN_MS = 20_000
-/** No limit: Bun's own refuses with an empty 413, those of http/body.ts with JSON before they read the body. */
+/** No limit: Bun would refuse with an empty 413. The limits of http/body.ts refuse with JSON. */
 const MAX_REQUEST_BYTES = 2 ** 50
 
 export interface HttpServer {

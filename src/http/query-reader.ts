@@ -72,7 +72,7 @@ function readParameter(field: string, read: Read, raw: string): string | number 
   return read(text)
 }
 
-/** `schema` for a route's types and for the API's document, marked so that Elysia does not check the query again. */
+/** `schema` for a route's types and the API's document, marked so that Elysia does not check it again. */
 export const uncheckedQuery = <Schema extends TObject>(schema: Schema): Schema => ({
   ...schema,
   noValidate: true,

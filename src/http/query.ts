@@ -20,7 +20,7 @@ const ONE_OF = 'OneOf'
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>(ONE_OF, (schema, value) => schema.enum.includes(value))
 
-/** Optional in the request and in the API's document, always present in the handler: the query reader sets the default. */
+/** Optional in requests and the API's document, always present in handlers: the reader sets the default. */
 const defaulted = <Schema extends TSchema>(schema: Schema): Schema =>
   Type.Optional(schema) as unknown as Schema
 

@@ -14,7 +14,7 @@ const LEFT_PART = 4
 /** Windows after which ended ones are deleted from memory. */
 const MAX_WINDOWS = 10_000
 
-/** What X-RateLimit-* and Retry-After say. `resetS`: Unix seconds; `retryAfterS`: seconds from now, at least 1. */
+/** For X-RateLimit-* and Retry-After. `resetS`: Unix seconds; `retryAfterS`: from now, at least 1. */
 export interface Decision {
   admitted: boolean
   limit: number
@@ -24,7 +24,7 @@ export interface Decision {
 }
 
 interface Limiter {
-  /** Counts one request of the organization, whose plan allows `limit` a minute. Rejects when the database does. */
+  /** Counts a request of the organization, which has `limit` a minute. Rejects when the database does. */
   take(orgId: string, limit: number): Decision | Promise<Decision>
   /** The decision from memory, without counting; undefined when the organization's minute is not known. */
   peek(orgId: string, limit: number): Decision | undefined

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 
-/** The window of a lease: `usedBefore` requests of `minute` (Unix minutes) were leased before it, at `nowMs` (Unix). */
+/** A lease's window: `usedBefore` requests of `minute` (Unix minutes) were leased before it, at `nowMs`. */
 export interface LeasedWindow {
   minute: number
   usedBefore: number

@@ -44,7 +44,7 @@ function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
   }
 }
 
-/** One change to one of `files`, which it updates; undefined when the commit has changed that file already. */
+/** A change to one of `files`, which it updates; undefined if the commit has changed that file already. */
 function changeOf(
   files: string[],
   name: string,
@@ -73,7 +73,7 @@ function changeOf(
   return { path, status: 'modified', ...lines }
 }
 
-/** Writes the commits of `plan` as sync does. The same plan again changes nothing. `onProgress` gets the number written so far. */
+/** Writes the commits of `plan` as sync does: the same plan again changes nothing. */
 export async function seedCommits(
   sql: Sql,
   orgId: string,

@@ -21,7 +21,7 @@ const ROLES = ['owner', 'admin', 'auditor'] as const
 const MONTHLY_LIMIT_USD = 1_000
 const TEAM_AGE_DAYS = 240
 
-/** Members whose addresses are those of the generated sessions: an owner, an admin, an auditor, and developers. */
+/** Members with addresses of the generated sessions: an owner, an admin, an auditor, and developers. */
 export const demoMembers = (now: Date): MemberRecord[] =>
   NAMES.map((name, index) => ({
     type: 'member',

@@ -30,7 +30,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** Plausible sessions in order of time, spread evenly over the days; costs and scores are skewed as in real data. */
+/** Plausible sessions in order of time, spread evenly over the days; costs and scores are skewed. */
 export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   const random = randomFrom(plan.seed)
   const pick = <Item>(items: readonly [Item, ...Item[]]): Item =>
@@ -84,7 +84,7 @@ const COMMAND_FINDINGS = [
   { rule_id: 'sudo', category: 'command', severity: 'low', title: 'Command run as another user' },
 ] as const
 
-/** The same rule in the same file is the same finding, as in real data: the number of findings does not grow with sessions. */
+/** The same rule in the same file is the same finding: their number does not grow with the sessions. */
 function findingAt(random: () => number): FindingRecord {
   const finding = COMMAND_FINDINGS[Math.floor(random() ** 2 * COMMAND_FINDINGS.length)] ?? COMMAND_FINDINGS[0]
   const module = Math.floor(random() * 40)

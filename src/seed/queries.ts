@@ -29,7 +29,7 @@ async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): 
   await done
 }
 
-/** Inserts new sessions and their details by COPY, without rollups: three times as fast as the statements of sync. */
+/** Inserts new sessions and their details by COPY, without rollups: three times as fast as sync. */
 export async function copySessions(
   tx: ISql,
   orgId: string,
@@ -69,7 +69,7 @@ export async function copySessions(
   )
 }
 
-/** Vacuums and analyzes the tables after many new rows, so that the first queries are as fast as later ones. */
+/** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze sessions, session_details, session_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
 }

@@ -85,7 +85,7 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
   }
 }
 
-/** Writes the risk scores of `plan` in one transaction. Throws OperatorError when those of the same seed exist. */
+/** Writes the risk scores of `plan` in one transaction. Throws OperatorError if the seed has some. */
 export async function seedRisks(
   sql: Sql,
   orgId: string,

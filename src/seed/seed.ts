@@ -24,7 +24,7 @@ import {
 const BATCH = 5_000
 /** Some 5 ms of work, as long as PostgreSQL needs for the data in the socket's buffer. */
 const SESSIONS_PER_PAUSE = 100
-/** Sessions in one update of the team's activity: each update leaves dead row versions, which slow the next one. */
+/** Sessions in one update of the team's activity: the dead rows of each update slow the next one. */
 const ACTIVITY_BATCH = 100_000
 
 interface SeedDeps {
@@ -84,7 +84,7 @@ const preparer =
   (record) =>
     prepareSession(record, record.id, { pricer, storeContent: false })
 
-/** The next sessions, at most BATCH. Meanwhile PostgreSQL copies the previous batch, whose data is sent in the pauses. */
+/** The next BATCH sessions. Meanwhile PostgreSQL copies the previous batch, sent in the pauses. */
 async function nextBatch(records: Iterator<SessionRecord>, prepare: Prepare): Promise<PreparedSession[]> {
   const batch: PreparedSession[] = []
   while (batch.length < BATCH) {

@@ -11,7 +11,7 @@ export interface AttemptDeps {
   prefix: string
 }
 
-/** The encryption context of an endpoint's secret: copied to another endpoint's row, it cannot be decrypted. */
+/** The encryption context of an endpoint's secret: it cannot be decrypted in another endpoint's row. */
 export const secretContext = (orgId: string, endpointId: string): string => `${orgId}/${endpointId}`
 
 /** One attempt: signs the stored body with the endpoint's current secrets and sends it. Never rejects. */

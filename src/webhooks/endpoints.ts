@@ -46,7 +46,7 @@ export const inOrganizationTransaction = <Result>(
     return await work(tx)
   }) as Promise<Result>
 
-/** A new signing secret, `whsec_` and 32 random bytes in base64, and the form in which it is stored for this endpoint. */
+/** A new signing secret, `whsec_` and 32 random bytes in base64, and its stored form. */
 function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string; stored: StoredSecret } {
   const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
   const sealed = box.seal(secret, secretContext(orgId, id))

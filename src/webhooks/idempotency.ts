@@ -13,7 +13,7 @@ export interface Idempotency {
   bodyHash: Uint8Array
 }
 
-/** `header` is null when it is missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
+/** `header` is null when missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
 export function idempotencyOf(header: string | null, body: unknown): Idempotency | undefined {
   if (header === null) return undefined
   if (!/^[ -~]+$/.test(header) || header.length > MAX_KEY_LENGTH) {

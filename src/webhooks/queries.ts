@@ -98,7 +98,7 @@ export async function insertEndpointRow(
     from (select clock_timestamp() as now) n`
 }
 
-/** Updates the given fields and wakes the worker: an endpoint that is enabled again may have due deliveries. */
+/** Updates the given fields and wakes the worker: an endpoint enabled again may have due deliveries. */
 export async function updateEndpointRow(
   tx: ISql,
   orgId: string,
@@ -118,7 +118,7 @@ export async function updateEndpointRow(
   await wakeWorker(tx, orgId)
 }
 
-/** Replaces the secret; the old one stays valid for `graceS` seconds. Returns when it expires; null for 0 seconds. */
+/** Replaces the secret; the old one is valid for `graceS` more seconds. Returns when it expires. */
 export async function replaceSecret(
   tx: ISql,
   orgId: string,

@@ -24,7 +24,7 @@ interface Claimer {
   add(orgId: string): void
   /** Claims nothing for `ms`. */
   pause(ms: number): void
-  /** The next claims search from the first waiting delivery again: a retry may be due before the last claimed delivery. */
+  /** The next claims search from the first waiting delivery again, since a retry may be due earlier. */
   resetCursors(): void
   /** Claims nothing more; resolves when no claim is running. */
   stop(): Promise<void>

@@ -40,7 +40,7 @@ interface Loop {
   drain(): Promise<void>
 }
 
-/** Starts delivering. `deps` must not throw synchronously; what they reject with is logged and tried again. */
+/** Starts delivering. `deps` must not throw synchronously; rejections are logged and tried again. */
 export function startLoop(deps: LoopDeps): Loop {
   const { log } = deps
   const slots = createSlots(deps.concurrency)

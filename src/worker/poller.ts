@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 /** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
 const POLL_MS = 500
 const MAX_POLL_MS = 2_000
-/** The pause after a query is this many times as long as the query, which takes 62 ms with 2,000 organizations. */
+/** The pause after a query, in durations of the query, which takes 62 ms with 2,000 organizations. */
 const PAUSE_FACTOR = 20
 
 export interface PollerDeps {

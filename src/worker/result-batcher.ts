@@ -5,13 +5,13 @@ import { inParts, type Outcome } from '../webhooks/outbox/settle.ts'
 
 /** Outcomes in one statement at most. */
 const MAX_BATCH = 128
-/** Concurrent statements, each of another organization: one that waits for a lock does not delay other organizations. */
+/** Concurrent statements, each of another organization: waiting for a lock does not delay the others. */
 export const SETTLE_CONNECTIONS = 4
 const FIRST_BACKOFF_MS = 50
 const MAX_BACKOFF_MS = 1_000
 
 interface ResultBatcherDeps<Held extends Outcome> {
-  /** Settles outcomes of one organization, all successes or all failures; resolves to the ids that took effect. */
+  /** Settles outcomes of an organization, all successes or all failures; returns the ids that took effect. */
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
   /** Called when outcomes are settled, or refused because their lease has ended. */
   onSettled: (orgId: string, outcomes: readonly Held[]) => void

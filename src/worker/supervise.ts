@@ -22,7 +22,7 @@ interface SupervisorOptions {
   tickMs?: number
 }
 
-/** Checks without a heartbeat after which the thread counts as hung. Not a duration: that also passes while the machine is suspended. */
+/** Checks without a heartbeat after which a thread is hung. No duration: a machine may be suspended. */
 const MISSED_HEARTBEATS = 10
 /** Heartbeats after which the backoff is reset. */
 const STEADY_HEARTBEATS = 60

@@ -24,7 +24,7 @@ const optionNameOf = (name: SettingName): string =>
     .slice(2)
     .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase())
 
-/** The context of a command from its flags and the environment. Throws OperatorError listing every wrong setting. */
+/** A command's context from flags and environment. Throws OperatorError listing every wrong setting. */
 export function contextOf(command: Command, started: ProcessContext): Context {
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
@@ -51,7 +51,7 @@ export const actionsOf =
     }
 export type Actions = ReturnType<typeof actionsOf>
 
-/** Runs `use` on the database of the settings, migrated. Uses the PostgreSQL of a running `serve`, or starts one. */
+/** Runs `use` on the migrated database. Uses the PostgreSQL of a running `serve`, or starts one. */
 export async function withDatabase<Result>(
   { config, log }: Pick<Context, 'config' | 'log'>,
   use: (sql: Sql) => Promise<Result>,

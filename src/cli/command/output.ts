@@ -46,7 +46,7 @@ function cellOf(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value)
 }
 
-/** Standard output as a stream: `write` resolves when the text is written, to false when the reader has closed the pipe. */
+/** Standard output as a stream: `write` resolves to false when the reader has closed the pipe. */
 export function outputStream(): { write(text: string): Promise<boolean> } {
   const writer = Bun.stdout.writer()
   return {

@@ -8,7 +8,7 @@ const CHUNK = 1024 * 1024
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 
-/** The size of a file in bytes; null for standard input (`-`). Throws OperatorError when it cannot be read. */
+/** A file's size in bytes; null for standard input (`-`). Throws OperatorError when it cannot be read. */
 export function sizeOf(path: string): number | null {
   if (path === '-') return null
   if (!existsSync(path)) throw new OperatorError(`no such file: ${path}`)

@@ -32,7 +32,7 @@ export async function doctor(context: Context, rebuild: boolean): Promise<void> 
   if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
 }
 
-/** Always ok: invalid settings end the program before any command runs. The message names the database and the prices. */
+/** Always ok: invalid settings end the program before a command runs. Names database and prices. */
 function checkSettings({ config }: Context): Check {
   const prices =
     config.modelPrices === null ? '' : `, own prices of ${Object.keys(config.modelPrices).length} models`

@@ -26,7 +26,7 @@ export interface RunningServer {
   database: OpenDatabase
   /** Rejects with OperatorError when the server cannot continue; never resolves. */
   failed: Promise<never>
-  /** Stops accepting, waits for requests in flight, drains the worker, closes the database. May be called twice. */
+  /** Stops accepting, awaits requests in flight, drains the worker, closes the database. Idempotent. */
   stop(): Promise<void>
 }
 

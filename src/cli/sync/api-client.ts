@@ -20,14 +20,14 @@ interface ApiClient {
   knownCommits: (project: string, shas: readonly string[]) => Promise<Set<string>>
 }
 
-/** After a connection error or a 5xx response: five attempts within eight seconds, longer than a server takes to restart. */
+/** After a connection error or a 5xx response; in total longer than a server takes to restart. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 /** Waits for the rate limit, whose window is a minute. */
 const MAX_LIMIT_WAITS = 10
 const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
 
-/** A client that sends batches to a server, without what was sent before. Throws OperatorError for a malformed key. */
+/** Sends batches to a server, without what was sent before. Throws OperatorError for a malformed key. */
 export async function createApiClient({ server, key, sendAll }: ApiClientOptions): Promise<ApiClient> {
   const parsed = parseKey(key)
   if (parsed === undefined)

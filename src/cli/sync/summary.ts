@@ -2,7 +2,7 @@ import type { RepositoryResult } from '../../agents/git/git.ts'
 import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 
-/** The result of a sync, as `--json` prints it. `received` counts the sessions and commits found, skipped ones included. */
+/** The result of a sync, as `--json` prints it. `received` counts sessions and commits, also skipped ones. */
 export interface Summary extends RecordCounts {
   received: number
   /** Files without sessions. */

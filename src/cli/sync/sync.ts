@@ -27,7 +27,7 @@ export interface SyncOptions {
   all?: true
 }
 
-/** `sync`: writes the sessions and commits found in the paths to the local database, or sends them to a server. */
+/** `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. */
 export async function sync(context: Context, paths: readonly string[], options: SyncOptions): Promise<void> {
   checkUsage(options)
   for (const path of paths) {

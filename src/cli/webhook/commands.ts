@@ -9,7 +9,7 @@ const MAX_STATUS = 599
 const SHOWN_DELIVERIES = 50
 const MAX_SHOWN_DELIVERIES = 1_000
 
-/** The signing secret from --secret, or from WEBHOOK_SECRET, which other users of the machine cannot see; null: neither. */
+/** The signing secret from --secret or WEBHOOK_SECRET, which other users cannot see; null: neither. */
 const secretOf = ({ env }: Context, given: string | undefined): string | null =>
   given || env.WEBHOOK_SECRET || null
 

@@ -14,7 +14,7 @@ export interface Verification {
   warning: string | null
 }
 
-/** Verifies the signatures of a delivery. Both forms have to be valid where both are sent, and one has to be sent. */
+/** Verifies the signatures of a delivery: one form has to be sent, and each that is sent to be valid. */
 export function verifyDelivery(
   secret: string | null,
   prefix: string,
@@ -40,7 +40,7 @@ export function verifyDelivery(
   return { signature: 'invalid', warning: 'signed with another secret, or changed on its way' }
 }
 
-/** A warning about a `webhook-timestamp` (Unix seconds) that receivers should refuse; null: recent, or not sent. */
+/** A warning about a `webhook-timestamp` (Unix seconds) that is too old or ahead; null: none. */
 export function ageWarning(timestamp: string | null, now: Date): string | null {
   if (timestamp === null) return null
   if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is no number of seconds'

@@ -15,7 +15,7 @@ interface VerifyOptions {
   timestamp?: string
 }
 
-/** `webhook verify`: checks the signature of the bytes on standard input. Throws OperatorError when it is not valid. */
+/** `webhook verify`: checks the signature of standard input. Throws OperatorError when it is not valid. */
 export async function verifyWebhook({ json }: Pick<Context, 'json'>, options: VerifyOptions): Promise<void> {
   const isValid = checkerOf(options)
   if (process.stdin.isTTY) printMessage('the body, as it was sent (Ctrl-D ends it):')

@@ -44,7 +44,7 @@ const MAX_SOCKET_PATH = 107
 const SHARED_HOME = '/var/cache/cloud-analytics'
 const FALLBACK_SOCKET_PREFIX = '/tmp/cloud-analytics-'
 
-/** Starts PostgreSQL on `dataDir`. Throws OperatorError when that is in use, not writable, on a full disk and so on. */
+/** Starts PostgreSQL on `dataDir`. Throws OperatorError when that is in use, not writable or full. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const embedded = await tryStartEmbedded(options)
   if (embedded === undefined) throw inUse(options.dataDir)

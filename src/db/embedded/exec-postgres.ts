@@ -7,7 +7,7 @@ import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { fileURLToPath } from 'node:url'
 import type { SystemUser } from './system-user.ts'
 
-/** The environment variable that makes this program execute postgres; its value is an `ExecRequest` as JSON. */
+/** The variable that makes this program execute postgres; its value is an `ExecRequest` as JSON. */
 export const EXEC_POSTGRES = 'CLOUD_ANALYTICS_EXEC_POSTGRES'
 
 interface ExecRequest {

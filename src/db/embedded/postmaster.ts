@@ -61,7 +61,7 @@ interface PostmasterOptions {
   log: Log
 }
 
-/** A running server. `exited` resolves to the reason of its exit; `stop` stops it, transactions are rolled back. */
+/** A running server. `exited` resolves to the reason of its exit; `stop` rolls transactions back. */
 interface Postmaster {
   pid: number
   exited: Promise<string>
@@ -142,7 +142,7 @@ async function keepLines(stream: ReadableStream<Uint8Array>, lines: string[], lo
   }
 }
 
-/** Waits until the server's pid file says that it is ready (true), as pg_ctl does, or until it has ended (false). */
+/** Waits until the pid file says that the server is ready (true), as pg_ctl does, or it ends (false). */
 async function becomesReady(child: Child, { cluster, log }: PostmasterOptions): Promise<boolean> {
   let noticeAt = performance.now() + SLOW_START_NOTICE_MS
   for (;;) {
@@ -208,7 +208,7 @@ function startFailure(child: Child, { cluster, user }: PostmasterOptions): Opera
   )
 }
 
-/** The error when root may not change its uid: in a container without that capability or with a single uid. */
+/** The error when root may not change its uid: in a container without the capability or with one uid. */
 export function cannotSwitchUser(user: SystemUser | undefined): OperatorError {
   return new OperatorError(
     `PostgreSQL cannot run as root, and this process may not switch to uid ${user?.uid}: run as an ordinary user, or set DATABASE_URL`,

@@ -45,7 +45,7 @@ function mayEnter(folder: string, user: SystemUser): boolean {
   return (mode & OTHERS_MAY_ENTER) !== 0
 }
 
-/** Makes the user the owner of the folder and of everything below it; nothing to do when the folder has that owner. */
+/** Makes the user the owner of the folder and of everything below it, unless the folder has that owner. */
 export function changeOwner(folder: string, user: SystemUser): void {
   if (statSync(folder).uid === user.uid) return
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -28,7 +28,7 @@ export async function unpackProgram(assets: Assets, folder: string, options: Unp
   })
 }
 
-/** Unpacks the fresh cluster to `folder`, which must not exist; `prepare` is called before it gets its name. */
+/** Unpacks a new cluster to `folder`, which must not exist; `prepare` is called before it gets its name. */
 export async function unpackCluster(
   assets: Assets,
   folder: string,

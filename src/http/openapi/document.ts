@@ -206,7 +206,7 @@ function bodyOf({ path, hooks }: Operation, options: BodyOptions, components: Co
   return { required, content }
 }
 
-/** The responses that a route declares itself, by `response` or, where they are not JSON, by `detail.responses`. */
+/** The responses that a route declares by `response` or, where they are not JSON, `detail.responses`. */
 function successResponses(operation: Operation, components: Components): Record<string, Schema> {
   const { method, path, hooks, base, limited } = operation
   const declared = hooks.response as Record<string, Schema> | undefined

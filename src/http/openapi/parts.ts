@@ -24,7 +24,7 @@ type HeaderName = keyof typeof HEADERS
 
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
 
-/** References to the headers of a response: those of every response, those of the limit where there is one, and `more`. */
+/** References to a response's headers: those of every response, those of the limit, and `more`. */
 export function headersOf(limited: boolean, more: readonly HeaderName[] = []) {
   const names: HeaderName[] = ['X-Request-Id', ...(limited ? LIMIT_HEADERS : []), ...more]
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

@@ -64,7 +64,7 @@ export interface Components {
   schemas: Record<string, Schema>
   /** The schema in plain form, those inside it that have a `title` replaced by references. */
   plain(schema: unknown): Schema
-  /** Adds the plain schema under `name`, with a number when another schema has that name; returns a reference to it. */
+  /** Adds the plain schema under `name` (numbered if that is taken) and returns a reference to it. */
   named(name: string, schema: unknown): Schema
 }
 

@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net'
 export const MAX_URL_LENGTH = 2_048
 
 export interface Egress {
-  /** The parsed URL without fragment and without the host's final dot; or the problem, as a text that follows "the URL". */
+  /** The URL without fragment and final dot of the host; or the problem, as a text after "the URL". */
   checkUrl(text: string): { url: URL } | { problem: string }
   /** Whether a connection to this address is allowed; false for a text that is not an address. */
   isAllowed(address: string): boolean

@@ -22,7 +22,7 @@ import { isInterim } from './response-head.ts'
 
 /** For TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** From the head of a response to the end of its body. Then the exchange ends: the status alone decides the result. */
+/** From the head of a response to the end of its body, which is not needed: the status decides. */
 const BODY_TIMEOUT_MS = 5_000
 /** Responses of 1xx before the final one. */
 const MAX_INTERIM = 16
@@ -55,7 +55,7 @@ interface Exchange {
   resolve(result: ExchangeResult): void
 }
 
-/** Ends the exchange; only the first call counts. Once a response has begun, its status decides, not `failure`. */
+/** Ends the exchange; only the first call counts. If there is a response, its status replaces `failure`. */
 function finish(exchange: Exchange, failure: Failure | null, isComplete = false): void {
   if (exchange.isOver) return
   exchange.isOver = true

@@ -93,7 +93,7 @@ const isExhausted = (error: unknown): boolean => {
   return EXHAUSTED.has(code) && !(code === 'EADDRNOTAVAIL' && isIPv6(field(error, 'address')))
 }
 
-/** The failure for an error of the connection in this phase. A name with several addresses fails with an AggregateError. */
+/** The failure for an error in this phase. A name with several addresses fails with an AggregateError. */
 export function connectionFailure(error: unknown, phase: Phase): Failure {
   if (error instanceof ResponseError) return protocolFailure(error.message)
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error]

@@ -6,13 +6,13 @@ import { type Egress, loopbackOf } from './egress.ts'
 // Names are resolved here and not by the connection, so that every address is checked before it is used. Only
 // DNS is queried, not /etc/hosts.
 
-/** A name's addresses, IPv4 first. Rejects when `signal` aborts, and with a code such as ENOTFOUND when there are none. */
+/** A name's addresses, IPv4 first. Rejects when `signal` aborts, or with a code such as ENOTFOUND. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 
 /** How long a look-up may take. */
 export const LOOKUP_TIMEOUT_MS = 3_000
 
-/** How long IPv6 is awaited after IPv4, or IPv4 after IPv6: some DNS servers never answer queries for IPv6. */
+/** How long the second of IPv4 and IPv6 is awaited: some DNS servers never answer queries for IPv6. */
 const OTHER_FAMILY_MS = 500
 
 /** Queries the DNS servers of this machine, or these (`address` or `address:port`). */

@@ -9,7 +9,7 @@ import {
   type ResponseHead,
 } from './response-head.ts'
 
-/** Limit for the heads of one response, interim ones too; and for its trailers and chunk extensions together. */
+/** Limit for the heads of one response, interim ones too; and for its trailers and chunk extensions. */
 const MAX_HEAD_BYTES = 16_384
 const LF = 10
 

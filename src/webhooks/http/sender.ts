@@ -19,7 +19,7 @@ export interface Sender {
 
 const failed = (failure: ExchangeResult['failure']): ExchangeResult => ({ response: null, failure })
 
-/** A sender with a connection pool of its own. It checks each URL once, and the addresses of its host at each attempt. */
+/** A sender with its own connection pool. Checks each URL once, and its host's addresses at each attempt. */
 export function createSender(options: SenderOptions): Sender {
   const { egress } = options
   const pool = createConnectionPool(options.ca)

@@ -1,4 +1,4 @@
-/** Repeats `run`, which changes at most `limit` rows and returns their number, until it changes fewer. Returns the sum. */
+/** Repeats `run`, which returns how many rows it changed, until that is below `limit`. Returns the sum. */
 export async function inBatches(limit: number, run: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

@@ -138,7 +138,7 @@ export type EventData = { [Name in EventName]: Static<(typeof EVENTS)[Name]['dat
   'webhook.test': Static<typeof WebhookTest>
 }
 
-/** The body of every event. It has the name twice, for receivers that read `event` and for those that read `type`. */
+/** The body of every event. Some receivers read the name from `event`, others from `type`. */
 export const Envelope = Type.Object({
   id: Type.String({ pattern: '^evt_', description: 'The same at every attempt and in every redelivery' }),
   event: Type.String({ description: 'Name of the event' }),

@@ -8,9 +8,9 @@ import { MAX_LOST } from './lease.ts'
 // one organization. Rows are selected by an array of ids: PostgreSQL then reads them by their key even while
 // its statistics do not know the organization, which it may not do in a join.
 
-/** Failures in a row after which an endpoint counts as failing: it has no reserved slots and is skipped for PACE_MS. */
+/** Failures in a row after which an endpoint is failing: without reserved slots, skipped for PACE_MS. */
 export const FAILING_AFTER = 5
-/** How long a failing endpoint is skipped after a failure: a refused connection fails within a millisecond. */
+/** How long a failing endpoint is skipped after a failure: a connection is refused within a millisecond. */
 export const PACE_MS = 100
 
 /** A delivery and its attempt, which `claim` has begun. */

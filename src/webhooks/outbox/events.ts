@@ -67,7 +67,7 @@ export async function emit(
   if (batch.length > 0) await store(tx, orgId, at, batch, endpointsOf)
 }
 
-/** Events and deliveries are unnested without a join: PostgreSQL does not know their number when it plans one. */
+/** No join of unnested arrays: PostgreSQL does not know their length when it plans one. */
 async function store(
   tx: ISql,
   orgId: string,

@@ -16,7 +16,7 @@ export interface SecretBox {
   readonly digest: Uint8Array
   /** Encrypts `text` for this `context`. The result is 29 bytes longer than the text in UTF-8. */
   seal(text: string, context: string): Uint8Array
-  /** Decrypts. Throws when the key or the context is another, or a bit has changed; the error does not contain the text. */
+  /** Decrypts. Throws, without the text in the error, when the key, the context or a bit differs. */
   open(sealed: Uint8Array, context: string): string
 }
 

@@ -32,7 +32,7 @@ export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void
   })
 }
 
-/** Prevents that the key is replaced before the transaction, which stores a secret, ends. Throws when it was replaced. */
+/** Prevents replacement of the key until a transaction that stores a secret ends. Throws if replaced. */
 export async function lockSecretKey(tx: ISql, digest: Uint8Array): Promise<void> {
   await insertUnlessThere(tx, digest)
   const [known] = await tx<{ digest: Uint8Array }[]>`

@@ -80,7 +80,7 @@ function removeAccessOfOthers(file: string, descriptor: number): void {
   }
 }
 
-/** Writes and flushes a draft, then links it to its name, so that no process reads a part of it. The first process wins. */
+/** Writes a draft and links it to its name, so that no process reads a part. The first process wins. */
 function makeKey(file: string): void {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -77,7 +77,7 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
 
 const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
 
-/** The headers of an attempt, signed with `secret` and, during the grace period of a rotation, with the previous secret too. */
+/** The headers of an attempt, signed with `secret` and, during a grace period, the previous secret too. */
 export function signedHeaders(
   request: AttemptIdentity & { secret: string; previousSecret: string | null; body: string },
 ): Record<string, string> {
@@ -93,7 +93,7 @@ export function signedHeaders(
 
 const MASKED = 'sha256=***'
 
-/** The same headers with masked signatures, to be shown; `hasPrevious`: during the grace period of a rotation. */
+/** The same headers with masked signatures; `hasPrevious`: during the grace period of a rotation. */
 export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): Record<string, string> {
   return headersOf(identity, {
     current: MASKED,
