@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { codeOf, OperatorError } from './errors.ts'
+import { codeOf, messageOf, OperatorError } from './errors.ts'
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts'
 import { type PriceOverrides, parsePriceOverrides } from './model-prices.ts'
 import {
@@ -21,7 +21,7 @@ import {
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** Connections of the pool that the embedded server takes; it has some more for the worker and commands. */
+/** The largest DATABASE_POOL with the embedded server, which has more for the worker and commands. */
 export const MAX_EMBEDDED_POOL = 40
 
 type Environment = Record<string, string | undefined>
@@ -35,8 +35,8 @@ interface Setting<Name extends string, Value> {
 }
 
 /**
- * A setting with a default that `--help` shows: the text that would set it. A default that is null, or a function of the
- * environment, is not shown.
+ * Declares a setting. A default given as text is parsed like a value and shown by `--help`; null, or a
+ * function of the environment, is not shown.
  */
 function setting<const Name extends string, Value>(
   name: Name,
@@ -65,7 +65,8 @@ function setting<const Name extends string, Value>(
 
 const port = integer(0, 65_535)
 
-// A socket directory leaves the URL's host empty (postgres:///name?host=/run/postgresql), so only the form is checked.
+// A socket directory leaves the URL's host empty (postgres:///name?host=/run/postgresql), so only the form is
+// checked.
 const databaseUrl = matching(/^postgres(ql)?:\/\/\S+$/, 'must be a URL that begins with postgres://')
 
 const rateLimits: Parser<Record<Plan, number>> = (text) => {
@@ -88,7 +89,7 @@ const headerPrefix = matching(
   'must be the beginning of a header name, as X-Service',
 )
 
-// Read at the start, so that a wrong file is an error before the first session is priced.
+// The file is read at the start, so that an invalid one is an error before the first session is priced.
 const modelPrices: Parser<PriceOverrides> = (file) => {
   let text: string
   try {
@@ -99,17 +100,17 @@ const modelPrices: Parser<PriceOverrides> = (file) => {
   try {
     return parsePriceOverrides(text)
   } catch (error) {
-    return new Invalid(`is no file of prices: ${error instanceof Error ? error.message : error}`)
+    return new Invalid(`is no file of prices: ${messageOf(error)}`)
   }
 }
 
-/** The data directory without DATA_DIR. */
+/** The default of DATA_DIR. */
 export function defaultDataDir(env: Environment): string {
   if (process.getuid?.() === 0) return '/var/lib/cloud-analytics'
   return join(env.XDG_DATA_HOME || join(home(), '.local', 'share'), 'cloud-analytics')
 }
 
-/** A container's uid may have no passwd entry: then there is no home, and DATA_DIR has to be given. */
+/** A container's uid may have no passwd entry, hence no home directory: then DATA_DIR has to be set. */
 function home(): string {
   try {
     return homedir()
@@ -119,7 +120,7 @@ function home(): string {
 }
 
 /** Every setting, in the order of `--help`: variable, parser, default, help text. */
-// biome-ignore format: one line a setting
+// biome-ignore format: one line for each setting
 const TABLE = {
   host: setting('HOST', matching(/^[A-Za-z0-9.:%_-]+$/, 'must be a host name or an address'), '127.0.0.1', 'address to listen on'),
   port: setting('PORT', port, '8080', 'port to listen on, 0 for any free one'),
@@ -163,8 +164,8 @@ export const SETTINGS: readonly Setting<SettingName, unknown>[] = Object.values(
 export const flagOf = (name: SettingName): string => `--${name.toLowerCase().replaceAll('_', '-')}`
 
 /**
- * The settings: `flags` (by variable) before `env` before the defaults; an empty text counts as not given. Throws one
- * OperatorError with exit code 2 that lists every wrong one.
+ * Reads the settings: `flags` (by variable) come before `env`, and `env` before the defaults; an empty
+ * variable counts as not set. Throws one OperatorError with exit code 2 that lists every invalid setting.
  */
 export function loadConfig(env: Environment, flags: Partial<Record<SettingName, string>> = {}): Config {
   const problems: string[] = []

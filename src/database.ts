@@ -19,7 +19,7 @@ export interface OpenDatabase {
   sql: Sql
   /** The pool behind `sql`. */
   pool: ReconnectingPool
-  /** For more pools: the worker's, and the client that listens. */
+  /** What further pools connect to: the writes' and the worker's. */
   target: ConnectTarget
   /** Present when this process started the server. */
   embedded?: Embedded
@@ -27,21 +27,22 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** A command runs one statement after the other, and several may run beside a server. */
+/** A command runs one statement at a time, and several commands may run beside a server. */
 const COMMAND_CONNECTIONS = 2
 const POLL_MS = 20
-/** How long a command waits for a server that is starting, and a server for a command that runs PostgreSQL. */
+/** How long a command waits for a starting server, and a server for a command that runs PostgreSQL. */
 const WAIT_LIMIT_MS = 30_000
-/** For a process that has not yet published its role, and for a server that was just killed. */
+/** How long to wait for a process that has not published its role, and for a server that was just killed. */
 const SHORT_WAIT_LIMIT_MS = 1_000
 
 /**
- * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the embedded one and
- * fails when another server uses it; `command` connects to the running one, or starts it until `close`, and opens two
- * connections at most. Does not migrate. Throws OperatorError, never with a password in it.
+ * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the
+ * embedded one and fails when another server uses it; `command` connects to the running one, or starts it
+ * until `close`, and opens two connections at most. Does not migrate. Throws OperatorError, never with a
+ * password in it.
  */
 export async function openDatabase(config: DatabaseConfig, role: Role, log: Log): Promise<OpenDatabase> {
-  const { target, embedded } = await locate(config, role, log)
+  const { target, embedded } = await findOrStart(config, role, log)
   const timeout = role === 'command' ? { statementTimeoutMs: 0 } : {}
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
   const pool = createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...timeout })
@@ -66,7 +67,7 @@ export async function openDatabase(config: DatabaseConfig, role: Role, log: Log)
   return { sql, pool, target, close, ...(embedded === undefined ? {} : { embedded }) }
 }
 
-async function locate(
+async function findOrStart(
   { databaseUrl, dataDir }: DatabaseConfig,
   role: Role,
   log: Log,

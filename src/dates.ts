@@ -1,5 +1,5 @@
-// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone cannot check them: it reads
-// 2026-02-30 as 2 March.
+// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone cannot check them:
+// it reads 2026-02-30 as 2 March.
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
@@ -46,8 +46,8 @@ export function normalizeTimestamp(text: string): string {
 const FRACTION = /\.(\d+)/
 
 /**
- * An RFC 3339 timestamp as microseconds since 1970; further digits are cut. The text must pass `isTimestamp`. `Date`
- * gives the whole seconds only: it has no microseconds.
+ * An RFC 3339 timestamp as microseconds since 1970; further digits are cut. The text must pass `isTimestamp`.
+ * `Date` gives the whole seconds only: it has no microseconds.
  */
 export function microsOf(text: string): bigint {
   const fraction = FRACTION.exec(text)?.[1] ?? ''
@@ -67,7 +67,7 @@ export function timestampOf(micros: bigint): string {
 /** The last day of the four-digit years; no range ends later. */
 export const LAST_DATE = '9999-12-31'
 
-/** Whether `addDays` or `addMonths` returned a date after LAST_DATE: ISO 8601 writes those years with a sign. */
+/** Whether a date of `addDays` or `addMonths` is after LAST_DATE: ISO 8601 writes those with a sign. */
 export function isPastLastDate(date: string): boolean {
   return date.startsWith('+')
 }
@@ -102,7 +102,7 @@ export function mondayOf(date: string): string {
   return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
 }
 
-/** Rollup rows of one grain with `from` <= bucket < `before`; without one of them that end is open. */
+/** Rollup rows of one grain with `from` <= bucket < `before`; a bound that is undefined does not limit. */
 export interface Span {
   grain: 'day' | 'month'
   from?: string | undefined
@@ -110,11 +110,11 @@ export interface Span {
 }
 
 /**
- * The rollup rows that cover a range of days, both ends included, each day once: whole months, and single days at the
- * ends.
+ * The rollup rows that cover a range of days, both ends included, each day once: whole months, and single
+ * days at the ends.
  */
 export function spansOf(from: string | undefined, to: string | undefined): Span[] {
-  // no date comes after the last one
+  // LAST_DATE has no next day
   const before = to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1)
   const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
   const endMonth = before === undefined ? undefined : monthOf(before)

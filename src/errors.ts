@@ -1,4 +1,4 @@
-/** Error codes of the API, each with its HTTP status. 404, 405, 413, 414 and 415 share codes: see `ApiError`. */
+/** Error codes of the API with their HTTP status. 404, 405, 413, 414 and 415 share codes: see `ApiError`. */
 export const STATUS_OF_CODE = {
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
@@ -17,8 +17,8 @@ export interface FieldProblem {
 }
 
 /**
- * An error that the client can correct: sent as the error body, with the code's status or, where a code has several,
- * `status`.
+ * An error that the client can correct: sent as the error body, with the code's status or, where a code has
+ * several, `status`.
  */
 export class ApiError extends Error {
   readonly status: number
@@ -39,7 +39,7 @@ export function validationError(...problems: FieldProblem[]): ApiError {
   return new ApiError('VALIDATION_ERROR', message, { details: problems })
 }
 
-/** An error that the operator can correct: printed as one line without a stack. Exit code 1: failed, 2: wrong usage. */
+/** An error that the operator can correct: printed without a stack. Exit code 1: failed, 2: wrong usage. */
 export class OperatorError extends Error {
   constructor(
     message: string,

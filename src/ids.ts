@@ -38,8 +38,8 @@ export function newId(prefix: IdPrefix): string {
 const TIME_LENGTH = 8
 
 /**
- * A new id that sorts by the millisecond it is made in, so that rows made together are neighbours in an index: 8
- * characters of time and 12 random ones (62 bits).
+ * A new id that sorts by the millisecond it is made in, so that rows made together are adjacent in an index:
+ * 8 characters of time and 12 random ones (62 bits).
  */
 export function newOrderedId(prefix: IdPrefix, now: Date): string {
   return `${orderedIdFloor(prefix, now)}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`
@@ -56,7 +56,7 @@ export function derivedId(prefix: IdPrefix, ...parts: (string | number)[]): stri
   return `${prefix}_${BigInt(`0x${digest}`).toString(36).padStart(ID_LENGTH, '0').slice(0, ID_LENGTH)}`
 }
 
-/** `count` lower-case letters and digits: the public part of an API key, request ids. */
+/** `count` random lower-case letters and digits, for the public part of API keys and for request ids. */
 export function randomLowerAlnum(count: number): string {
   return randomText(LOWER_ALNUM, count)
 }

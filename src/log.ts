@@ -1,5 +1,5 @@
-// Structured log lines on standard error; standard output is for results of commands. Fields with the name of a
-// secret and values with the form of a secret are masked here, since every line passes through.
+// Structured log lines on standard error; standard output is for results of commands. Fields with the name of
+// a secret and values with the form of a secret are masked here, since every line passes through.
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -18,7 +18,7 @@ const MASK = '[redacted]'
 const SECRET_NAME =
   /^((proxy-)?authorization|(set-)?cookie|password|secret|secret[_-]?key|token|(x-)?api[_-]?key|key|database_?url)$/i
 
-/** Forms of secrets anywhere in a text; those whose end has no form of its own consist of `characters`. */
+/** Matches secrets in a text. Bearer tokens and passwords, whose form is not known, are `characters`. */
 const secretForms = (characters: string) =>
   new RegExp(
     [
@@ -31,17 +31,17 @@ const secretForms = (characters: string) =>
     ].join('|'),
     'gi',
   )
-const IN_TEXT = secretForms('\\S+')
-/** In a line of JSON a text ends at its quote. */
-const IN_LINE = secretForms('(?:\\\\.|[^\\s"\\\\])+')
+const SECRET_IN_TEXT = secretForms('\\S+')
+/** In a line of JSON a string ends at its quote, which must not be masked. */
+const SECRET_IN_LINE = secretForms('(?:\\\\.|[^\\s"\\\\])+')
 
 /** The text with API keys, signing secrets, bearer tokens and passwords in URLs masked. */
 export function redact(text: string): string {
-  return text.replace(IN_TEXT, MASK)
+  return text.replace(SECRET_IN_TEXT, MASK)
 }
 
-/** For JSON.stringify: masks by name and by form, at any depth. */
-function safe(name: string, value: unknown): unknown {
+/** The replacer for JSON.stringify: masks secrets by name and by form, at any depth. */
+function masked(name: string, value: unknown): unknown {
   if (SECRET_NAME.test(name) && value !== undefined) return MASK
   if (typeof value === 'string') return redact(value)
   if (typeof value === 'bigint') return String(value)
@@ -56,23 +56,28 @@ export function createLog(
 ): Log {
   const threshold = LOG_LEVELS.indexOf(level)
   const render = format === 'json' ? jsonLine : prettyLine
-  const at = (name: LogLevel) => {
+  const writerOf = (name: LogLevel) => {
     if (LOG_LEVELS.indexOf(name) < threshold) return () => {}
     return (message: string, fields: LogFields = {}) =>
-      write(render(name, redact(message), fields).replace(IN_LINE, MASK))
+      write(render(name, redact(message), fields).replace(SECRET_IN_LINE, MASK))
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return {
+    debug: writerOf('debug'),
+    info: writerOf('info'),
+    warn: writerOf('warn'),
+    error: writerOf('error'),
+  }
 }
 
 function jsonLine(level: LogLevel, message: string, fields: LogFields): string {
-  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, safe)}\n`
+  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, masked)}\n`
 }
 
 function prettyLine(level: LogLevel, message: string, fields: LogFields): string {
   const tail = Object.entries(fields)
     .map(([name, value]) => {
-      const shown = safe(name, value)
-      return ` ${name}=${typeof shown === 'string' ? shown : JSON.stringify(shown, safe)}`
+      const shown = masked(name, value)
+      return ` ${name}=${typeof shown === 'string' ? shown : JSON.stringify(shown, masked)}`
     })
     .join('')
   return `${new Date().toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}${tail}\n`

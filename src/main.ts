@@ -1,11 +1,11 @@
 import { EXEC_POSTGRES, execPostgres } from './db/embedded/exec-postgres.ts'
 
-// A copy of this program executes the embedded PostgreSQL; nothing else may run in it.
+// Then this process is the copy of the program that becomes the embedded PostgreSQL, and does nothing else.
 if (process.env[EXEC_POSTGRES] !== undefined) execPostgres()
 
 if (Bun.isMainThread) {
   const { runCommandLine } = await import('./cli/program.ts')
-  // Only in the entry point is this URL valid both from source and in the executable.
+  // Here, since only in the entry point this URL is valid both from source and in the executable.
   const spawnWorker = () => new Worker(new URL('./worker/worker.ts', import.meta.url))
   process.exit(await runCommandLine(process.argv.slice(2), { env: process.env, spawnWorker }))
 }

@@ -1,7 +1,7 @@
-/** Values kept at most; the oldest is removed first. */
+/** Values in the cache at most; the oldest is removed first. */
 const MAX_VALUES = 1_000
 
-/** A pure function that keeps the values of the latest keys; what it throws is not kept. */
+/** `make`, a pure function, with a cache of the values it returned last. Errors are not cached. */
 export function memoize<Value>(make: (key: string) => Value): (key: string) => Value {
   const values = new Map<string, Value>()
   return (key) => {

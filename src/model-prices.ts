@@ -1,3 +1,5 @@
+import { messageOf } from './errors.ts'
+
 // Prices of models set by the operator, which replace the built-in ones.
 
 /** USD per million tokens, as the operator's MODEL_PRICES file gives them. */
@@ -17,7 +19,7 @@ export function parsePriceOverrides(text: string): PriceOverrides {
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new Error(`not JSON (${error instanceof Error ? error.message : error})`)
+    throw new Error(`not JSON (${messageOf(error)})`)
   }
   if (!isObject(parsed)) throw new Error('must be an object of models')
   const entries = Object.entries(parsed)

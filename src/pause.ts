@@ -1,4 +1,4 @@
-/** A large batch takes a second or more to check and score; other requests are served this often meanwhile. */
+/** A large batch takes a second or more to check and score: other requests are served in between. */
 const PAUSE_AFTER_MS = 20
 
 /** A function to await in a long loop: every 20 ms it lets the event loop run. */

@@ -1,6 +1,6 @@
 // Parsers of settings: from the text of a flag or an environment variable to a value.
 
-/** Why a text is no valid value. `reason` never repeats the text, which may be a secret. */
+/** Why a text is not a valid value. `reason` never contains the text, which may be a secret. */
 export class Invalid {
   constructor(readonly reason: string) {}
 }

@@ -1,18 +1,18 @@
 /** A line of a file. */
 export interface Line {
-  /** From 1; blank lines count and are left out. */
+  /** From 1. Blank lines are counted, but not returned. */
   number: number
   /** Undefined when the line is longer than the limit. */
   text: string | undefined
 }
 
-/** A tool result of 67 MB on one line has been seen; such a line holds no usage and is named instead of read. */
+/** Tool results of 67 MB on one line exist. Such a line holds no usage: only its number is reported. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024
 const NEWLINE = 10
 
 /**
- * The lines of a stream of bytes: at most one line and one chunk are in memory, and a chunk may be filled again once the
- * next is asked for. Bytes that are not UTF-8 become U+FFFD.
+ * The lines of a stream of bytes. At most one line and one chunk are in memory; a chunk's buffer may be
+ * reused when the next chunk is requested. Bytes that are not UTF-8 become U+FFFD.
  */
 export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 1

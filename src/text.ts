@@ -7,19 +7,20 @@ const REPLACEMENT = '\uFFFD'
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 /**
- * Adds to `problems`, up to `most`, every string in `value`, names of fields included, that PostgreSQL cannot store.
+ * Adds to `problems`, up to `limit`, every string in `value`, names of fields included, that PostgreSQL
+ * cannot store.
  */
-export function findUnstorable(value: unknown, field: string, problems: FieldProblem[], most: number): void {
-  if (problems.length >= most) return
+export function findUnstorable(value: unknown, field: string, problems: FieldProblem[], limit: number): void {
+  if (problems.length >= limit) return
   if (typeof value === 'string') {
     if (isStorable(value)) return
     problems.push({ field: field || 'body', message: 'must not contain NUL or unpaired surrogates' })
   } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) findUnstorable(item, `${field}[${index}]`, problems, most)
+    for (const [index, item] of value.entries()) findUnstorable(item, `${field}[${index}]`, problems, limit)
   } else if (value !== null && typeof value === 'object') {
     for (const [name, item] of Object.entries(value)) {
-      findUnstorable(name, field, problems, most)
-      findUnstorable(item, field === '' ? name : `${field}.${name}`, problems, most)
+      findUnstorable(name, field, problems, limit)
+      findUnstorable(item, field === '' ? name : `${field}.${name}`, problems, limit)
     }
   }
 }

@@ -1,9 +1,10 @@
 import type { Sql } from '../db/client.ts'
 
 /**
- * The schema `public` of a database as SQL that creates it, read from PostgreSQL's catalog. Tables, indexes and
- * functions are ordered by name, so that the text depends neither on how the schema came about nor on the server's version
- * (15 to 18). Foreign keys follow the tables, which may name each other.
+ * The schema `public` of a database as SQL that creates it, read from PostgreSQL's catalog. Tables, indexes
+ * and functions are ordered by name, so that the text depends neither on the migrations that made the schema
+ * nor on the server's version (15 to 18). Foreign keys follow all tables, since tables may refer to each
+ * other.
  */
 export async function describeSchema(sql: Sql): Promise<string> {
   const [tables, foreignKeys, indexes, functions] = await Promise.all([
@@ -82,7 +83,7 @@ async function describeForeignKeys(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.text)
 }
 
-/** Indexes but for those that belong to a constraint. */
+/** Indexes, except those of constraints. */
 function describeIndexes(sql: Sql): Promise<{ table: string; text: string }[]> {
   return sql`
     select c.relname as table, pg_get_indexdef(i.indexrelid, 0, true) as text

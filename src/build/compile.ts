@@ -8,12 +8,12 @@ import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
 import { PACKED_FOLDER, packFiles } from './pack-files.ts'
 
 /**
- * Above all limits of the API, so that a URL or header that is too long gets the API's own error. At the default of
- * 16 KiB the server library answers 431 itself, with an empty body.
+ * Above all limits of the API, so that a URL or header that is too long gets the API's own error. At the
+ * default of 16 KiB the server library answers 431 itself, with an empty body.
  */
 export const MAX_HTTP_HEADER_BYTES = 2 * 1024 * 1024
 
-/** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with the PostgreSQL of `target` inside. */
+/** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with PostgreSQL for `target`. */
 export async function compile(target: Target, outfile: string): Promise<void> {
   await pack(target)
   packFiles()
@@ -25,14 +25,16 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       'build',
       '--compile',
       `--target=bun-${target}`,
-      // Without `--minify-identifiers`: Elysia reads the source text of its handlers, and would skip validation and hooks.
+      // Without `--minify-identifiers`: Elysia reads the source text of its handlers, and would skip
+      // validation and hooks.
       '--minify-whitespace',
       '--minify-syntax',
-      // Halves the time of a cold start. Needs esm: with cjs, import.meta.url would contain the paths of this machine.
+      // Halves the time of a cold start. Needs esm: with cjs, import.meta.url would contain the paths of this
+      // machine.
       '--bytecode',
       '--format=esm',
       '--sourcemap',
-      // Files in the working folder are not its configuration.
+      // The executable must not read .env and bunfig.toml of the working folder.
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
       `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
@@ -40,7 +42,7 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       assetsFolder(target),
       '--asset',
       PACKED_FOLDER,
-      // Puts the worker at worker/worker, the path in main's URL for it, as in the source.
+      // Keeps the worker at worker/worker, the path that main.ts names, as in the source.
       '--root',
       'src',
       'src/main.ts',
@@ -52,11 +54,12 @@ export async function compile(target: Target, outfile: string): Promise<void> {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if (exitCode !== 0) throw new Error('bun build failed')
-  // Pages that are not on disk yet cannot be released: a start right after the build would use 18 MB more memory.
+  // Pages that are not on disk yet cannot be released: a start right after the build would use 18 MB more
+  // memory.
   const built = openSync(outfile, 'r')
   fsyncSync(built)
   closeSync(built)
-  // The executable contains its source maps; these are copies.
+  // The executable contains its source maps; the files are copies.
   for (const name of readdirSync(dirname(outfile))) {
     if (name.endsWith('.map')) rmSync(join(dirname(outfile), name))
   }

@@ -1,14 +1,14 @@
-// Runs the server from source and restarts it when a file below src changes: `bun run dev`, with the server's flags.
-// Not `bun --watch`: it replaces the process in place, so that the embedded PostgreSQL, which stops when its parent
-// ends, goes on and holds the data directory; each restart then waits 30 s for it.
+// Runs the server from source and restarts it when a file below src changes: `bun run dev`, with the server's
+// flags. Not `bun --watch`: it replaces the process in place, so that the embedded PostgreSQL, which stops
+// when its parent ends, continues and holds the data directory; each restart would wait 30 s for it.
 
 import { watch } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { MAX_HTTP_HEADER_BYTES } from './compile.ts'
+import { ROOT } from './files.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
 const DATA_DIR = join(ROOT, 'dist/dev')
-/** Editors and git write several files at once. */
+/** How long no file must change before a restart: editors and git write several files at once. */
 const QUIET_MS = 100
 
 const start = () =>

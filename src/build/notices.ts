@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ROOT, readPackage } from './files.ts'
 
 const LICENCE_FILE = /^licen[sc]e([.-].*)?$/i
-/** Texts required in addition to the licence: Apache's NOTICE, and the licences of packages inside a bundle. */
+/** Texts required beside the licence: Apache's NOTICE, and the licences of packages inside a bundle. */
 const NOTICE_FILE = /^notice(\.(txt|md))?$|^swagger-ui-bundle\.js\.LICENSE\.txt$/i
 const COPYRIGHT_LINE = /^\W*copyright (?!notice|holder|owner|law|licen[sc]e|and )/i
 

@@ -1,4 +1,5 @@
-// Prints the OpenAPI document: `bun run openapi`, to validate it or to generate clients from it. Needs no database.
+// Prints the OpenAPI document: `bun run openapi`, to validate it or to generate clients from it. Needs no
+// database.
 
 import { createApp } from '../app.ts'
 import { loadConfig } from '../config.ts'

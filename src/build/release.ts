@@ -1,19 +1,21 @@
-// Builds what a release consists of into dist/release: the executable of every target, SHA256SUMS, and NOTES.md from
-// CHANGELOG.md. It neither tags nor publishes; it prints the git commands that do. `bun run release`
+// Builds the files of a release into dist/release: the executable of every target, SHA256SUMS, and NOTES.md
+// from CHANGELOG.md. It neither tags nor publishes; it prints the git commands that do. Run: `bun run
+// release`.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
+import { messageOf } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { compile } from './compile.ts'
+import { ROOT } from './files.ts'
 import { TARGETS, type Target } from './pack.ts'
 
-const ROOT = resolve(import.meta.dir, '../..')
 const FOLDER = 'dist/release'
 
 /** The file name of a version's executable for `target`. */
 export const releaseName = (version: string, target: Target): string => `cloud-analytics-${version}-${target}`
 
-/** The text below the heading `## <version>` or `## <version> - <date>`; undefined without heading or text. */
+/** The text below `## <version>` or `## <version> - <date>`; undefined without heading or text. */
 export function notesOf(changelog: string, version: string): string | undefined {
   const [, ...sections] = changelog.split(/^## /m)
   for (const section of sections) {
@@ -66,7 +68,7 @@ if (import.meta.main) {
   try {
     process.stdout.write(await release())
   } catch (error) {
-    process.stderr.write(`release: ${error instanceof Error ? error.message : error}\n`)
+    process.stderr.write(`release: ${messageOf(error)}\n`)
     process.exitCode = 1
   }
 }

@@ -1,15 +1,17 @@
-// Writes src/db/schema.sql, the schema that all migrations together make: `bun run schema`, after a migration was added.
+// Writes src/db/schema.sql, the schema that all migrations together make: `bun run schema`, after a migration
+// was added.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { connect } from '../db/client.ts'
 import { startEmbedded } from '../db/embedded/embedded-server.ts'
 import { migrate } from '../db/migrate.ts'
 import { createLog } from '../log.ts'
 import { describeSchema } from './catalog-queries.ts'
+import { ROOT } from './files.ts'
 
-const FILE = resolve(import.meta.dir, '../db/schema.sql')
+const FILE = join(ROOT, 'src/db/schema.sql')
 
 const log = createLog('warn', 'pretty')
 const dataDir = mkdtempSync(join(tmpdir(), 'cloud-analytics-schema-'))

@@ -27,7 +27,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
 
 /**
  * Runs the command line to its end and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Errors are
- * printed on standard error in one line; a stack only at LOG_LEVEL=debug.
+ * printed on standard error in one line; the stack only at LOG_LEVEL=debug.
  */
 export async function runCommandLine(args: readonly string[], started: ProcessContext): Promise<number> {
   const program = buildProgram(started)
@@ -35,7 +35,7 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
     await program.parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    // commander has printed what is wrong, or the help that was asked for
+    // commander has printed the error, or the help
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (error instanceof OperatorError) {
       printError(error.message)
@@ -48,7 +48,7 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
   }
 }
 
-/** Every command with its options; what a command does is loaded when it runs. */
+/** Every command with its options; the code of a command is loaded when it runs. */
 function buildProgram(started: ProcessContext): Command {
   const program = new Command('cloud-analytics')
   const common = (command: Command) => (command === program ? [] : program.options.filter(isCommon))

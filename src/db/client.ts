@@ -28,12 +28,12 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_S = 10
 /** An idle connection is a process of some MB in the server. */
 const IDLE_TIMEOUT_S = 300
-/** The driver's own back-off grows to 20 s; after a restart of the database queries shall succeed within 5 s. */
+/** The driver's own back-off grows to 20 s; queries must succeed within 5 s after the database restarts. */
 const MAX_BACKOFF_S = 1
 
 /**
- * Dates and timestamps may be given as text, which is sent as it is: a `Date` has no microseconds, and its day
- * depends on the time zone. Only timestamps come back as `Date`.
+ * Dates and timestamps may be given as text, which is sent unchanged: a `Date` has no microseconds, and its
+ * day depends on the time zone. Only timestamps come back as `Date`.
  */
 const TYPES = {
   date: {
@@ -51,11 +51,12 @@ const TYPES = {
 }
 
 /**
- * Opens a pool; nothing is sent before the first query. int8 and numeric come back as strings, date as `YYYY-MM-DD`,
- * timestamptz as `Date`. Throws OperatorError when the URL is malformed.
+ * Opens a pool; nothing is sent before the first query. int8 and numeric come back as strings, date as
+ * `YYYY-MM-DD`, timestamptz as `Date`. Throws OperatorError when the URL is malformed.
  *
- * Behind PgBouncer in transaction mode: `max_prepared_statements` above 0 (1.21 or newer), or `?prepare=false` in the
- * URL; and `ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout`.
+ * Behind PgBouncer in transaction mode: `max_prepared_statements` above 0 (1.21 or newer), or
+ * `?prepare=false` in the URL; and `ignore_startup_parameters =
+ * statement_timeout,lock_timeout,idle_in_transaction_session_timeout`.
  */
 export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   const shared = {

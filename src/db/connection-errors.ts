@@ -1,6 +1,6 @@
 import { codeOf } from '../errors.ts'
 
-/** Errors of the driver, of its socket, and of PostgreSQL while it starts, stops, fails over or is overloaded. */
+/** Errors of the driver, its socket, and PostgreSQL while it starts, stops, fails over or is overloaded. */
 const CODES = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -29,7 +29,7 @@ const CODES = new Set([
   '57014',
 ])
 
-/** Whether the same statement may succeed later: the database cannot be reached or cannot execute it at the moment. */
+/** Whether the statement may succeed later: the database cannot be reached, or not execute it now. */
 export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error)
   // a host name with several addresses: the errors of all of them

@@ -1,13 +1,13 @@
 import type { Fragment, ISql } from './client.ts'
 
-/** A table whose rows are computed from other tables and kept up to date by their writers: rollups, counts, indexes. */
+/** A table whose rows are computed from other tables, whose writers keep it up to date: rollups, counts. */
 export interface DerivedTable {
   name: string
   /** All columns but org_id. Differences are listed in their order. */
   columns: readonly string[]
   /** Computes the rows anew: reads all of the organization's data. */
   query: (sql: ISql, orgId: string) => Fragment
-  /** The column that holds a count which writers change by differences: a row with 0 equals no row. The other columns are the key. */
+  /** The column of a count that writers add to: 0 equals no row. The other columns are the key. */
   count?: string
   /** Names a row in a message; values are texts. */
   describe: (row: Readonly<Record<string, string>>) => string
@@ -17,8 +17,9 @@ export interface DerivedTable {
 const MAX_DIFFERENCES = 100
 
 /**
- * Deletes the organization's rows of these tables and computes them anew, in the order given. Needs the organization's
- * lock; where writers of a `count` do not take it, they wait for the rows they change and add to the new ones.
+ * Deletes the organization's rows of these tables and computes them anew, in the order given. Needs the
+ * organization's lock; where writers of a `count` do not take it, they wait for the rows they change and add
+ * to the new ones.
  */
 export async function rebuildTables(tx: ISql, orgId: string, tables: readonly DerivedTable[]): Promise<void> {
   for (const { name, columns, query, count } of tables) {
@@ -39,8 +40,8 @@ const addToCount = (tx: ISql, columns: readonly string[], count: string) => tx`
     ${tx(count)} = t.${tx(count)} + excluded.${tx(count)}`
 
 /**
- * Names the rows that differ from what their queries compute, by table and columns; [] when all agree. One statement a
- * table, so that the stored and the computed rows are of the same instant.
+ * Describes the rows that differ from what their queries compute, ordered by table and columns; [] when all
+ * agree. One statement for each table, so that the stored and the computed rows are of the same instant.
  */
 export async function findDifferences(
   sql: ISql,

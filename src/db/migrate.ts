@@ -38,9 +38,9 @@ const ADVISORY_LOCK = 7_262_111_961
 const checksumOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
 /**
- * Brings the database to this build's schema: each missing migration in a transaction of its own, one instance at a
- * time. Returns the names of those it applied. Throws OperatorError when the database is newer than this build or a
- * migration that was applied differs from this build's.
+ * Brings the database to this build's schema: each missing migration in a transaction of its own, one
+ * instance at a time. Returns the names of those it applied. Throws OperatorError when the database is newer
+ * than this build or a migration that was applied differs from this build's.
  */
 export async function migrate(sql: Sql, log: Log): Promise<string[]> {
   const connection = await sql.reserve()

@@ -1,8 +1,8 @@
 import type { ISql } from './client.ts'
 
 /**
- * Waits for and holds, to the end of the transaction, the right to write the organization's data: writers of one
- * organization queue here, so that every later statement sees all that was committed before it.
+ * Locks the organization's data for writing until the end of the transaction. Writers of one organization
+ * wait for each other, so that the statements after the lock see everything that was committed before.
  */
 export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
   const rows = await tx`

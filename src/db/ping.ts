@@ -6,13 +6,13 @@ type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 interface PingLimits {
   /** How long a caller waits. */
   limitMs: number
-  /** When a query counts as lost and the next call sends another, over another connection: its own may be half open. */
+  /** When a query counts as lost: the next call then sends another one, over another connection. */
   giveUpMs: number
 }
 
 /**
- * Checks whether the database responds, with one query in flight however often it is called: checks must not queue up
- * before a database that hangs. Never rejects.
+ * Checks whether the database responds. Calls share one query in flight, so that checks do not pile up while
+ * the database hangs. Never rejects.
  */
 export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
   let inFlight: { result: Promise<PingResult>; startedMs: number } | undefined

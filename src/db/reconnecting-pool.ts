@@ -4,16 +4,17 @@ import { withTimeout } from '../timeout.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from './client.ts'
 import { createPing } from './ping.ts'
 
-// A connection is half open when its other end is gone without closing it: a firewall dropped it from its table, or the
-// machine lost power. The kernel reports that after about 15 minutes. These pools open new connections long before.
+// A connection is half open when its other end is gone without closing it: a firewall dropped it from its
+// table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
+// connections long before.
 
 /** A pool whose connections can be replaced while it is used. */
 export interface ReconnectingPool {
   /** Queries go to the current connections. */
   sql: Sql
-  /** Runs a statement. Rejects with ETIMEDOUT, and replaces the connections, when it takes longer than the limit. */
+  /** Runs a statement. If it exceeds the limit, rejects with ETIMEDOUT and replaces the connections. */
   run<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result>
-  /** Whether all connections are taken and at least one executes a statement: then a ping waits in the pool's queue. */
+  /** Whether all connections are taken and one executes a statement: then a ping waits in the queue. */
   isBusy(): Promise<boolean>
   /** Replaces the connections; statements in flight fail as if their connections were lost. */
   reconnect(): void
@@ -32,7 +33,7 @@ interface Current {
   name: string
 }
 
-/** Opens a pool as `connect` does, its `applicationName` followed by a random suffix. Throws as `connect` does. */
+/** Opens a pool as `connect` does, with a random suffix to `applicationName`. Throws as `connect` does. */
 export function createReconnectingPool(
   target: ConnectTarget,
   options: ConnectOptions,
@@ -68,9 +69,9 @@ export function createReconnectingPool(
 }
 
 /**
- * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is taken
- * too. Where all of them wait for their client, to read or to write, nothing shows that the client is still
- * connected: false.
+ * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is
+ * taken too. Where all of them wait for their client, to read or to write, nothing shows that the client is
+ * still connected: false.
  */
 async function isBusy(target: ConnectTarget, options: ConnectOptions, name: string): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -95,15 +96,15 @@ async function isBusy(target: ConnectTarget, options: ConnectOptions, name: stri
   }
 }
 
-/** Five late pings take 6 s; no other connection is tried before, since some of a pool may still work. */
+/** Five late pings take 6 s. `giveUpMs` is longer: a second query could use another connection. */
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 8_000 }
 /** Late pings in a row, one a second, after which the pools reconnect. */
 const MAX_LATE_PINGS = 5
 
 /**
- * Returns a function to call once a second: it pings the first of `pools` and resolves to whether the database
- * responded. After five late pings in a row, unless all connections are busy, all of `pools` reconnect. Never
- * rejects.
+ * Returns a function to call once a second: it pings the first of `pools` and resolves to whether the
+ * database responded. After five late pings in a row, unless all connections are busy, all of `pools`
+ * reconnect. Never rejects.
  */
 export function createConnectionMonitor(
   pools: readonly ReconnectingPool[],

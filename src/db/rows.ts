@@ -23,14 +23,14 @@ type TypesOf<Value> = {
   [Type in ColumnType]: [Value] extends [ColumnTypes[Type]] ? Type : never
 }[ColumnType]
 
-/** A type, for the field of the column's name; or a type and how the value follows from the row. */
+/** A column's type: alone if the row has a field of its name, or with a function from row to value. */
 type Column<Row, Name> =
   | (Name extends keyof Row ? TypesOf<Row[Name]> : never)
   | { [Type in ColumnType]: readonly [type: Type, value: (row: Row) => ColumnTypes[Type]] }[ColumnType]
 
 /**
- * `rows` as a table, for `from`: `unnest($1::text[], $2::date[]) as n (id, day)`. The statement has one parameter a
- * column, so that it is prepared once for any number of rows.
+ * `rows` as a table, for `from`: `unnest($1::text[], $2::date[]) as n (id, day)`. The statement has one
+ * parameter for each column, so that it is prepared once for any number of rows.
  */
 export function unnest<Row extends object, Name extends string>(
   sql: ISql,
@@ -50,7 +50,7 @@ export function unnest<Row extends object, Name extends string>(
   return sql`unnest(${list}) as ${sql.unsafe(`${alias} (${described.map(([name]) => name).join(', ')})`)}`
 }
 
-/** The driver takes the type of an array's first element for that of the array, unless the elements are texts or numbers. */
+/** Booleans and bytes are sent as texts: the driver would give their array the type of an element. */
 function arrayOf(sql: ISql, type: ColumnType, values: readonly unknown[]): Fragment {
   switch (type) {
     case 'boolean':

@@ -3,14 +3,14 @@ import type { ConnectionOptions } from 'node:tls'
 import { OperatorError } from '../errors.ts'
 
 /** The driver's option `ssl`: no TLS, TLS if the server offers it, or TLS with these options. */
-export type Tls = false | 'prefer' | ConnectionOptions
+type Tls = false | 'prefer' | ConnectionOptions
 
 const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 
 /**
- * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a PostgreSQL URL, with libpq's meaning, and removes them:
- * the driver would send them to the server as settings. Throws OperatorError on an unknown mode or a file that cannot
- * be read.
+ * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a PostgreSQL URL, with libpq's meaning, and
+ * removes them: the driver would send them to the server as settings. Throws OperatorError on an unknown mode
+ * or a file that cannot be read.
  */
 export function tlsOf(url: URL): Tls {
   const [mode, rootCert, cert, key] = PARAMETERS.map((name) => url.searchParams.get(name))

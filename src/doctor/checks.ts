@@ -5,6 +5,7 @@ import type { Sql } from '../db/client.ts'
 import { type DerivedTable, findDifferences, rebuildTables } from '../db/derived-tables.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import { messageOf } from '../errors.ts'
 import { listOrganizations } from '../organizations/queries.ts'
 import { RISK_TABLES } from '../risk/check.ts'
 import { FINDING_TABLES } from '../security/check.ts'
@@ -20,7 +21,7 @@ export interface Check {
   message: string
 }
 
-/** The derived tables of each feature; of each feature that differs, one row is named. */
+/** The derived tables of each feature; the message names one differing row of a feature. */
 const TABLES: readonly (readonly DerivedTable[])[] = [
   SESSION_TABLES,
   AUDIT_TABLES,
@@ -34,10 +35,7 @@ const GIB = 2 ** 30
 const MIN_FREE_BYTES = GIB / 10
 const LOW_FREE_BYTES = GIB
 
-/** The message of an error. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-/** Runs a check; what it throws is a failure. */
+/** Runs a check; an error that it throws becomes a failed check. */
 export async function check(name: string, run: () => Promise<Omit<Check, 'name'>>): Promise<Check> {
   try {
     return { name, ...(await run()) }
@@ -69,7 +67,7 @@ export const checkMigrations = (sql: Sql): Promise<Check> =>
     }
   })
 
-/** Checks that the derived tables of every organization agree with its data; rebuilds them first when `rebuild`. */
+/** Checks every organization's derived tables against its data; rebuilds them first when `rebuild`. */
 export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
   check('rollups', async () => {
     const organizations = await listOrganizations(sql)

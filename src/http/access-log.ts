@@ -17,11 +17,11 @@ interface LoggedRequest {
 
 interface AccessLog {
   record(request: LoggedRequest): void
-  /** Writes the lines that are still held; to be called when the server has stopped. */
+  /** Writes the lines that are still held. Call it when the server has stopped. */
   flush(): void
 }
 
-/** Holds a line per request and writes them together, outside the requests. */
+/** Collects a line for each request and writes the lines together, outside the requests. */
 export function createAccessLog(log: Log): AccessLog {
   let held: LoggedRequest[] = []
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,7 +1,8 @@
 import ipaddr from 'ipaddr.js'
 import type { Decision } from './rate-limit.ts'
 
-// Requests without a valid key, and those of badges, are limited by client address, in the memory of each instance.
+// Requests without a valid key, and those of badges, are limited by client address, in the memory of each
+// instance.
 
 /** Requests a minute of an address without a key. */
 const LIMIT = 60
@@ -53,13 +54,13 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT): AddressLim
 
 const WITH_PORT = [/^\[([^\]]+)\](?::\d+)?$/, /^(\d+\.\d+\.\d+\.\d+):\d+$/]
 
-/** The address in `text`, brackets and port aside, IPv4 in IPv6 as IPv4; undefined when there is none. */
+/** The address in `text` without brackets and port, IPv4 in IPv6 as IPv4; undefined when there is none. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const bare = WITH_PORT.map((form) => form.exec(text)?.[1]).find((part) => part !== undefined) ?? text
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined
 }
 
-/** What is counted: an IPv4 address, or the /64 network of an IPv6 address. */
+/** What requests are counted by: an IPv4 address, or the /64 network of an IPv6 address. */
 function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   if (address instanceof ipaddr.IPv4) return address.toString()
   return `${address.parts
@@ -69,8 +70,9 @@ function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
 }
 
 /**
- * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the entry of
- * X-Forwarded-For that the outermost trusted proxy wrote; entries left of it come from clients and are ignored.
+ * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the
+ * entry of X-Forwarded-For that the outermost trusted proxy wrote; entries left of it come from clients and
+ * are ignored.
  */
 function addressOf(peer: string | undefined, forwarded: string | null, hops: number) {
   const connection = peer === undefined ? undefined : parseAddress(peer)
@@ -80,7 +82,7 @@ function addressOf(peer: string | undefined, forwarded: string | null, hops: num
   return (entry === undefined ? undefined : parseAddress(entry)) ?? connection
 }
 
-/** The client a request is counted against: see `addressOf`. */
+/** The client that a request is counted for: see `addressOf`. */
 export function clientAddress(peer: string | undefined, forwarded: string | null, hops: number): string {
   const address = addressOf(peer, forwarded, hops)
   return address === undefined ? UNKNOWN : countedAddress(address)

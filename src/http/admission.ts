@@ -12,8 +12,9 @@ import { createLimiter, type Decision } from './rate-limit.ts'
 import { leaseRequests } from './rate-windows.ts'
 import type { ResponseHeaders } from './response.ts'
 
-// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so that a 404
-// carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401, 429 or 503.
+// Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
+// that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
+// 429 or 503.
 
 const BEARER = /^bearer ([!-~]+)$/i
 const TOUCH_EVERY_MS = 60_000
@@ -34,19 +35,19 @@ export interface Access {
 export interface Admitted {
   /** Undefined without a valid key. */
   access: Access | undefined
-  /** For the headers: of the organization, or without a valid key of the client's address. */
+  /** For the headers: the limit of the organization, or without a valid key that of the client's address. */
   limit: Decision
   /** Why the key or the limit could not be looked up. */
   failure?: unknown
 }
 
-/** The address of the connection. */
+/** Returns the address of the connection's other end. */
 type Peer = () => string | undefined
 
 export interface Admission {
   /** Looks the key up and counts the request; never throws. */
   admit(request: Request, peer: Peer): Admitted | Promise<Admitted>
-  /** The limit of the client's address without counting: for preflights. */
+  /** The limit of the client's address, without counting the request: for preflights. */
   peek(request: Request, peer: Peer): Decision
 }
 
@@ -130,7 +131,7 @@ export function accessOf(admitted: Admitted | undefined): Access {
   return access
 }
 
-/** The key of the Authorization header. Two headers arrive joined by a comma, which no key's form has. */
+/** The key of the Authorization header. Two headers arrive joined by a comma, which no key contains. */
 function presentedKey(request: Request): ParsedKey | undefined {
   const header = request.headers.get('authorization')
   const text = header === null ? undefined : BEARER.exec(header)?.[1]
@@ -141,7 +142,7 @@ function accessBy({ orgId, id, plan, scopes }: FoundKey, ipAddress: string | nul
   return { orgId, keyId: id, plan, scopes, actor: { userId: `key_${id}`, ipAddress } }
 }
 
-/** Writes when a key was used, in the background and at most once a minute. */
+/** Writes the time of a key's last use, in the background and at most once a minute for each key. */
 function createTouch(write: (keyId: string) => Promise<void>, log: Log): (keyId: string) => void {
   const touchedAt = new Map<string, number>()
   return (keyId) => {
@@ -162,7 +163,7 @@ export function setLimitHeaders(headers: ResponseHeaders, decision: Decision): v
   headers['x-ratelimit-reset'] = String(decision.resetS)
 }
 
-/** For the headers while the window cannot be read from the database. */
+/** For the headers, while the database cannot be reached. */
 function unknownWindow(limit: number, now: Date): Decision {
   const resetS = (Math.floor(now.getTime() / 60_000) + 1) * 60
   return { admitted: false, limit, remaining: 0, resetS, retryAfterS: 1 }

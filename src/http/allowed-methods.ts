@@ -3,7 +3,7 @@ interface Route {
   path: string
 }
 
-/** A function that names the methods of a path's routes, sorted; empty for an unknown path. */
+/** A function that lists the methods of a path's routes, sorted; empty for an unknown path. */
 export function createAllowedMethods(routes: readonly Route[]): (path: string) => string[] {
   const patterns = Map.groupBy(routes, (route) => route.path)
   const compiled = [...patterns].map(([path, group]) => ({

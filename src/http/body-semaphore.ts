@@ -1,13 +1,13 @@
 import { ApiError } from '../errors.ts'
 
-// 32 MiB of JSON take ten times that as objects: only a few requests may have that much in memory at once. Those that
-// wait cost nothing: Bun reads a body only as it is asked for (8 × 64 MB unread: 14 MB).
+// 32 MiB of JSON take ten times that as objects: only a few requests may have that much in memory at once.
+// Requests that wait take almost none: Bun reads a body only on demand (8 × 64 MB unread: 14 MB).
 
 /** Bodies up to this size need no place. */
 export const SMALL_BODY_BYTES = 1024 * 1024
 
 export interface BodySemaphore {
-  /** Resolves when the request may have a large body in memory, at once if it has a place already. Throws 503 when too many wait. */
+  /** Resolves when the request has a place for a large body. Throws 503 when too many wait. */
   acquire(request: Request): Promise<void>
   /** Frees the request's place, if it has one. */
   release(request: Request): void
@@ -25,7 +25,7 @@ interface SemaphoreLimits {
 const LIMITS: SemaphoreLimits = { atOnce: 4, waiting: 32, waitMs: 20_000, holdMs: 120_000 }
 const RETRY_S = 5
 
-/** The semaphore of one instance; places are given in the order of asking. */
+/** The semaphore of one instance; places are given in the order of the requests. */
 export function createBodySemaphore({
   atOnce,
   waiting,

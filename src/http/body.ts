@@ -4,7 +4,7 @@ import { ApiError, codeOf, type FieldProblem, validationError } from '../errors.
 import { type BodySemaphore, SMALL_BODY_BYTES } from './body-semaphore.ts'
 import { parseJson, parseLines } from './json.ts'
 
-/** Unpacked and packed, unless a route says otherwise. */
+/** Of a body, packed and unpacked, unless a route has its own limit. */
 const MAX_BODY_BYTES = 1024 * 1024
 
 const JSON_TYPE = 'application/json'
@@ -16,7 +16,7 @@ const unpackGzip = promisify(gunzip)
 type Encoding = 'gzip' | 'zstd'
 
 export interface BodyOptions {
-  /** Of the body, packed and unpacked. */
+  /** Of the body, packed and unpacked; 1 MiB unless given. */
   maxBytes?: number
   /** Takes application/x-ndjson too, as `{ records: [...] }`. */
   ndjson?: boolean
@@ -48,7 +48,7 @@ function encodingOf(request: Request): Encoding | undefined {
   throw bodyError('Content-Encoding must be gzip, zstd or identity', 415)
 }
 
-/** Called before more than a small body is in memory; may wait, and may throw. */
+/** Called before more than SMALL_BODY_BYTES of a body are in memory; may wait, and may throw. */
 type BeforeLarge = () => Promise<void>
 
 async function readBytes(
@@ -90,7 +90,7 @@ async function unpackBytes(
   return large
 }
 
-/** Undefined when it would be larger. */
+/** Undefined when more than `maxBytes` would come out. */
 async function unpackWithin(
   bytes: Uint8Array<ArrayBuffer>,
   encoding: Encoding,
@@ -125,9 +125,9 @@ export async function readAtMost(
 }
 
 /**
- * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark; NDJSON as
- * `{ records: [...] }`. A large one waits for `bodies`.
- * Throws VALIDATION_ERROR: 413 beyond `maxBytes` packed or unpacked, 415 for another type or encoding, else 400.
+ * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark;
+ * NDJSON as `{ records: [...] }`. A large one waits for `bodies`. Throws VALIDATION_ERROR: 413 beyond
+ * `maxBytes` packed or unpacked, 415 for another type or encoding, else 400.
  */
 export async function readBody(
   request: Request,

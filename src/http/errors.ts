@@ -8,7 +8,7 @@ import type { ResponseSet } from './response.ts'
 
 const MAX_PROBLEMS = 20
 const UNREACHABLE_RETRY_S = 2
-/** That the database cannot be reached is logged once in this time, not once a request. */
+/** An unreachable database is logged once in this time, not once for each request. */
 const UNREACHABLE_LOG_MS = 1_000
 
 interface ErrorDeps {
@@ -24,7 +24,7 @@ interface FailedRequest {
   requestId: string
 }
 
-/** Makes the function that turns any error into a response: the body is returned, status and headers go into `set`. */
+/** Makes the function that turns an error into a response: returns the body, sets status and headers. */
 export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
   let unreachableLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
@@ -51,7 +51,7 @@ export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
       return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
     }
     if (!/^22...$/.test(codeOf(error) ?? '')) return undefined
-    // A data exception: our checks should have named the parameter.
+    // PostgreSQL's class 22, data exception: a check before should have named the parameter.
     log.error('a bad value reached the database', { error, request_id: requestId, path })
     return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
   }
@@ -91,7 +91,8 @@ function problemsOf(error: ValidationError): FieldProblem[] {
   }
   for (const { path, message } of validator.Errors?.(error.value) ?? []) {
     const field = dottedPath(path) || error.type
-    // The first problem of a field is the most useful one: "Required property" comes before the mismatch of its type.
+    // The first problem of a field is the most useful one: "Required property" comes before the mismatch of
+    // its type.
     if (!problems.has(field)) problems.set(field, { field, message })
     if (problems.size >= MAX_PROBLEMS) break
   }

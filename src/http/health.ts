@@ -4,7 +4,7 @@ import type { Sql } from '../db/client.ts'
 import { createPing } from '../db/ping.ts'
 import { VERSION } from '../version.ts'
 
-const DATABASE_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
+const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
 interface HealthDeps {
   sql: Sql
@@ -24,14 +24,14 @@ const healthBody = (description: string, example = { status: 'ok', database: 'ok
     { description },
   )
 
-/** `/health`: whether the service can do its work. `/live`: whether the process serves. Neither needs a key. */
+/** `/health`: whether the service can do its work. `/live`: whether the process serves. Without a key. */
 export const healthRoutes = ({ sql, worker }: HealthDeps) => {
-  const database = createPing(sql, DATABASE_LIMITS)
+  const pingDatabase = createPing(sql, PING_LIMITS)
   return new Elysia()
     .get(
       '/health',
       async ({ set }) => {
-        const parts = { database: await database(), worker: worker() }
+        const parts = { database: await pingDatabase(), worker: worker() }
         const failing = Object.values(parts).some((part) => part !== 'ok')
         set.status = failing ? 503 : 200
         set.headers['cache-control'] = 'no-store'

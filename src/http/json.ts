@@ -10,16 +10,17 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** For a body that was NDJSON: the line of each record, from 0. */
+/** By body, where it was NDJSON: the line of each record, from 0. */
 const linesOfBody = new WeakMap<object, number[]>()
 
-/** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing, which would build them all. */
+/** True when brackets in `text` nest deeper than MAX_DEPTH; counted before parsing builds them all. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) {
-      // To the end of the string. In invalid JSON the count may be wrong, but only after the position of the error.
+      // To the end of the string. In invalid JSON the count may be wrong, but only after the position of the
+      // error.
       for (i++; i < text.length; i++) {
         const inner = text.charCodeAt(i)
         if (inner === BACKSLASH) i++
@@ -35,7 +36,7 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** The value of one JSON text; what is wrong goes to `problems`, under `field`. */
+/** The value of one JSON text; problems are added to `problems`, under `field`. */
 export function parseJson(text: string, problems: FieldProblem[], field = ''): unknown {
   const refuse = (message: string) => {
     problems.push({ field: field || 'body', message })
@@ -52,7 +53,7 @@ export function parseJson(text: string, problems: FieldProblem[], field = ''): u
   return value
 }
 
-/** NDJSON as `{ records }`, a value a line; blank lines are left out. Problems are under `records[<line>]`. */
+/** NDJSON as `{ records }`; blank lines are left out. Problems are under `records[<line>]`. */
 export function parseLines(text: string, problems: FieldProblem[]): { records: unknown[] } {
   const body: { records: unknown[] } = { records: [] }
   const lines: number[] = []
@@ -72,8 +73,8 @@ export function parseLines(text: string, problems: FieldProblem[]): { records: u
 }
 
 /**
- * Runs `work` with a body. Where the body came as NDJSON, the problems that it throws name `records[<line>]` in place of
- * `records[<position>]`: these differ behind blank lines.
+ * Runs `work`, which processes `body`. If the body was NDJSON, the problems that `work` throws name
+ * `records[<line>]` in place of `records[<position>]`: the two differ after blank lines.
  */
 export async function withLineNumbers<Result>(body: object, work: () => Promise<Result>): Promise<Result> {
   try {
@@ -88,7 +89,7 @@ export async function withLineNumbers<Result>(body: object, work: () => Promise<
   }
 }
 
-/** The problems with each `records[<position>]` named by the number that `numberOf` gives it; undefined leaves the name. */
+/** The problems with `numberOf(position)`, unless undefined, in each `records[<position>]`. */
 export const renumberRecords = (
   problems: readonly FieldProblem[],
   numberOf: (position: number) => number | undefined,

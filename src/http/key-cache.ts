@@ -1,10 +1,10 @@
 import type { FoundKey } from '../keys/queries.ts'
 
-// A key is looked up again before its entry is a second old, so that every instance refuses a revoked or expired key
-// within a second. One query at a time looks up all ids that are waiting: however many unknown keys are tried, the
-// database gets one statement after the other.
+// A key is looked up again before its entry is a second old, so that every instance refuses a revoked or
+// expired key within a second. One query at a time looks up all ids that are waiting: however many unknown
+// keys are tried, the database gets one statement after the other.
 
-/** Counted from before the query was sent. */
+/** From the time before the query was sent. */
 const MAX_AGE_MS = 800
 /** From this age on a key in use is looked up again in the background. */
 const REFRESH_AGE_MS = 500
@@ -26,7 +26,7 @@ interface KeyCacheDeps {
   clock: () => number
 }
 
-/** A cache in front of `find`. The returned function rejects when `find` does and nothing fresh is known. */
+/** A cache in front of `find`. Look-ups reject when `find` does and no entry is fresh enough. */
 export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
   const entries = new Map<string, Entry>()
   const pending = new Map<string, PromiseWithResolvers<Entry>>()
@@ -81,7 +81,7 @@ export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
     const age = entry === undefined ? Infinity : clock() - entry.askedAt
     if (entry === undefined || age >= MAX_AGE_MS) return lookUp(id).then(valid)
     if (age >= REFRESH_AGE_MS && entry.found !== undefined) {
-      // Dropped here: a request after MAX_AGE_MS looks the key up again and gets the error.
+      // The error is ignored here: a request after MAX_AGE_MS looks the key up again and gets it.
       lookUp(id).catch(() => {})
     }
     return valid(entry)

@@ -1,15 +1,16 @@
 import type { AnyElysia } from 'elysia'
 import { codeOf, OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { withTimeout } from '../timeout.ts'
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
 const IDLE_TIMEOUT_S = 30
-/** For requests in flight when the server stops. */
+/** How long a stop waits for requests in flight. */
 const DRAIN_MS = 20_000
-/** Beyond it Bun sends an empty 413. The limits of http/body.ts are lower and send JSON; no body is read before them. */
-const UNREACHABLE_BYTES = 2 ** 50
+/** No limit: Bun would refuse with an empty 413. The limits of http/body.ts refuse with JSON. */
+const MAX_REQUEST_BYTES = 2 ** 50
 
-export interface RunningServer {
+export interface HttpServer {
   port: number
   /** `http://host:port`, as a client on this machine reaches it. */
   url: string
@@ -17,29 +18,29 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-interface Place {
+interface Address {
   host: string
   /** 0: any free port. */
   port: number
 }
 
-/** An app as createApp makes it; the log's last lines are written when the server has stopped. */
+/** What is used of an app; `flushAccessLog` is called when the server has stopped. */
 type Servable = Pick<AnyElysia, 'fetch' | 'server'> & { flushAccessLog?: (() => void) | undefined }
 
-/** Serves `app` at `place`. Throws OperatorError when the address is taken or not ours. */
-export function listen(app: Servable, place: Place, log: Log): RunningServer {
+/** Serves `app` at `address`. Throws OperatorError when it is in use or not of this machine. */
+export function listen(app: Servable, address: Address, log: Log): HttpServer {
   const { fetch } = app
-  const server = open(place, () =>
+  const server = open(address, () =>
     Bun.serve({
-      hostname: place.host,
-      port: place.port,
+      hostname: address.host,
+      port: address.port,
       reusePort: false,
       idleTimeout: IDLE_TIMEOUT_S,
-      maxRequestBodySize: UNREACHABLE_BYTES,
+      maxRequestBodySize: MAX_REQUEST_BYTES,
       development: false,
       fetch: (request) => fetch(request.url.startsWith('/') ? withHost(request) : request),
       error(error) {
-        // Only errors of Elysia itself reach this.
+        // Only errors of Elysia itself arrive here.
         log.error('a request failed outside its route', { error })
         return Response.json(
           { error: 'Something went wrong on our side', code: 'INTERNAL_ERROR', request_id: 'unknown' },
@@ -48,12 +49,12 @@ export function listen(app: Servable, place: Place, log: Log): RunningServer {
       },
     }),
   )
-  // For the client's address.
+  // The app reads clients' addresses from it.
   app.server = server
-  const port = server.port ?? place.port
+  const port = server.port ?? address.port
   return {
     port,
-    url: localUrl({ host: place.host, port }),
+    url: localUrl({ host: address.host, port }),
     stop: () => drain(server).finally(() => app.flushAccessLog?.()),
   }
 }
@@ -63,7 +64,7 @@ function withHost(request: Request): Request {
   return new Request(`http://localhost${request.url}`, request)
 }
 
-function open<Server>({ host, port }: Place, serve: () => Server): Server {
+function open<Server>({ host, port }: Address, serve: () => Server): Server {
   try {
     return serve()
   } catch (error) {
@@ -79,16 +80,13 @@ function open<Server>({ host, port }: Place, serve: () => Server): Server {
   }
 }
 
-/** Where a server that listens there is reached from this machine. */
-export function localUrl({ host, port }: Place): string {
+/** The URL of a server that listens at `address`, for clients on this machine. */
+export function localUrl({ host, port }: Address): string {
   const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
 }
 
 async function drain(server: Bun.Server<unknown>): Promise<void> {
-  const timeout = Promise.withResolvers<void>()
-  const timer = setTimeout(timeout.resolve, DRAIN_MS)
-  await Promise.race([server.stop(false), timeout.promise])
-  clearTimeout(timer)
+  await withTimeout(server.stop(false), DRAIN_MS, undefined)
   await server.stop(true)
 }

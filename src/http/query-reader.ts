@@ -2,8 +2,8 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { isDate } from '../dates.ts'
 import { type FieldProblem, validationError } from '../errors.ts'
 
-// Query strings are read here, from the raw text, and not by Elysia, which takes the last of two equal names, accepts
-// 1e3, 0x10 and +1 as integers, and keeps bad percent-encoding.
+// Query strings are read from the raw text and not by Elysia, which takes the last of two equal names,
+// accepts 1e3, 0x10 and +1 as integers, and keeps invalid percent-encoding.
 
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
@@ -52,7 +52,7 @@ function readerOf(field: string, schema: ParameterSchema): Read {
   }
 }
 
-/** `text` of a query string as characters; undefined when the percent-encoding or the UTF-8 in it is broken. */
+/** Decodes a part of a query string; undefined when its percent-encoding or UTF-8 is invalid. */
 function decode(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
   try {
@@ -64,7 +64,7 @@ function decode(text: string): string | undefined {
 
 function readParameter(field: string, read: Read, raw: string): string | number | FieldProblem {
   const text = decode(raw)
-  // Bun replaces raw bytes that are no UTF-8 by U+FFFD.
+  // Bun replaces raw bytes that are not UTF-8 by U+FFFD.
   if (text === undefined || text.includes('\uFFFD') || !text.isWellFormed()) {
     return { field, message: 'is not valid percent-encoded UTF-8' }
   }
@@ -72,16 +72,16 @@ function readParameter(field: string, read: Read, raw: string): string | number 
   return read(text)
 }
 
-/** `schema` for the types of a route and for the API's document: Elysia does not check the query by it again. */
+/** `schema` for a route's types and the API's document, marked so that Elysia does not check it again. */
 export const uncheckedQuery = <Schema extends TObject>(schema: Schema): Schema => ({
   ...schema,
   noValidate: true,
 })
 
 /**
- * A function that reads a URL's query string as `schema` says (integer, number, enum, date and string parameters):
- * its values with the defaults filled in. Throws VALIDATION_ERROR naming every bad or repeated parameter;
- * unknown ones are ignored.
+ * A function that reads a URL's query string by `schema` (integer, number, enum, date and string parameters)
+ * and returns the values, with the defaults filled in. Throws VALIDATION_ERROR naming every invalid or
+ * repeated parameter; unknown ones are ignored.
  */
 export function queryReader<Schema extends TObject>(schema: Schema): (url: string) => Static<Schema> {
   const readers = new Map<string, Read>()

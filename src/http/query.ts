@@ -10,7 +10,8 @@ import {
 } from '@sinclair/typebox'
 import { type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
 
-// Schemas that the features' models and routes share. Models are read by queries.ts, so nothing here may import Elysia.
+// Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
+// import Elysia.
 
 const MAX_PAGE = 1_000_000_000
 const MAX_PER_PAGE = 100
@@ -19,7 +20,7 @@ const ONE_OF = 'OneOf'
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>(ONE_OF, (schema, value) => schema.enum.includes(value))
 
-/** Optional on the wire and in the API's document, always there for the handler: the query reader fills in the default. */
+/** Optional in requests and the API's document, always present in handlers: the reader sets the default. */
 const defaulted = <Schema extends TSchema>(schema: Schema): Schema =>
   Type.Optional(schema) as unknown as Schema
 
@@ -58,7 +59,7 @@ export const Project = Type.Optional(
   }),
 )
 
-/** One of `values`, exactly; wrap it in `Type.Optional` where the parameter may be missing. */
+/** One of `values`; wrap it in `Type.Optional` where the parameter may be missing. */
 export function oneOf<const Values extends readonly string[]>(
   values: Values,
   options: StringOptions = {},
@@ -95,7 +96,7 @@ export type ErrorBody = Static<typeof ErrorBody>
 
 const errorBody = (description: string) => Type.Object(ErrorBody.properties, { description })
 
-/** `response` entries of every route: spread them beside the 200. */
+/** The error responses of every route; spread them into `response`. */
 export const errorResponses = {
   400: errorBody('VALIDATION_ERROR: a parameter or the body is wrong'),
   401: errorBody('UNAUTHORIZED: the API key is missing or invalid'),
@@ -108,7 +109,7 @@ export const errorResponses = {
   ),
 } as const
 
-/** Where a page stands in its list. */
+/** The position of a page in its list. */
 export const Pagination = Type.Object(
   {
     page: Type.Integer({ minimum: 1 }),

@@ -1,19 +1,20 @@
 import type { LeasedWindow } from './rate-windows.ts'
 
-// All running instances share the limit of an organization without a query per request: an instance leases a part of
-// the minute's requests (one statement) and spends it from memory. No leased request is spent twice or after its
-// minute, so the sum over instances never exceeds the limit. Requests that an instance leased and did not spend are
-// lost to the others for the rest of the minute; leases shrink as the minute's limit runs out.
+// All running instances share the limit of an organization without a query per request: an instance leases a
+// part of the minute's requests (one statement) and spends it from memory. No leased request is spent twice
+// or after its minute, so the sum over instances never exceeds the limit. Requests that an instance leased
+// and did not spend are lost to the others for the rest of the minute; leases shrink as the minute's limit
+// runs out.
 
 const MINUTE_MS = 60_000
-/** A lease is at most this part of the limit... */
+/** A lease is at most a 20th of the limit, */
 const LEASE_PART = 20
-/** ...and at most this part of what is left. */
+/** and at most a quarter of what is left of it. */
 const LEFT_PART = 4
-/** Windows kept; ended ones are dropped beyond it. */
+/** Windows after which ended ones are deleted from memory. */
 const MAX_WINDOWS = 10_000
 
-/** What X-RateLimit-* and Retry-After say. `resetS`: Unix seconds; `retryAfterS`: seconds from now, at least 1. */
+/** For X-RateLimit-* and Retry-After. `resetS`: Unix seconds; `retryAfterS`: from now, at least 1. */
 export interface Decision {
   admitted: boolean
   limit: number
@@ -23,9 +24,9 @@ export interface Decision {
 }
 
 interface Limiter {
-  /** Counts one request of the organization, whose plan allows `limit` a minute. Rejects when the database does. */
+  /** Counts a request of the organization, which has `limit` a minute. Rejects when the database does. */
   take(orgId: string, limit: number): Decision | Promise<Decision>
-  /** What is known without the database and without counting; undefined when nothing is. */
+  /** The decision from memory, without counting; undefined when the organization's minute is not known. */
   peek(orgId: string, limit: number): Decision | undefined
 }
 
@@ -34,9 +35,9 @@ interface Window {
   minute: number
   /** When the minute ends, in milliseconds of `clock`, never too late. */
   endsAt: number
-  /** Requests of the minute that are spent or leased by any instance, these included. */
+  /** Requests of the minute that any instance has leased, this one included. */
   used: number
-  /** Leased here and not yet spent. */
+  /** Requests leased by this instance and not yet spent. */
   held: number
   /** Requests that wait for the lease in flight. */
   waiting: number
@@ -73,7 +74,7 @@ export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
     }
   }
 
-  /** A decision from memory; undefined when it takes a lease. */
+  /** A decision from memory; undefined when a lease is needed. */
   const spend = (window: Window, limit: number): Decision | undefined => {
     if (clock() >= window.endsAt) return undefined
     if (window.used - window.held >= limit) return decide(window, limit, false)
@@ -82,7 +83,7 @@ export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
     return decide(window, limit, true)
   }
 
-  const renew = async (orgId: string, window: Window, limit: number): Promise<void> => {
+  const leaseMore = async (orgId: string, window: Window, limit: number): Promise<void> => {
     const askedAt = clock()
     const left = askedAt < window.endsAt ? Math.max(0, limit - window.used) : limit
     const part = Math.max(1, Math.floor(Math.min(limit / LEASE_PART, left / LEFT_PART)))
@@ -93,7 +94,8 @@ export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
     window.minute = minute
     window.held = held + granted
     window.used = usedBefore + granted
-    // The database read its clock after `askedAt`: counted from there, the minute ends early rather than late.
+    // The database read its clock after `askedAt`: counted from `askedAt`, the minute ends too early rather
+    // than too late.
     window.endsAt = askedAt + (minute + 1) * MINUTE_MS - nowMs
   }
 
@@ -101,7 +103,7 @@ export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
     window.waiting += 1
     try {
       for (;;) {
-        window.leasing ??= renew(orgId, window, limit).finally(() => {
+        window.leasing ??= leaseMore(orgId, window, limit).finally(() => {
           window.leasing = null
         })
         await window.leasing

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 
-/** What a lease found: `used` requests of `minute` (Unix minutes) before it, at `nowMs` (Unix) by the clock used. */
+/** A lease's window: `usedBefore` requests of `minute` (Unix minutes) were leased before it, at `nowMs`. */
 export interface LeasedWindow {
   minute: number
   usedBefore: number
@@ -8,8 +8,8 @@ export interface LeasedWindow {
 }
 
 /**
- * Takes `count` requests of the organization's current minute, by the clock of the database, or `at` in tests.
- * It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
+ * Takes `count` requests of the organization's current minute, by the clock of the database, or `at` in
+ * tests. It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
  */
 export async function leaseRequests(
   sql: Sql,
@@ -17,8 +17,8 @@ export async function leaseRequests(
   count: number,
   at: Date | null,
 ): Promise<LeasedWindow> {
-  // A statement that waited for the row's lock may carry the previous minute: it counts in the row's minute. A row
-  // more than a minute ahead was written before the clock was set back: it is reset.
+  // A statement that waited for the row's lock may carry the previous minute: it counts in the row's minute.
+  // A row more than a minute ahead was written before the clock was set back: it is reset.
   const [row] = await sql<LeasedWindow[]>`
     insert into rate_windows as w (org_id, minute, used)
     values (
@@ -36,12 +36,13 @@ export async function leaseRequests(
   return row
 }
 
-/** Organizations looked at in one round; the next round goes on. */
+/** Organizations in one call; the next call continues. */
 const MAX_ORGANIZATIONS = 1_000
 
 /**
- * Deletes the request counts of organizations without a request in the last hour, and returns how many. One statement an
- * organization: none writes to two, so that it also holds where the tables are spread over servers.
+ * Deletes the request counts of organizations without a request in the last hour, and returns how many. One
+ * statement for each organization, so that it also runs where the tables are distributed over servers
+ * (Citus).
  */
 export async function deleteStaleRateWindows(sql: Sql): Promise<number> {
   const stale = await sql<{ org_id: string }[]>`

@@ -1,5 +1,5 @@
-// What a handler returns, unless it is a Response, becomes text here: the JSON is made once, hashed for its ETag, and
-// given to Elysia with status and headers in `set`.
+// Turns what a handler returns, unless it is a Response, into text: the JSON is made once, hashed for its
+// ETag, and given to Elysia with status and headers in `set`.
 
 export type ResponseHeaders = Record<string, string | number>
 
@@ -38,8 +38,9 @@ export function matchesEtag(header: string, etag: string): boolean {
 }
 
 /**
- * The body of a response with the value `value`, headers and status put into `set`: JSON, unless the handler returned
- * a text and set its content type. A GET or HEAD below /v1 gets an ETag, and 304 with no text when it matches.
+ * The body of a response for `value`: JSON, unless the handler returned a text and set its content type. Sets
+ * headers and status in `set`. A GET or HEAD below /v1 gets an ETag, and 304 with an empty body when the
+ * client has that ETag.
  */
 export function responseText(value: unknown, set: ResponseSet, request: Request, versioned: boolean): string {
   if (set.status === 204 || value === undefined) return ''
@@ -51,11 +52,11 @@ export function responseText(value: unknown, set: ResponseSet, request: Request,
     text = JSON.stringify(value)
     headers['content-type'] = 'application/json'
   }
-  const readable = request.method === 'GET' || request.method === 'HEAD'
-  const good = set.status === undefined || set.status === 200
-  if (!good) headers['cache-control'] ??= 'no-store'
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const isOk = set.status === undefined || set.status === 200
+  if (!isOk) headers['cache-control'] ??= 'no-store'
   else if (!versioned) headers['cache-control'] ??= 'no-cache'
-  else if (readable) {
+  else if (isRead) {
     const etag = etagOf(text)
     headers.etag = etag
     headers['cache-control'] ??= 'private, no-cache'

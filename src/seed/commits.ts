@@ -1,21 +1,19 @@
 import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
-import { addDays } from '../dates.ts'
+import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import type { CommitRecord } from '../records/commit.ts'
-import { randomFrom, type SeedPlan } from './generate.ts'
+import { MEMBERS, randomFrom, type SeedPlan } from './generate.ts'
 import { refreshCommitStatistics } from './queries.ts'
 
 type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
 
-/** Written at a time, each batch in a transaction of its own. */
+/** Commits in one transaction. */
 const BATCH = 5_000
-const DAY_MS = 86_400_000
-const MEMBERS = 25
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 
-/** Plausible commits in order of time: most change a few files that are there, some add, rename or delete one. */
+/** Plausible commits in order of time: most change a few existing files, some add, rename or delete one. */
 function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
   const random = randomFrom(plan.seed)
   const upTo = (limit: number) => Math.floor(random() * limit)
@@ -46,7 +44,7 @@ function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
   }
 }
 
-/** One change to one of `files`, which it updates; undefined when the commit has changed that file already. */
+/** A change to one of `files`, which it updates; undefined if the commit has changed that file already. */
 function changeOf(
   files: string[],
   name: string,
@@ -75,7 +73,7 @@ function changeOf(
   return { path, status: 'modified', ...lines }
 }
 
-/** Writes the commits of `plan` as sync does. The same plan again changes nothing. `onProgress` gets how many are written. */
+/** Writes the commits of `plan` as sync does: the same plan again changes nothing. */
 export async function seedCommits(
   sql: Sql,
   orgId: string,

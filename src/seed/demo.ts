@@ -2,7 +2,7 @@ import { addDays, dateOf } from '../dates.ts'
 import type { BudgetRecord } from '../records/budget.ts'
 import type { MemberRecord } from '../records/member.ts'
 
-/** The first of the 25 people in the generated sessions; the others' addresses stay without a member. */
+/** Names for the first of the 25 addresses in the generated sessions; the other addresses have no member. */
 const NAMES = [
   'Ada',
   'Alan',
@@ -21,7 +21,7 @@ const ROLES = ['owner', 'admin', 'auditor'] as const
 const MONTHLY_LIMIT_USD = 1_000
 const TEAM_AGE_DAYS = 240
 
-/** Members whose addresses are those of the generated sessions: an owner, an admin, an auditor, and developers. */
+/** Members with addresses of the generated sessions: an owner, an admin, an auditor, and developers. */
 export const demoMembers = (now: Date): MemberRecord[] =>
   NAMES.map((name, index) => ({
     type: 'member',
@@ -31,7 +31,7 @@ export const demoMembers = (now: Date): MemberRecord[] =>
     joined_at: `${addDays(dateOf(now), index * 7 - TEAM_AGE_DAYS)}T09:00:00.000Z`,
   }))
 
-/** A limit that was set before the first of `days` days and holds since. */
+/** A limit that holds for the last `days` days. */
 export const demoBudget = (now: Date, days: number): BudgetRecord => ({
   type: 'budget',
   month: addDays(dateOf(now), -days).slice(0, 7),

@@ -1,4 +1,4 @@
-import { addDays } from '../dates.ts'
+import { addDays, DAY_MS } from '../dates.ts'
 import type { FindingRecord } from '../records/finding.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { reportedQuality } from '../scoring/quality.ts'
@@ -6,19 +6,18 @@ import { reportedQuality } from '../scoring/quality.ts'
 export interface SeedPlan {
   sessions: number
   projects: number
-  /** days before `today` that the sessions are spread over */
+  /** Days before `today` that the sessions are spread over. */
   days: number
-  /** the same seed, plan and day give the same sessions */
+  /** The same seed, plan and day give the same sessions. */
   seed: number
-  /** UTC date; nothing is made for this day or later */
+  /** UTC date; nothing is generated for this day or later. */
   today: string
 }
 
 const MODELS = ['claude-opus-4-5', 'claude-sonnet-4-5', 'gpt-5.2-codex', 'gemini-3-pro-preview'] as const
 const SOURCES = ['claude-code', 'claude-code', 'codex', 'gemini'] as const
 const TOOLS = ['Read', 'Edit', 'Bash', 'Grep', 'Write'] as const
-const DAY_MS = 86_400_000
-const MEMBERS = 25
+export const MEMBERS = 25
 
 /** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state, uniform in [0, 1). */
 export function randomFrom(seed: number): () => number {
@@ -31,7 +30,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** Plausible sessions, evenly over the days and in order of time, costs and scores skewed as real ones are. */
+/** Plausible sessions in order of time, spread evenly over the days; costs and scores are skewed. */
 export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   const random = randomFrom(plan.seed)
   const pick = <Item>(items: readonly [Item, ...Item[]]): Item =>
@@ -73,7 +72,7 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   }
 }
 
-const DANGERS = [
+const COMMAND_FINDINGS = [
   { rule_id: 'git-force-push', category: 'command', severity: 'high', title: 'Forced git push' },
   { rule_id: 'git-no-verify', category: 'command', severity: 'medium', title: 'Hooks skipped with git' },
   {
@@ -85,9 +84,13 @@ const DANGERS = [
   { rule_id: 'sudo', category: 'command', severity: 'low', title: 'Command run as another user' },
 ] as const
 
-/** The same rule in the same file is the same finding, as in real sessions: files do not grow with sessions. */
+/** The same rule in the same file is the same finding: their number does not grow with the sessions. */
 function findingAt(random: () => number): FindingRecord {
-  const danger = DANGERS[Math.floor(random() ** 2 * DANGERS.length)] ?? DANGERS[0]
+  const finding = COMMAND_FINDINGS[Math.floor(random() ** 2 * COMMAND_FINDINGS.length)] ?? COMMAND_FINDINGS[0]
   const module = Math.floor(random() * 40)
-  return { ...danger, file: `src/module-${module}/index.ts`, fingerprint: `seed-${danger.rule_id}-${module}` }
+  return {
+    ...finding,
+    file: `src/module-${module}/index.ts`,
+    fingerprint: `seed-${finding.rule_id}-${module}`,
+  }
 }

@@ -12,7 +12,7 @@ const COPY_ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': 
 
 const line = (values: readonly (string | number | null)[]): string => `${values.map(cell).join('\t')}\n`
 
-/** Each write to the stream is a message of the protocol: many lines in one are twice as fast. */
+/** Each write to the stream is one message of the protocol: many lines in one message are twice as fast. */
 const LINES_PER_WRITE = 500
 
 async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): Promise<void> {
@@ -29,7 +29,7 @@ async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): 
   await done
 }
 
-/** Inserts new sessions and their details by COPY, without rollups: three times as fast as the statements of sync. */
+/** Inserts new sessions and their details by COPY, without rollups: three times as fast as sync. */
 export async function copySessions(
   tx: ISql,
   orgId: string,
@@ -69,7 +69,7 @@ export async function copySessions(
   )
 }
 
-/** Analyzes the tables after many new rows and marks their pages visible, so that the first queries are as fast as later ones. */
+/** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze sessions, session_details, session_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
 }
@@ -87,8 +87,9 @@ const SEED_ACTIONS = [
 ] as const
 
 /**
- * Makes the audit entries from number `start` to before `end` of the plan's, rollups aside. The number's hash with the
- * seed says who did what; the last three digits of a time are the seed's, so that two seeds do not meet in a time.
+ * Inserts the plan's audit entries with numbers from `start` to below `end`, without rollups. A hash of seed
+ * and number chooses user and action. The last three digits of a time are the seed's, so that the times of
+ * two seeds differ.
  */
 export async function insertSeedEntries(
   tx: ISql,
@@ -120,12 +121,12 @@ export async function refreshAuditStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze audit_log, audit_rollups`
 }
 
-/** The same for commits. */
+/** As refreshStatistics, for commits. */
 export async function refreshCommitStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze commits, commit_files, files, file_authors, expertise_domains, expertise_authors`
 }
 
-/** Whether there are risk scores of one of these repositories; see `hasSession`. */
+/** Whether one of these repositories has risk scores. */
 export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Promise<boolean> {
   const rows = await tx`
     select k.id
@@ -136,7 +137,7 @@ export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Prom
   return rows.length > 0
 }
 
-/** Inserts new risk scores by COPY, without counts. */
+/** Inserts new risk scores by COPY, without rollups. */
 export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
   await copyIn(
     await tx`
@@ -164,7 +165,7 @@ export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[
   )
 }
 
-/** The same for risk scores. */
+/** As refreshStatistics, for risk scores. */
 export async function refreshRiskStatistics(sql: Sql): Promise<void> {
   await sql`vacuum analyze pr_risks, risk_rollups`
 }

@@ -1,4 +1,4 @@
-import { addDays } from '../dates.ts'
+import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
@@ -13,9 +13,8 @@ import type { RiskRow } from '../risk/write.ts'
 import { randomFrom, type SeedPlan } from './generate.ts'
 import { copyRisks, hasRisksOf, refreshRiskStatistics } from './queries.ts'
 
-/** Scores held in memory at a time; one COPY each. */
+/** Scores in one COPY. */
 const BATCH = 5_000
-const DAY_MS = 86_400_000
 const TITLES = [
   'Add export',
   'Fix rounding',
@@ -38,7 +37,7 @@ type RiskPlan = Pick<SeedPlan, 'projects' | 'days' | 'seed' | 'today'> & { risk:
 const reposOf = ({ seed, projects }: RiskPlan): string[] =>
   Array.from({ length: projects }, (_, index) => `seed-${seed}/project-${String(index + 1).padStart(2, '0')}`)
 
-/** Plausible scores of pull requests, evenly over the days and in order of time. */
+/** Plausible scores of pull requests in order of time, spread evenly over the days. */
 function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
   const random = randomFrom(plan.seed)
   const below = (limit: number) => Math.floor(random() * limit)
@@ -86,7 +85,7 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
   }
 }
 
-/** Makes the risk scores of `plan` in one transaction: all or none. Throws OperatorError when those of the same seed are there. */
+/** Writes the risk scores of `plan` in one transaction. Throws OperatorError if the seed has some. */
 export async function seedRisks(
   sql: Sql,
   orgId: string,

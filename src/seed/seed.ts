@@ -3,7 +3,7 @@ import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
-import { OperatorError } from '../errors.ts'
+import { codeOf, OperatorError } from '../errors.ts'
 import type { SessionRecord } from '../records/session.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
@@ -20,11 +20,11 @@ import {
   refreshStatistics,
 } from './queries.ts'
 
-/** Sessions held in memory at a time; one COPY each. */
+/** Sessions in one COPY. */
 const BATCH = 5_000
-/** Some 5 ms of work: PostgreSQL takes as long for what its socket holds. */
+/** Some 5 ms of work, as long as PostgreSQL needs for the data in the socket's buffer. */
 const SESSIONS_PER_PAUSE = 100
-/** Counted into the team's activity at a time: the versions of a row that one transaction leaves slow its next change. */
+/** Sessions in one update of the team's activity: the dead rows of each update slow the next one. */
 const ACTIVITY_BATCH = 100_000
 
 interface SeedDeps {
@@ -36,8 +36,8 @@ interface SeedDeps {
 }
 
 /**
- * Makes the sessions of `plan` for the organization in one transaction: all or none. `onProgress` gets how many are written.
- * Throws OperatorError when sessions of the same seed are there.
+ * Writes the sessions of `plan` for the organization in one transaction. `onProgress` gets the number written
+ * so far. Throws OperatorError when sessions of the same seed exist.
  */
 export async function seedSessions(
   deps: SeedDeps,
@@ -50,7 +50,7 @@ export async function seedSessions(
   await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
     const [first] = generateSessions(plan)
-    if (first !== undefined) await refuseSecondTime(tx, orgId, first.id)
+    if (first !== undefined) await refuseRepeatedSeed(tx, orgId, first.id)
     let done = 0
     let activity: Activity[] = []
     const countActivity = async () => {
@@ -84,7 +84,7 @@ const preparer =
   (record) =>
     prepareSession(record, record.id, { pricer, storeContent: false })
 
-/** The next sessions, at most BATCH. PostgreSQL works on those before meanwhile: it is fed in each pause. */
+/** The next BATCH sessions. Meanwhile PostgreSQL copies the previous batch, sent in the pauses. */
 async function nextBatch(records: Iterator<SessionRecord>, prepare: Prepare): Promise<PreparedSession[]> {
   const batch: PreparedSession[] = []
   while (batch.length < BATCH) {
@@ -96,19 +96,19 @@ async function nextBatch(records: Iterator<SessionRecord>, prepare: Prepare): Pr
   return batch
 }
 
-/** The ids of a seed are always the same; COPY would fail at the first. */
-async function refuseSecondTime(tx: ISql, orgId: string, firstId: string): Promise<void> {
+/** The ids of a seed are always the same: COPY would fail at the first. */
+async function refuseRepeatedSeed(tx: ISql, orgId: string, firstId: string): Promise<void> {
   if (await hasSession(tx, orgId, firstId)) {
     throw new OperatorError('sessions of this seed are there already: choose another with --seed')
   }
 }
 
-/** Audit entries made by one statement. */
+/** Audit entries in one statement. */
 const AUDIT_BATCH = 50_000
 
 /**
- * Makes `plan.audit` audit entries of `plan.days`, evenly and in order of time, in one transaction. Throws OperatorError
- * when entries of the same seed are there.
+ * Writes `plan.audit` audit entries in order of time, spread evenly over `plan.days`, in one transaction.
+ * Throws OperatorError when entries of the same seed exist.
  */
 export async function seedAudit(
   { sql }: { sql: Sql },
@@ -124,7 +124,7 @@ export async function seedAudit(
       await rebuildTables(tx, orgId, AUDIT_TABLES)
     })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '23505') {
+    if (codeOf(error) === '23505') {
       throw new OperatorError(`entries of seed ${plan.seed} are there already: choose another with --seed`)
     }
     throw error

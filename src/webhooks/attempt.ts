@@ -11,10 +11,10 @@ export interface AttemptDeps {
   prefix: string
 }
 
-/** The context of a secret: copied to another row it cannot be decrypted. */
+/** The encryption context of an endpoint's secret: it cannot be decrypted in another endpoint's row. */
 export const secretContext = (orgId: string, endpointId: string): string => `${orgId}/${endpointId}`
 
-/** One attempt: signs the stored body with the endpoint's present secrets and sends it. Never rejects. */
+/** One attempt: signs the stored body with the endpoint's current secrets and sends it. Never rejects. */
 export async function makeAttempt(
   { box, sender, prefix }: AttemptDeps,
   orgId: string,
@@ -36,7 +36,7 @@ export async function makeAttempt(
       at,
     })
   } catch {
-    // without the cause, which could contain the secret
+    // the cause is left out, since it could contain the secret
     const error =
       'secret: the signing secret cannot be decrypted; rotate it, or give the server its SECRET_KEY'
     return {

@@ -7,7 +7,7 @@ const EXAMPLE_ID = 'evt_0k3w9d2m'
 const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')
 
 /** An event with its schema and an example. */
-export interface PublishedEvent {
+interface PublishedEvent {
   name: SentName
   meaning: string
   /** JSON Schema of the body. */
@@ -28,7 +28,7 @@ function published(name: SentName): PublishedEvent {
   return { name, meaning, schema: JSON.parse(JSON.stringify(schema)), example: body }
 }
 
-/** What endpoints may subscribe to, in the order it is shown. */
+/** The events that endpoints may subscribe to, in the order in which they are shown. */
 export const catalogue: { data: PublishedEvent[] } = { data: EVENT_NAMES.map(published) }
 
 /** All events that are sent: the catalogue and the test. */

@@ -17,13 +17,13 @@ export interface NewEndpoint {
 export type EndpointChange = Partial<NewEndpoint>
 
 const ALL = '*'
-/** Unknown names quoted in a message. */
+/** Unknown names that a message quotes. */
 const MAX_QUOTED = 5
 const MAX_QUOTED_LENGTH = 60
-/** This look-up only reports mistakes early: each attempt looks the name up again. */
+/** Short, since this look-up only reports mistakes early: each attempt looks the name up again. */
 const LOOKUP_MS = 500
 
-type Read<Value> = { value: Value } | { problem: string }
+type Checked<Value> = { value: Value } | { problem: string }
 
 /** The body of a new endpoint, checked. Throws VALIDATION_ERROR naming everything that is wrong. */
 export function checkNew(body: NewEndpointBody, egress: Egress): NewEndpoint {
@@ -35,7 +35,7 @@ export function checkNew(body: NewEndpointBody, egress: Egress): NewEndpoint {
 /** The body of a change, checked. Throws VALIDATION_ERROR naming everything that is wrong. */
 export function checkChange(body: EndpointChangeBody, egress: Egress): EndpointChange {
   const problems: FieldProblem[] = []
-  const take = <Value>(field: string, given: unknown, read: (given: unknown) => Read<Value>) => {
+  const take = <Value>(field: string, given: unknown, read: (given: unknown) => Checked<Value>) => {
     const taken = read(given)
     if ('value' in taken) return taken.value
     problems.push({ field, message: taken.problem })
@@ -53,14 +53,14 @@ export function checkChange(body: EndpointChangeBody, egress: Egress): EndpointC
 }
 
 /** Stored as given, not normalized, so that clients can compare it with theirs. */
-function readUrl(given: unknown, egress: Egress): Read<string> {
+function readUrl(given: unknown, egress: Egress): Checked<string> {
   if (typeof given !== 'string') return { problem: 'must be a text' }
   const checked = egress.checkUrl(given)
   return 'problem' in checked ? checked : { value: given }
 }
 
-/** Without repetitions; `*` among others replaces them. */
-function readEvents(given: unknown): Read<string[]> {
+/** Event names without duplicates; `*` replaces all others. */
+function readEvents(given: unknown): Checked<string[]> {
   if (given === ALL) return { value: [ALL] }
   const known = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
   if (!Array.isArray(given) || given.length === 0)
@@ -84,7 +84,7 @@ function quoted(unknown: readonly unknown[]): string {
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${unknown.length === 1 ? 'is' : 'are'}`
 }
 
-function readDescription(given: unknown): Read<string | null> {
+function readDescription(given: unknown): Checked<string | null> {
   if (given === null) return { value: null }
   if (typeof given !== 'string') return { problem: 'must be a text or null' }
   // a code point has at most two UTF-16 units: long texts are not counted
@@ -93,14 +93,14 @@ function readDescription(given: unknown): Read<string | null> {
 }
 
 /**
- * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be resolved within half a
- * second is accepted: it may be created later, and is looked up again at each attempt.
+ * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be
+ * resolved within half a second is accepted: it may be created later, and is looked up again at each attempt.
  */
 export async function checkHost(url: string, egress: Egress, resolve: Resolve): Promise<void> {
   const checked = egress.checkUrl(url)
   if ('problem' in checked) return
   const host = hostOf(checked.url)
-  // checkUrl has checked an address
+  // checkUrl has checked the address already
   if (isIP(host) !== 0) return
   const found = await lookUp(egress, resolve, host, LOOKUP_MS)
   if ('problem' in found && found.problem === 'refused')

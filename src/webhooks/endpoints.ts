@@ -19,9 +19,10 @@ import {
   updateEndpointRow,
 } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
-import { holdSecretKey } from './signing/secret-key-queries.ts'
+import { lockSecretKey } from './signing/secret-key-queries.ts'
 
-// Changes of endpoints: each is one transaction under the organization's lock, with an entry in the audit log.
+// Changes of endpoints. Each is one transaction under the organization's lock, with an entry in the audit
+// log.
 
 const SECRET_BYTES = 32
 const HINT_LENGTH = 4
@@ -30,7 +31,7 @@ export interface EndpointDeps {
   /** For transactions. */
   writes: Sql
   box: SecretBox
-  /** Limit of an organization. */
+  /** Endpoints of an organization at most. */
   maxEndpoints: number
 }
 
@@ -45,7 +46,7 @@ export const inOrganizationTransaction = <Result>(
     return await work(tx)
   }) as Promise<Result>
 
-/** A new signing secret: `whsec_` and 32 random bytes in base64; and how it is stored for this endpoint. */
+/** A new signing secret, `whsec_` and 32 random bytes in base64, and its stored form. */
 function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string; stored: StoredSecret } {
   const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
   const sealed = box.seal(secret, secretContext(orgId, id))
@@ -53,8 +54,8 @@ function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string
 }
 
 /**
- * Adds an endpoint. A repeated request, by its idempotency key, adds nothing and has the first response. Throws
- * VALIDATION_ERROR at the limit, and for a key that came with another body.
+ * Adds an endpoint. A request with an idempotency key that was used before adds nothing and gets the first
+ * response. Throws VALIDATION_ERROR at the limit, and for a key that was used with another body.
  */
 export async function createEndpoint(
   { writes, box, maxEndpoints }: EndpointDeps,
@@ -64,13 +65,13 @@ export async function createEndpoint(
   idempotency: Idempotency | undefined,
 ): Promise<CreatedEndpoint> {
   return await inOrganizationTransaction(writes, orgId, async (tx) => {
-    const before = await findStoredResponse(tx, box, orgId, idempotency)
-    if (before !== undefined) return JSON.parse(before) as CreatedEndpoint
+    const firstResponse = await findStoredResponse(tx, box, orgId, idempotency)
+    if (firstResponse !== undefined) return JSON.parse(firstResponse) as CreatedEndpoint
     if ((await countEndpoints(tx, orgId)) >= maxEndpoints) {
       const message = `an organization has at most ${maxEndpoints} webhook endpoints; delete one first`
       throw validationError({ field: 'body', message })
     }
-    await holdSecretKey(tx, box.digest)
+    await lockSecretKey(tx, box.digest)
     const id = newId('hook')
     const { secret, stored } = makeSecret(box, orgId, id)
     await insertEndpointRow(tx, orgId, id, wanted, stored)
@@ -129,7 +130,7 @@ export async function rotateSecret(
 ): Promise<RotatedSecret> {
   return await inOrganizationTransaction(writes, orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
-    await holdSecretKey(tx, box.digest)
+    await lockSecretKey(tx, box.digest)
     const { secret, stored } = makeSecret(box, orgId, id)
     const expiresAt = await replaceSecret(tx, orgId, id, stored, graceS)
     const details = { ids: [id], url, grace_period_seconds: graceS }

@@ -4,14 +4,14 @@ import type { ISql, Sql } from '../db/client.ts'
 const KEPT = '24 hours'
 
 /** The response to the first request with an Idempotency-Key. */
-export interface StoredResponse {
+interface StoredResponse {
   /** SHA-256 of that request's body. */
   request_hash: Uint8Array
   /** Encrypted: it contains a signing secret. */
   answer: Uint8Array
 }
 
-/** The response to `key` of the last 24 hours, by the database's clock. */
+/** The response stored for `key` in the last 24 hours, by the database's clock. */
 export async function findResponse(
   sql: ISql,
   orgId: string,

@@ -7,13 +7,13 @@ import type { SecretBox } from './signing/secret-box.ts'
 const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255
 
-/** A request that takes effect once: its key, and a hash of its body. */
+/** What identifies a request that must take effect once: its Idempotency-Key, and a hash of its body. */
 export interface Idempotency {
   key: string
   bodyHash: Uint8Array
 }
 
-/** `header` is null when it is missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
+/** `header` is null when missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
 export function idempotencyOf(header: string | null, body: unknown): Idempotency | undefined {
   if (header === null) return undefined
   if (!/^[ -~]+$/.test(header) || header.length > MAX_KEY_LENGTH) {
@@ -22,7 +22,7 @@ export function idempotencyOf(header: string | null, body: unknown): Idempotency
   return { key: header, bodyHash: createHash('sha256').update(canonical(body)).digest() }
 }
 
-/** The same text for the same value, however its fields are ordered. */
+/** JSON with sorted fields: the same text for the same value. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, item: unknown) =>
     item !== null && typeof item === 'object' && !Array.isArray(item)
@@ -34,8 +34,9 @@ function canonical(value: unknown): string {
 const contextOf = (orgId: string, { key }: Idempotency) => `${orgId}/idempotency/${key}`
 
 /**
- * The first response to this key, as JSON. Throws VALIDATION_ERROR when its request had another body. A response that is
- * encrypted with another secret key is ignored: that key can only be replaced while there are no endpoints.
+ * The first response to this idempotency key, as JSON. Throws VALIDATION_ERROR when its request had another
+ * body. Ignores a response that was encrypted with another secret key: that is only replaced while there are
+ * no endpoints.
  */
 export async function findStoredResponse(
   sql: ISql,

@@ -20,7 +20,7 @@ const Secret = Type.String({
 })
 
 /** The latest results of an endpoint. */
-export const EndpointHealth = Type.Object(
+const EndpointHealth = Type.Object(
   {
     consecutive_failures: Type.Integer({ minimum: 0, description: 'Since the last success', examples: [0] }),
     last_success_at: nullable(Timestamp('When an attempt was last answered with 2xx')),
@@ -54,14 +54,14 @@ export const Endpoint = Type.Object(endpointFields, { ...strict, title: 'Webhook
 export type Endpoint = Static<typeof Endpoint>
 export const EndpointList = Type.Object({ data: Type.Array(Endpoint) }, strict)
 
-/** Besides that of a rotation the only response with the secret. */
+/** Only this response and that of a rotation contain the secret. */
 export const CreatedEndpoint = Type.Object(
   { ...endpointFields, secret: Secret },
   { ...strict, title: 'Created webhook endpoint' },
 )
 export type CreatedEndpoint = Static<typeof CreatedEndpoint>
 
-// Url, events and description are checked by endpoint-check.ts, which has messages of its own.
+// Unknown here, since endpoint-check.ts checks URL, events and description, with messages of its own.
 const Url = Type.Unknown({
   type: 'string',
   format: 'uri',

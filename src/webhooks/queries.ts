@@ -5,12 +5,12 @@ import type { Endpoint } from './model.ts'
 import { cancelWaiting } from './outbox/cancel.ts'
 import { wakeWorker } from './outbox/notify.ts'
 
-// The registered endpoints. Whatever changes one needs the organization's lock.
+// The registered endpoints. Changes need the organization's lock.
 
 interface EndpointRow extends Omit<Endpoint, 'created_at' | 'updated_at' | 'health'> {
   created_at: Date
   updated_at: Date
-  /** null: nothing was sent yet */
+  /** null: no attempt has ended yet. */
   consecutive_failures: number | null
   last_success_at: Date | null
   last_failure_at: Date | null
@@ -76,7 +76,7 @@ export interface StoredSecret {
   hint: string
 }
 
-/** Adds an endpoint, and with the first of an organization what claims of its deliveries are counted by. */
+/** Adds an endpoint, and with an organization's first endpoint the row that claims of its deliveries lock. */
 export async function insertEndpointRow(
   tx: ISql,
   orgId: string,
@@ -98,7 +98,7 @@ export async function insertEndpointRow(
     from (select clock_timestamp() as now) n`
 }
 
-/** Updates the given fields and wakes the worker: an endpoint that is enabled again may have due deliveries. */
+/** Updates the given fields and wakes the worker: an endpoint enabled again may have due deliveries. */
 export async function updateEndpointRow(
   tx: ISql,
   orgId: string,
@@ -118,7 +118,7 @@ export async function updateEndpointRow(
   await wakeWorker(tx, orgId)
 }
 
-/** Keeps the present secret as the previous one for `graceS` seconds, 0 for not at all. Returns when it expires. */
+/** Replaces the secret; the old one is valid for `graceS` more seconds. Returns when it expires. */
 export async function replaceSecret(
   tx: ISql,
   orgId: string,
@@ -144,8 +144,8 @@ export async function replaceSecret(
 const MAX_CANCELLED = 10_000
 
 /**
- * Deletes the endpoint and its health, and cancels its waiting deliveries. Attempts in flight may still arrive and are settled.
- * False when there is no such endpoint.
+ * Deletes the endpoint and its health, and cancels its waiting deliveries. Attempts in flight may still
+ * arrive and are settled. False when there is no such endpoint.
  */
 export async function deleteEndpointRow(tx: ISql, orgId: string, id: string): Promise<boolean> {
   const { count } = await tx`

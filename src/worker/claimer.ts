@@ -1,15 +1,16 @@
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Claimed, ClaimLimits, Cursors } from '../webhooks/outbox/claim.ts'
 import type { Slots } from './slots.ts'
 
-/** In one claim at most: the first are sent and settled while the next are claimed. */
+/** Deliveries in one claim at most: they are sent and settled while the next claim runs. */
 const MAX_CLAIM = 128
 const RETRY_MS = 200
 
 export interface ClaimerDeps {
   claim: (orgId: string, limits: ClaimLimits, cursors: Cursors) => Promise<Claimed[]>
   slots: Slots
-  /** In flight of one endpoint, over all instances. */
+  /** Deliveries in flight to one endpoint at most, over all instances. */
   endpointConcurrency: number
   leaseMs: number
   /** Called with deliveries whose slots are taken. */
@@ -18,12 +19,12 @@ export interface ClaimerDeps {
 }
 
 /** Claims deliveries while slots are free: one claim at a time, organizations in rotation. */
-export interface Claimer {
-  /** Claims for this organization too. */
+interface Claimer {
+  /** Adds an organization that may have due deliveries. */
   add(orgId: string): void
-  /** Claims nothing for so long. */
+  /** Claims nothing for `ms`. */
   pause(ms: number): void
-  /** Searches from the first waiting delivery again: a retry may be due before what was claimed last. */
+  /** The next claims search from the first waiting delivery again, since a retry may be due earlier. */
   resetCursors(): void
   /** Claims nothing more; resolves when no claim is running. */
   stop(): Promise<void>
@@ -31,7 +32,7 @@ export interface Claimer {
 
 export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
   /** Organizations to claim for, in the order they were added. */
-  const due = new Set<string>()
+  const queue = new Set<string>()
   const cursorsOf = new Map<string, Map<string, string>>()
   let pausedUntilMs = 0
   let isStopped = false
@@ -39,12 +40,12 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
 
   const claimFor = async (orgId: string) => {
     const limit = Math.min(MAX_CLAIM, slots.shareOf(orgId))
-    // its next settlement adds it again, or the next poll
+    // the organization is added again by its next settlement or by the next poll
     if (limit === 0) return
     const laterLimit = Math.min(limit, slots.shareOfRetries())
     const { endpointConcurrency: endpointLimit, leaseMs } = deps
     const cursors = cursorsOf.get(orgId) ?? new Map<string, string>()
-    // before the claim: a reset that happens meanwhile must hold for these cursors too
+    // set before the claim, so that a reset during the claim removes these cursors too
     cursorsOf.set(orgId, cursors)
     const claimed = await deps.claim(orgId, { limit, laterLimit, endpointLimit, leaseMs }, cursors)
     for (const { endpoint_id, due_at } of claimed) {
@@ -52,26 +53,27 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
     }
     for (const { is_first } of claimed) slots.take(orgId, is_first)
     deps.onClaimed(orgId, claimed)
-    // retries that found no slot are due before what was claimed
+    // retries that got no slot are due before the claimed deliveries: the cursors would skip them
     if (claimed.filter(({ is_first }) => !is_first).length >= laterLimit) cursorsOf.delete(orgId)
-    // a full claim may have left some; one of MAX_CLAIM may be short of slots that it keeps for idle endpoints
-    if (claimed.length === limit || (limit === MAX_CLAIM && claimed.length > 0)) due.add(orgId)
+    // a full claim may have left due deliveries; one of MAX_CLAIM may be smaller by the part reserved for
+    // idle endpoints
+    if (claimed.length === limit || (limit === MAX_CLAIM && claimed.length > 0)) queue.add(orgId)
   }
-  const mayClaim = () => !isStopped && due.size > 0 && !slots.isFull() && performance.now() >= pausedUntilMs
+  const mayClaim = () => !isStopped && queue.size > 0 && !slots.isFull() && performance.now() >= pausedUntilMs
   const claimAll = async () => {
     while (mayClaim()) {
-      const [orgId] = due
+      const [orgId] = queue
       if (orgId === undefined) return
-      due.delete(orgId)
+      queue.delete(orgId)
       try {
         await claimFor(orgId)
       } catch (error) {
         log.warn('deliveries could not be claimed; trying again', {
           org_id: orgId,
-          error: error instanceof Error ? error.message : String(error),
+          error: messageOf(error),
         })
         await Bun.sleep(RETRY_MS)
-        due.add(orgId)
+        queue.add(orgId)
       }
     }
   }
@@ -79,14 +81,14 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
     if (running !== undefined || !mayClaim()) return
     running = claimAll().finally(() => {
       running = undefined
-      // what was added after the last check
+      // for organizations that were added after the last check
       run()
     })
   }
   return {
     add(orgId) {
       if (isStopped) return
-      due.add(orgId)
+      queue.add(orgId)
       run()
     },
     pause(ms) {

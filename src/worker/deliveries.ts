@@ -16,11 +16,11 @@ import { startListener } from './listener.ts'
 import { startLoop } from './loop.ts'
 import type { WorkerSettings } from './messages.ts'
 
-// The delivery loop on the database and the network, with the settings.
+// Connects the delivery loop with the database, the network and the settings.
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   pool: ReconnectingPool
-  /** Opens a client for LISTEN alone. */
+  /** Opens a client that is used for LISTEN only. */
   openListener: () => Sql
   settings: WorkerSettings
   secretKey: Uint8Array

@@ -1,5 +1,7 @@
 import { deleteOldAuditEntries } from '../audit/log/retention.ts'
+import { DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { messageOf } from '../errors.ts'
 import { deleteStaleRateWindows } from '../http/rate-windows.ts'
 import type { Log } from '../log.ts'
 import { deleteOldIdempotencyKeys } from '../webhooks/idempotency-queries.ts'
@@ -7,8 +9,6 @@ import { cancelOfDeletedEndpoints } from '../webhooks/outbox/cancel-of-deleted.t
 import { deleteOldDeliveries } from '../webhooks/outbox/delete-old.ts'
 import { failAbandoned } from '../webhooks/outbox/fail-abandoned.ts'
 import type { WorkerSettings } from './messages.ts'
-
-const DAY_MS = 86_400_000
 
 type Settings = Pick<WorkerSettings, 'retentionDeliveriesDays' | 'retentionAuditDays'>
 
@@ -30,8 +30,7 @@ export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): P
     try {
       log.debug('housekeeping done', { task: name, count: await task() })
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      log.warn('housekeeping failed, it is tried again in a minute', { task: name, error: reason })
+      log.warn('housekeeping failed, it is tried again in a minute', { task: name, error: messageOf(error) })
     }
   }
 }

@@ -1,26 +1,27 @@
 import type { Sql } from '../db/client.ts'
+import { messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 
-// LISTEN shortens the worker's wait; polling finds what notifications miss. The driver's reconnection of LISTEN stops for ever
-// when its first attempt fails (7 of 8 restarts of PostgreSQL), so the client is replaced when it does not receive the
-// heartbeats that this file sends to it.
+// LISTEN shortens the worker's wait; polling finds what notifications miss. The driver's reconnection of
+// LISTEN stops for ever when its first attempt fails (7 of 8 restarts of PostgreSQL), so the client is
+// replaced when it does not receive the heartbeats that this file sends to it.
 
 const HEARTBEAT_MS = 2_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 2_000
 
-export interface ListenerDeps {
-  /** Opens a client for LISTEN alone, which is ended here. */
+interface ListenerDeps {
+  /** Opens a client that is used for LISTEN only; the listener ends it. */
   open: () => Sql
-  /** Sends a notification by another connection. */
+  /** Sends a notification over another connection. */
   notify: (channel: string, payload: string) => Promise<void>
   channel: string
   onNotify: (payload: string) => void
   log: Log
 }
 
-export interface Listener {
+interface Listener {
   close(): Promise<void>
 }
 
@@ -31,18 +32,18 @@ export function startListener(deps: ListenerDeps): Listener {
   let isClosing = false
   let isReceived = false
   const pause = (ms: number) => {
-    const over = Promise.withResolvers<void>()
-    const timer = setTimeout(over.resolve, ms)
-    return Promise.race([over.promise, closing.promise]).finally(() => clearTimeout(timer))
+    const elapsed = Promise.withResolvers<void>()
+    const timer = setTimeout(elapsed.resolve, ms)
+    return Promise.race([elapsed.promise, closing.promise]).finally(() => clearTimeout(timer))
   }
   const onPayload = (payload: string) => {
     if (payload === heartbeat) isReceived = true
     else if (!payload.startsWith('beat ')) deps.onNotify(payload)
   }
-  /** Listens by one client until a heartbeat is missing. */
+  /** Listens with one client until a heartbeat is missing. */
   const listenOnce = async (client: Sql): Promise<void> => {
     const listening = client.listen(deps.channel, onPayload).then(() => 'listening' as const)
-    // it may reject after the race below
+    // without this, a rejection after the race below would be unhandled
     listening.catch(() => {})
     const first = await Promise.race([listening, pause(HEARTBEAT_MS)])
     if (first !== 'listening') return
@@ -59,12 +60,12 @@ export function startListener(deps: ListenerDeps): Listener {
       try {
         await listenOnce(client)
       } catch (error) {
-        deps.log.debug('listening failed', { error: error instanceof Error ? error.message : String(error) })
+        deps.log.debug('listening failed', { error: messageOf(error) })
       }
-      // a client that hangs is abandoned
+      // the end of a client that hangs is not awaited longer
       await Promise.race([client.end({ timeout: 0 }).catch(() => {}), pause(FIRST_BACKOFF_MS)])
-      const lasted = performance.now() - startedMs > 2 * HEARTBEAT_MS
-      backoffMs = lasted ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, MAX_BACKOFF_MS)
+      const wasStable = performance.now() - startedMs > 2 * HEARTBEAT_MS
+      backoffMs = wasStable ? FIRST_BACKOFF_MS : Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       await pause(backoffMs)
     }
   }

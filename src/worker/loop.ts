@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { AttemptResult } from '../webhooks/http/attempt-result.ts'
 import { type Claimed, PACE_MS } from '../webhooks/outbox/claim.ts'
@@ -8,19 +9,19 @@ import { createResultBatcher } from './result-batcher.ts'
 import { createSlots } from './slots.ts'
 import { startInChunks } from './start-in-chunks.ts'
 
-// The delivery loop: the poller and notifications say which organizations have due deliveries, the claimer claims as many as
-// there are slots, each is attempted, and the result batcher settles the results.
+// The delivery loop: the poller and notifications say which organizations have due deliveries, the claimer
+// claims as many as there are slots, each is attempted, and the result batcher settles the results.
 
-/** How long a delivery waits that could not be sent for want of sockets; nothing else is claimed meanwhile. */
+/** How long a delivery waits when no socket was left to send it; nothing is claimed meanwhile. */
 const POSTPONE_MS = 1_000
 const RELEASE_RETRY_MS = 200
 
-export interface LoopDeps
+interface LoopDeps
   extends Pick<ClaimerDeps, 'claim' | 'endpointConcurrency' | 'leaseMs'>,
     Pick<PollerDeps, 'findDueOrganizations'> {
   attempt: (orgId: string, delivery: Claimed) => Promise<AttemptResult>
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
-  /** Gives back a delivery of which nothing was sent. */
+  /** Ends the lease of a delivery of which nothing was sent. */
   release: (orgId: string, outcome: Outcome, delayMs: number) => Promise<void>
   /** Deliveries in flight at most. */
   concurrency: number
@@ -32,14 +33,14 @@ interface HeldOutcome extends Outcome {
   isFirst: boolean
 }
 
-export interface Loop {
+interface Loop {
   /** The organization may have due deliveries. */
   wake(orgId: string): void
   /** Claims nothing more; resolves when all attempts in flight are settled. May be called twice. */
   drain(): Promise<void>
 }
 
-/** Starts delivering. `deps` must not throw synchronously; what they reject with is logged and tried again. */
+/** Starts delivering. `deps` must not throw synchronously; rejections are logged and tried again. */
 export function startLoop(deps: LoopDeps): Loop {
   const { log } = deps
   const slots = createSlots(deps.concurrency)
@@ -61,10 +62,10 @@ export function startLoop(deps: LoopDeps): Loop {
   const batcher = createResultBatcher<HeldOutcome>({
     settle: deps.settle,
     onSettled(orgId, outcomes) {
-      // all of them before the next claim, which then takes as many
+      // all slots before the next claim, so that it can take as many deliveries
       for (const { isFirst } of outcomes) slots.release(orgId, isFirst)
       claimer.add(orgId)
-      // a failing endpoint is not claimed for until then
+      // a failing endpoint is skipped for PACE_MS: claim again after that
       if (outcomes.some(({ result }) => !result.ok)) setTimeout(claimer.add, PACE_MS, orgId)
     },
     log,
@@ -76,14 +77,14 @@ export function startLoop(deps: LoopDeps): Loop {
     if (result.postponed) await postpone(orgId, outcome)
     else batcher.add(orgId, outcome)
   }
-  let warnedMs = Number.NEGATIVE_INFINITY
+  let lastPostponedMs = Number.NEGATIVE_INFINITY
   const postpone = async (orgId: string, outcome: HeldOutcome) => {
-    if (performance.now() - warnedMs >= POSTPONE_MS) {
+    if (performance.now() - lastPostponedMs >= POSTPONE_MS) {
       log.warn('no sockets or file descriptors left; deliveries wait a second', {
         error: outcome.result.error,
       })
     }
-    warnedMs = performance.now()
+    lastPostponedMs = performance.now()
     claimer.pause(POSTPONE_MS)
     await release(orgId, outcome)
     slots.release(orgId, outcome.isFirst)
@@ -98,7 +99,7 @@ export function startLoop(deps: LoopDeps): Loop {
       } catch (error) {
         if (draining !== undefined || performance.now() > endMs) {
           log.warn('a delivery that was not sent could not be given back; its lease gives it', {
-            error: error instanceof Error ? error.message : String(error),
+            error: messageOf(error),
           })
           return
         }

@@ -1,9 +1,10 @@
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 /** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
 const POLL_MS = 500
 const MAX_POLL_MS = 2_000
-/** The pause is so many times as long as the query took: with 2,000 organizations it takes 62 ms. */
+/** The pause after a query, in durations of the query, which takes 62 ms with 2,000 organizations. */
 const PAUSE_FACTOR = 20
 
 export interface PollerDeps {
@@ -19,7 +20,7 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps):
   let hasFailed = false
   const poll = async () => {
     const startedMs = performance.now()
-    // after a failure too: how long it took says nothing about the query
+    // also after a failure, whose duration is not that of a query
     let pauseMs = POLL_MS
     try {
       onFound(await findDueOrganizations())
@@ -29,8 +30,7 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps):
     } catch (error) {
       // logged once, not twice a second
       if (!hasFailed) {
-        const reason = error instanceof Error ? error.message : String(error)
-        log.warn('cannot look for deliveries that are due; trying again', { error: reason })
+        log.warn('cannot look for deliveries that are due; trying again', { error: messageOf(error) })
       }
       hasFailed = true
     }

@@ -1,32 +1,33 @@
 import { isConnectionError } from '../db/connection-errors.ts'
+import { codeOf, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { inParts, type Outcome } from '../webhooks/outbox/settle.ts'
 
-/** Outcomes in one statement. */
+/** Outcomes in one statement at most. */
 const MAX_BATCH = 128
-/** Statements at once, each of another organization: one that waits for a lock does not delay other organizations. */
+/** Concurrent statements, each of another organization: waiting for a lock does not delay the others. */
 export const SETTLE_CONNECTIONS = 4
 const FIRST_BACKOFF_MS = 50
 const MAX_BACKOFF_MS = 1_000
 
-export interface ResultBatcherDeps<Held extends Outcome> {
-  /** Settles outcomes of one organization, all successes or all failures; resolves to the ids that took effect. */
+interface ResultBatcherDeps<Held extends Outcome> {
+  /** Settles outcomes of an organization, all successes or all failures; returns the ids that took effect. */
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
   /** Called when outcomes are settled, or refused because their lease has ended. */
   onSettled: (orgId: string, outcomes: readonly Held[]) => void
   log: Log
 }
 
-export interface ResultBatcher<Held extends Outcome> {
+interface ResultBatcher<Held extends Outcome> {
   add(orgId: string, outcome: Held): void
   /** Resolves when all added outcomes are settled. */
   idle(): Promise<void>
 }
 
 /**
- * Settles outcomes in batches: while a statement runs, the organization's next outcomes are collected, so that a burst needs
- * few commits and a single outcome does not wait. While the database is unreachable it retries; if the lease ends meanwhile,
- * the outcome is refused and the delivery is sent again.
+ * Settles outcomes in batches: while a statement runs, the organization's next outcomes are collected, so
+ * that a burst needs few commits and a single outcome does not wait. While the database is unreachable it
+ * retries; if the lease ends meanwhile, the outcome is refused and the delivery is sent again.
  */
 export function createResultBatcher<Held extends Outcome>(
   deps: ResultBatcherDeps<Held>,
@@ -35,22 +36,22 @@ export function createResultBatcher<Held extends Outcome>(
   const busy = new Set<string>()
   let whenIdle: PromiseWithResolvers<void> | undefined
 
-  const nextIdle = () => [...waiting.keys()].find((orgId) => !busy.has(orgId))
-  const run = async (orgId: string) => {
+  const nextOrganization = () => [...waiting.keys()].find((orgId) => !busy.has(orgId))
+  const settleNext = async (orgId: string) => {
     const outcomes = waiting.get(orgId) ?? []
     waiting.delete(orgId)
     const batch = outcomes.slice(0, MAX_BATCH)
     if (outcomes.length > batch.length) waiting.set(orgId, outcomes.slice(batch.length))
-    // one after the other: a part that was settled is not sent again when the database fails during the next
-    for (const part of inParts(batch)) await write(deps, orgId, part)
+    // one statement after the other: a part that is settled is not repeated when the next one fails
+    for (const part of inParts(batch)) await settleWithRetries(deps, orgId, part)
     deps.onSettled(orgId, batch)
   }
   const start = () => {
     while (busy.size < SETTLE_CONNECTIONS) {
-      const orgId = nextIdle()
+      const orgId = nextOrganization()
       if (orgId === undefined) break
       busy.add(orgId)
-      void run(orgId).finally(() => {
+      void settleNext(orgId).finally(() => {
         busy.delete(orgId)
         start()
       })
@@ -74,9 +75,9 @@ export function createResultBatcher<Held extends Outcome>(
   }
 }
 
-type Writing = Pick<ResultBatcherDeps<Outcome>, 'settle' | 'log'>
+type SettleDeps = Pick<ResultBatcherDeps<Outcome>, 'settle' | 'log'>
 
-async function write(deps: Writing, orgId: string, batch: readonly Outcome[]): Promise<void> {
+async function settleWithRetries(deps: SettleDeps, orgId: string, batch: readonly Outcome[]): Promise<void> {
   const { log } = deps
   for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
     try {
@@ -85,16 +86,16 @@ async function write(deps: Writing, orgId: string, batch: readonly Outcome[]): P
       return
     } catch (error) {
       const fields = { org_id: orgId, deliveries: batch.length, error: messageOf(error) }
-      // after a deadlock PostgreSQL has aborted this statement
+      // PostgreSQL aborts one of the statements of a deadlock; it may succeed when repeated
       if (isConnectionError(error) || isDeadlock(error)) {
         log.warn('results of deliveries could not be written; trying again', fields)
         await Bun.sleep(backoffMs)
       } else if (batch.length > 1) {
-        // one invalid outcome must not prevent the others
-        for (const outcome of batch) await write(deps, orgId, [outcome])
+        // one by one: an invalid outcome must not prevent the others
+        for (const outcome of batch) await settleWithRetries(deps, orgId, [outcome])
         return
       } else {
-        // its lease will end, which counts as a lost attempt
+        // when its lease ends, the attempt counts as lost
         log.error('the result of a delivery cannot be written', { ...fields, delivery: batch[0]?.deliveryId })
         return
       }
@@ -110,13 +111,12 @@ function warnOfRefused(
 ): void {
   const refused = batch.filter(({ deliveryId }) => !settled.has(deliveryId))
   if (refused.length === 0) return
-  const some = refused.slice(0, 10).map(({ deliveryId }) => deliveryId)
+  const listed = refused.slice(0, 10).map(({ deliveryId }) => deliveryId)
   log.warn('results came after the end of their lease and were refused', {
     org_id: orgId,
     count: refused.length,
-    deliveries: some,
+    deliveries: listed,
   })
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-const isDeadlock = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40P01'
+const isDeadlock = (error: unknown) => codeOf(error) === '40P01'

@@ -1,19 +1,19 @@
 /**
- * Of the slots, the part that only first attempts to endpoints that are not failing may take. Without it 20 hanging
- * endpoints in each of 6 organizations held all 64 slots by their retries: events for a healthy endpoint came after 15.0 s
- * (p99), with it after 0.15 s.
+ * The part of the slots that is reserved for first attempts to endpoints that are not failing. Without it,
+ * retries to 20 hanging endpoints in each of 6 organizations held all 64 slots: events for a healthy endpoint
+ * came after 15.0 s (p99), with it after 0.15 s.
  */
 const RESERVED_PART = 0.25
 /**
- * An organization takes at most so many slots for each one that it leaves free: alone 43 of 64, the next one 14 of what is
- * left. Without it 20 endpoints in each of 3 organizations that began to hang held all 64 slots: events for a healthy
- * endpoint had not come after 60 s, with it they came after 29 ms (p99).
+ * An organization may take this many slots for each slot that stays free: 43 of 64 when it is alone, then the
+ * next one 14 of the other 21. Without it, 20 endpoints that began to hang in each of 3 organizations held
+ * all 64 slots: events for a healthy endpoint had not come after 60 s, with it they came after 29 ms (p99).
  */
 const TAKEN_FOR_EACH_FREE = 2
 
 /**
- * The deliveries that may be in flight at once. A slot is held from the claim to the settlement, so that memory, and what
- * is lost in a crash, are bounded whatever waits.
+ * The deliveries that may be in flight at once. A slot is held from the claim to the settlement: that bounds
+ * the memory, and the attempts lost in a crash, however many deliveries wait.
  */
 export interface Slots {
   isFull(): boolean
@@ -28,7 +28,7 @@ export interface Slots {
 }
 
 export function createSlots(total: number): Slots {
-  const forRetries = total - Math.floor(total * RESERVED_PART)
+  const maxRetries = total - Math.floor(total * RESERVED_PART)
   const takenBy = new Map<string, number>()
   let taken = 0
   let takenByRetries = 0
@@ -43,10 +43,10 @@ export function createSlots(total: number): Slots {
   return {
     isFull: () => taken >= total,
     shareOf(orgId) {
-      const most = TAKEN_FOR_EACH_FREE * (total - taken) - (takenBy.get(orgId) ?? 0)
-      return Math.max(0, Math.ceil(most / (TAKEN_FOR_EACH_FREE + 1)))
+      const share = TAKEN_FOR_EACH_FREE * (total - taken) - (takenBy.get(orgId) ?? 0)
+      return Math.max(0, Math.ceil(share / (TAKEN_FOR_EACH_FREE + 1)))
     },
-    shareOfRetries: () => forRetries - takenByRetries,
+    shareOfRetries: () => maxRetries - takenByRetries,
     take: (orgId, isFirst) => change(orgId, isFirst, 1),
     release(orgId, isFirst) {
       change(orgId, isFirst, -1)

@@ -1,9 +1,10 @@
-/** Started in one iteration of the event loop. */
+/** Items started in one iteration of the event loop. */
 const CHUNK = 8
 
 /**
- * A function that has `start` called for each item, in order, CHUNK of them in each iteration of the event loop. Events of
- * the network and the database are handled in between; 64 attempts started at once delay them by some 4 ms.
+ * A function that has `start` called for each item, in order, CHUNK of them in each iteration of the event
+ * loop. Events of the network and the database are handled in between; starting 64 attempts at once delays
+ * them by some 4 ms.
  */
 export function startInChunks<Item>(start: (item: Item) => void): (items: readonly Item[]) => void {
   let waiting: Item[] = []

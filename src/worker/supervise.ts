@@ -1,16 +1,17 @@
 import type { ConnectTarget } from '../db/client.ts'
 import type { Log } from '../log.ts'
+import { withTimeout } from '../timeout.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker, type WorkerSettings } from './messages.ts'
 
 /** The worker, through restarts of its thread. */
-export interface SupervisedWorker {
+interface SupervisedWorker {
   /** `ok`, or what is wrong: for /health. */
   state(): string
-  /** Drains and ends it. May be called twice. */
+  /** Drains and ends the thread. May be called twice. */
   stop(): Promise<void>
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   spawn: () => Worker
   target: ConnectTarget
   settings: WorkerSettings
@@ -21,9 +22,9 @@ export interface SupervisorOptions {
   tickMs?: number
 }
 
-/** Checks without a heartbeat after which the thread counts as hung. Not a time, which passes while a machine is suspended. */
+/** Checks without a heartbeat after which a thread is hung. No duration: a machine may be suspended. */
 const MISSED_HEARTBEATS = 10
-/** Heartbeats after which the backoff starts again. */
+/** Heartbeats after which the backoff is reset. */
 const STEADY_HEARTBEATS = 60
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
@@ -41,8 +42,8 @@ interface Thread {
 }
 
 /**
- * Starts the worker thread and restarts it when it ends, with any exit code, and after ten seconds without a heartbeat. Each
- * consecutive failure doubles the wait. The server continues meanwhile.
+ * Starts the worker thread and restarts it when it ends, with any exit code, and after ten seconds without a
+ * heartbeat. Each consecutive failure doubles the wait. The server continues meanwhile.
  */
 export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
   const { log, tickMs = HEARTBEAT_MS } = options
@@ -67,7 +68,7 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
     if (thread.heartbeats >= STEADY_HEARTBEATS) failures = 0
     thread.missed += 1
     if (thread.missed < MISSED_HEARTBEATS) return
-    // a hung thread may never emit `close`; if it does, `onEnd` ignores it
+    // not left to `close`, which a hung thread may never emit; if it does, `onEnd` ignores it
     thread.worker.terminate()
     onEnd(thread, `no beat for ${MISSED_HEARTBEATS} s`)
   }
@@ -117,18 +118,15 @@ function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason:
   return thread
 }
 
-/** The message of an error event contains the printed error with lines of source. */
+/** The line that names the error: the message of an error event also contains lines of source. */
 function firstLineOf(message: string): string {
   return message.split('\n').find((line) => /error/i.test(line)) ?? message.slice(0, MAX_REASON_LENGTH)
 }
 
 async function drain({ worker, over }: Thread, log: Log): Promise<void> {
   worker.postMessage({ type: 'drain' } satisfies ToWorker)
-  const late = Promise.withResolvers<'late'>()
-  const timer = setTimeout(late.resolve, DRAIN_TIMEOUT_MS, 'late')
-  if ((await Promise.race([over.promise, late.promise])) === 'late') {
+  if ((await withTimeout(over.promise, DRAIN_TIMEOUT_MS, 'late')) === 'late') {
     log.warn('the worker thread did not drain in time; what it had goes on at the next start')
   }
-  clearTimeout(timer)
   worker.terminate()
 }

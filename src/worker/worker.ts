@@ -10,15 +10,13 @@ import { runHousekeeping } from './housekeeping.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.ts'
 import { SETTLE_CONNECTIONS } from './result-batcher.ts'
 
-/*
- * The entry of the worker thread: it delivers webhooks, runs the housekeeping once a minute, and sends a heartbeat to the main
- * thread every second.
- */
+// The entry point of the worker thread: delivers webhooks, runs the housekeeping once a minute, and sends a
+// heartbeat to the main thread every second.
 
 declare const self: Worker
 
 const HOUSEKEEPING_MS = 60_000
-/** For settlements, and one each for claims, polls and pings. */
+/** Those for settlements, and one each for claims, polls and pings. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
 
@@ -80,7 +78,7 @@ function startHeartbeat(pools: readonly ReconnectingPool[], log: Log): ReturnTyp
 async function drain(): Promise<void> {
   if (running !== undefined) {
     const { deliveries, pools, timers, housekeeping } = running
-    // heartbeats continue: attempts in flight take up to 20 s
+    // heartbeats continue until the attempts in flight are settled, which takes up to 20 s
     const [heartbeat, ...others] = timers
     for (const timer of others) clearInterval(timer)
     await Promise.all([deliveries.drain(), housekeeping])

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import { Elysia } from 'elysia'
 import { OperatorError } from '../../src/errors.ts'
-import { listen, type RunningServer } from '../../src/http/listen.ts'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -11,7 +11,7 @@ import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 const PLACE = { host: '127.0.0.1', port: 0 }
 
 let db: TestDatabase
-let server: RunningServer
+let server: HttpServer
 let key: string
 beforeAll(async () => {
   db = await testDatabase()

@@ -42,11 +42,11 @@ async function add(
   { org, email, name, role }: { org: string; email: string; name: string; role: string },
 ): Promise<void> {
   const { checkUsage, writeRecord } = await import('./record.ts')
-  const about = { type: 'member', email, display_name: name, role }
-  checkUsage({ ...about, joined_at: new Date().toISOString() })
+  const fields = { type: 'member', email, display_name: name, role }
+  checkUsage({ ...fields, joined_at: new Date().toISOString() })
   const member = await withOrganization(context, org, async (sql, orgId) => {
     const known = await findMember(sql, orgId, email)
-    const record = { ...about, joined_at: known?.joined_at ?? new Date().toISOString() }
+    const record = { ...fields, joined_at: known?.joined_at ?? new Date().toISOString() }
     await writeRecord(context, sql, orgId, record)
     return await findMember(sql, orgId, email)
   })

@@ -2,21 +2,22 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Actor } from '../../audit/log/append.ts'
 
-/** Who runs the command, for the audit log: `cli:<name of the user of the system>`. */
+/** Who runs the command, for the audit log: `cli:<login name>`. */
 export function commandLineActor(): Actor {
   return { userId: `cli:${userName()}`, ipAddress: null }
 }
 
 /**
- * The system's name of the process's user. Bun 1.4.5's `userInfo` returns the variable USER, which the caller may set to
- * any name: it is the fallback for users that are not in /etc/passwd. A container's uid may have no name at all.
+ * The login name of the process's user. Bun 1.4.5's `userInfo` returns the variable USER, which the caller
+ * may set to any name: it is only the fallback for users that are not in /etc/passwd. A container's uid may
+ * have no name at all.
  */
 function userName(): string {
   const uid = String(process.getuid?.() ?? '')
-  return nameOf(uid) ?? knownName() ?? (uid === '' ? 'unknown' : uid)
+  return nameInPasswd(uid) ?? nameByUserInfo() ?? (uid === '' ? 'unknown' : uid)
 }
 
-function nameOf(uid: string): string | undefined {
+function nameInPasswd(uid: string): string | undefined {
   try {
     const users = readFileSync('/etc/passwd', 'utf8').split('\n')
     return users.map((line) => line.split(':')).find((fields) => fields[2] === uid)?.[0]
@@ -25,7 +26,7 @@ function nameOf(uid: string): string | undefined {
   }
 }
 
-function knownName(): string | undefined {
+function nameByUserInfo(): string | undefined {
   try {
     const { username } = userInfo()
     return username === '' || username === 'unknown' ? undefined : username

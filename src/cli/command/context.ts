@@ -3,7 +3,7 @@ import { type Config, flagOf, loadConfig, SETTINGS, type SettingName } from '../
 import type { Sql } from '../../db/client.ts'
 import { createLog, type Log } from '../../log.ts'
 
-/** What the program is started with. */
+/** The program's environment, and what only its entry point can do. */
 export interface ProcessContext {
   env: Record<string, string | undefined>
   /** Starts the worker thread; only main.ts can name its file. */
@@ -24,7 +24,7 @@ const optionNameOf = (name: SettingName): string =>
     .slice(2)
     .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase())
 
-/** The context of a command from its flags and the environment. Throws OperatorError listing every wrong setting. */
+/** A command's context from flags and environment. Throws OperatorError listing every wrong setting. */
 export function contextOf(command: Command, started: ProcessContext): Context {
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
@@ -41,7 +41,7 @@ export function contextOf(command: Command, started: ProcessContext): Context {
   }
 }
 
-/** Makes actions of commands: each gets its context, its options and its arguments. */
+/** Makes commander's actions from functions that take a context, the command's options and its arguments. */
 export const actionsOf =
   (started: ProcessContext) =>
   <Options>(run: (context: Context, options: Options, args: [string, ...string[]]) => Promise<void>) =>
@@ -51,7 +51,7 @@ export const actionsOf =
     }
 export type Actions = ReturnType<typeof actionsOf>
 
-/** Runs `use` on the migrated database of the settings: that of a running `serve`, or one that is started for the command. */
+/** Runs `use` on the migrated database. Uses the PostgreSQL of a running `serve`, or starts one. */
 export async function withDatabase<Result>(
   { config, log }: Pick<Context, 'config' | 'log'>,
   use: (sql: Sql) => Promise<Result>,

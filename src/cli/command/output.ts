@@ -1,3 +1,4 @@
+import { codeOf } from '../../errors.ts'
 import { redact } from '../../log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
@@ -9,7 +10,7 @@ export async function printResult(json: boolean, value: unknown, text: string): 
 
 /** Prints a line for the user on standard error: standard output is for results. */
 export function printMessage(text: string): void {
-  // clears a progress bar, which is then drawn again below
+  // clears a progress bar, which is drawn again with its next change
   process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${text}\n`)
 }
 
@@ -18,7 +19,7 @@ export function printError(message: string): void {
   printMessage(`error: ${redact(message)}`)
 }
 
-/** Rows as columns that line up; `none` when there are no rows. */
+/** Rows as an aligned table; the text `none` when there are no rows. */
 export function table<Row extends object>(
   rows: readonly Row[],
   columns: readonly (keyof Row & string)[],
@@ -45,7 +46,7 @@ function cellOf(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : String(value)
 }
 
-/** Standard output as a stream of texts, each written before the next is made. Resolves false when the reader has closed the pipe. */
+/** Standard output as a stream: `write` resolves to false when the reader has closed the pipe. */
 export function outputStream(): { write(text: string): Promise<boolean> } {
   const writer = Bun.stdout.writer()
   return {
@@ -55,8 +56,8 @@ export function outputStream(): { write(text: string): Promise<boolean> } {
         await writer.flush()
         return true
       } catch (error) {
-        // the reader closed the pipe, as in `export | head`
-        if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
+        // as in `export | head`
+        if (codeOf(error) === 'EPIPE') return false
         throw error
       }
     },

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { flagOf, SETTINGS, type SettingName } from '../../config.ts'
 
-/** Those that the help of every command shows. */
+/** The settings that the help of every command shows. */
 const COMMON: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'LOG_LEVEL', 'LOG_FORMAT']
 
 /** A flag for each setting. */
@@ -10,6 +10,6 @@ export const settingOptions = (): Option[] =>
     new Option(`${flagOf(name)} <value>`, help).helpGroup('Settings, each also an environment variable:'),
   )
 
-/** True for the options of the program that the help of each command repeats. */
+/** Whether the help of every command shows this option of the program. */
 export const isCommon = (option: Option): boolean =>
   option.long === '--json' || COMMON.some((name) => flagOf(name) === option.long)

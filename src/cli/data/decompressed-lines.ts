@@ -8,7 +8,7 @@ const CHUNK = 1024 * 1024
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 
-/** The size of a file in bytes; null for standard input (`-`). Throws OperatorError when it cannot be read. */
+/** A file's size in bytes; null for standard input (`-`). Throws OperatorError when it cannot be read. */
 export function sizeOf(path: string): number | null {
   if (path === '-') return null
   if (!existsSync(path)) throw new OperatorError(`no such file: ${path}`)
@@ -18,8 +18,9 @@ export function sizeOf(path: string): number | null {
 }
 
 /**
- * The lines of a file, or of standard input for `-`, unpacked when they are packed by gzip or zstd. Streams; `onBytes`
- * gets the number of bytes read, before unpacking. Throws OperatorError when the file cannot be read or is damaged.
+ * The lines of a file, or of standard input for `-`, decompressed if they are in gzip or zstd. Streams;
+ * `onBytes` gets the number of bytes read, before decompression. Throws OperatorError when the file cannot be
+ * read or is damaged.
  */
 export async function* readDecompressedLines(
   path: string,
@@ -27,9 +28,9 @@ export async function* readDecompressedLines(
 ): AsyncGenerator<Line> {
   const source = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK })
   try {
-    yield* splitLines(await unpacked(counted(source, onBytes)))
+    yield* splitLines(await decompressed(counted(source, onBytes)))
   } catch (error) {
-    // of the file system or gunzip with a code, of DecompressionStream a TypeError
+    // errors of the file system and of gunzip have a code; DecompressionStream throws a TypeError
     if (!(error instanceof Error) || !('code' in error || error instanceof TypeError)) throw error
     throw new OperatorError(`${path} cannot be read: ${error.message}`)
   }
@@ -45,36 +46,36 @@ async function* counted(
   }
 }
 
-/** The form is detected by the first bytes: standard input cannot be read twice. */
-async function unpacked(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+/** Detects the format by the first bytes, which are then put back: standard input cannot be read twice. */
+async function decompressed(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
   let head = Buffer.alloc(0)
   while (head.length < ZSTD.length) {
     const { done, value } = await chunks.next()
     if (done) break
     head = Buffer.concat([head, value])
   }
-  const whole = chain(head, chunks)
-  if (startsWith(head, ZSTD)) return unpackZstd(whole)
+  const whole = prepend(head, chunks)
+  if (startsWith(head, ZSTD)) return decompressZstd(whole)
   if (!startsWith(head, GZIP)) return whole
-  const packed = Readable.from(whole)
+  const compressed = Readable.from(whole)
   const gunzip = createGunzip()
-  packed.on('error', (error) => gunzip.destroy(error))
-  return packed.pipe(gunzip)
+  compressed.on('error', (error) => gunzip.destroy(error))
+  return compressed.pipe(gunzip)
 }
 
 const startsWith = (head: Buffer, bytes: readonly number[]): boolean =>
   bytes.every((byte, index) => head[index] === byte)
 
-async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* prepend(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield head
   yield* rest
 }
 
 /** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` accepts a truncated file as a complete one. */
-async function* unpackZstd(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* decompressZstd(compressed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      const { done, value } = await packed.next()
+      const { done, value } = await compressed.next()
       if (done) controller.close()
       else controller.enqueue(new Uint8Array(value))
     },

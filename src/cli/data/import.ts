@@ -10,10 +10,10 @@ import { startProgress } from '../command/progress.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
 import { readDecompressedLines, sizeOf } from './decompressed-lines.ts'
 
-/** Lines named on standard error; all are counted. */
+/** Skipped lines that are printed on standard error; all are counted. */
 const MAX_NAMED = 20
 
-/** `import`: every valid record of the file, in batches; an invalid line is counted and named. */
+/** `import`: writes every valid record of the file, in batches; an invalid line is counted and printed. */
 export async function importRecords(context: Context, path: string, org: string): Promise<void> {
   const size = sizeOf(path)
   let received = 0

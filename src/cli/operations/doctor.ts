@@ -7,15 +7,14 @@ import {
   checkDisk,
   checkMigrations,
   checkRollups,
-  messageOf,
 } from '../../doctor/checks.ts'
-import { OperatorError } from '../../errors.ts'
+import { messageOf, OperatorError } from '../../errors.ts'
 import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { fetchHealth } from './health.ts'
 
-/** `doctor`: runs every check, also after one failed. Throws OperatorError when any failed. */
+/** `doctor`: runs every check, also after one has failed. Throws OperatorError when any has failed. */
 export async function doctor(context: Context, rebuild: boolean): Promise<void> {
   const { config, json } = context
   const checks = [
@@ -33,11 +32,11 @@ export async function doctor(context: Context, rebuild: boolean): Promise<void> 
   if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
 }
 
-/** Settings are checked before any command runs: what they say of the database and prices. */
+/** Always ok: invalid settings end the program before a command runs. Names database and prices. */
 function checkSettings({ config }: Context): Check {
-  const own =
+  const prices =
     config.modelPrices === null ? '' : `, own prices of ${Object.keys(config.modelPrices).length} models`
-  const message = `database ${config.databaseUrl === null ? 'embedded' : 'by DATABASE_URL'}${own}`
+  const message = `database ${config.databaseUrl === null ? 'embedded' : 'by DATABASE_URL'}${prices}`
   return { name: 'settings', status: 'ok', message }
 }
 

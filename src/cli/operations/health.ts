@@ -8,7 +8,7 @@ const TIMEOUT_MS = 5_000
 /** The body of a response of /health, whatever its status. */
 type HealthReport = { status?: string; version?: string; database?: string; worker?: string }
 
-/** Requests /health of the server at `url`; undefined without a response. */
+/** Requests /health of the server at `url`; undefined when there is no response, or none in JSON. */
 export async function fetchHealth(url: string): Promise<{ ok: boolean; report: HealthReport } | undefined> {
   try {
     const response = await fetch(`${url.replace(/\/+$/, '')}/health`, {

@@ -3,7 +3,7 @@ import { migrate } from '../../db/migrate.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
-/** `migrate`: names the migrations that were missing. */
+/** `migrate`: prints the migrations that it has applied. */
 export async function migrateDatabase({ config, log, json }: Context): Promise<void> {
   const database = await openDatabase(config, 'command', log)
   try {

@@ -7,7 +7,7 @@ export function addServers(program: Command, started: ProcessContext): void {
   program
     .command('serve', { isDefault: true })
     .description('start the API and the worker (what happens without a command)')
-    // a mistyped command ends here, since this is the default
+    // a mistyped command runs this one, which is the default
     .allowExcessArguments()
     .addHelpText(
       'after',

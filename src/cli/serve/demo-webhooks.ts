@@ -10,11 +10,11 @@ import { receivedLine } from '../webhook/text.ts'
 
 /** The receiver of a demo and the endpoint that delivers to it. */
 export interface DemoWebhooks extends Pick<Receiver, 'stop'> {
-  /** Registers it for all events of the organization; the endpoint's id. */
+  /** Registers an endpoint for all events of the organization. Returns its id. */
   register(sql: Sql, orgId: string): Promise<string>
 }
 
-/** Starts a receiver that prints a line for each delivery: whether its signature is valid. */
+/** Starts a receiver that prints a line for each delivery, with the result of the signature check. */
 export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebhooks {
   let secret: string | null = null
   const receiver = startReceiver({

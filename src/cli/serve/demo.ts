@@ -29,8 +29,8 @@ const SEED = 2
 
 const LOOPBACK = '127.0.0.0/8'
 
-/** What the demo is filled with. */
-interface Filled {
+/** What `fill` made, for the greeting. */
+interface DemoData {
   key: string
   /** Id of the endpoint that delivers to the demo's own receiver. */
   endpoint: string
@@ -39,8 +39,8 @@ interface Filled {
 }
 
 /**
- * `demo`: serve on a scratch database, never on that of the settings, with an organization, half a year of sessions, a
- * key and a receiver of webhooks. Everything is removed at the end.
+ * `demo`: serves a scratch database, never the one of the settings, with an organization, half a year of
+ * sessions, a key and a webhook receiver. Everything is removed at the end.
  */
 export async function demo(context: Context): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-demo-'))
@@ -48,14 +48,14 @@ export async function demo(context: Context): Promise<void> {
     ...context.config,
     databaseUrl: null,
     dataDir: folder,
-    // its receiver is on this machine
+    // the demo's receiver is on this machine
     webhookAllowHttp: true,
     webhookAllowCidrs: [...context.config.webhookAllowCidrs, LOOPBACK],
   }
   const scratch = { ...context, config }
   const webhooks = startDemoWebhooks(scratch)
   try {
-    let filled: Filled | undefined
+    let filled: DemoData | undefined
     const open = async () => {
       const database = await openScratch(
         folder,
@@ -94,7 +94,7 @@ async function openScratch(dataDir: string, max: number, log: Log): Promise<Open
   return { sql: pool.sql, pool, target, embedded, close }
 }
 
-async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise<Filled> {
+async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise<DemoData> {
   printMessage('making six months of sample data…')
   await migrate(sql, context.log)
   const now = new Date()
@@ -115,7 +115,7 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
   return {
     key,
-    // last, so that nothing of the above is delivered
+    // last, so that the changes above send no webhooks
     endpoint: await webhooks.register(sql, id),
     async welcome() {
       await writeRecords(deps, id, members.slice(-1), actor)

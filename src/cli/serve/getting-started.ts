@@ -7,8 +7,8 @@ const shellWord = (text: string): string =>
   /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * The first commands, to be pasted into another terminal: with the program's path, compiled or from source, and its
- * data directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
+ * The first commands, to be pasted into another terminal: with the program's path, compiled or from source,
+ * and its data directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
  */
 export function gettingStarted({ config, env }: Pick<Context, 'config' | 'env'>, url: string): string {
   const words = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]

@@ -11,21 +11,22 @@ import type { Context } from '../command/context.ts'
 import { untilSignal } from '../command/signals.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 
-const SETTLE_MS = 500
+/** From the start of the server to its garbage collection. */
+const GC_DELAY_MS = 500
 /** Between two checks whether the database still responds. */
-const WATCH_MS = 1_000
+const CHECK_MS = 1_000
 
 /** Concurrent transactions of all organizations; those of one organization run one after the other. */
 const WRITERS = 4
 
 /** A server that listens. */
 export interface RunningServer {
-  /** Where it listens, the real port in it. */
+  /** Where it listens, with the actual port. */
   url: string
   database: OpenDatabase
-  /** Rejects with OperatorError when it cannot go on; never resolves. */
+  /** Rejects with OperatorError when the server cannot continue; never resolves. */
   failed: Promise<never>
-  /** Stops accepting, waits for requests in flight, drains the worker, closes the database. May be called twice. */
+  /** Stops accepting, awaits requests in flight, drains the worker, closes the database. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -34,7 +35,7 @@ const loadApp = () => Promise.all([import('../../app.ts'), import('../../http/li
 /** Loads Elysia, the slowest module, while PostgreSQL starts; not before, since loading blocks the thread. */
 async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
   const opening = open()
-  // by then PostgreSQL is spawned, unless it has to be unpacked first
+  // one iteration later PostgreSQL is spawned, unless it has to be unpacked first
   await new Promise((resolve) => setImmediate(resolve))
   const [database] = await Promise.all([opening, loadApp()])
   return database
@@ -60,16 +61,17 @@ export async function startServer(
       secretKey,
       log,
     })
-    const writing = createReconnectingPool(target, {
+    const writePool = createReconnectingPool(target, {
       max: WRITERS,
       applicationName: 'cloud-analytics writes',
     })
-    const look = createConnectionMonitor([database.pool, writing], log)
-    // a unix socket is never half open
-    const watch = 'socketDir' in target ? undefined : setInterval(() => void look(), WATCH_MS)
+    const checkConnections = createConnectionMonitor([database.pool, writePool], log)
+    // not for a unix socket, which is never half open
+    const checkTimer =
+      'socketDir' in target ? undefined : setInterval(() => void checkConnections(), CHECK_MS)
     const app = createApp({
       sql,
-      writes: writing.sql,
+      writes: writePool.sql,
       config,
       log,
       now: () => new Date(),
@@ -81,15 +83,15 @@ export async function startServer(
     try {
       listening = listen(app, config, log)
     } catch (error) {
-      clearInterval(watch)
+      clearInterval(checkTimer)
       await worker.stop()
-      await writing.end(5)
+      await writePool.end(5)
       throw error
     }
     const stop = async () => {
       await Promise.all([listening.stop(), worker.stop()])
-      clearInterval(watch)
-      await writing.end(5)
+      clearInterval(checkTimer)
+      await writePool.end(5)
       await database.close()
     }
     let stopping: Promise<void> | undefined
@@ -115,19 +117,19 @@ async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boole
   throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
 }
 
-/** Serves until a signal, or until the server fails, which throws. `announce` is called when it listens. */
+/** Serves until a signal; throws when the server fails. `announce` is called when the server listens. */
 export async function serveUntilSignal(
   context: Context,
   open: () => Promise<OpenDatabase>,
   announce: (server: RunningServer) => Promise<void>,
 ): Promise<void> {
-  // from the beginning: a signal during the start must also stop PostgreSQL
+  // set up before the start: a signal during the start must also stop PostgreSQL
   const signal = untilSignal()
   const server = await startServer(context, open)
   try {
     await announce(server)
-    // frees 90 MB after a first start, which has unpacked PostgreSQL
-    setTimeout(() => Bun.gc(true), SETTLE_MS).unref()
+    // frees 90 MB after a first start, which unpacks PostgreSQL
+    setTimeout(() => Bun.gc(true), GC_DELAY_MS).unref()
     const received = await Promise.race([signal, server.failed])
     context.log.info('stopping', { signal: received })
   } finally {

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** What a server was sent: session id → hash of its record. */
+/** What a server was sent: id of a session or commit → hash of its record. */
 export interface SentState {
   hashOf(id: string): string | undefined
-  /** Marks these as sent, on disk too. */
+  /** Adds these and writes the file; an empty id is left out. */
   keep(sent: readonly { id: string; hash: string }[]): void
 }
 
@@ -13,8 +13,9 @@ export interface SentState {
 export const hashOf = (text: string): string => Bun.hash.xxHash3(text).toString(36)
 
 /**
- * The state for a server and a key's id, in `$XDG_STATE_HOME/cloud-analytics` or `~/.local/state/cloud-analytics`. A file that
- * is missing or damaged is an empty state: then everything is sent, which changes nothing at the server.
+ * The state for a server and a key's id, in `$XDG_STATE_HOME/cloud-analytics` or
+ * `~/.local/state/cloud-analytics`. A file that is missing or damaged is an empty state: then everything is
+ * sent, which changes nothing at the server.
  */
 export function openSentState(server: string, keyId: string): SentState {
   const folder = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'cloud-analytics')

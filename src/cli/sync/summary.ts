@@ -2,13 +2,13 @@ import type { RepositoryResult } from '../../agents/git/git.ts'
 import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 
-/** What a sync did; its `--json`. `received` counts the sessions and commits found, those that were skipped among them. */
+/** The result of a sync, as `--json` prints it. `received` counts sessions and commits, also skipped ones. */
 export interface Summary extends RecordCounts {
   received: number
   /** Files without sessions. */
   ignored: number
   skipped: { path: string; line: number | null; reason: string }[]
-  /** Lines that could not be read, also those beyond the listed ones. */
+  /** All lines that could not be read; `skipped` lists the first of each file. */
   unreadable: number
   files: FileSummary[]
   repositories: RepositoryResult[]
@@ -18,7 +18,7 @@ export interface Summary extends RecordCounts {
 interface FileSummary {
   path: string
   format: string
-  /** Ids of the sessions that were complete with this file. */
+  /** Ids of its sessions; one that spans several files is listed with the last of them. */
   sessions: string[]
   usage: SourceResult['usage']
   /** US dollars of these sessions. */
@@ -39,7 +39,7 @@ export const createSummary = (): Summary => ({
   unpriced_models: [],
 })
 
-/** Adds what a file held. */
+/** Adds the content of a file. */
 export function addFile(
   summary: Summary,
   { path, format, records, usage, unreadableCount, unpricedModels }: SourceResult,

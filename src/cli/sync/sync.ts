@@ -13,7 +13,7 @@ import { type Context, withOrganization } from '../command/context.ts'
 import { outputStream, printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
-import { connectServer } from './server.ts'
+import { createApiClient } from './api-client.ts'
 import { addFile, createSummary, type Summary, summaryText } from './summary.ts'
 
 export interface SyncOptions {
@@ -27,7 +27,7 @@ export interface SyncOptions {
   all?: true
 }
 
-/** `sync`: what coding agents left below the paths, and the commits of repositories among them, into the local database or to a server. */
+/** `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. */
 export async function sync(context: Context, paths: readonly string[], options: SyncOptions): Promise<void> {
   checkUsage(options)
   for (const path of paths) {
@@ -36,12 +36,12 @@ export async function sync(context: Context, paths: readonly string[], options: 
   const run = { context, paths, options, summary: createSummary() }
   if (options.dryRun) return await dryRun(run)
   if (options.server !== undefined) {
-    const remote = await connectServer({
+    const client = await createApiClient({
       server: options.server,
       key: options.key ?? '',
       sendAll: options.all === true,
     })
-    await readAndSend({ ...run, known: remote.knownCommits }, remote.send)
+    await readAndSend({ ...run, known: client.knownCommits }, client.send)
   } else {
     await withOrganization(context, options.org ?? '', async (sql, id) => {
       const deps = syncDepsOf(context, sql)
@@ -107,7 +107,7 @@ async function* commitsOf({ options, summary, known }: Run, path: string) {
   }
 }
 
-/** The sessions of the paths, each with the file it was read from; what was found goes into the summary. */
+/** The sessions of the paths, each with the file it was read from. Adds each file to the summary. */
 async function* sessionsOf({ context, paths, options, summary }: Run) {
   const progress = await startProgress('reading', 100)
   try {
@@ -131,7 +131,7 @@ async function* sessionsOf({ context, paths, options, summary }: Run) {
   }
 }
 
-/** Skips named on standard error; all are counted, and in the summary. */
+/** Skipped items that are printed on standard error; the summary has all. */
 const MAX_NAMED = 100
 
 function skip(summary: Summary, skipped: Summary['skipped'][number]): void {
@@ -154,7 +154,7 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   await batches.flush()
   summary.created = batches.counts.created
   summary.updated = batches.counts.updated
-  // besides those that were known before they were read
+  // added to the known commits, which were not sent
   summary.unchanged += batches.counts.unchanged
 }
 

@@ -9,7 +9,7 @@ const MAX_STATUS = 599
 const SHOWN_DELIVERIES = 50
 const MAX_SHOWN_DELIVERIES = 1_000
 
-/** The signing secret from --secret, or from WEBHOOK_SECRET, which other users of the machine cannot see; null: neither. */
+/** The signing secret from --secret or WEBHOOK_SECRET, which other users cannot see; null: neither. */
 const secretOf = ({ env }: Context, given: string | undefined): string | null =>
   given || env.WEBHOOK_SECRET || null
 
@@ -104,7 +104,8 @@ Example:
     .action(async function (this: Command) {
       const { listenForWebhooks } = await import('./listen.ts')
       const context = contextOf(this, started)
-      // the program's own --port takes it; PORT is that of the server
+      // commander gives --port to the program's setting; the variable PORT is for the server and not used
+      // here
       const { port, secret, status } = this.optsWithGlobals<{
         port?: string
         secret?: string

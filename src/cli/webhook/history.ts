@@ -41,7 +41,7 @@ export interface HistoryOptions {
   limit: number
 }
 
-/** `webhook deliveries`: the latest of an endpoint, also of one that was deleted. */
+/** `webhook deliveries`: the latest deliveries of an endpoint, also of one that was deleted. */
 export async function showDeliveries(
   context: Context,
   endpointId: string,
@@ -55,7 +55,7 @@ export async function showDeliveries(
   await printResult(context.json, deliveries, table(deliveries, DELIVERY_COLUMNS, 'no deliveries'))
 }
 
-/** The first page's query. Throws OperatorError naming the values there are. */
+/** The query of the first page. Throws OperatorError naming the allowed values. */
 function filterOf(status: string | undefined, event: string | undefined): DeliveryListQuery {
   const query = { page: 1, per_page: 1, status, event }
   if (Value.Check(DeliveryListQuery, query)) return query

@@ -3,14 +3,14 @@ import { readAtMost } from '../../http/body.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 
 const HOST = '127.0.0.1'
-/** Of a delivery's body: four times what the server sends at most. */
+/** Of a delivery's body: four times the largest that the server sends. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** A delivery as it came in. */
+/** A delivery as it was received. */
 export interface Received extends Verification {
   /** UTC, milliseconds. */
   received_at: string
-  /** As the headers name them; null: there is no such header. */
+  /** From the headers; null: the header is missing. */
   event: string | null
   delivery_id: string | null
   attempt: number | null
@@ -39,8 +39,8 @@ export interface Receiver {
 }
 
 /**
- * Takes deliveries on 127.0.0.1, on any path. An invalid signature gets the response 400, for the sender to see it.
- * Throws OperatorError when the port is taken.
+ * Receives deliveries on 127.0.0.1, on any path. An invalid signature gets the response 400, so that the
+ * sender sees it. Throws OperatorError when the port is in use.
  */
 export function startReceiver(options: ReceiverOptions): Receiver {
   const { port } = options
@@ -52,7 +52,7 @@ export function startReceiver(options: ReceiverOptions): Receiver {
       reusePort: false,
       development: false,
       fetch: (request) => receive(request, options),
-      // the sender closed the connection within the body; nobody reads the response
+      // the sender closed the connection before the end of the body; nobody reads the response
       error: () => new Response(null, { status: 400 }),
     })
   } catch (error) {
@@ -89,7 +89,7 @@ async function receive(
     status,
     body: body === undefined ? null : contentOf(body),
   })
-  // responses with these have no body
+  // these have no body
   if ([204, 205, 304].includes(status)) return new Response(null, { status })
   return new Response(`signature ${verification.signature}\n`, { status })
 }

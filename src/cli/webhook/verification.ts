@@ -2,7 +2,7 @@ import { verifySignature, verifyStandardSignature } from '../../webhooks/signing
 
 // The checks that a receiver makes of a delivery.
 
-/** An older message may be a replay: Standard Webhooks has receivers refuse it. */
+/** Standard Webhooks tells receivers to refuse an older message, which may be a replay. */
 const MAX_AGE_S = 300
 
 /** `unverified`: the secret is not known. */
@@ -14,7 +14,7 @@ export interface Verification {
   warning: string | null
 }
 
-/** Verifies the signatures of a delivery. Both forms have to be valid where both are sent, and one has to be sent. */
+/** Verifies the signatures of a delivery: one form has to be sent, and each that is sent to be valid. */
 export function verifyDelivery(
   secret: string | null,
   prefix: string,
@@ -22,9 +22,9 @@ export function verifyDelivery(
   body: Uint8Array,
   now: Date,
 ): Verification {
-  const old = ageWarning(headers.get('webhook-timestamp'), now)
-  if (secret === null) return { signature: 'unverified', warning: old }
-  // in a rotation's grace period the former secret is valid too
+  const tooOld = ageWarning(headers.get('webhook-timestamp'), now)
+  if (secret === null) return { signature: 'unverified', warning: tooOld }
+  // during the grace period of a rotation the previous secret is valid too
   const names = [`${prefix}-Signature-256`, `${prefix}-Signature-256-Previous`, `${prefix}-Signature`]
   const plain = names.map((name) => headers.get(name)).filter((header) => header !== null)
   const standard = headers.get('webhook-signature')
@@ -36,11 +36,11 @@ export function verifyDelivery(
   const [id, timestamp] = [headers.get('webhook-id') ?? '', headers.get('webhook-timestamp') ?? '']
   const isStandardValid =
     standard === null || verifyStandardSignature(secret, { id, timestamp, body }, standard)
-  if (isPlainValid && isStandardValid) return { signature: 'valid', warning: old }
+  if (isPlainValid && isStandardValid) return { signature: 'valid', warning: tooOld }
   return { signature: 'invalid', warning: 'signed with another secret, or changed on its way' }
 }
 
-/** A warning of a `webhook-timestamp` (Unix seconds) that a receiver should refuse; null: it is recent, or was not sent. */
+/** A warning about a `webhook-timestamp` (Unix seconds) that is too old or ahead; null: none. */
 export function ageWarning(timestamp: string | null, now: Date): string | null {
   if (timestamp === null) return null
   if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is no number of seconds'

@@ -15,7 +15,7 @@ interface VerifyOptions {
   timestamp?: string
 }
 
-/** `webhook verify`: whether the signature is that of standard input's bytes. Throws OperatorError when it is not. */
+/** `webhook verify`: checks the signature of standard input. Throws OperatorError when it is not valid. */
 export async function verifyWebhook({ json }: Pick<Context, 'json'>, options: VerifyOptions): Promise<void> {
   const isValid = checkerOf(options)
   if (process.stdin.isTTY) printMessage('the body, as it was sent (Ctrl-D ends it):')
@@ -31,7 +31,7 @@ export async function verifyWebhook({ json }: Pick<Context, 'json'>, options: Ve
 
 type IsValid = (body: Uint8Array) => boolean
 
-/** Throws OperatorError (wrong usage) when something is missing or no signature has a form that is known. */
+/** Throws OperatorError (wrong usage) when an option is missing or no signature has a known form. */
 function checkerOf({ secret, signature, id, timestamp }: VerifyOptions): IsValid {
   if (secret === null) throw new OperatorError('give the secret by --secret or WEBHOOK_SECRET', 2)
   const given = signature.split(' ').filter((part) => part !== '')

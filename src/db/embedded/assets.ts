@@ -16,7 +16,7 @@ export interface Assets {
   cluster: () => Promise<Uint8Array>
 }
 
-/** Finds the archives: inside the executable, or where `bun run pack` left them. */
+/** Finds the archives: inside the executable, or where `bun run pack` writes them. */
 export function findAssets(): Assets {
   const target = `linux-${process.arch}`
   const folder = Bun.isStandaloneExecutable

@@ -3,7 +3,7 @@ import { type ConnectTarget, connect } from '../client.ts'
 
 const POLL_MS = 200
 
-/** Waits until no other command is connected to the server, which is about to stop. */
+/** Waits until no other command is connected to the server, before it is stopped. */
 export async function waitForOtherCommands(target: ConnectTarget, log: Log): Promise<void> {
   const sql = connect(target, { max: 1, applicationName: 'cloud-analytics close' })
   try {

@@ -17,7 +17,7 @@ import {
   unpackProgram,
 } from './unpack.ts'
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Created when missing. Only one process uses it at a time. */
   dataDir: string
   log: Log
@@ -44,7 +44,7 @@ const MAX_SOCKET_PATH = 107
 const SHARED_HOME = '/var/cache/cloud-analytics'
 const FALLBACK_SOCKET_PREFIX = '/tmp/cloud-analytics-'
 
-/** Starts PostgreSQL on `dataDir`. Throws OperatorError when that is in use, not writable, on a full disk and so on. */
+/** Starts PostgreSQL on `dataDir`. Throws OperatorError when that is in use, not writable or full. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const embedded = await tryStartEmbedded(options)
   if (embedded === undefined) throw inUse(options.dataDir)
@@ -146,7 +146,8 @@ function changeOwnerOrExplain(folder: string, user: SystemUser): void {
 }
 
 /**
- * Where the program is unpacked when PostgreSQL's user cannot reach the data directory: its loader needs a real path.
+ * Where the program is unpacked when PostgreSQL's user cannot reach the data directory: its loader needs a
+ * real path.
  */
 function sharedHome(dataDir: string): string {
   try {

@@ -1,16 +1,16 @@
-// PostgreSQL must stop when this program ends, even by SIGKILL. Linux can send a process a signal when its parent
-// dies, but only the process itself can request that. So this program starts a copy of itself, which requests the
-// signal, changes its user if needed, and replaces itself by postgres with execve: the pid stays, and no further
-// process is needed.
+// PostgreSQL must stop when this program ends, even by SIGKILL. Linux can send a process a signal when its
+// parent dies, but only the process itself can request that. So this program starts a copy of itself, which
+// requests the signal, changes its user if needed, and replaces itself by postgres with execve: the pid
+// stays, and no further process is needed.
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { fileURLToPath } from 'node:url'
 import type { SystemUser } from './system-user.ts'
 
-/** The environment variable that makes this program execute postgres; its value is an `ExecRequest` as JSON. */
+/** The variable that makes this program execute postgres; its value is an `ExecRequest` as JSON. */
 export const EXEC_POSTGRES = 'CLOUD_ANALYTICS_EXEC_POSTGRES'
 
-export interface ExecRequest {
+interface ExecRequest {
   /** argv of postgres, the first its path. */
   command: string[]
   /** The pid of the process that starts the copy. */
@@ -36,8 +36,8 @@ export function execCommand(request: ExecRequest): { cmd: string[]; env: Record<
 }
 
 /**
- * Replaces this process by the postgres of the request in `EXEC_POSTGRES`; never returns. `main` calls it first when
- * that variable is set.
+ * Replaces this process by the postgres of the request in `EXEC_POSTGRES`; never returns. `main` calls it
+ * first when that variable is set.
  */
 export function execPostgres(): never {
   const { command, parent, user } = JSON.parse(process.env[EXEC_POSTGRES] ?? '') satisfies ExecRequest
@@ -49,9 +49,9 @@ export function execPostgres(): never {
     execve: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   })
   if (user !== undefined) {
-    const switched =
+    const isSwitched =
       libc.setgroups(0, null) === 0 && libc.setgid(user.gid) === 0 && libc.setuid(user.uid) === 0
-    if (!switched) fail(EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user.uid}`)
+    if (!isSwitched) fail(EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user.uid}`)
   }
   // after setuid, which clears it
   libc.prctl(PR_SET_PDEATHSIG, SIGINT, 0, 0, 0)

@@ -1,12 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../errors.ts'
 
 /** What a process uses the data directory for: as a server, or for one command. */
 export type Role = 'serve' | 'command'
 
 /** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs. */
-export interface Holder {
+interface Holder {
   pid: number
   role: Role
   socketDir?: string
@@ -20,8 +21,8 @@ export interface InstanceLock {
 
 /**
  * Locks the data directory for this process; undefined when another process has the lock. SQLite's exclusive
- * transaction is a lock that the kernel releases after `kill -9` and that holds between containers which share the
- * folder; a file with a pid is neither.
+ * transaction is a lock that the kernel releases after `kill -9` and that holds between containers which
+ * share the folder; a file with a pid is neither.
  */
 export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
   const database = new Database(join(dataDir, 'instance.lock'), { create: true })
@@ -29,8 +30,7 @@ export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
     database.exec('pragma locking_mode = exclusive; begin exclusive')
   } catch (error) {
     database.close()
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY'))
-      return undefined
+    if (codeOf(error)?.startsWith('SQLITE_BUSY')) return undefined
     throw error
   }
   return {

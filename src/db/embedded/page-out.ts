@@ -6,9 +6,9 @@ const MADV_PAGEOUT = 21
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s+(.*)$/
 
 /**
- * Releases the memory of the executable's data pages; the kernel reads them from the file when they are needed again.
- * Reading the packed archives maps 18 MB of them: 30 s after a first start the program takes 75 MB (PSS) with this
- * call, 92 MB without it. After later starts, which read no archive, it takes 73 MB.
+ * Releases the memory of the executable's data pages; the kernel reads them from the file when they are
+ * needed again. Reading the packed archives maps 18 MB of them: 30 s after a first start the program takes 75
+ * MB (PSS) with this call, 92 MB without it. After later starts, which read no archive, it takes 73 MB.
  */
 export function pageOutExecutable(): void {
   const { symbols: libc, close } = dlopen('libc.so.6', {

@@ -9,14 +9,14 @@ import type { SystemUser } from './system-user.ts'
 
 export const SOCKET_NAME = '.s.PGSQL.5432'
 
-/** For the worker, for commands (two each) and for interactive sessions. */
-const CONNECTIONS_BESIDE = 20
+/** In addition to the server's pool: for the worker, commands (two each) and interactive sessions. */
+const EXTRA_CONNECTIONS = 20
 
-/** For a small machine: an idle server takes about 35 MB; a million rows can be grouped in memory. */
+/** Sized for a small machine: an idle server takes about 35 MB; a million rows can be grouped in memory. */
 const SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  max_connections: String(MAX_EMBEDDED_POOL + CONNECTIONS_BESIDE),
+  max_connections: String(MAX_EMBEDDED_POOL + EXTRA_CONNECTIONS),
   shared_buffers: '64MB',
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
@@ -47,7 +47,7 @@ const STILL_IN_USE_PAUSE_MS = 100
 const SLOW_START_NOTICE_MS = 10_000
 const KEPT_LINES = 20
 
-export interface PostmasterOptions {
+interface PostmasterOptions {
   /** Folder of the unpacked program. */
   program: string
   /** Data directory of the cluster; locked by this process (see `acquireInstanceLock`). */
@@ -61,8 +61,8 @@ export interface PostmasterOptions {
   log: Log
 }
 
-/** A running server. `exited` resolves to the reason of its exit; `stop` stops it, transactions are rolled back. */
-export interface Postmaster {
+/** A running server. `exited` resolves to the reason of its exit; `stop` rolls transactions back. */
+interface Postmaster {
   pid: number
   exited: Promise<string>
   stop(): Promise<void>
@@ -103,7 +103,8 @@ function spawnPostgres(options: PostmasterOptions): Child {
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,
   }
   const assignments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // The kernel follows this link without permission for the folders above; `cwd` is entered before the user changes.
+  // The kernel follows this link without permission for the folders above; `cwd` is entered before the user
+  // changes.
   const directory = reachable ? cluster : '/proc/self/cwd'
   const postgres = join(program, 'bin/postgres')
   const command = [postgres, '-D', directory, '-c', clusterSetting(cluster), ...assignments]
@@ -141,7 +142,7 @@ async function keepLines(stream: ReadableStream<Uint8Array>, lines: string[], lo
   }
 }
 
-/** Waits until the server is ready by its pid file, as pg_ctl does: true; or until it has ended: false. */
+/** Waits until the pid file says that the server is ready (true), as pg_ctl does, or it ends (false). */
 async function becomesReady(child: Child, { cluster, log }: PostmasterOptions): Promise<boolean> {
   let noticeAt = performance.now() + SLOW_START_NOTICE_MS
   for (;;) {
@@ -207,7 +208,7 @@ function startFailure(child: Child, { cluster, user }: PostmasterOptions): Opera
   )
 }
 
-/** For root that may not change its uid: in a container without that capability or with a single uid. */
+/** The error when root may not change its uid: in a container without the capability or with one uid. */
 export function cannotSwitchUser(user: SystemUser | undefined): OperatorError {
   return new OperatorError(
     `PostgreSQL cannot run as root, and this process may not switch to uid ${user?.uid}: run as an ordinary user, or set DATABASE_URL`,
@@ -230,9 +231,10 @@ export function readPidFile(cluster: string): { pid: number; ready: boolean } | 
 }
 
 /**
- * PostgreSQL refuses to start while the pid in an old lock file is in use, though after a reboot or in a restarted
- * container that is another process. It ignores its parent's pid, so this process writes its own. Deleting the file
- * instead would disable the check for backends that still use the shared memory.
+ * PostgreSQL refuses to start while the pid in an old lock file is in use, although after a reboot or in a
+ * restarted container another process has that pid. It ignores its parent's pid, so this process writes its
+ * own into the file. Deleting the file instead would disable the check for backends that still use the shared
+ * memory.
  */
 function takeOverLockFiles({ cluster, socketDir }: PostmasterOptions): void {
   for (const path of [join(cluster, 'postmaster.pid'), join(socketDir, `${SOCKET_NAME}.lock`)]) {

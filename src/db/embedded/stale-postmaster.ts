@@ -9,8 +9,8 @@ const SHUTDOWN_LIMIT_MS = 30_000
 const SIGNAL_LIMIT_MS = 10_000
 
 /**
- * Waits for the server of an earlier process that was killed, and sends it signals when it does not stop. Throws
- * OperatorError when it still runs after that.
+ * Waits for the server of an earlier process that was killed, and sends it signals when it does not stop.
+ * Throws OperatorError when it still runs after that.
  */
 export async function stopStalePostmaster(cluster: string, log: Log): Promise<void> {
   const pid = readPidFile(cluster)?.pid
@@ -36,8 +36,8 @@ async function endsWithin(pid: number, cluster: string, limitMs: number): Promis
 }
 
 /**
- * Whether this pid is a running server of the cluster. Signal 0 would also find a zombie, or another process with the
- * same pid; the command line, unlike the working folder, is readable for every user.
+ * Whether this pid is a running server of the cluster. Signal 0 would also find a zombie, or another process
+ * with the same pid; the command line, unlike the working folder, is readable for every user.
  */
 export function isPostmasterOf(pid: number, cluster: string): boolean {
   try {

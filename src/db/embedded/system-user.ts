@@ -14,8 +14,8 @@ const GROUP_MAY_ENTER = 0o010
 const OWNER_MAY_ENTER = 0o100
 
 /**
- * PostgreSQL refuses to run as root: when this process is root, it runs as the owner of the cluster, and for a new
- * cluster as a uid of its own. undefined: as this process.
+ * PostgreSQL refuses to run as root: when this process is root, it runs as the owner of the cluster, and for
+ * a new cluster as a uid of its own. undefined: as this process.
  */
 export function chooseSystemUser(cluster: string): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -26,8 +26,8 @@ export function chooseSystemUser(cluster: string): SystemUser | undefined {
 }
 
 /**
- * Lets the user enter `dataDir`, by a permission bit where `dataDir` itself is closed. false when a folder above it is
- * closed to the user, as /root is or a folder made by mktemp.
+ * Lets the user enter `dataDir`, by a permission bit where `dataDir` itself is closed. false when a folder
+ * above it is closed to the user, as /root is or a folder made by mktemp.
  */
 export function makeReachable(dataDir: string, user: SystemUser): boolean {
   const path = realpathSync(dataDir)
@@ -45,7 +45,7 @@ function mayEnter(folder: string, user: SystemUser): boolean {
   return (mode & OTHERS_MAY_ENTER) !== 0
 }
 
-/** Makes the user the owner of the folder and of everything below it; nothing to do when the folder has that owner. */
+/** Makes the user the owner of the folder and of everything below it, unless the folder has that owner. */
 export function changeOwner(folder: string, user: SystemUser): void {
   if (statSync(folder).uid === user.uid) return
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -8,7 +8,7 @@ const TEMPORARY = '.unpacking'
 const FOLDER_LIST = '.folders'
 const SYNCED_AT_ONCE = 32
 
-export interface UnpackOptions {
+interface UnpackOptions {
   /** Whether the files are flushed to disk; false for databases that are thrown away. */
   durable: boolean
 }
@@ -28,7 +28,7 @@ export async function unpackProgram(assets: Assets, folder: string, options: Unp
   })
 }
 
-/** Unpacks the fresh cluster to `folder`, which must not exist; `prepare` is called before it gets its name. */
+/** Unpacks a new cluster to `folder`, which must not exist; `prepare` is called before it gets its name. */
 export async function unpackCluster(
   assets: Assets,
   folder: string,

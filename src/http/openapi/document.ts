@@ -14,7 +14,8 @@ import { type Components, createComponents, exampleOf, pascal, type Schema } fro
 import { DESCRIPTION, TAGS } from './text.ts'
 import { type SentEvent, webhooksOf } from './webhooks.ts'
 
-// The API's document, made of the routes: what the swagger plugin says of each, completed by what it leaves out.
+// Makes the API's document from the routes: what the swagger plugin describes of each, and what it leaves
+// out.
 
 /** A route of the app, as far as the document needs it. */
 export interface Route {
@@ -25,7 +26,7 @@ export interface Route {
 
 type Hooks = { [hook: string]: unknown }
 
-/** What the service sends by itself, and the beginning of its headers' names. */
+/** The events that the service sends, and the beginning of their headers' names. */
 export interface Sent {
   events: readonly SentEvent[]
   headerPrefix: string
@@ -36,15 +37,15 @@ interface Operation {
   method: string
   path: string
   hooks: Hooks
-  /** The plugin's. */
+  /** As the plugin describes it. */
   base: Schema
-  /** Below /v1, and so behind a key. */
+  /** Below /v1: it needs a key. */
   versioned: boolean
   limited: boolean
 }
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-const TWIN_PREFIX = '/api/v1/'
+const DUPLICATE_PREFIX = '/api/v1/'
 const MEANING_OF_STATUS: Record<string, string> = {
   200: 'OK',
   201: 'Made',
@@ -54,8 +55,8 @@ const MEANING_OF_STATUS: Record<string, string> = {
 const JSON_TYPE = 'application/json'
 
 /**
- * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second server.
- * `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
+ * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second
+ * server. `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
  */
 export function createDocument(routes: readonly Route[], prefix: string, sent: Sent): Schema {
   const components = createComponents()
@@ -65,7 +66,7 @@ export function createDocument(routes: readonly Route[], prefix: string, sent: S
   for (const { method, path, hooks } of routes) {
     const known = hooks as Hooks
     const detail = known.detail as Schema | undefined
-    if (!METHODS.has(method) || path.startsWith(TWIN_PREFIX) || detail?.hide === true) continue
+    if (!METHODS.has(method) || path.startsWith(DUPLICATE_PREFIX) || detail?.hide === true) continue
     const made: Record<string, Record<string, Schema>> = {}
     registerSchemaPath({ schema: made, hook: known, method: method as 'GET', path, models: {} })
     const [[name, item] = ['', {}]] = Object.entries(
@@ -115,7 +116,7 @@ export function createDocument(routes: readonly Route[], prefix: string, sent: S
   }
 }
 
-/** Those of the components that `text` refers to. */
+/** The components that `text` refers to. */
 function used(components: Schema, text: string): Schema {
   return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
 }
@@ -156,7 +157,7 @@ function completed(operation: Operation, components: Components): Schema {
     summary: base.summary,
     description: describe(base, scope),
     tags: base.tags,
-    // one of them is enough
+    // alternatives: a key needs one of these scopes
     security: scopesOf(scope).map((one) => ({ apiKey: [one] })),
     parameters,
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
@@ -175,7 +176,8 @@ function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Sc
     ...(hasBody ? [413, 415] : []),
     500,
   ]
-  // Below /v1 these are counted like all else; a badge's limit is that of its route, which they never reach.
+  // Raised before routing: below /v1 they have the limit's headers; a badge's limit is counted by its route
+  // only.
   const early = [405, 414]
   return { ...errorReferences(errors, limited), ...errorReferences(early, versioned) }
 }
@@ -204,7 +206,7 @@ function bodyOf({ path, hooks }: Operation, options: BodyOptions, components: Co
   return { required, content }
 }
 
-/** The responses that a route declares itself, by `response` or, where they are not JSON, by `detail.responses`. */
+/** The responses that a route declares by `response` or, where they are not JSON, `detail.responses`. */
 function successResponses(operation: Operation, components: Components): Record<string, Schema> {
   const { method, path, hooks, base, limited } = operation
   const declared = hooks.response as Record<string, Schema> | undefined

@@ -6,7 +6,8 @@ import { etagOf, matchesEtag } from '../response.ts'
 import type { Route } from './document.ts'
 import type { SentEvent } from './webhooks.ts'
 
-// The explorer: Swagger UI, with no file from elsewhere. Its files and the document are made at the first request.
+// The explorer: Swagger UI, without files of other servers. Its files and the document are made at the first
+// request.
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -41,7 +42,7 @@ const STYLE = `body { margin: 0; background: #fff; }
 .swagger-ui .info { margin: 24px 0; }
 `
 
-/** What the page may load and do: nothing from elsewhere, no script but ours. Its style sheet has images in data URLs. */
+/** The page may load files and scripts of this server only. Its style sheet has images in data URLs. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -67,7 +68,7 @@ interface DocsDeps {
 export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
   let document: Promise<string> | undefined
   const makeDocument = async () => {
-    // What makes it is loaded with it: serving starts without.
+    // Loaded at the first request, so that the server starts faster.
     const { createDocument } = await import('./document.ts')
     const prefix = config.publicUrl === null ? '' : new URL(config.publicUrl).pathname.replace(/\/+$/, '')
     const sent = { events: events(), headerPrefix: config.webhookHeaderPrefix }
@@ -113,7 +114,7 @@ function textResponse(request: Request, text: string, type: string): Response {
   return respond(request, text, etagOf(text), { 'content-type': type })
 }
 
-/** A packed file, sent as it is to clients that accept gzip. */
+/** A packed file, sent without unpacking it to clients that accept gzip. */
 async function packedResponse(request: Request, name: string, type: keyof typeof TYPES): Promise<Response> {
   const packed = await Bun.file(packedPath(name)).bytes()
   const headers = { 'content-type': TYPES[type], vary: 'accept-encoding' }
@@ -134,7 +135,7 @@ function respond(
   if (matchesEtag(request.headers.get('if-none-match') ?? '', etag)) {
     return new Response(null, { status: 304, headers: always })
   }
-  // of HEAD the server sends the length only
+  // for HEAD, Bun omits the body
   return new Response(body, {
     headers: { ...always, 'referrer-policy': 'no-referrer', ...headers },
   })

@@ -1,7 +1,7 @@
 import { ErrorBody } from '../query.ts'
 import { type Components, exampleOf, type Schema } from './schema.ts'
 
-// What the operations of the API's document share: headers, errors, parameters, the scheme of keys.
+// What the operations of the API's document share: headers, errors, parameters.
 
 const header = (description: string, schema: Schema, example: unknown) => ({ description, schema, example })
 const integer = { type: 'integer', minimum: 0 }
@@ -24,7 +24,7 @@ type HeaderName = keyof typeof HEADERS
 
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
 
-/** References to the headers of a response: those of every response, those of the limit where there is one, and `more`. */
+/** References to a response's headers: those of every response, those of the limit, and `more`. */
 export function headersOf(limited: boolean, more: readonly HeaderName[] = []) {
   const names: HeaderName[] = ['X-Request-Id', ...(limited ? LIMIT_HEADERS : []), ...more]
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
@@ -34,7 +34,7 @@ interface ErrorKind {
   name: string
   code: string
   description: string
-  /** As in the example. */
+  /** The message in the example. */
   error: string
   details?: { field: string; message: string }[]
   headers?: HeaderName[]
@@ -178,7 +178,7 @@ const PATH_PARAMETERS: Record<string, { description: string; example: string }> 
 const headerName = (name: string): string =>
   name.replace(/(^|-)([a-z])/g, (_match, before, letter) => `${before}${letter.toUpperCase()}`)
 
-/** A parameter as the document shows it, from what the swagger plugin makes of a route. */
+/** A parameter as the document shows it, from the swagger plugin's description. */
 export function completedParameter(parameter: Schema, components: Components): Schema {
   const { in: place, required, schema, description, examples } = parameter
   const name = place === 'header' ? headerName(String(parameter.name)) : parameter.name
@@ -190,7 +190,7 @@ export function completedParameter(parameter: Schema, components: Components): S
     required: required === true,
     description: description ?? known?.description ?? `The ${String(name).replaceAll('_', ' ')}`,
   }
-  // The explorer would send an `example` of an optional parameter, which filters the result.
+  // No `example` for an optional parameter: the explorer would send it, which would filter the result.
   if (required !== true && !('default' in made)) {
     return { ...shared, schema: { ...made, ...(Array.isArray(examples) && { examples }) } }
   }

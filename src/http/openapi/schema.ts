@@ -1,9 +1,9 @@
-// TypeBox schemas as the API's document shows them, and examples made from them: pure.
+// Pure functions that make the document's schemas, and examples, from TypeBox schemas.
 
 /** A JSON Schema as plain data. */
 export type Schema = { [keyword: string]: unknown }
 
-/** What a schema that has no example of its own is shown with, by the name of its property. */
+/** Examples by property name, for schemas that have none. */
 const EXAMPLES_BY_NAME: Record<string, unknown> = {
   author_email: 'ada@example.com',
   author_name: 'Ada Lovelace',
@@ -38,7 +38,7 @@ const EXAMPLES_BY_FORMAT: Record<string, string> = {
   email: 'ada@example.com',
   uri: 'https://example.com/hook',
 }
-/** Our names of formats, as JSON Schema calls them. */
+/** JSON Schema's names of our formats. */
 const FORMATS: Record<string, string> = {
   timestamp: 'date-time',
   'date-time': 'date-time',
@@ -59,12 +59,12 @@ export const pascal = (text: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 
-/** Collects schemas that have a name, so that each stands in the document once. */
+/** Collects schemas that have a name, so that the document contains each once. */
 export interface Components {
   schemas: Record<string, Schema>
   /** The schema in plain form, those inside it that have a `title` replaced by references. */
   plain(schema: unknown): Schema
-  /** The same, kept under `name`, as a reference; a name that is taken by another schema gets a number. */
+  /** Adds the plain schema under `name` (numbered if that is taken) and returns a reference to it. */
   named(name: string, schema: unknown): Schema
 }
 
@@ -72,7 +72,7 @@ export interface Components {
 export function createComponents(): Components {
   const schemas: Record<string, Schema> = {}
 
-  const keep = (wanted: string, schema: Schema): Schema => {
+  const addNamed = (wanted: string, schema: Schema): Schema => {
     let name = wanted
     for (let count = 2; name in schemas && !Bun.deepEquals(schemas[name], schema); count += 1) {
       name = `${wanted}${count}`
@@ -89,10 +89,10 @@ export function createComponents(): Components {
   const plain = (schema: unknown): Schema => {
     if (!isSchema(schema)) return {}
     const { title, ...rest } = schema
-    if (typeof title === 'string') return keep(pascal(title), plain(rest))
+    if (typeof title === 'string') return addNamed(pascal(title), plain(rest))
     const made: Schema = {}
     for (const [keyword, value] of Object.entries(rest)) {
-      // names of properties are no keywords: one may be called `examples`
+      // names of properties are not keywords: a property may be called `examples`
       if (keyword === 'properties' && isSchema(value)) {
         made.properties = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
       } else if (keyword === 'examples' || keyword === 'default' || keyword === 'enum') made[keyword] = value
@@ -109,7 +109,7 @@ export function createComponents(): Components {
       const made = plain(alternative)
       const type = isSchema(made.properties) && isSchema(made.properties.type) && made.properties.type.const
       if (typeof type !== 'string') return made
-      const reference = keep(`${pascal(type)}Record`, made)
+      const reference = addNamed(`${pascal(type)}Record`, made)
       mapping[type] = reference.$ref
       return reference
     })
@@ -118,10 +118,10 @@ export function createComponents(): Components {
       : { oneOf, discriminator: { propertyName: 'type', mapping } }
   }
 
-  return { schemas, plain, named: (name, schema) => keep(name, plain(schema)) }
+  return { schemas, plain, named: (name, schema) => addNamed(name, plain(schema)) }
 }
 
-/** What TypeBox says in its own way, as other tools expect it. */
+/** Replaces forms that only TypeBox has by those that other tools expect. */
 function simplified(schema: Schema): Schema {
   const { format, patternProperties, anyOf, ...rest } = schema
   if (isSchema(patternProperties)) {

@@ -1,4 +1,4 @@
-// What the API's document says in words.
+// Texts of the API's document.
 
 export const DESCRIPTION = `Coding sessions, quality, cost, security, team, audit log and pull-request risk of your organization.
 

@@ -1,6 +1,6 @@
 import { type Components, pascal, type Schema } from './schema.ts'
 
-// What the service sends by itself, as the API's document shows it.
+// The `webhooks` section of the API's document: the events that the service sends.
 
 /** An event that is sent to endpoints. */
 export interface SentEvent {
@@ -8,7 +8,7 @@ export interface SentEvent {
   meaning: string
   /** JSON Schema of the body. */
   schema: object
-  /** A body. */
+  /** An example body. */
   example: unknown
 }
 
@@ -32,7 +32,7 @@ const headersOf = (prefix: string): [string, string, Schema][] => [
   ],
 ]
 
-/** The `webhooks` section: one operation an event, which the receiver has. */
+/** The `webhooks` section: for each event the operation that a receiver implements. */
 export function webhooksOf(events: readonly SentEvent[], prefix: string, components: Components): Schema {
   const parameters = headersOf(prefix).map(([name, description, schema]) => ({
     name,

@@ -1,8 +1,8 @@
 import type { ISql } from '../../db/client.ts'
 import { ApiError } from '../../errors.ts'
 
-// The command line names an endpoint or a delivery by its id alone. The keys of all tables begin with the organization, so
-// these queries read each organization by its index.
+// The command line names an endpoint or a delivery by its id alone. The keys of all tables begin with the
+// organization, so these queries read each organization by its index.
 
 /** The organization that has the endpoint, or deliveries to it when it was deleted. Throws NOT_FOUND. */
 export async function getEndpointOwner(sql: ISql, endpointId: string): Promise<string> {
@@ -31,7 +31,7 @@ export async function getEndpointOwner(sql: ISql, endpointId: string): Promise<s
   return owner.org_id
 }
 
-export interface DeliveryPlace {
+interface DeliveryPlace {
   orgId: string
   endpointId: string
 }

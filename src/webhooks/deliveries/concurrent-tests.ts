@@ -1,13 +1,13 @@
 import { ApiError } from '../../errors.ts'
 
-/** In flight for one endpoint in this process. */
+/** Tests in flight to one endpoint from this process. */
 const MAX_TESTS = 4
 const RETRY_AFTER_S = 1
 
 /** Runs `work`. Throws RATE_LIMITED when MAX_TESTS tests of the endpoint are in flight. */
 export type TestLimit = <Result>(endpointId: string, work: () => Promise<Result>) => Promise<Result>
 
-/** Tests are sent by the main thread, so that the limits of the worker do not hold for them. */
+/** Limits concurrent tests: they are sent by the main thread, where the worker's limits do not apply. */
 export function createTestLimit(): TestLimit {
   const inFlight = new Map<string, number>()
   return async (endpointId, work) => {

@@ -10,7 +10,7 @@ interface DeliveryRow {
   event_id: string
   status: DeliveryStatus
   attempts: number
-  /** null: finished, or in flight */
+  /** null: finished, or in flight. */
   next_attempt_at: Date | null
   last_status_code: number | null
   created_at: Date
@@ -52,7 +52,7 @@ const deliveryOf = (row: DeliveryRow): Delivery => ({
 /** The error of every request for a delivery that does not exist. */
 const noDelivery = () => new ApiError('NOT_FOUND', 'no such delivery')
 
-/** The counts of the days asked for. */
+/** By day: the number of matching deliveries, and of those of later days (`before` them in the list). */
 const matchingDays = (sql: ISql, orgId: string, endpointId: string, query: DeliveryListQuery) => sql`
   select
     c.day,
@@ -68,22 +68,23 @@ const matchingDays = (sql: ISql, orgId: string, endpointId: string, query: Deliv
   group by c.day
   having sum(c.deliveries) > 0`
 
-/** Deliveries with one status; failed and cancelled ones have an index. */
+/** The condition for a status. Failed and cancelled deliveries are read by the index on `undelivered`. */
 function inState(sql: ISql, status: DeliveryStatus | undefined) {
   if (status === undefined) return sql``
-  const given = status === 'failed' || status === 'cancelled' ? sql`and d.undelivered` : sql``
-  return sql`and d.status = ${status} ${given}`
+  const byIndex = status === 'failed' || status === 'cancelled' ? sql`and d.undelivered` : sql``
+  return sql`and d.status = ${status} ${byIndex}`
 }
 
 type ListRow = Omit<DeliveryRow, 'id'> & {
   total: string
-  /** null in the one row of an empty page */
+  /** null in the one row of an empty page. */
   id: string | null
 }
 
 /**
- * A page of matching deliveries of the endpoint, newest first, and the total, both of one snapshot. The counts give the days of
- * the page and the offsets in them: of a million deliveries the last page costs as much as the first.
+ * A page of matching deliveries of the endpoint, newest first, and the total, both of one snapshot. The
+ * counts give the days of the page and the offsets in them, so that the last page of a million deliveries
+ * costs as much as the first.
  */
 export async function listDeliveries(
   sql: ISql,

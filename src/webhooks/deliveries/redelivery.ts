@@ -24,15 +24,16 @@ export interface RedeliveryDeps extends AttemptDeps {
   /** For transactions. */
   writes: Sql
   now: () => Date
-  /** Time of an attempt. */
+  /** How long an attempt may take. */
   timeoutMs: number
   retryDelaysS: readonly number[]
   enqueueWrite: EnqueueWrite
 }
 
 /**
- * Sends the test event, or the example of another event, to the endpoint in one attempt and waits for its result, also when
- * the endpoint is disabled. Continues when the client disconnects: the delivery is in the history. Throws NOT_FOUND.
+ * Sends the test event, or the example of another event, to the endpoint in one attempt and waits for its
+ * result, also when the endpoint is disabled. Continues when the client disconnects: the delivery is in the
+ * history. Throws NOT_FOUND.
  */
 export async function testEndpoint(
   deps: RedeliveryDeps,
@@ -78,8 +79,8 @@ export async function testEndpoint(
 }
 
 /**
- * Makes a delivery due now: a finished one for one more attempt, a waiting one with its retries. One in flight is not
- * changed. Throws NOT_FOUND.
+ * Makes a delivery due now: a finished one gets one more attempt, a waiting one keeps its retries, one in
+ * flight is not changed. Throws NOT_FOUND.
  */
 export async function redeliver(
   { writes, enqueueWrite }: Pick<RedeliveryDeps, 'writes' | 'enqueueWrite'>,
@@ -101,7 +102,7 @@ export async function redeliver(
   )
 }
 
-/** A time of a request in UTC, with the microseconds of the database. */
+/** A time given in a request, in UTC with microseconds, as the database has it. */
 const instant = (text: string): string => timestampOf(microsOf(text))
 
 /** Throws VALIDATION_ERROR when the span ends before it begins. */

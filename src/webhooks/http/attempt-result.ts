@@ -7,8 +7,8 @@ export interface AttemptResult {
   /** The URL or its address is refused: a retry would not help. */
   refused: boolean
   /**
-   * This machine had no socket or file descriptor left: nothing was sent, and the attempt does not count. Then `ok` and
-   * `refused` are false.
+   * This machine had no socket or file descriptor left: nothing was sent, and the attempt does not count.
+   * Then `ok` and `refused` are false.
    */
   postponed: boolean
   /** null: no response. */

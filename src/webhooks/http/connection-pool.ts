@@ -3,17 +3,17 @@ import { type Connection, openConnection, type RequestEvents } from './connectio
 
 /** The connections of a sender: kept for IDLE_MS for the next request to the same scheme, host and port. */
 export interface ConnectionPool {
-  /** The idle connection that was used last, assigned to `request`. */
+  /** Assigns the idle connection to `origin` that was used last to `request`, if there is one. */
   take(origin: string, request: RequestEvents): Connection | undefined
   /** A new connection to one of `addresses`, all of them checked. Throws when no socket can be made. */
   open(url: URL, addresses: readonly string[], request: RequestEvents): Connection
-  /** Ends the request's use. Closes the connection unless the response is complete and it can be used again. */
+  /** Ends the request's use. Keeps the connection if the response is complete and it can be used again. */
   release(connection: Connection, isComplete: boolean): void
   /** Closes all connections, those in use too. */
   close(): void
 }
 
-/** Shorter than the keep-alive time of receivers, so that a receiver's close rarely crosses with a request. */
+/** Shorter than receivers' keep-alive time, so that one rarely closes while a request is sent. */
 const IDLE_MS = 1_000
 /** Idle connections to all receivers: some 50 KB each with TLS. */
 const MAX_IDLE = 256
@@ -29,7 +29,7 @@ interface IdleConnections {
   size(): number
 }
 
-/** Closes each connection after IDLE_MS. One timer for all: a timer for each request costs more than the search. */
+/** Closes each connection after IDLE_MS. One timer for all: one for each request costs more. */
 function createIdleConnections(): IdleConnections {
   const byOrigin = new Map<string, Connection[]>()
   /** When each became idle, the oldest first. */
@@ -83,14 +83,14 @@ export function createConnectionPool(ca?: string): ConnectionPool {
     context ??= createSecureContext({ minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) })
     return context
   }
-  const forget = (connection: Connection) => {
+  const remove = (connection: Connection) => {
     open.delete(connection)
     idle.remove(connection)
   }
   return {
     take(origin, request) {
       for (let kept = idle.pop(origin); kept !== undefined; kept = idle.pop(origin)) {
-        // closed by the receiver, and the event has not come yet
+        // the receiver has closed it, and the event was not emitted yet
         if (!isUsable(kept)) continue
         kept.request = request
         kept.parser.begin()
@@ -100,7 +100,7 @@ export function createConnectionPool(ca?: string): ConnectionPool {
     },
     open(url, addresses, request) {
       if (isClosed) throw new Error('the sender was closed')
-      const connection = openConnection(url, addresses, contextOf(url), request, forget)
+      const connection = openConnection(url, addresses, contextOf(url), request, remove)
       open.add(connection)
       return connection
     },

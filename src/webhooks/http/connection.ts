@@ -6,17 +6,17 @@ import { createResponseParser, type ResponseEvents, type ResponseParser } from '
 /** How long one address of a name is tried before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000
 
-/** What the request that uses a connection is notified of, until it releases the connection. */
+/** The events of a connection that its request gets until it releases the connection. */
 export interface RequestEvents extends ResponseEvents {
   /** TCP is connected, and the peer is known; with TLS the handshake follows. */
   connected(): void
-  /** Can be written to. */
+  /** The connection can be written to. */
   ready(): void
   /** All bytes received so far were read, and the response is not complete. */
   waiting(): void
   /** The response was read to its end. */
   complete(): void
-  /** No response will come, or no more of it. Undefined: closed without an error. */
+  /** The response will not come, or not be completed. Undefined: closed without an error. */
   failed(error: unknown): void
 }
 
@@ -62,11 +62,11 @@ function openSocket(url: URL, addresses: readonly string[], context: SecureConte
   })
 }
 
-const CUT_OFF = Object.assign(new Error('closed'), { code: 'ECONNRESET' })
+const CLOSED_EARLY = Object.assign(new Error('closed'), { code: 'ECONNRESET' })
 
 /**
- * Begins to connect to one of `addresses`, all of them checked; with `context` by TLS. Its events go to its request;
- * `onClosed` is called once, when it is closed.
+ * Begins to connect to one of `addresses`, all of them checked; over TLS when there is a `context`. The
+ * events go to the connection's request; `onClosed` is called once, when the connection is closed.
  */
 export function openConnection(
   url: URL,
@@ -83,7 +83,7 @@ export function openConnection(
   const connection: Connection = { origin: url.origin, socket, parser, request }
   parser.begin()
   socket.on('data', (bytes: Buffer) => {
-    // bytes that no request asked for must not be read as the next response
+    // bytes received without a request must not be read as the next response
     if (connection.request === null) {
       socket.destroy()
       return
@@ -96,7 +96,7 @@ export function openConnection(
   socket.on('end', () => {
     parser.end()
     if (parser.isComplete()) connection.request?.complete()
-    else connection.request?.failed(CUT_OFF)
+    else connection.request?.failed(CLOSED_EARLY)
     socket.destroy()
   })
   socket.once('connect', () => connection.request?.connected())

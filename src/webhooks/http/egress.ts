@@ -1,15 +1,15 @@
 import { BlockList, isIP } from 'node:net'
 
-// Which URLs and addresses this server may send to. URLs come from users: without these rules anybody with an API key could
-// make the server send requests to machines that only it can reach (SSRF).
+// Which URLs and addresses this server may send to. URLs come from users: without these rules anybody with an
+// API key could make the server send requests to machines that only it can reach (SSRF).
 
 /** Longest URL of a receiver, in characters. */
 export const MAX_URL_LENGTH = 2_048
 
 export interface Egress {
-  /** The URL parsed, with its fragment and the host's final dot dropped; or what is wrong, to follow the words "the URL". */
+  /** The URL without fragment and final dot of the host; or the problem, as a text after "the URL". */
   checkUrl(text: string): { url: URL } | { problem: string }
-  /** Whether a connection to this address is allowed; false for what is no address. */
+  /** Whether a connection to this address is allowed; false for a text that is not an address. */
   isAllowed(address: string): boolean
 }
 
@@ -22,7 +22,7 @@ export interface EgressOptions {
   ownAddresses: readonly string[]
 }
 
-/** Does not contain the address: it may be known to this network's resolver only. */
+/** The message does not contain the address, which may be known to this network's resolver only. */
 export const ADDRESS_REFUSED =
   'has an address that is private, reserved or of this host (WEBHOOK_ALLOW_CIDRS allows a network)'
 
@@ -58,13 +58,13 @@ const REFUSED_IPV6 = [
 ]
 
 /**
- * Suffixes that private networks use. With WEBHOOK_ALLOW_CIDRS set only their addresses are checked. `.test`, `.example` and
- * `.invalid` are missing: no DNS server resolves them, and users write them in tests.
+ * Suffixes that private networks use. With WEBHOOK_ALLOW_CIDRS set only their addresses are checked. `.test`,
+ * `.example` and `.invalid` are missing: no DNS server resolves them, and users write them in tests.
  */
 const LOCAL_SUFFIXES = ['.local', '.localdomain', '.internal', '.intranet', '.lan', '.home.arpa']
 
 const FIRST_FREE_PORT = 1_024
-/** Ports above 1023 where databases, queues, caches and consoles of machines listen. */
+/** Ports above 1023 where databases, queues, caches and administration services listen. */
 const SERVICE_PORTS = new Set([
   1080, 1433, 1434, 1521, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3128, 3306, 3389, 4369, 5432, 5433,
   5671, 5672, 5900, 5901, 5984, 5985, 5986, 6000, 6379, 6380, 6443, 6660, 6661, 6662, 6663, 6664, 6665, 6666,
@@ -87,7 +87,7 @@ function networks(cidrs: readonly string[]): (address: string) => boolean {
 }
 
 function addressCheck({ allowCidrs, ownAddresses }: EgressOptions): (address: string) => boolean {
-  const isExcepted = networks(allowCidrs)
+  const isExempt = networks(allowCidrs)
   const isPublicIpv6 = networks(PUBLIC_IPV6)
   const own = ownAddresses
     .map((address) => address.replace(/%.*$/, ''))
@@ -96,7 +96,7 @@ function addressCheck({ allowCidrs, ownAddresses }: EgressOptions): (address: st
   return (address) => {
     // an address with a zone is link-local
     if (address.includes('%')) return false
-    if (isExcepted(address)) return true
+    if (isExempt(address)) return true
     return (isIP(address) === 4 || isPublicIpv6(address)) && !isRefused(address)
   }
 }
@@ -106,7 +106,7 @@ export function loopbackOf(host: string): readonly string[] | undefined {
   return host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined
 }
 
-/** The host of a URL as node:net and DNS take it: IPv6 without brackets. */
+/** The host of a URL in the form of node:net and DNS: IPv6 without brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 function textProblem(text: string): string | undefined {
@@ -146,8 +146,8 @@ function portProblem(url: URL, { allowCidrs, allowHttp }: EgressOptions): string
 }
 
 /**
- * Checks URLs and addresses of receivers. A problem is shown to the user who gave the URL and names the setting that would
- * allow it. The addresses of a host name are checked at each attempt.
+ * Checks URLs and addresses of receivers. A problem is shown to the user who gave the URL and names the
+ * setting that would allow it. The addresses of a host name are checked at each attempt.
  */
 export function createEgress(options: EgressOptions): Egress {
   const isAllowed = addressCheck(options)

@@ -22,7 +22,7 @@ import { isInterim } from './response-head.ts'
 
 /** For TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** From the first bytes of a response to the end of its body: the result is decided by the status alone. */
+/** From the head of a response to the end of its body, which is not needed: the status decides. */
 const BODY_TIMEOUT_MS = 5_000
 /** Responses of 1xx before the final one. */
 const MAX_INTERIM = 16
@@ -55,7 +55,7 @@ interface Exchange {
   resolve(result: ExchangeResult): void
 }
 
-/** Ends the exchange; only the first call counts. Once a response has begun, its status decides, not `failure`. */
+/** Ends the exchange; only the first call counts. If there is a response, its status replaces `failure`. */
 function finish(exchange: Exchange, failure: Failure | null, isComplete = false): void {
   if (exchange.isOver) return
   exchange.isOver = true
@@ -67,7 +67,7 @@ function finish(exchange: Exchange, failure: Failure | null, isComplete = false)
 
 const expire = (exchange: Exchange, what: string, ms: number): void => finish(exchange, timedOut(what, ms))
 
-/** Ends the exchange after `ms`, or when its whole time is over if that is sooner, unless it is called again before. */
+/** Ends the exchange after `ms`, or at `endsAt` if that is sooner. Replaces the timer that runs. */
 function startTimer(exchange: Exchange, what: string, ms: number): void {
   clearTimeout(exchange.timer)
   const { endsAt, options } = exchange
@@ -76,7 +76,7 @@ function startTimer(exchange: Exchange, what: string, ms: number): void {
   else exchange.timer = setTimeout(expire, left, exchange, 'no answer', options.timeoutMs)
 }
 
-/** Checks the address in use as well, independently of the look-up that the connection was given. */
+/** Checks the address in use too, independently of the look-up. */
 function isPeerAllowed({ options, connection }: Exchange): boolean {
   const peer = connection?.socket.remoteAddress
   return peer === undefined || options.egress.isAllowed(peer)
@@ -127,7 +127,7 @@ function eventsOf(exchange: Exchange): RequestEvents {
 async function allowedAddresses(exchange: Exchange): Promise<string[] | null> {
   const { egress, resolve, timeoutMs } = exchange.options
   const host = hostOf(exchange.url)
-  // checked with the URL
+  // an address was checked with the URL
   if (isIP(host) !== 0) return [host]
   const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
   const found = await lookUp(egress, resolve, host, lookupMs)
@@ -138,7 +138,7 @@ async function allowedAddresses(exchange: Exchange): Promise<string[] | null> {
 
 async function connect(exchange: Exchange, request: RequestEvents): Promise<void> {
   const addresses = await allowedAddresses(exchange)
-  // the time may be over by now
+  // the timeout may have ended the exchange meanwhile
   if (addresses === null || exchange.isOver) return
   // checked before connecting too: by the time a connection has failed, a descriptor may be free again
   if (isOutOfDescriptors()) {
@@ -150,8 +150,9 @@ async function connect(exchange: Exchange, request: RequestEvents): Promise<void
 }
 
 /**
- * One request and its response. When the receiver closes an idle connection just as it is used again, the exchange fails
- * and is not repeated: the request may have arrived. Throws when a header is invalid; then nothing was sent.
+ * One request and its response. When the receiver closes an idle connection while it is used again, the
+ * exchange fails and is not repeated, since the request may have arrived. Throws when a header is invalid;
+ * then nothing was sent.
  */
 export function exchange(
   options: SenderOptions,

@@ -4,8 +4,8 @@ import { ADDRESS_REFUSED } from './egress.ts'
 import type { LookUpResult } from './resolve.ts'
 import { ResponseError } from './response-parser.ts'
 
-// Why an attempt failed, in words for the owner of the endpoint. They contain no address of this network and no message of
-// the operating system: the history must not show what only this machine can see.
+// Why an attempt failed, in words for the owner of the endpoint. They contain no address of this network and
+// no message of the operating system: the history must not show what only this machine can see.
 
 export interface Failure {
   /** `refused`: a retry would not help; `postponed`: this machine had no socket left, nothing was sent. */
@@ -14,7 +14,7 @@ export interface Failure {
   text: string
 }
 
-/** How far an attempt had come. */
+/** The step in which an attempt failed. */
 export type Phase = 'connect' | 'handshake' | 'response'
 
 /** The operating system is out of descriptors, memory for sockets, or ports. */
@@ -43,7 +43,7 @@ const TLS_TEXTS: Record<string, string> = {
 
 const failed = (text: string): Failure => ({ kind: 'failed', text })
 
-/** `problem` is one of the egress's. */
+/** `problem` is a text of the egress rules. */
 export const refused = (problem: string): Failure => ({
   kind: 'refused',
   text: `refused: the URL ${problem}`,
@@ -93,7 +93,7 @@ const isExhausted = (error: unknown): boolean => {
   return EXHAUSTED.has(code) && !(code === 'EADDRNOTAVAIL' && isIPv6(field(error, 'address')))
 }
 
-/** What an error of the connection means in this phase. A name with several addresses fails with an AggregateError. */
+/** The failure for an error in this phase. A name with several addresses fails with an AggregateError. */
 export function connectionFailure(error: unknown, phase: Phase): Failure {
   if (error instanceof ResponseError) return protocolFailure(error.message)
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error]

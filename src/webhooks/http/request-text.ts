@@ -12,6 +12,6 @@ export function requestText(url: URL, { headers, body }: OutgoingRequest): strin
     if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError('not a header')
     text += `${name}: ${value}\r\n`
   }
-  // identity: bodies are not decompressed
+  // identity, since responses are not decompressed
   return `${text}Content-Length: ${Buffer.byteLength(body)}\r\nAccept-Encoding: identity\r\nConnection: keep-alive\r\n\r\n${body}`
 }

@@ -1,17 +1,18 @@
 import { promises as dns } from 'node:dns'
 import { networkInterfaces } from 'node:os'
+import { codeOf } from '../../errors.ts'
 import { type Egress, loopbackOf } from './egress.ts'
 
-// Names are resolved here and not by the connection, so that every address is checked before it is used. Only DNS is
-// queried, not /etc/hosts.
+// Names are resolved here and not by the connection, so that every address is checked before it is used. Only
+// DNS is queried, not /etc/hosts.
 
-/** A name's addresses, IPv4 first. Rejects when `signal` aborts, and with a code such as ENOTFOUND when there are none. */
+/** A name's addresses, IPv4 first. Rejects when `signal` aborts, or with a code such as ENOTFOUND. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 
 /** How long a look-up may take. */
 export const LOOKUP_TIMEOUT_MS = 3_000
 
-/** Some DNS servers never answer queries for IPv6: how long the second family is awaited after the first. */
+/** How long the second of IPv4 and IPv6 is awaited: some DNS servers never answer queries for IPv6. */
 const OTHER_FAMILY_MS = 500
 
 /** Queries the DNS servers of this machine, or these (`address` or `address:port`). */
@@ -34,7 +35,7 @@ export const createResolve =
       const timer = first.length > 0 ? setTimeout(cancel, OTHER_FAMILY_MS) : undefined
       const addresses = (await Promise.all(queries)).flat()
       clearTimeout(timer)
-      // ENODATA only says that one family has no address
+      // ENODATA means only that one family has no address
       if (addresses.length === 0) throw errors.find((error) => codeOf(error) !== 'ENODATA') ?? errors[0]
       return addresses
     } finally {
@@ -50,8 +51,8 @@ export type LookUpResult =
   | { problem: 'refused' | 'timeout' | 'failed'; code?: string }
 
 /**
- * Resolves a name and checks its addresses. One refused address refuses the name: with several addresses the connection may
- * use any. Of localhost, one allowed address is enough.
+ * Resolves a name and checks its addresses. One refused address refuses the name: with several addresses the
+ * connection may use any. Of localhost, one allowed address is enough.
  */
 export async function lookUp(
   egress: Egress,
@@ -69,7 +70,7 @@ export async function lookUp(
   }, timeoutMs)
   const resolved = Promise.try(resolve, host, abort.signal).then(
     (addresses): LookUpResult => check(egress, addresses),
-    (error: unknown): LookUpResult => ({ problem: 'failed', code: codeOf(error) }),
+    (error: unknown): LookUpResult => ({ problem: 'failed', code: codeOf(error) ?? 'EUNKNOWN' }),
   )
   try {
     return await Promise.race([resolved, late.promise])
@@ -82,9 +83,6 @@ function check(egress: Egress, addresses: string[]): LookUpResult {
   if (addresses.length === 0) return { problem: 'failed', code: 'ENODATA' }
   return addresses.every(egress.isAllowed) ? { addresses } : { problem: 'refused' }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EUNKNOWN'
 
 /** The addresses of this host's interfaces. */
 export const ownAddresses = (): string[] =>

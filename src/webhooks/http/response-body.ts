@@ -1,19 +1,19 @@
 import { MAX_STORED_BODY_BYTES } from './attempt-result.ts'
 
-/** After so many bytes of a body its connection is closed. */
+/** After this many bytes of a body the connection is closed. */
 const MAX_READ_BODY_BYTES = 16_384
 
 /** Reads a response's body and keeps its beginning. */
 export interface ResponseBody {
-  /** Whether more is to be read. */
+  /** Returns whether more is to be read. */
   add(chunk: Buffer): boolean
   text(): string
 }
 
-/** Bytes as text that PostgreSQL can store, of at most MAX_STORED_BODY_BYTES; an incomplete last character is left out. */
+/** At most MAX_STORED_BODY_BYTES as text that PostgreSQL can store, without an incomplete last character. */
 function textOf(bytes: Uint8Array, isWhole: boolean): string {
   const text = new TextDecoder().decode(bytes, { stream: !isWhole }).replaceAll('\0', '\uFFFD')
-  // each invalid byte becomes a character of three
+  // longer, since each invalid byte becomes U+FFFD, which has three bytes
   if (Buffer.byteLength(text) <= MAX_STORED_BODY_BYTES) return text
   return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_STORED_BODY_BYTES), { stream: true })
 }

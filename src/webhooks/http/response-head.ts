@@ -1,8 +1,9 @@
-// The head of an HTTP/1.1 response (RFC 9112), read line by line. Only what frames the body and decides about the
-// connection is kept. Whatever receivers could understand differently is refused: bare LF, folded lines, two lengths.
+// The head of an HTTP/1.1 response (RFC 9112), read line by line. Only the fields that frame the body or
+// decide about the connection are kept. What parsers could read differently is refused: bare LF, folded
+// lines, two lengths.
 
 /** Bytes of the body, or how its end is found. */
-export type Framing = number | 'chunked' | 'until-close'
+type Framing = number | 'chunked' | 'until-close'
 
 export interface ResponseHead {
   status: number
@@ -12,7 +13,7 @@ export interface ResponseHead {
   transferCodings: string[]
   /** Of all Connection fields, in lower case. */
   connectionOptions: string[]
-  /** A field `Keep-Alive: timeout=0` or `timeout=1`: the receiver closes before our idle connections end. */
+  /** A field `Keep-Alive: timeout=0` or `timeout=1`: the receiver would close the connection before we do. */
   isClosedSoon: boolean
 }
 
@@ -23,13 +24,13 @@ const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]
 /** Fewer digits than the largest safe integer has. */
 const CONTENT_LENGTH = /^\d{1,15}$/
 
-/** Whether a status line, or an empty line before it, may begin so. */
+/** Whether a status line, or an empty line before it, may begin with this text. */
 export const mayBeStatusLine = (text: string): boolean =>
   text.length < VERSION_PREFIX.length
     ? VERSION_PREFIX.startsWith(text) || '\r\n'.startsWith(text)
     : text.startsWith(VERSION_PREFIX)
 
-/** Undefined when the line is no status line of HTTP/1.0 or HTTP/1.1. */
+/** Undefined when the line is not a status line of HTTP/1.0 or HTTP/1.1. */
 export function parseStatusLine(line: string): ResponseHead | undefined {
   const [, minorVersion, status] = STATUS_LINE.exec(line) ?? []
   if (status === undefined) return undefined
@@ -52,7 +53,7 @@ const listOf = (value: string): string[] =>
     .split(',')
     .map((item) => item.trim())
 
-/** Notes a header field in `head`. False when it is invalid, or a second Content-Length. */
+/** Adds a header field to `head`. False when it is invalid, or a second Content-Length. */
 export function addField(head: ResponseHead, line: string): boolean {
   const [, name, value] = FIELD_LINE.exec(line) ?? []
   if (name === undefined || value === undefined) return false
@@ -77,7 +78,7 @@ export function addField(head: ResponseHead, line: string): boolean {
   }
 }
 
-/** 101 is no interim response: what follows it is not HTTP. */
+/** 101 is not an interim response: what follows it is not HTTP. */
 export const isInterim = (status: number): boolean => status >= 100 && status <= 199 && status !== 101
 
 /** How long the body is; undefined when it has two lengths. */

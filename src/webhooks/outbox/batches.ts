@@ -1,4 +1,4 @@
-/** Runs a statement on at most `limit` rows, which returns how many, until it finds fewer. Returns the sum. */
+/** Repeats `run`, which returns how many rows it changed, until that is below `limit`. Returns the sum. */
 export async function inBatches(limit: number, run: () => Promise<number>): Promise<number> {
   let sum = 0
   for (;;) {

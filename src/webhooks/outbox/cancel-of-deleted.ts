@@ -7,8 +7,9 @@ const MAX_ENDPOINTS = 1_000
 const BATCH = 5_000
 
 /**
- * Cancels deliveries of deleted endpoints that still wait: more than were cancelled with the endpoint, or in flight then and
- * failed since. Deletes the health that such an attempt has written. Returns how many were cancelled.
+ * Cancels waiting deliveries of deleted endpoints: those beyond the number that is cancelled with the
+ * endpoint, and those that were in flight then and failed later. Deletes the health that such attempts have
+ * written. Returns how many were cancelled.
  */
 export async function cancelOfDeletedEndpoints(sql: Sql): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`

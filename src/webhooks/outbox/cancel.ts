@@ -2,8 +2,8 @@ import type { Fragment, ISql } from '../../db/client.ts'
 import { endUndelivered } from './end-undelivered.ts'
 
 /**
- * Cancels deliveries of the endpoint that are not in flight. Returns how many: at most `limit` each of first attempts, of later
- * ones, and of those whose lease has ended, each read by an index of its own.
+ * Cancels deliveries of the endpoint that are not in flight. Returns how many: at most `limit` each of first
+ * attempts, of later ones, and of those whose lease has ended, each read by an index of its own.
  */
 export async function cancelWaiting(
   sql: ISql,

@@ -2,8 +2,8 @@ import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ReportType } from '../../records/audit.ts'
 import { Role } from '../../records/member.ts'
 
-// The only declaration of the events: meaning, data, example. The schemas are published and allow further fields, which
-// receivers have to ignore.
+// The only declaration of the events: meaning, data, example. The schemas are published and allow further
+// fields, which receivers have to ignore.
 
 const Score = (description: string) => Type.Number({ minimum: 0, maximum: 100, description })
 const Dollars = (description: string) => Type.Number({ minimum: 0, description })
@@ -66,7 +66,7 @@ interface Described<Data extends TObject> {
 
 const describe = <Data extends TObject>(described: Described<Data>) => described
 
-/** What an endpoint may subscribe to, by name. */
+/** The events that an endpoint may subscribe to, by name. */
 export const EVENTS = {
   'session.completed': describe({
     meaning: 'A session was synced for the first time.',
@@ -138,7 +138,7 @@ export type EventData = { [Name in EventName]: Static<(typeof EVENTS)[Name]['dat
   'webhook.test': Static<typeof WebhookTest>
 }
 
-/** The body of every event. It has the name twice, for receivers that read `event` and for those that read `type`. */
+/** The body of every event. Some receivers read the name from `event`, others from `type`. */
 export const Envelope = Type.Object({
   id: Type.String({ pattern: '^evt_', description: 'The same at every attempt and in every redelivery' }),
   event: Type.String({ description: 'Name of the event' }),
@@ -154,8 +154,9 @@ export const Envelope = Type.Object({
 export type Envelope = Static<typeof Envelope>
 
 /**
- * The text that is stored, signed and sent, the same bytes at every attempt. The limits of records keep it below 4 KiB, of the
- * 256 KiB that are allowed: the longest field is a title of 500 characters of at most 6 bytes each.
+ * The text that is stored, signed and sent, the same bytes at every attempt. The limits of records keep it
+ * below 4 KiB, of the 256 KiB that are allowed: the longest field is a title of 500 characters of at most 6
+ * bytes each.
  */
 export function bodyOf<Name extends SentName>(
   id: string,

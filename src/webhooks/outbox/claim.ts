@@ -1,15 +1,16 @@
 import type { Sql } from '../../db/client.ts'
 import { MAX_LOST } from './lease.ts'
 
-// The queue of deliveries, one file for each verb. A claim begins attempts and gives each a lease. Whoever settles an attempt
-// gives its number, so that a sender whose lease has ended changes nothing. Due times and leases are by the database's clock.
-// What is done for every delivery, to claim and to settle, are functions of the schema, whose plans are kept; all else is a
-// statement here. Each is of one organization. Rows are named by an array of ids: PostgreSQL then reads them by their key even
-// while its statistics do not know the organization, which it may not do in a join.
+// The queue of deliveries, one file for each verb. A claim begins attempts and gives each a lease. To settle
+// an attempt, its number has to be given, so that a sender whose lease has ended changes nothing. Due times
+// and leases are by the database's clock. Claiming and settling, which are done for every delivery, are
+// functions of the schema, whose plans are kept; the other verbs are statements in these files. Each is for
+// one organization. Rows are selected by an array of ids: PostgreSQL then reads them by their key even while
+// its statistics do not know the organization, which it may not do in a join.
 
-/** Failures in a row after which an endpoint counts as failing: it has no reserved slots and is skipped for PACE_MS. */
+/** Failures in a row after which an endpoint is failing: without reserved slots, skipped for PACE_MS. */
 export const FAILING_AFTER = 5
-/** How long a failing endpoint is skipped after a failure: a refused connection fails within a millisecond. */
+/** How long a failing endpoint is skipped after a failure: a connection is refused within a millisecond. */
 export const PACE_MS = 100
 
 /** A delivery and its attempt, which `claim` has begun. */
@@ -18,14 +19,14 @@ export interface Claimed {
   endpoint_id: string
   event_id: string
   event: string
-  /** From 1; also its fencing number. */
+  /** From 1; also the fencing number of the attempt. */
   attempt: number
   /** A first attempt to an endpoint that is not failing. */
   is_first: boolean
   url: string
   /** Encrypted. */
   secret: Uint8Array
-  /** During the grace period of a rotation. */
+  /** Encrypted; null outside the grace period of a rotation. */
   previous_secret: Uint8Array | null
   body: string
   /** When it was due, in microseconds; null when a lease had ended. */
@@ -36,9 +37,10 @@ export interface Claimed {
 export type Attemptable = Omit<Claimed, 'is_first' | 'due_at'>
 
 /**
- * By endpoint, the `due_at` of the last claimed delivery, from which the next claim searches. Without cursors each claim steps
- * over the index entries of the deliveries before it, until PostgreSQL removes them: draining 120,000 deliveries took 0.21 ms
- * of PostgreSQL's CPU time each instead of 0.17 ms. Retries may be due earlier, so cursors have to be reset now and then.
+ * By endpoint, the `due_at` of the last claimed delivery, from which the next claim searches. Without cursors
+ * each claim steps over the index entries of the deliveries before it, until PostgreSQL removes them:
+ * draining 120,000 deliveries took 0.21 ms of PostgreSQL's CPU time each instead of 0.17 ms. Retries may be
+ * due earlier, so cursors have to be reset now and then.
  */
 export type Cursors = ReadonlyMap<string, string>
 
@@ -47,9 +49,9 @@ export interface ClaimLimits {
   limit: number
   /** Of these, at most so many for which `is_first` is false. */
   laterLimit: number
-  /** In flight of one endpoint, over all instances. */
+  /** Deliveries in flight to one endpoint at most, over all instances. */
   endpointLimit: number
-  /** After which an attempt counts as lost. */
+  /** The time after which an attempt counts as lost. */
   leaseMs: number
 }
 

@@ -1,9 +1,9 @@
 import type { Fragment, ISql } from '../../db/client.ts'
 
 /**
- * The CTE that updates the counts of deliveries. It reads a CTE `changed` (endpoint_id, created_at, event, was, status), where
- * `was` is null for a new delivery and `status` null for a deleted one. Every statement that inserts, updates or deletes
- * deliveries contains it.
+ * The CTE that updates the counts of deliveries. It reads a CTE `changed` (endpoint_id, created_at, event,
+ * was, status), where `was` is null for a new delivery and `status` null for a deleted one. Every statement
+ * that inserts, updates or deletes deliveries contains it.
  */
 export const updateCounts = (sql: ISql, orgId: string): Fragment => sql`
   insert into webhook_delivery_counts as c (org_id, endpoint_id, day, event, status, deliveries)

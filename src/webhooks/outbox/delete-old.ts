@@ -9,8 +9,8 @@ const MAX_ENDPOINTS = 1_000
 const BATCH = 5_000
 
 /**
- * Deletes deliveries that were finished before `before`, with their attempts and counts, and events without deliveries.
- * Returns how many deliveries.
+ * Deletes deliveries that were finished before `before`, with their attempts and counts, and events without
+ * deliveries. Returns how many deliveries.
  */
 export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`

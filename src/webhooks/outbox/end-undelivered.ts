@@ -2,8 +2,8 @@ import type { Fragment, ISql } from '../../db/client.ts'
 import { updateCounts } from './counts.ts'
 
 /**
- * The CTEs that end unfinished deliveries with this status, and update the counts. They read a CTE `ended` (id, attempts,
- * failures); `changed` has a row for each.
+ * CTEs that end unfinished deliveries with this status, and update the counts. They read a CTE `ended` (id,
+ * attempts, failures); their CTE `changed` has a row for each delivery.
  */
 export const endUndelivered = (sql: ISql, orgId: string, status: 'failed' | 'cancelled'): Fragment => sql`
   unqueued as (

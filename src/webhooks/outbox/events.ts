@@ -8,17 +8,17 @@ import { CHANNEL } from './notify.ts'
 export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName]
 
 /**
- * Deliveries inserted by one statement. 10,000 sessions for 20 endpoints are 200,000: as one statement they would nearly reach
- * the statement timeout, with all their bodies in memory at once.
+ * Deliveries inserted by one statement. 10,000 sessions for 20 endpoints are 200,000: as one statement they
+ * would nearly reach the statement timeout, with all their bodies in memory at once.
  */
 const MAX_DELIVERIES = 20_000
 
 /** The enabled endpoints that subscribe to an event. */
-export type Subscribers = (name: EventName) => readonly string[]
+type Subscribers = (name: EventName) => readonly string[]
 
 /**
- * Ids of the organization's enabled endpoints by event: one read of at most 20 rows; none where the plan has no webhooks. Valid
- * while the caller holds the organization's lock, which changes of endpoints take too.
+ * Ids of the organization's enabled endpoints by event: one read of at most 20 rows; none where the plan has
+ * no webhooks. Valid while the caller holds the organization's lock, which changes of endpoints take too.
  */
 export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscribers> {
   const endpoints = await tx<{ id: string; events: string[] }[]>`
@@ -39,9 +39,9 @@ export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscrib
 }
 
 /**
- * Stores events of the time `at`, and a delivery of each for every enabled endpoint that subscribes to it. An event without
- * subscribers is not stored. Call it in the transaction that causes the events, under the organization's lock: they are sent
- * after its commit. `subscribers` avoids the query where they are known.
+ * Stores events of the time `at`, and a delivery of each for every enabled endpoint that subscribes to it. An
+ * event without subscribers is not stored. Call it in the transaction that causes the events, under the
+ * organization's lock: they are sent after its commit. `subscribers` avoids the query where they are known.
  */
 export async function emit(
   tx: ISql,
@@ -67,7 +67,7 @@ export async function emit(
   if (batch.length > 0) await store(tx, orgId, at, batch, endpointsOf)
 }
 
-/** The unnested arrays are not joined: PostgreSQL does not know their length when it plans the join. */
+/** No join of unnested arrays: PostgreSQL does not know their length when it plans one. */
 async function store(
   tx: ISql,
   orgId: string,

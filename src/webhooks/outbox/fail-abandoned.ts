@@ -7,8 +7,8 @@ const MAX_ENDPOINTS = 1_000
 const BATCH = 5_000
 
 /**
- * Fails deliveries that are not claimed again: tests whose process ended, and those that have lost MAX_LOST attempts. Returns
- * how many.
+ * Fails deliveries that are not claimed again: tests whose process ended, and those that have lost MAX_LOST
+ * attempts. Returns how many.
  */
 export async function failAbandoned(sql: Sql): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`

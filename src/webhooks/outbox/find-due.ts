@@ -10,8 +10,8 @@ const dueOf = (sql: Sql, isKind: Fragment) => sql`
     and q.due_at <= now()`
 
 /**
- * Organizations with due deliveries, in no order: one read without locks. The lateral queries read three index entries of
- * each endpoint, however many deliveries wait.
+ * Organizations with due deliveries, in no order: one read without locks. The lateral queries read three
+ * index entries of each endpoint, however many deliveries wait.
  */
 export async function findDueOrganizations(sql: Sql): Promise<string[]> {
   const inOrder = sql`

@@ -3,19 +3,19 @@ import type { Attemptable } from './claim.ts'
 import { updateCounts } from './counts.ts'
 
 /** A test event for one endpoint. */
-export interface NewTest {
+interface NewTest {
   deliveryId: string
   eventId: string
   event: string
   body: string
   at: Date
-  /** After which the attempt counts as lost. */
+  /** The time after which the attempt counts as lost. */
   leaseMs: number
 }
 
 /**
- * Inserts the event and the delivery of a test with an attempt in flight, which the caller makes and settles. Undefined when
- * the endpoint does not exist.
+ * Inserts the event and the delivery of a test with an attempt in flight, which the caller makes and settles.
+ * Undefined when the endpoint does not exist.
  */
 export async function insertTest(
   tx: ISql,

@@ -1,7 +1,7 @@
 import type { ISql } from '../../db/client.ts'
 import { updateCounts } from './counts.ts'
 
-/** Deliveries of one day and event whose status has changed. */
+/** How many deliveries of one day and event have changed their status. */
 interface Moved {
   day: string
   event: string
@@ -17,9 +17,9 @@ interface Found {
 }
 
 /**
- * Queues finished deliveries for one more attempt, due now, unless they have changed since they were found. The attempt that
- * succeeded gets a row of its own. The caller updates the counts. One statement for each status, and no join: PostgreSQL may
- * compare each of 20,000 rows with each of their ids.
+ * Queues finished deliveries for one more attempt, due now, unless they have changed since they were found. A
+ * successful attempt gets a row in webhook_attempts. The caller updates the counts. One statement for each
+ * status, and no join, in which PostgreSQL might compare each of 20,000 rows with each id.
  */
 async function requeue(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
   const moved: Moved[] = []
@@ -62,7 +62,7 @@ async function requeue(tx: ISql, orgId: string, found: readonly Found[]): Promis
   return moved
 }
 
-/** Updates the counts of the endpoint. Returns how many deliveries have moved. */
+/** Updates the counts of the endpoint. Returns how many deliveries have changed. */
 async function updateCountsOf(
   tx: ISql,
   orgId: string,
@@ -88,8 +88,8 @@ async function updateCountsOf(
 }
 
 /**
- * Makes a delivery due now, unless it is in flight: a finished one for one more attempt, a waiting one with its retries.
- * Returns whether anything was changed.
+ * Makes a delivery due now, unless it is in flight: a finished one for one more attempt, a waiting one with
+ * its retries. Returns whether anything was changed.
  */
 export async function redeliverOne(
   tx: ISql,
@@ -114,7 +114,7 @@ export async function redeliverOne(
   return (await updateCountsOf(tx, orgId, endpointId, await requeue(tx, orgId, found))) > 0
 }
 
-/** Deliveries made in [since, until), null being now; times as RFC 3339 in UTC. */
+/** Deliveries created in [since, until), where null is now; times are RFC 3339 in UTC. */
 export interface Span {
   since: string
   until: string | null
@@ -132,8 +132,8 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
 const BATCH = 20_000
 
 /**
- * Makes all failed and cancelled deliveries of the span due now. Returns how many. The counts are updated last, by one
- * statement: settlements of this endpoint wait for the same rows.
+ * Makes all failed and cancelled deliveries of the span due now. Returns how many. The counts are updated
+ * last, by one statement: settlements of this endpoint wait for the same rows.
  */
 export async function redeliverSpan(
   tx: ISql,

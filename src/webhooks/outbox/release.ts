@@ -1,8 +1,8 @@
 import type { ISql } from '../../db/client.ts'
 
 /**
- * Gives back a delivery of which nothing was sent, because this machine had no socket left: due again in `delayMs`, the attempt
- * not counted.
+ * Ends the lease of a delivery of which nothing was sent, because this machine had no socket left. It is due
+ * again in `delayMs`, and the attempt is not counted.
  */
 export async function release(
   sql: ISql,

@@ -10,8 +10,8 @@ export interface Outcome {
 }
 
 /**
- * Splits outcomes into parts, in the order in which to settle them: failures before the last success of their endpoint,
- * successes, and failures after it, which are the consecutive ones.
+ * Splits outcomes into parts, in the order in which to settle them: failures before the last success of their
+ * endpoint, successes, and failures after it, which are the consecutive ones.
  */
 export function inParts<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
   const successes = outcomes.filter(({ result }) => result.ok)
@@ -29,9 +29,9 @@ export function inParts<Some extends Outcome>(outcomes: readonly Some[]): Some[]
 }
 
 /**
- * Settles attempts, all of them successes or all of them failures: updates the delivery, the attempt and the endpoint's health.
- * `delaysS` are the waits before each retry. Returns the ids that took effect; the others' lease had ended, or their delivery
- * was cancelled.
+ * Settles attempts, all of them successes or all of them failures: updates the delivery, the attempt and the
+ * endpoint's health. `delaysS` are the waits before each retry. Returns the ids that took effect; the others'
+ * lease had ended, or their delivery was cancelled.
  */
 export async function settle(
   sql: ISql,
@@ -44,7 +44,7 @@ export async function settle(
   const of = <Value>(value: (result: AttemptResult) => Value) => part.map(({ result }) => value(result))
   const ids = part.map(({ deliveryId }) => deliveryId)
   const numbers = part.map(({ attempt }) => attempt)
-  // times and booleans as texts: the driver takes an array of them for a single value
+  // times and booleans are sent as texts: the driver takes an array of them for a single value
   const starts = of(({ startedAt }) => startedAt.toISOString())
   const durations = of(({ durationMs }) => Math.round(durationMs))
   const statusCodes = of(({ statusCode }) => statusCode)

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { memoize } from '../../memoize.ts'
 
-// Secrets are stored encrypted with AES-256-GCM and bound to their row, so that they cannot be decrypted in another row.
-// Form: version (1 byte), initialization vector (12), ciphertext, tag (16).
+// Secrets are stored encrypted with AES-256-GCM and bound to their row, so that they cannot be decrypted in
+// another row. Format: version (1 byte), initialization vector (12), ciphertext, tag (16).
 
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -16,7 +16,7 @@ export interface SecretBox {
   readonly digest: Uint8Array
   /** Encrypts `text` for this `context`. The result is 29 bytes longer than the text in UTF-8. */
   seal(text: string, context: string): Uint8Array
-  /** Decrypts. Throws when the key, the context or a bit differs; the error contains nothing of the text. */
+  /** Decrypts. Throws, without the text in the error, when the key, the context or a bit differs. */
   open(sealed: Uint8Array, context: string): string
 }
 

@@ -7,12 +7,12 @@ const OTHER_KEY =
   'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or restore its secret.key'
 
 /**
- * Stores the digest of this server's key. Throws OperatorError when there are endpoints whose secrets are encrypted with
- * another key; without endpoints the digest is replaced.
+ * Stores the digest of this server's key. Throws OperatorError when there are endpoints whose secrets are
+ * encrypted with another key; without endpoints the digest is replaced.
  */
 export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void> {
   await sql.begin(async (tx) => {
-    await keepFirst(tx, digest)
+    await insertUnlessThere(tx, digest)
     const [known] = await tx<{ digest: Uint8Array }[]>`
       select k.digest
       from secret_key_check k
@@ -32,9 +32,9 @@ export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void
   })
 }
 
-/** In the transaction that stores a secret: throws when the database's secrets are encrypted with another key. */
-export async function holdSecretKey(tx: ISql, digest: Uint8Array): Promise<void> {
-  await keepFirst(tx, digest)
+/** Prevents replacement of the key until a transaction that stores a secret ends. Throws if replaced. */
+export async function lockSecretKey(tx: ISql, digest: Uint8Array): Promise<void> {
+  await insertUnlessThere(tx, digest)
   const [known] = await tx<{ digest: Uint8Array }[]>`
     select k.digest
     from secret_key_check k
@@ -43,7 +43,7 @@ export async function holdSecretKey(tx: ISql, digest: Uint8Array): Promise<void>
   if (known === undefined || !Buffer.from(digest).equals(known.digest)) throw new Error(OTHER_KEY)
 }
 
-async function keepFirst(tx: ISql, digest: Uint8Array): Promise<void> {
+async function insertUnlessThere(tx: ISql, digest: Uint8Array): Promise<void> {
   await tx`
     insert into secret_key_check (id, digest)
     values (1, ${digest})

@@ -25,8 +25,9 @@ const OTHERS = 0o077
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /**
- * The 32 bytes of the setting, or of `secret.key` in the data directory, which is created with mode 0600 when it is missing.
- * Processes that start together use the same file. Throws OperatorError when it cannot be read or created.
+ * The 32 bytes of the setting, or of `secret.key` in the data directory, which is created with mode 0600 when
+ * it is missing. Processes that start together use the same file. Throws OperatorError when it cannot be read
+ * or created.
  */
 export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
   if (secretKey !== null) return secretKey
@@ -58,7 +59,7 @@ function readKey(file: string): Uint8Array | undefined {
   }
   try {
     const { mode } = fstatSync(descriptor)
-    if ((mode & OTHERS) !== 0) closeToOthers(file, descriptor)
+    if ((mode & OTHERS) !== 0) removeAccessOfOthers(file, descriptor)
     const key = Buffer.from(readFileSync(descriptor, 'utf8').trim(), 'base64')
     if (key.length === KEY_BYTES) return new Uint8Array(key)
     throw new OperatorError(
@@ -69,7 +70,7 @@ function readKey(file: string): Uint8Array | undefined {
   }
 }
 
-function closeToOthers(file: string, descriptor: number): void {
+function removeAccessOfOthers(file: string, descriptor: number): void {
   try {
     fchmodSync(descriptor, OWNER_ONLY)
   } catch (error) {
@@ -79,7 +80,7 @@ function closeToOthers(file: string, descriptor: number): void {
   }
 }
 
-/** Written and flushed before it is linked to its name, so that no process reads a part of it; the first process wins. */
+/** Writes a draft and links it to its name, so that no process reads a part. The first process wins. */
 function makeKey(file: string): void {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -92,7 +93,7 @@ function makeKey(file: string): void {
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return
       if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-      writeWhereFree(file, text)
+      writeUnlessThere(file, text)
     }
   } finally {
     rmSync(draft, { force: true })
@@ -100,7 +101,7 @@ function makeKey(file: string): void {
   flushFolder(folder)
 }
 
-function writeWhereFree(file: string, text: string): void {
+function writeUnlessThere(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: OWNER_ONLY, flush: true })
   } catch (error) {
@@ -108,7 +109,7 @@ function writeWhereFree(file: string, text: string): void {
   }
 }
 
-/** Without it a power failure may lose the file's name, and with it the key. */
+/** Without this, a power failure may lose the file's name, and with it the key. */
 function flushFolder(folder: string): void {
   const descriptor = openSync(folder, 'r')
   try {

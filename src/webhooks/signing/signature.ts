@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { VERSION } from '../../version.ts'
 
-// The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as GitHub sends
-// it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
+// The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as
+// GitHub sends it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
 
 /** What the headers contain besides the signatures. */
-export interface AttemptIdentity {
+interface AttemptIdentity {
   /** Beginning of the header names: the setting WEBHOOK_HEADER_PREFIX. */
   prefix: string
   /** `evt_…`, by which receivers recognize duplicates. */
@@ -31,7 +31,8 @@ interface Signatures {
 const SECRET_FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 
 /**
- * The key of Standard Webhooks: the decoded bytes of a secret `whsec_<base64>`; of any other text its bytes in UTF-8.
+ * The key of Standard Webhooks: the decoded bytes of a secret `whsec_<base64>`; of any other text its bytes
+ * in UTF-8.
  */
 function standardKey(secret: string): Buffer {
   const encoded = SECRET_FORM.exec(secret)?.[1]
@@ -44,7 +45,7 @@ export function signatureOf(secret: string, body: string | Uint8Array): string {
 }
 
 /** What Standard Webhooks signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
-export interface StandardMessage {
+interface StandardMessage {
   id: string
   /** Unix seconds, in decimal. */
   timestamp: string
@@ -76,7 +77,7 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
 
 const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
 
-/** The headers of an attempt, signed with `secret` and, during the grace period of a rotation, with the previous secret too. */
+/** The headers of an attempt, signed with `secret` and, during a grace period, the previous secret too. */
 export function signedHeaders(
   request: AttemptIdentity & { secret: string; previousSecret: string | null; body: string },
 ): Record<string, string> {
@@ -92,7 +93,7 @@ export function signedHeaders(
 
 const MASKED = 'sha256=***'
 
-/** The same headers with masked signatures, to be shown; `hasPrevious`: during the grace period of a rotation. */
+/** The same headers with masked signatures; `hasPrevious`: during the grace period of a rotation. */
 export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): Record<string, string> {
   return headersOf(identity, {
     current: MASKED,
@@ -101,9 +102,9 @@ export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): R
   })
 }
 
-// the length of a signature is public
-const isSame = (given: string, right: string): boolean => {
-  const [a, b] = [Buffer.from(given), Buffer.from(right)]
+// in constant time; the length of a signature is no secret
+const isSame = (given: string, expected: string): boolean => {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
@@ -113,10 +114,10 @@ export function verifySignature(secret: string, body: string | Uint8Array, heade
 }
 
 /**
- * Whether one of the signatures in a `webhook-signature` header (`v1,<base64>`, separated by spaces) is the message's.
- * The caller checks the age of the message.
+ * Whether one of the signatures in a `webhook-signature` header (`v1,<base64>`, separated by spaces) is the
+ * message's. The caller checks the age of the message.
  */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
-  const right = standardSignatureOf(secret, message)
-  return header.split(' ').some((given) => isSame(given, right))
+  const expected = standardSignatureOf(secret, message)
+  return header.split(' ').some((given) => isSame(given, expected))
 }

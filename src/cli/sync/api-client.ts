@@ -7,28 +7,28 @@ import type { SendBatch } from '../../sync/batches.ts'
 import { printMessage } from '../command/output.ts'
 import { hashOf, openSentState, type SentState } from './sent-state.ts'
 
-interface ServerOptions {
+interface ApiClientOptions {
   server: string
   key: string
   /** Sends also what was sent before. */
   sendAll: boolean
 }
 
-export interface Server {
+interface ApiClient {
   send: SendBatch
-  /** Which of these commits it was sent before. */
+  /** Which of these commits were sent before. */
   knownCommits: (project: string, shas: readonly string[]) => Promise<Set<string>>
 }
 
-/** After a connection error or a 5xx response: five attempts within eight seconds, longer than a server takes to restart. */
+/** After a connection error or a 5xx response; in total longer than a server takes to restart. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
-/** A limit's window is a minute. */
+/** Waits for the rate limit, whose window is a minute. */
 const MAX_LIMIT_WAITS = 10
 const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
 
-/** Sends batches to a server, leaving out what it was sent before. Throws OperatorError for a key of a wrong form. */
-export async function connectServer({ server, key, sendAll }: ServerOptions): Promise<Server> {
+/** Sends batches to a server, without what was sent before. Throws OperatorError for a malformed key. */
+export async function createApiClient({ server, key, sendAll }: ApiClientOptions): Promise<ApiClient> {
   const parsed = parseKey(key)
   if (parsed === undefined)
     throw new OperatorError('--key is not an API key: its form or its checksum is wrong')
@@ -41,7 +41,7 @@ export async function connectServer({ server, key, sendAll }: ServerOptions): Pr
   }
 }
 
-/** A commit never changes: its hash in its project says that it was sent. */
+/** A commit never changes, so that project and hash identify what was sent. */
 const commitId = (project: string, sha: string): string => `commit ${project} ${sha}`
 
 function idOf(record: SyncRecord): string {
@@ -64,17 +64,17 @@ async function sendNew(
     const text = JSON.stringify(record)
     return { index, text, id: idOf(record), hash: hashOf(text) }
   })
-  const fresh = entries.filter(({ id, hash }) => sendAll || id === '' || state.hashOf(id) !== hash)
-  if (fresh.length === 0) return { created: 0, updated: 0, unchanged: records.length }
-  const body = Bun.gzipSync(fresh.map(({ text }) => `${text}\n`).join(''))
+  const unsent = entries.filter(({ id, hash }) => sendAll || id === '' || state.hashOf(id) !== hash)
+  if (unsent.length === 0) return { created: 0, updated: 0, unchanged: records.length }
+  const body = Bun.gzipSync(unsent.map(({ text }) => `${text}\n`).join(''))
   try {
     const { created, updated, unchanged } = await post(url, key, body)
-    state.keep(fresh)
-    return { created, updated, unchanged: unchanged + records.length - fresh.length }
+    state.keep(unsent)
+    return { created, updated, unchanged: unchanged + records.length - unsent.length }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    // The server counts the records it was sent; the caller also those that were left out.
-    const details = renumberRecords(error.options.details ?? [], (sent) => fresh[sent]?.index)
+    // The server numbers the records that were sent; the caller also those that were left out.
+    const details = renumberRecords(error.options.details ?? [], (sent) => unsent[sent]?.index)
     throw new ApiError(error.code, error.message, { details })
   }
 }
