@@ -181,3 +181,11 @@ export async function hasSession(tx: ISql, orgId: string, id: string): Promise<b
     ) as found`
   return row?.found === true
 }
+
+/**
+ * Updates the statistics of sessions within the transaction that copied them. Without them PostgreSQL joined a million
+ * sessions of a new organization to their details by org_id alone, for more than half an hour.
+ */
+export async function analyzeSessions(tx: ISql): Promise<void> {
+  await tx`analyze sessions, session_details`
+}

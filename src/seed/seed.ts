@@ -13,6 +13,7 @@ import { activityOf } from '../sessions/write.ts'
 import { type Activity, updateActivity } from '../team/rollup.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import {
+  analyzeSessions,
   copySessions,
   hasSession,
   insertSeedEntries,
@@ -71,6 +72,7 @@ export async function seedSessions(
       onProgress(done)
     }
     await countActivity()
+    await analyzeSessions(tx)
     await rebuildTables(tx, orgId, [...SESSION_TABLES, ...FINDING_TABLES])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
