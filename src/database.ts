@@ -43,9 +43,9 @@ const SHORT_WAIT_LIMIT_MS = 1_000
  */
 export async function openDatabase(config: DatabaseConfig, role: Role, log: Log): Promise<OpenDatabase> {
   const { target, embedded } = await findOrStart(config, role, log)
-  const timeout = role === 'command' ? { statementTimeoutMs: 0 } : {}
+  const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
-  const pool = createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...timeout })
+  const pool = createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
   const { sql } = pool
   const end = async () => {
     await pool.end(5)

@@ -19,6 +19,11 @@ export interface ConnectOptions {
   applicationName: string
   /** 25,000 unless given, below the HTTP server's limit of 30 s; 0: no limit, for long commands. */
   statementTimeoutMs?: number
+  /**
+   * One plan for each statement, whatever its parameters. PostgreSQL otherwise plans a page of sessions anew at each
+   * execution, which takes as long as the page. Every statement must be fast with such a plan (test/flat).
+   */
+  genericPlans?: boolean
   onnotice?: (notice: postgres.Notice) => void
 }
 
@@ -56,7 +61,7 @@ const TYPES = {
  *
  * Behind PgBouncer in transaction mode: `max_prepared_statements` above 0 (1.21 or newer), or
  * `?prepare=false` in the URL; and `ignore_startup_parameters =
- * statement_timeout,lock_timeout,idle_in_transaction_session_timeout`.
+ * statement_timeout,lock_timeout,idle_in_transaction_session_timeout,plan_cache_mode`.
  */
 export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   const shared = {
@@ -67,24 +72,27 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
     backoff: ((retries: number) => Math.min(0.05 * 2 ** retries, MAX_BACKOFF_S)) as never,
     onnotice: options.onnotice ?? (() => {}),
     types: TYPES,
-    connection: sessionSettings(options),
   }
   if ('socketDir' in target) {
     const { socketDir, user, database } = target
     // without `host`, `port` and `pass` the driver reads PGHOST, PGPORT and PGPASSWORD
     const socket = { path: `${socketDir}/.s.PGSQL.5432`, host: 'localhost', port: 5432, pass: '' }
-    return postgres({ ...shared, ...socket, user, database, ssl: false })
+    const connection = sessionSettings(options)
+    return postgres({ ...shared, connection, ...socket, user, database, ssl: false })
   }
   const url = parseUrl(target.url)
   const ssl = tlsOf(url)
   const prepare = url.searchParams.get('prepare') !== 'false'
   url.searchParams.delete('prepare')
+  // without prepared statements no plan is kept, and a pooler in front refuses settings that it does not know
+  const connection = sessionSettings(prepare ? options : { ...options, genericPlans: false })
   // libpq's parameter for the folder of a unix socket; the driver would send it to the server as a setting
   const socketDir = url.searchParams.get('host')
-  if (socketDir?.startsWith('/') !== true) return postgres(url.href, { ...shared, ssl, prepare })
+  if (socketDir?.startsWith('/') !== true) return postgres(url.href, { ...shared, connection, ssl, prepare })
   url.searchParams.delete('host')
   return postgres(url.href, {
     ...shared,
+    connection,
     ssl: false,
     prepare,
     path: `${socketDir}/.s.PGSQL.${url.port || 5432}`,
@@ -97,6 +105,7 @@ function sessionSettings(options: ConnectOptions) {
     statement_timeout: String(options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS),
     lock_timeout: String(options.statementTimeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS),
     idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),
+    ...(options.genericPlans === true ? { plan_cache_mode: 'force_generic_plan' } : {}),
   }
   return {
     application_name: options.applicationName,

@@ -44,7 +44,7 @@ function explain(error: unknown, target: ConnectTarget): unknown {
   if (/unsupported startup parameter/.test(error.message)) {
     return new OperatorError(
       `${place} is a PgBouncer that refuses our settings: give it ` +
-        'ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
+        'ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout,plan_cache_mode',
     )
   }
   switch (code) {
