@@ -227,8 +227,9 @@ create table members (
 
 create table org_locks (
   org_id text not null,
+  version uuid not null default gen_random_uuid(),
   constraint org_locks_pkey PRIMARY KEY (org_id)
-);
+) with (fillfactor=50);
 
 create table organizations (
   org_id text not null,

@@ -110,3 +110,12 @@ export async function updateOrganization(
     return { ...before, ...changed }
   })
 }
+
+/** The version of each of these organizations' data; every transaction that writes an organization's data moves it. */
+export async function findVersions(sql: Sql, orgIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql<{ org_id: string; version: string }[]>`
+    select l.org_id, l.version
+    from org_locks l
+    where l.org_id = any(${[...orgIds]}::text[])`
+  return new Map(rows.map((row) => [row.org_id, row.version]))
+}

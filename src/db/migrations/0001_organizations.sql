@@ -35,8 +35,11 @@ create index api_keys_by_org on api_keys (org_id, created_at, id);
 -- writers of one organization run one after the other, so that rollups, budgets and times of the audit log stay exact;
 -- writers of different organizations never wait for each other.
 create table org_locks (
-  org_id text primary key
-);
+  org_id text primary key,
+  -- Another one after each transaction that held the lock: responses in memory carry the version that they were computed
+  -- from (http/responses/response-cache.ts). Random, so that a restored database never has a version again.
+  version uuid not null default gen_random_uuid()
+) with (fillfactor = 50);
 
 -- Requests of the current minute per organization; instances take leases from it (http/rate-limit.ts). Unlogged: a
 -- crash of PostgreSQL empties it, and at most one minute's requests are not counted.
