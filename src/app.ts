@@ -9,7 +9,11 @@ import { createBodySemaphore } from './http/body-semaphore.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
+import { createResponseCache } from './http/responses/response-cache.ts'
+import { createResponseCheck } from './http/responses/response-check.ts'
+import { createVersionReader } from './http/responses/versions.ts'
 import type { Log } from './log.ts'
+import { findVersions } from './organizations/queries.ts'
 import { createOrganizationQueues } from './organizations/queue.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
@@ -32,6 +36,8 @@ export interface AppDeps {
   sql: Sql
   /** For transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
+  /** For the versions of organizations' data: a connection that nothing else uses. */
+  versions: Sql
   config: Config
   log: Log
   now: () => Date
@@ -40,6 +46,8 @@ export interface AppDeps {
   pricer: () => Promise<Pricer>
   /** Encrypts the signing secrets of webhooks. */
   secrets: SecretBox
+  /** Whether each response is checked by its schema: in tests and under `bun run dev`. */
+  checkResponses: boolean
   /** Tests only: the clock of the rate limit's minutes, which is otherwise the database's. */
   windowClock?: () => Date
   /** Tests only: the clock of the keys' cache, in milliseconds. */
@@ -50,10 +58,14 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, writes, config, log, now, worker, pricer, secrets } = deps
+  const { sql, writes, versions, config, log, now, worker, pricer, secrets } = deps
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
-  const routeDeps = { sql, config, log, now, bodies }
+  const cache = createResponseCache(
+    createVersionReader((orgIds) => findVersions(versions, orgIds)),
+    config.cacheBytes,
+  )
+  const routeDeps = { sql, config, log, now, bodies, cache }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
   const enqueueWrite = createOrganizationQueues()
@@ -90,13 +102,24 @@ export function createApp(deps: AppDeps) {
       .use(webhookRoutes(routeDeps, webhookDeps))
       .use(deliveryRoutes(routeDeps, webhookDeps))
 
-  const { app, flushAccessLog } = lifecycle({ log, admission, bodies })
+  const { app, respondHot, flushAccessLog } = lifecycle({
+    log,
+    admission,
+    bodies,
+    cache,
+    checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
+  })
   app
     .use(healthRoutes({ sql, worker }))
     .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
-  // Without the routes' types: clients speak HTTP.
-  return Object.assign(app, { flushAccessLog })
+  const route = app.fetch
+  const respond = (request: Request) => respondHot(request) ?? route(request)
+  // The routes' types are for nobody: a client speaks HTTP.
+  return Object.assign(
+    Object.defineProperties(app, { fetch: { value: respond }, handle: { value: respond } }),
+    { flushAccessLog },
+  )
 }

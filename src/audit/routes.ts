@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { errorResponses, page } from '../http/query.ts'
+import { page } from '../http/query.ts'
+import { sourceOf } from '../http/responses/response-cache.ts'
 import { readCursor } from './cursor.ts'
 import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { listEntries } from './queries.ts'
@@ -11,13 +12,16 @@ export const auditRoutes = (deps: RouteDeps) =>
     .use(access(deps))
     .get(
       '/audit',
-      async ({ query, access: { orgId } }) => {
-        const { rows, total } = await listEntries(deps.sql, orgId, query)
-        return page(rows, query, total)
-      },
+      ({ query, access: { orgId } }) =>
+        deps.cache.respond(
+          orgId,
+          sourceOf('/audit', query, async () => {
+            const { rows, total } = await listEntries(deps.sql, orgId, query)
+            return page(rows, query, total)
+          }),
+        ),
       {
-        ...guard('audit:read', { query: AuditListQuery }),
-        response: { 200: AuditPage, ...errorResponses },
+        ...guard('audit:read', { query: AuditListQuery, response: { 200: AuditPage } }),
         detail: { summary: 'List the audit log, newest first', tags: ['Audit'] },
       },
     )
@@ -31,8 +35,7 @@ export const auditRoutes = (deps: RouteDeps) =>
           deps.now(),
         ),
       {
-        ...guard('audit:read', { query: AuditReportQuery }),
-        response: { 200: AuditReport, ...errorResponses },
+        ...guard('audit:read', { query: AuditReportQuery, response: { 200: AuditReport } }),
         detail: { summary: 'The audit log as a report, page by page', tags: ['Audit'] },
       },
     )

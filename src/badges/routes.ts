@@ -7,7 +7,7 @@ import { isConnectionError } from '../db/connection-errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
 import { setLimitHeaders } from '../http/admission.ts'
 import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
-import { etagOf, matchesEtag, type ResponseHeaders } from '../http/response.ts'
+import { etagOf, matchesEtag, type ResponseHeaders } from '../http/responses/response.ts'
 import { createBadgeCache } from './badge-cache.ts'
 import {
   BADGE_KINDS,

@@ -12,12 +12,14 @@ const sql = connect({ url: 'postgres://localhost/none' }, { max: 1, applicationN
 const app = createApp({
   sql,
   writes: sql,
+  versions: sql,
   config: loadConfig({}),
   log: createLog('silent', 'json'),
   now: () => new Date(),
   worker: () => 'ok',
   pricer: async () => ({ cost: () => undefined }),
   secrets: createSecretBox(new Uint8Array(32)),
+  checkResponses: false,
 })
 const response = await app.handle(new Request('http://localhost/docs/json'))
 if (!response.ok) throw new Error(`no document: ${await response.text()}`)

@@ -1,9 +1,10 @@
 import { dateOf, monthOf, spansOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { unitsOf } from '../decimals.ts'
-import { bucketsOf, byKey, dollars, periodsOf, type TaggedRow } from './buckets.ts'
+import { validationError } from '../errors.ts'
+import { JsonText } from '../json-text.ts'
 import { budgetStatus } from './budget.ts'
-import type { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
+import type { CostQuery, CostTrendQuery } from './model.ts'
 
 type Filter = Pick<CostQuery, 'project' | 'date_from' | 'date_to'>
 
@@ -16,62 +17,88 @@ const matchingDays = (sql: Sql, orgId: string, { project = '', date_from, date_t
     ${date_from === undefined ? sql`` : sql`and r.bucket >= ${date_from}`}
     ${date_to === undefined ? sql`` : sql`and r.bucket <= ${date_to}`}`
 
-const kindOf = (row: TaggedRow) => row.kind
+/** Buckets in one trend, empty ones included: 27 years of days. */
+const MAX_BUCKETS = 10_000
 
-/** What the sessions that match cost, by period and project, and how the month stands. */
-export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<CostSummary> {
+interface CostRow {
+  total: string
+  /** The JSON of the items of `by_period` and `by_project`; null for none. */
+  periods: string | null
+  projects: string | null
+  /** The month of the budget record in force, and its limit; null without one. */
+  since: string | null
+  limit: string | null
+  current_month: string
+  /** Of all projects: the days of this month with sessions, ascending, and what each cost. */
+  dates: string[] | null
+  costs: string[] | null
+}
+
+/** What the sessions that match cost, by period and project, and how the month stands, as of one instant. */
+export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
   const thisMonth = monthOf(dateOf(now))
-  const rows = await sql<TaggedRow[]>`
-    select 'day' as kind, r.bucket::text as key, r.cost, r.sessions
-    ${matchingDays(sql, orgId, query)}
-    union all
-    select 'project', p.project, sum(p.cost), 0
-    from (${projectCosts(sql, orgId, query)}) p
-    group by p.project
-    union all
-    select 'month', r.bucket::text, r.cost, 0
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = 'month'
-      and r.project = ${query.project ?? ''}
-      and r.bucket = ${thisMonth}
-    union all
-    (
-      select 'budget', b.month::text, b.limit_usd, 0
+  const [row] = await sql<CostRow[]>`
+    with periods as materialized (
+      select ${firstDayOf(sql, query.group_by)} as period, sum(r.cost) as cost
+      ${matchingDays(sql, orgId, query)}
+      group by 1
+    )
+    select
+      (select coalesce(trim_scale(sum(p.cost)), 0) from periods p) as total,
+      (
+        select string_agg('{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || '}', ',' order by p.period)
+        from periods p
+      ) as periods,
+      (
+        select string_agg(
+          '{"project":' || to_json(p.project) || ',"cost":' || trim_scale(p.cost) || '}',
+          ',' order by p.cost desc, p.project collate "C"
+        )
+        from (
+          select r.project, sum(r.cost) as cost
+          from (${projectCosts(sql, orgId, query)}) r
+          group by r.project
+        ) p
+      ) as projects,
+      (
+        select coalesce(trim_scale(sum(r.cost)), 0)
+        from session_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = 'month'
+          and r.project = ${query.project ?? ''}
+          and r.bucket = ${thisMonth}
+      ) as current_month,
+      b.month::text as since, b.limit_usd as limit, m.dates, m.costs
+    from (
+      select array_agg(r.bucket::text order by r.bucket) as dates, array_agg(r.cost::text order by r.bucket) as costs
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and r.grain = 'day'
+        and r.project = ''
+        and r.bucket >= ${thisMonth}
+        and r.bucket < (${thisMonth}::date + interval '1 month')
+    ) m
+    left join (
+      select b.month, b.limit_usd
       from budgets b
       where b.org_id = ${orgId}
         and b.month <= ${thisMonth}
       order by b.month desc
       limit 1
-    )
-    union all
-    select 'month_day', r.bucket::text, r.cost, 0
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = 'day'
-      and r.project = ''
-      and r.bucket >= ${thisMonth}
-      and r.bucket < (${thisMonth}::date + interval '1 month')`
-  const { day = [], project = [], budget = [], month = [], month_day = [] } = Object.groupBy(rows, kindOf)
-  const periods = bucketsOf(day, query.group_by)
-  const monthDays = month_day.toSorted(byKey).map((row) => ({ date: row.key, cost: unitsOf(row.cost) }))
-  const [limit] = budget
-  return {
-    total_cost: dollars(periods.reduce((sum, period) => sum + period.cost, 0n)),
-    current_month: Number(month[0]?.cost ?? 0),
-    currency: 'USD',
-    by_period: periods.map(({ period, cost }) => ({ period, cost: dollars(cost) })),
-    by_project: byCost(project),
-    current_budget: limit === undefined ? null : budgetStatus(limit.key, unitsOf(limit.cost), monthDays, now),
-  }
+    ) b on true`
+  if (row === undefined) throw new Error('the statement gave no row')
+  const { total, periods, projects, current_month, since, limit, dates, costs } = row
+  const days = (dates ?? []).map((date, index) => ({ date, cost: unitsOf(costs?.[index] ?? '0') }))
+  const budget = since === null || limit === null ? null : budgetStatus(since, unitsOf(limit), days, now)
+  return new JsonText(
+    `{"total_cost":${total},"current_month":${current_month},"currency":"USD","by_period":[${periods ?? ''}],` +
+      `"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,
+  )
 }
 
-/** By cost descending, then by name in code point order. */
-function byCost(rows: readonly TaggedRow[]): CostSummary['by_project'] {
-  return rows
-    .map((row) => ({ project: row.key, cost: Number(row.cost) }))
-    .sort((a, b) => b.cost - a.cost || (a.project < b.project ? -1 : 1))
-}
+/** The first day of the bucket of `granularity` that the rollup row `r` lies in; weeks begin on Monday. */
+const firstDayOf = (sql: Sql, granularity: CostQuery['group_by']) =>
+  granularity === 'day' ? sql`r.bucket` : sql`date_trunc(${granularity}, r.bucket::timestamp)::date`
 
 /** Each project's cost in the range: from its months, and only at the range's ends from its days. */
 const projectCosts = (sql: Sql, orgId: string, query: CostQuery) =>
@@ -88,31 +115,79 @@ const projectCosts = (sql: Sql, orgId: string, query: CostQuery) =>
     )
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 
-/** Cost by day, week or month, buckets without sessions included, with the running sum and the limit in force. */
-export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuery): Promise<CostTrend> {
-  const rows = await sql<TaggedRow[]>`
-    select 'day' as kind, r.bucket::text as key, r.cost, r.sessions
-    ${matchingDays(sql, orgId, query)}
-    union all
-    select 'budget', b.month::text, b.limit_usd, 0
-    from budgets b
-    where b.org_id = ${orgId}`
-  const { day = [], budget: limits = [] } = Object.groupBy(rows, kindOf)
-  const buckets = bucketsOf(day, query.granularity)
-  const byPeriod = new Map(buckets.map((bucket) => [bucket.period, bucket]))
-  limits.sort(byKey)
-  let cumulative = 0n
-  const data = periodsOf(query, buckets).map((period) => {
-    const bucket = byPeriod.get(period)
-    cumulative += bucket?.cost ?? 0n
-    const limit = limits.findLast((row) => row.key <= period)
-    return {
-      period,
-      cost: dollars(bucket?.cost ?? 0n),
-      sessions: bucket?.sessions ?? 0,
-      cumulative_cost: dollars(cumulative),
-      budget: limit === undefined ? null : Number(limit.cost),
-    }
-  })
-  return { granularity: query.granularity, data }
+/** Steps of a bucket, as PostgreSQL's intervals. */
+const STEP = { day: '1 day', week: '7 days', month: '1 month' } as const
+
+/**
+ * Cost by day, week or month, buckets without sessions included, with the running sum and the limit in force. The buckets
+ * reach from date_from (else the first with sessions) to date_to (else the last with sessions). Throws VALIDATION_ERROR
+ * when they are more than 10,000.
+ */
+export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuery): Promise<JsonText> {
+  const { granularity, date_from = null, date_to = null } = query
+  const [row] = await sql<
+    { first: string | null; last: string | null; buckets: string; data: string | null }[]
+  >`
+    with known as materialized (
+      select ${firstDayOf(sql, granularity)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions
+      ${matchingDays(sql, orgId, query)}
+      group by 1
+    ),
+    ends as materialized (
+      select e.first, e.last,
+        case ${granularity}
+          when 'day' then e.last - e.first
+          when 'week' then (e.last - date_trunc('week', e.first::timestamp)::date) / 7
+          else (extract(year from e.last) * 12 + extract(month from e.last)
+            - extract(year from e.first) * 12 - extract(month from e.first))::integer
+        end + 1 as buckets
+      from (
+        select
+          coalesce(${date_from}::date, min(k.period), ${date_to}::date) as first,
+          coalesce(${date_to}::date, max(k.period), ${date_from}::date) as last
+        from known k
+      ) e
+    ),
+    series as (
+      select g.period::date as period
+      from ends e
+      cross join generate_series(
+        date_trunc(${granularity}, e.first::timestamp), e.last::timestamp, ${STEP[granularity]}::interval
+      ) as g (period)
+      where e.buckets <= ${MAX_BUCKETS}
+    ),
+    limits as materialized (
+      select b.month, b.limit_usd, lead(b.month, 1, 'infinity') over (order by b.month) as until
+      from budgets b
+      where b.org_id = ${orgId}
+    ),
+    points as (
+      select
+        s.period, coalesce(k.cost, 0) as cost, coalesce(k.sessions, 0) as sessions,
+        sum(k.cost) over (order by s.period rows unbounded preceding) as cumulative,
+        l.limit_usd as budget
+      from series s
+      left join known k on k.period = s.period
+      left join limits l on s.period >= l.month and s.period < l.until
+    )
+    select
+      e.first::text as first, e.last::text as last, e.buckets,
+      (
+        select string_agg(
+          '{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || ',"sessions":' || p.sessions
+            || ',"cumulative_cost":' || coalesce(trim_scale(p.cumulative), 0)
+            || ',"budget":' || coalesce(trim_scale(p.budget)::text, 'null') || '}',
+          ',' order by p.period
+        )
+        from points p
+      ) as data
+    from ends e`
+  if (row === undefined) throw new Error('the statement gave no row')
+  if (Number(row.buckets) > MAX_BUCKETS) {
+    throw validationError({
+      field: date_to === null ? 'date_from' : 'date_to',
+      message: `from ${row.first} to ${row.last} are more than ${MAX_BUCKETS} ${granularity}s: give date_from and date_to, or a coarser granularity`,
+    })
+  }
+  return new JsonText(`{"granularity":"${granularity}","data":[${row.data ?? ''}]}`)
 }

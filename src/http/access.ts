@@ -9,6 +9,8 @@ import { type Access, type Admitted, accessOf } from './admission.ts'
 import { type BodyOptions, readBody } from './body.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { queryReader, uncheckedQuery } from './query-reader.ts'
+import type { ResponseCache } from './responses/response-cache.ts'
+import type { ResponseSchemas } from './responses/response-check.ts'
 
 // The checks of a route behind a key, in this order: key and limit (`access`), then scope, path, query and body
 // (`guard`). The body is checked by Elysia, with the route's schema.
@@ -20,6 +22,7 @@ export interface RouteDeps {
   log: Log
   now: () => Date
   bodies: BodySemaphore
+  cache: ResponseCache
 }
 
 /** The plugin of every route that needs a key: handlers get `access`. Throws UNAUTHORIZED or RATE_LIMITED. */
@@ -27,6 +30,7 @@ export const access = ({ bodies }: Pick<RouteDeps, 'bodies'>) =>
   new Elysia()
     .decorate('admitted', undefined as Admitted | undefined)
     .decorate('bodies', bodies)
+    .decorate('guarded', undefined as Guard | undefined)
     .derive({ as: 'scoped' }, ({ admitted }) => ({ access: accessOf(admitted) }))
 
 /** Throws FORBIDDEN, naming what is missing, unless the key has `scope` and the plan includes it. */
@@ -47,17 +51,22 @@ function replaceNul(params: Record<string, string>): void {
   }
 }
 
-/** What a route takes. `query` and `body` are schemas; the rest is how the body is read. */
-interface Input extends Partial<BodyOptions> {
+/**
+ * What a route takes and gives. `query`, `body` and, by status, `response` are schemas; the rest is how the body is read.
+ * Responses are checked where the app is told to (tests, `bun run dev`): in production that took 15 % of a request.
+ */
+interface RouteSchemas extends Partial<BodyOptions> {
   query?: TObject
   body?: TSchema
+  response: ResponseSchemas
 }
 
 /** What the API's document says of a guarded route besides its schemas. */
-interface Guard {
+export interface Guard {
   scope: Scope
   /** Undefined for a route without a body. */
   body: BodyOptions | undefined
+  response: ResponseSchemas
 }
 
 const guards = new WeakMap<object, Guard>()
@@ -72,6 +81,7 @@ interface GuardContext {
   params: Record<string, string>
   query: unknown
   body: unknown
+  guarded: Guard | undefined
 }
 
 interface GuardHooks {
@@ -86,17 +96,18 @@ const leaveUnread = () => null
  * the schema `query`, strictly and with its defaults, and the body as JSON, which Elysia then checks by the schema `body`
  * (VALIDATION_ERROR). Neither is read before.
  */
-export function guard(scope: Scope): GuardHooks
-export function guard<const Taken extends Input>(
+export function guard<const Schemas extends RouteSchemas>(
   scope: Scope,
-  input: Taken,
-): GuardHooks & Pick<Taken, keyof Taken & ('query' | 'body')>
-export function guard(scope: Scope, { query, body, ...options }: Input = {}) {
+  schemas: Schemas,
+): GuardHooks & Pick<Schemas, keyof Schemas & ('query' | 'body')>
+export function guard(scope: Scope, { query, body, response, ...options }: RouteSchemas) {
   const readQuery = query === undefined ? undefined : queryReader(query)
+  const guarded = { scope, body: body === undefined ? undefined : options, response }
   // `context` is neither destructured, since Elysia takes `query` and `body` from it, nor given to a function: then
   // Elysia would parse headers, cookies and query of each request, for whatever that function may read.
   const checkOnly = (context: GuardContext): void => {
     checkScope(context.access, scope)
+    context.guarded = guarded
     replaceNul(context.params)
     if (readQuery !== undefined) context.query = readQuery(context.request.url)
   }
@@ -107,7 +118,7 @@ export function guard(scope: Scope, { query, body, ...options }: Input = {}) {
     context.body = await readBody(context.request, options, context.bodies)
   }
   const transform = body === undefined ? checkOnly : checkAndRead
-  guards.set(transform, { scope, body: body === undefined ? undefined : options })
+  guards.set(transform, guarded)
   return {
     transform,
     ...(query && { query: uncheckedQuery(query) }),

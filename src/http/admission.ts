@@ -10,7 +10,7 @@ import { clientAddress, createAddressLimiter, exactAddress } from './address-lim
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
 import { leaseRequests } from './rate-windows.ts'
-import type { ResponseHeaders } from './response.ts'
+import type { ResponseHeaders } from './responses/response.ts'
 
 // Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
 // that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
@@ -47,6 +47,10 @@ type Peer = () => string | undefined
 export interface Admission {
   /** Looks the key up and counts the request; never throws. */
   admit(request: Request, peer: Peer): Admitted | Promise<Admitted>
+  /** The caller, where its key is in memory and valid. Does not count the request. */
+  recognize(request: Request): Access | undefined
+  /** Counts a request of a recognized caller; never throws. */
+  count(access: Access): Admitted | Promise<Admitted>
   /** The limit of the client's address, without counting the request: for preflights. */
   peek(request: Request, peer: Peer): Decision
 }
@@ -117,6 +121,18 @@ export function createAdmission({ sql, config, log, now, windowClock, keyClock }
         failure,
       }))
     },
+    recognize(request) {
+      const key = presentedKey(request)
+      if (key === undefined) return undefined
+      const found = findKey(key.id)
+      if (found instanceof Promise) {
+        // `admit` waits for it, and says what went wrong
+        found.catch(() => {})
+        return undefined
+      }
+      return found !== undefined && sameHash(found.hash, key.hash) ? accessBy(found, null) : undefined
+    },
+    count,
     peek: (request, peer) => addresses.peek(addressOf(request, peer)),
   }
 }

@@ -4,7 +4,7 @@ import { isConnectionError } from '../db/connection-errors.ts'
 import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ErrorBody } from './query.ts'
-import type { ResponseSet } from './response.ts'
+import type { ResponseSet } from './responses/response.ts'
 
 const MAX_PROBLEMS = 20
 const UNREACHABLE_RETRY_S = 2

@@ -1,18 +1,33 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Guard } from './access.ts'
 import { createAccessLog } from './access-log.ts'
-import { type Admission, type Admitted, setLimitHeaders } from './admission.ts'
+import { type Admission, type Admitted, accessOf, setLimitHeaders } from './admission.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse } from './errors.ts'
+import { createHotPath, type HotOutcome } from './hot-path.ts'
 import { requestIdOf } from './request-id.ts'
-import { type ResponseSet, responseText, setCorsHeaders, setPreflightHeaders } from './response.ts'
+import { encodedBody } from './responses/compression.ts'
+import {
+  bodyOf,
+  matchesEtag,
+  type ResponseSet,
+  responseText,
+  setCorsHeaders,
+  setPreflightHeaders,
+} from './responses/response.ts'
+import { CachedResponse, type ResponseCache } from './responses/response-cache.ts'
+import type { CheckResponse } from './responses/response-check.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
 /** Behind `http://`; the host may be one letter, or missing. */
 const HOST_START = 7
+
+/** The path and query of a URL. */
+const targetOf = (url: string): string => url.slice(url.indexOf('/', HOST_START))
 
 function pathOf(url: string): string {
   const start = url.indexOf('/', HOST_START)
@@ -25,19 +40,24 @@ type Arrival = {
   startedAt: number
   /** Undefined outside /v1. */
   admitted: Admitted | undefined
+  /** Of a guarded route, once its scope is checked. */
+  guarded: Guard | undefined
 }
 
 interface LifecycleDeps {
   log: Log
   admission: Admission
   bodies: Pick<BodySemaphore, 'release'>
+  cache: ResponseCache
+  /** Undefined: responses are not checked. */
+  checkResponse: CheckResponse | undefined
 }
 
 /**
  * What every request goes through, around its route: id, limit and CORS headers, errors, the response's text, and a line
  * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
-export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
+export function lifecycle({ log, admission, bodies, cache, checkResponse }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   let allowedMethods: ((path: string) => string[]) | undefined
   const errorResponse = createErrorResponse({
@@ -60,7 +80,7 @@ export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
 
   // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
   const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
-    .decorate({ startedAt: 0, admitted: undefined } as Arrival)
+    .decorate({ startedAt: 0, admitted: undefined, guarded: undefined } as Arrival)
     // Sets `startedAt` and `admitted` on the context, from which the later hooks take them. The context is given to no
     // function: then Elysia would parse headers, cookies and query of each request.
     .onRequest(async (context) => {
@@ -76,7 +96,7 @@ export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
           setLimitHeaders(headers, admission.peek(request, peer))
           setPreflightHeaders(headers)
           set.status = 204
-          record(request, { startedAt: context.startedAt, admitted: undefined }, 204, set)
+          record(request, { startedAt: context.startedAt, admitted: undefined, guarded: undefined }, 204, set)
           return ''
         }
         const admitted = await admission.admit(request, peer)
@@ -94,19 +114,73 @@ export function lifecycle({ log, admission, bodies }: LifecycleDeps) {
       const requestId = String(set.headers['x-request-id'])
       return errorResponse({ error, request, path: pathOf(request.url), requestId }, set)
     })
-    .mapResponse(({ responseValue, set, request, startedAt, admitted }) => {
+    .mapResponse(({ responseValue, set, request, startedAt, admitted, guarded }) => {
       bodies.release(request)
-      const arrival = { startedAt, admitted }
+      const arrival = { startedAt, admitted, guarded }
       // Files and complete responses keep what they are; Elysia adds the headers in `set`.
       if (responseValue instanceof Response || responseValue instanceof Blob) {
         const status = responseValue instanceof Response ? responseValue.status : set.status
         record(request, arrival, Number(status ?? 200), set)
         return undefined
       }
+      if (guarded !== undefined) {
+        checkResponse?.(guarded.response, Number(set.status ?? 200), responseValue)
+        if (responseValue instanceof CachedResponse) {
+          if (admitted?.access !== undefined) {
+            hotPath.remember(admitted.access.orgId, targetOf(request.url), guarded.scope, responseValue)
+          }
+          const body = sendCached(responseValue, request, set)
+          record(request, arrival, Number(set.status ?? 200), set)
+          return new Response(body)
+        }
+      }
       const text = responseText(responseValue, set, request, admitted !== undefined)
       record(request, arrival, Number(set.status ?? 200), set)
       // Typed for a Response, which Elysia would copy with all its headers; text it makes one of with `set`.
       return text as unknown as Response
     })
-  return { app, flushAccessLog: accessLog.flush }
+
+  const hotPath = createHotPath(admission, cache, accessOf)
+  const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
+    const { headers } = set
+    const { body, etag, encoding } = encodedBody(response, request.headers.get('accept-encoding'), cache.grow)
+    headers.etag = etag
+    headers['cache-control'] = 'private, no-cache'
+    headers.vary = 'Accept-Encoding'
+    const condition = request.headers.get('if-none-match')
+    if (condition !== null && matchesEtag(condition, etag)) {
+      set.status = 304
+      return null
+    }
+    headers['content-type'] = 'application/json'
+    if (encoding !== undefined) headers['content-encoding'] = encoding
+    return bodyOf(body)
+  }
+  const sendHot = async (request: Request, outcome: Promise<HotOutcome>): Promise<Response> => {
+    const startedAt = performance.now()
+    const result = await outcome
+    const set: ResponseSet = {
+      headers: { 'x-request-id': requestIdOf(request), 'x-content-type-options': 'nosniff' },
+    }
+    setCorsHeaders(set.headers)
+    setLimitHeaders(set.headers, result.admitted.limit)
+    let body: Uint8Array<ArrayBuffer> | ReadableStream | string | null
+    if ('response' in result) {
+      body = sendCached(result.response, request, set)
+    } else {
+      const { error } = result
+      const requestId = String(set.headers['x-request-id'])
+      const failed = { error, request, path: pathOf(request.url), requestId }
+      body = responseText(errorResponse(failed, set), set, request, true)
+    }
+    const status = Number(set.status ?? 200)
+    record(request, { startedAt, admitted: result.admitted, guarded: undefined }, status, set)
+    return new Response(body, { status, headers: set.headers as Record<string, string> })
+  }
+  /** The response to a request that was answered from the cache before; undefined: the routes must answer. */
+  const respondHot = (request: Request): Promise<Response> | undefined => {
+    const recognized = hotPath.recognize(request, targetOf(request.url))
+    return recognized === undefined ? undefined : sendHot(request, hotPath.respond(recognized))
+  }
+  return { app, respondHot, flushAccessLog: accessLog.flush }
 }

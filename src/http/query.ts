@@ -94,21 +94,6 @@ export const ErrorBody = Type.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
-const errorBody = (description: string) => Type.Object(ErrorBody.properties, { description })
-
-/** The error responses of every route; spread them into `response`. */
-export const errorResponses = {
-  400: errorBody('VALIDATION_ERROR: a parameter or the body is wrong'),
-  401: errorBody('UNAUTHORIZED: the API key is missing or invalid'),
-  403: errorBody('FORBIDDEN: the API key lacks the scope, or the plan does not include this'),
-  404: errorBody('NOT_FOUND: there is no such thing in this organization'),
-  429: errorBody('RATE_LIMITED: wait for Retry-After seconds'),
-  500: errorBody('INTERNAL_ERROR: our fault; request_id helps to find it'),
-  503: errorBody(
-    'INTERNAL_ERROR: the database is away, or too much comes at once; try again after Retry-After seconds',
-  ),
-} as const
-
 /** The position of a page in its list. */
 export const Pagination = Type.Object(
   {

@@ -1,19 +1,23 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { errorResponses, page } from '../http/query.ts'
+import { page } from '../http/query.ts'
+import { sourceOf } from '../http/responses/response-cache.ts'
 import { RiskListQuery, RiskPage } from './model.ts'
 import { listRisks } from './queries.ts'
 
 export const riskRoutes = (deps: RouteDeps) =>
   new Elysia().use(access(deps)).get(
     '/risk',
-    async ({ query, access: { orgId } }) => {
-      const { rows, total } = await listRisks(deps.sql, orgId, query)
-      return page(rows, query, total)
-    },
+    ({ query, access: { orgId } }) =>
+      deps.cache.respond(
+        orgId,
+        sourceOf('/risk', query, async () => {
+          const { rows, total } = await listRisks(deps.sql, orgId, query)
+          return page(rows, query, total)
+        }),
+      ),
     {
-      ...guard('risk:read', { query: RiskListQuery }),
-      response: { 200: RiskPage, ...errorResponses },
+      ...guard('risk:read', { query: RiskListQuery, response: { 200: RiskPage } }),
       detail: { summary: 'List risk scores of pull requests, newest first', tags: ['Risk'] },
     },
   )

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { errorResponses } from '../http/query.ts'
+import { sourceOf } from '../http/responses/response-cache.ts'
 import { getHeatmap } from './heatmap-queries.ts'
 import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'
@@ -8,13 +8,27 @@ import { getSecurity } from './queries.ts'
 export const securityRoutes = (deps: RouteDeps) =>
   new Elysia()
     .use(access(deps))
-    .get('/security', ({ query, access: { orgId } }) => getSecurity(deps.sql, orgId, query), {
-      ...guard('security:read', { query: SecurityQuery }),
-      response: { 200: SecurityOverview, ...errorResponses },
-      detail: { summary: 'Security overview', tags: ['Security'] },
-    })
-    .get('/security/heatmap', ({ query, access: { orgId } }) => getHeatmap(deps.sql, orgId, query), {
-      ...guard('security:read', { query: HeatmapQuery }),
-      response: { 200: Heatmap, ...errorResponses },
-      detail: { summary: 'Risk by file', tags: ['Security'] },
-    })
+    .get(
+      '/security',
+      ({ query, access: { orgId } }) =>
+        deps.cache.respond(
+          orgId,
+          sourceOf('/security', query, () => getSecurity(deps.sql, orgId, query)),
+        ),
+      {
+        ...guard('security:read', { query: SecurityQuery, response: { 200: SecurityOverview } }),
+        detail: { summary: 'Security overview', tags: ['Security'] },
+      },
+    )
+    .get(
+      '/security/heatmap',
+      ({ query, access: { orgId } }) =>
+        deps.cache.respond(
+          orgId,
+          sourceOf('/security/heatmap', query, () => getHeatmap(deps.sql, orgId, query)),
+        ),
+      {
+        ...guard('security:read', { query: HeatmapQuery, response: { 200: Heatmap } }),
+        detail: { summary: 'Risk by file', tags: ['Security'] },
+      },
+    )

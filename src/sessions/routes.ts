@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { errorResponses, page } from '../http/query.ts'
+import { sourceOf } from '../http/responses/response-cache.ts'
 import { SessionDetail, SessionListQuery, SessionPage } from './model.ts'
 import { getSession, listSessions } from './queries.ts'
 
@@ -9,22 +9,25 @@ export const sessionRoutes = (deps: RouteDeps) =>
     .use(access(deps))
     .get(
       '/sessions',
-      async ({ query, access: { orgId } }) => {
-        const { rows, total } = await listSessions(deps.sql, orgId, query)
-        return page(rows, query, total)
-      },
+      ({ query, access: { orgId } }) =>
+        deps.cache.respond(
+          orgId,
+          sourceOf('/sessions', query, () => listSessions(deps.sql, orgId, query)),
+        ),
       {
-        ...guard('sessions:read', { query: SessionListQuery }),
-        response: { 200: SessionPage, ...errorResponses },
+        ...guard('sessions:read', { query: SessionListQuery, response: { 200: SessionPage } }),
         detail: { summary: 'List sessions', tags: ['Sessions'] },
       },
     )
     .get(
       '/sessions/:session_id',
-      ({ params, access: { orgId } }) => getSession(deps.sql, orgId, params.session_id),
+      ({ params, access: { orgId } }) =>
+        deps.cache.respond(
+          orgId,
+          sourceOf('/sessions/:session_id', params, () => getSession(deps.sql, orgId, params.session_id)),
+        ),
       {
-        ...guard('sessions:read'),
-        response: { 200: SessionDetail, ...errorResponses },
+        ...guard('sessions:read', { response: { 200: SessionDetail } }),
         detail: { summary: 'One session in full', tags: ['Sessions'] },
       },
     )

@@ -2,7 +2,6 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
 import { withLineNumbers } from '../http/json.ts'
-import { errorResponses } from '../http/query.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
@@ -68,8 +67,12 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: Enqueu
           enqueueWrite(orgId, () => writeRecords(sync, orgId, body.records, actor)),
         ),
       {
-        ...guard('write', { body: SyncRequest, maxBytes: MAX_SYNC_BYTES, ndjson: true }),
-        response: { 200: SyncResponse, ...errorResponses },
+        ...guard('write', {
+          body: SyncRequest,
+          maxBytes: MAX_SYNC_BYTES,
+          ndjson: true,
+          response: { 200: SyncResponse },
+        }),
         detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
       },
     )

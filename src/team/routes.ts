@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { errorResponses } from '../http/query.ts'
+import { sourceOf } from '../http/responses/response-cache.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { Expertise, TeamOverview } from './model.ts'
 import { getTeam } from './queries.ts'
@@ -9,12 +9,18 @@ export const teamRoutes = (deps: RouteDeps) =>
   new Elysia()
     .use(access(deps))
     .get('/team', ({ access: { orgId } }) => getTeam(deps.sql, orgId, deps.now()), {
-      ...guard('team:read'),
-      response: { 200: TeamOverview, ...errorResponses },
+      ...guard('team:read', { response: { 200: TeamOverview } }),
       detail: { summary: 'Members and their activity', tags: ['Team'] },
     })
-    .get('/team/expertise', ({ access: { orgId } }) => getExpertise(deps.sql, orgId), {
-      ...guard('team:read'),
-      response: { 200: Expertise, ...errorResponses },
-      detail: { summary: 'Who knows which part of the code', tags: ['Team'] },
-    })
+    .get(
+      '/team/expertise',
+      ({ access: { orgId } }) =>
+        deps.cache.respond(
+          orgId,
+          sourceOf('/team/expertise', {}, () => getExpertise(deps.sql, orgId)),
+        ),
+      {
+        ...guard('team:read', { response: { 200: Expertise } }),
+        detail: { summary: 'Who knows which part of the code', tags: ['Team'] },
+      },
+    )

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { errorResponses } from '../http/query.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
@@ -54,13 +53,11 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
   return new Elysia()
     .use(access(deps))
     .get('/webhooks/events', () => catalogue, {
-      ...guard('webhooks'),
-      response: { 200: Catalogue, ...errorResponses },
+      ...guard('webhooks', { response: { 200: Catalogue } }),
       detail: { summary: 'The events there are', tags },
     })
     .get('/webhooks', async ({ access: { orgId } }) => ({ data: await listEndpoints(deps.sql, orgId) }), {
-      ...guard('webhooks'),
-      response: { 200: EndpointList, ...errorResponses },
+      ...guard('webhooks', { response: { 200: EndpointList } }),
       detail: { summary: 'List webhook endpoints, oldest first', tags },
     })
     .post(
@@ -79,10 +76,9 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         return created
       },
       {
-        ...guard('webhooks', { body: NewEndpointBody }),
+        ...guard('webhooks', { body: NewEndpointBody, response: { 201: CreatedEndpoint } }),
         headers: IdempotencyHeader,
 
-        response: { 201: CreatedEndpoint, ...errorResponses },
         detail: { summary: 'Add a webhook endpoint', tags },
       },
     )
@@ -90,8 +86,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       '/webhooks/:webhook_id',
       ({ params, access: { orgId } }) => getEndpoint(deps.sql, orgId, params.webhook_id),
       {
-        ...guard('webhooks'),
-        response: { 200: Endpoint, ...errorResponses },
+        ...guard('webhooks', { response: { 200: Endpoint } }),
         detail: { summary: 'One webhook endpoint', tags },
       },
     )
@@ -108,9 +103,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         )
       },
       {
-        ...guard('webhooks', { body: EndpointChangeBody }),
-
-        response: { 200: Endpoint, ...errorResponses },
+        ...guard('webhooks', { body: EndpointChangeBody, response: { 200: Endpoint } }),
         detail: {
           summary: 'Change a webhook endpoint',
           description: 'Changes the fields that are given. Enabled again, an endpoint gets what was held.',
@@ -125,8 +118,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         set.status = 204
       },
       {
-        ...guard('webhooks'),
-        response: { 204: Type.Void({ description: 'Removed' }), ...errorResponses },
+        ...guard('webhooks', { response: { 204: Type.Void({ description: 'Removed' }) } }),
         detail: {
           summary: 'Remove a webhook endpoint',
           description: 'What waits for it is cancelled; an attempt in flight may still arrive.',
@@ -141,8 +133,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
           rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body)),
         ),
       {
-        ...guard('webhooks', { body: RotateBody, optional: true }),
-        response: { 200: RotatedSecret, ...errorResponses },
+        ...guard('webhooks', { body: RotateBody, optional: true, response: { 200: RotatedSecret } }),
         detail: {
           summary: 'Replace the signing secret',
           description: 'The former secret signs beside the new one until its grace period ends.',

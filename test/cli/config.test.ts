@@ -93,6 +93,7 @@ const WRONG: Record<string, string[]> = {
   WEBHOOK_ALLOW_CIDRS: ['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', 'fd00::/129', 'x/8'],
   WEBHOOK_HEADER_PREFIX: ['X Service', '-X', 'X-'],
   WEBHOOK_MAX_ENDPOINTS: ['0'],
+  CACHE_BYTES: ['-1', '64MB', '1.5'],
   STORE_CONTENT: ['2'],
   RETENTION_DELIVERIES_DAYS: ['0'],
   RETENTION_AUDIT_DAYS: ['-1'],

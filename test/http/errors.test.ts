@@ -4,6 +4,7 @@ import { connect } from '../../src/db/client.ts'
 import { ApiError } from '../../src/errors.ts'
 import { createAdmission } from '../../src/http/admission.ts'
 import { lifecycle } from '../../src/http/lifecycle.ts'
+import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createLog } from '../../src/log.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -46,7 +47,13 @@ describe('errors', () => {
       log: silent,
       now: () => new Date(),
     })
-    const { app } = lifecycle({ log, admission, bodies: { release: () => {} } })
+    const { app } = lifecycle({
+      log,
+      admission,
+      bodies: { release: () => {} },
+      cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
+      checkResponse: undefined,
+    })
     app
       .get('/v1/fails', () => {
         throw error

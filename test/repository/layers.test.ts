@@ -39,6 +39,7 @@ const FOLDERS = [
   'webhooks/outbox',
   'webhooks/http',
   'http',
+  'http/responses',
   'keys',
   'organizations',
   'audit/log',

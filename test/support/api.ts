@@ -20,12 +20,14 @@ export function testApp(
   const app = createApp({
     sql,
     writes: sql,
-    config: { ...loadConfig({}), ...config },
+    versions: sql,
+    config: { ...loadConfig(rlsMode === undefined ? {} : { CACHE_BYTES: '0' }), ...config },
     log: silent,
     now: () => new Date(),
     worker: () => 'ok',
     pricer: async () => ({ cost: () => undefined }),
     secrets: testSecrets,
+    checkResponses: true,
     ...deps,
   })
   return rlsMode === undefined ? app : withCallers(app, sql)

@@ -65,33 +65,44 @@ export async function startServer(
       max: WRITERS,
       applicationName: 'cloud-analytics writes',
     })
-    const checkConnections = createConnectionMonitor([database.pool, writePool], log)
+    // one connection: its backend stays warm, and no slow read holds up a response from memory
+    const versionPool = createReconnectingPool(target, {
+      max: 1,
+      applicationName: 'cloud-analytics versions',
+      genericPlans: true,
+    })
+    const pools = [writePool, versionPool]
+    const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // not for a unix socket, which is never half open
     const checkTimer =
       'socketDir' in target ? undefined : setInterval(() => void checkConnections(), CHECK_MS)
     const app = createApp({
       sql,
       writes: writePool.sql,
+      versions: versionPool.sql,
       config,
       log,
       now: () => new Date(),
       worker: worker.state,
       pricer: pricerOf(config),
       secrets,
+      // the executable's responses were checked in tests
+      checkResponses: !Bun.isStandaloneExecutable,
     })
+    const endPools = () => Promise.all(pools.map((pool) => pool.end(5)))
     let listening: ReturnType<typeof listen>
     try {
       listening = listen(app, config, log)
     } catch (error) {
       clearInterval(checkTimer)
       await worker.stop()
-      await writePool.end(5)
+      await endPools()
       throw error
     }
     const stop = async () => {
       await Promise.all([listening.stop(), worker.stop()])
       clearInterval(checkTimer)
-      await writePool.end(5)
+      await endPools()
       await database.close()
     }
     let stopping: Promise<void> | undefined

@@ -2,6 +2,7 @@ import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
 import { VERSION } from '../../version.ts'
 import { guardOf } from '../access.ts'
 import type { BodyOptions } from '../body.ts'
+import type { ResponseSchemas } from '../responses/response-check.ts'
 import {
   completedParameter,
   errorComponents,
@@ -163,7 +164,7 @@ function completed(operation: Operation, components: Components): Schema {
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
     responses: {
       ...errorsOf(operation, body !== undefined),
-      ...successResponses(operation, components),
+      ...successResponses(operation, guard?.response, components),
     },
   }
 }
@@ -206,10 +207,14 @@ function bodyOf({ path, hooks }: Operation, options: BodyOptions, components: Co
   return { required, content }
 }
 
-/** The responses that a route declares by `response` or, where they are not JSON, `detail.responses`. */
-function successResponses(operation: Operation, components: Components): Record<string, Schema> {
+/** The responses that a route declares itself, by its guard or, where they are not JSON, by `detail.responses`. */
+function successResponses(
+  operation: Operation,
+  guarded: ResponseSchemas | undefined,
+  components: Components,
+): Record<string, Schema> {
   const { method, path, hooks, base, limited } = operation
-  const declared = hooks.response as Record<string, Schema> | undefined
+  const declared = (guarded ?? hooks.response) as Record<string, Schema> | undefined
   const readable = method === 'GET' && limited
   const responses: Record<string, Schema> = {}
   const add = (status: string, description: unknown, content?: Schema) => {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Config } from '../../config.ts'
 import { packedPath } from '../../packed.ts'
-import { etagOf, matchesEtag } from '../response.ts'
+import { etagOf, matchesEtag } from '../responses/response.ts'
 import type { Route } from './document.ts'
 import type { SentEvent } from './webhooks.ts'
 

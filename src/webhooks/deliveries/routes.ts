@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../../http/access.ts'
-import { errorResponses, page } from '../../http/query.ts'
+import { page } from '../../http/query.ts'
 import { getEndpoint } from '../queries.ts'
 import { maskedHeaders } from '../signing/signature.ts'
 import type { TestLimit } from './concurrent-tests.ts'
@@ -52,8 +52,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return limitTests(`${orgId}/${id}`, () => testEndpoint(deliveries, orgId, actor, id, body.event))
       },
       {
-        ...guard('webhooks', { body: TestBody, optional: true }),
-        response: { 200: TestResponse, ...errorResponses },
+        ...guard('webhooks', { body: TestBody, optional: true, response: { 200: TestResponse } }),
         detail: {
           summary: 'Send a test event now',
           description:
@@ -70,8 +69,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return page(rows, query, total)
       },
       {
-        ...guard('webhooks', { query: DeliveryListQuery }),
-        response: { 200: DeliveryPage, ...errorResponses },
+        ...guard('webhooks', { query: DeliveryListQuery, response: { 200: DeliveryPage } }),
         detail: { summary: 'List deliveries of an endpoint, newest first', tags },
       },
     )
@@ -82,8 +80,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return detailOf(await getHistory(deps.sql, orgId, params.webhook_id, params.delivery_id), prefix)
       },
       {
-        ...guard('webhooks'),
-        response: { 200: DeliveryDetail, ...errorResponses },
+        ...guard('webhooks', { response: { 200: DeliveryDetail } }),
         detail: { summary: 'One delivery with its request and attempts', tags },
       },
     )
@@ -94,8 +91,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return await redeliver(deliveries, orgId, actor, params.webhook_id, params.delivery_id)
       },
       {
-        ...guard('webhooks'),
-        response: { 202: Delivery, ...errorResponses },
+        ...guard('webhooks', { response: { 202: Delivery } }),
         detail: {
           summary: 'Send a delivery again',
           description:
@@ -113,9 +109,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
         return recovered
       },
       {
-        ...guard('webhooks', { body: RecoverBody }),
-
-        response: { 202: RecoverResponse, ...errorResponses },
+        ...guard('webhooks', { body: RecoverBody, response: { 202: RecoverResponse } }),
         detail: {
           summary: 'Send all failed deliveries of a time again',
           description:

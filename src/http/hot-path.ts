@@ -1,0 +1,68 @@
+import { grants, type Scope } from '../keys/model.ts'
+import type { Access, Admission, Admitted } from './admission.ts'
+import type { CachedResponse, ResponseCache, ResponseSource } from './responses/response-cache.ts'
+
+// A GET that was answered from the response cache before needs no router, no validation and no handler: its URL says
+// which response it is. Only the key, the scope, the limit and the version are checked, as on every request.
+
+/** URLs remembered; the one that was added first is forgotten first. */
+const MAX_URLS = 20_000
+
+interface Known {
+  scope: Scope
+  source: ResponseSource
+}
+
+/** A request that the cache may answer: who asks and for which response. */
+interface Recognized {
+  access: Access
+  known: Known
+}
+
+/** What came of a recognized request. */
+export type HotOutcome =
+  | { admitted: Admitted; response: CachedResponse }
+  | { admitted: Admitted; error: unknown }
+
+export interface HotPath {
+  /** Undefined for a request that the routes must answer. `target` is its path and query. */
+  recognize(request: Request, target: string): Recognized | undefined
+  /** Counts the request and gives its response. Never throws. */
+  respond(recognized: Recognized): Promise<HotOutcome>
+  /** Remembers that `target` is this response for whoever of the organization has the scope. */
+  remember(orgId: string, target: string, scope: Scope, response: CachedResponse): void
+}
+
+export function createHotPath(
+  admission: Admission,
+  cache: ResponseCache,
+  check: (admitted: Admitted) => void,
+): HotPath {
+  const urls = new Map<string, Known>()
+  return {
+    recognize(request, target) {
+      if (request.method !== 'GET') return undefined
+      const access = admission.recognize(request)
+      if (access === undefined) return undefined
+      const known = urls.get(`${access.orgId} ${target}`)
+      return known !== undefined && grants(access.scopes, known.scope) ? { access, known } : undefined
+    },
+    async respond({ access, known }) {
+      const counted = admission.count(access)
+      const admitted = counted instanceof Promise ? await counted : counted
+      try {
+        check(admitted)
+        const response = await cache.respond(access.orgId, known.source)
+        return { admitted, response }
+      } catch (error) {
+        return { admitted, error }
+      }
+    },
+    remember(orgId, target, scope, { source }) {
+      const name = `${orgId} ${target}`
+      if (urls.has(name)) return
+      if (urls.size >= MAX_URLS) urls.delete(urls.keys().next().value ?? name)
+      urls.set(name, { scope, source })
+    },
+  }
+}

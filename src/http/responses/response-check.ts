@@ -1,0 +1,27 @@
+import type { TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+
+import { CachedResponse } from './response-cache.ts'
+
+/** Schemas by status. */
+export type ResponseSchemas = Readonly<Record<number, TSchema>>
+
+/** Throws when a response with this status does not match the schema of its route: a defect of ours. */
+export type CheckResponse = (schemas: ResponseSchemas, status: number, value: unknown) => void
+
+/** A check of responses by their schemas, for tests and `bun run dev`. */
+export function createResponseCheck(): CheckResponse {
+  const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
+  return (schemas, status, value) => {
+    const schema = schemas[status]
+    if (schema === undefined || schema.type === 'void') return
+    const check = compiled.get(schema) ?? TypeCompiler.Compile<TSchema>(schema)
+    compiled.set(schema, check)
+    const sent: unknown =
+      value instanceof CachedResponse ? JSON.parse(new TextDecoder().decode(value.body)) : value
+    const problem = check.Errors(sent).First()
+    if (problem !== undefined) {
+      throw new Error(`the response does not match its schema: ${problem.path} ${problem.message}`)
+    }
+  }
+}

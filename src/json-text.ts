@@ -1,0 +1,14 @@
+/** JSON that is ready to send, as the database put it together. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
+/** A page of a list: `items` is the text of its items, separated by commas; `total` counts those on all pages. */
+export const pageText = (
+  items: string | null,
+  { page, per_page }: { page: number; per_page: number },
+  total: string,
+): JsonText =>
+  new JsonText(
+    `{"data":[${items ?? ''}],"pagination":{"page":${page},"per_page":${per_page},"total":${total}}}`,
+  )

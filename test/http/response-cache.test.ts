@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createResponseCache, keyOf, sourceOf } from '../../src/http/responses/response-cache.ts'
+import { createVersionReader } from '../../src/http/responses/versions.ts'
+import { JsonText } from '../../src/json-text.ts'
+import { createKey, revokeKey } from '../../src/keys/queries.ts'
+import { updateOrganization } from '../../src/organizations/queries.ts'
+import { bodyOf, client, limitOf, type Tenant, tenant, testApp } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+let made = 0
+const session = (project = 'p') => {
+  made += 1
+  return {
+    type: 'session',
+    id: `sess_cache${made}`,
+    project_name: project,
+    created_at: '2026-01-31T12:00:00.000Z',
+    turns: 1,
+    estimated_cost: 1,
+    quality_score: 80,
+  }
+}
+
+const CACHED = { config: { cacheBytes: 64 * 1024 * 1024 } }
+
+describe('the API with a cache', () => {
+  const open = async (scopes?: string[]) => {
+    const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
+    const app = testApp(database.sql, CACHED)
+    return { own, app, ask: client(app, own.key) }
+  }
+  const send = (ask: ReturnType<typeof client>, ...records: object[]) =>
+    ask('/v1/sync', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ records }),
+    })
+
+  test.each([
+    '/v1/sessions',
+    '/v1/sessions?sort=turns',
+    '/v1/quality',
+    '/v1/quality/trend',
+    '/v1/cost',
+    '/v1/cost/trend?granularity=week',
+    '/v1/security',
+    '/v1/security/heatmap',
+    '/v1/audit',
+  ])('%s is the same again, and another one after each write of any instance', async (path) => {
+    const { own, ask } = await open()
+    const elsewhere = client(testApp(database.sql, CACHED), own.key)
+    const uncached = client(testApp(database.sql, { config: { cacheBytes: 0 } }), own.key)
+    for (let round = 0; round < 3; round += 1) {
+      const finding = { rule_id: 'r', severity: 'high', title: 't', file: `f${round}.ts` }
+      const record = { ...session(), security_metadata: { findings: [finding] } }
+      expect((await send(elsewhere, record)).status).toBe(200)
+      const texts: string[] = []
+      for (const each of [ask, ask, elsewhere, uncached]) {
+        const response = await each(path)
+        expect(response.status).toBe(200)
+        texts.push(await response.text())
+      }
+      expect(new Set(texts).size).toBe(1)
+    }
+  })
+
+  test('a response from memory carries the headers of any other', async () => {
+    const { ask } = await open()
+    const first = await ask('/v1/sessions')
+    const again = await ask('/v1/sessions', { headers: { 'x-request-id': 'mine' } })
+    const names = (response: Response) => [...response.headers.keys()].sort()
+    expect(names(again)).toEqual(names(first))
+    expect(again.headers.get('x-request-id')).toBe('mine')
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
+    expect(limitOf(again).remaining).toBe(limitOf(first).remaining - 1)
+    const condition = { headers: { 'if-none-match': String(first.headers.get('etag')) } }
+    const unchanged = await ask('/v1/sessions', condition)
+    expect([unchanged.status, await unchanged.text()]).toEqual([304, ''])
+    await send(ask, session())
+    expect((await ask('/v1/sessions', condition)).status).toBe(200)
+  })
+
+  test('a key without the scope, a revoked key and another organization get nothing from memory', async () => {
+    const { own, app, ask } = await open()
+    await send(ask, session('secret-project'))
+    expect(await (await ask('/v1/sessions')).text()).toContain('secret-project')
+    const other = await tenant(database.sql)
+    expect(await (await client(app, other.key)('/v1/sessions')).text()).not.toContain('secret-project')
+    const narrow = await tenantKey(own, ['quality:read'])
+    expect((await client(app, narrow)('/v1/sessions')).status).toBe(403)
+    await revokeKey(database.sql, own.keyId)
+    let status = 200
+    for (const end = Date.now() + 5_000; status === 200 && Date.now() < end; await Bun.sleep(50)) {
+      status = (await ask('/v1/sessions')).status
+    }
+    expect(status).toBe(401)
+  })
+
+  test('requests answered from memory count, and are refused beyond the limit of the plan', async () => {
+    const own = await tenant(database.sql, { plan: 'cloud_pro' })
+    const at = new Date('2026-05-05T10:00:00Z')
+    const app = testApp(database.sql, { ...CACHED, windowClock: () => at })
+    const ask = client(app, own.key)
+    const statuses: number[] = []
+    for (let i = 0; i < 102; i += 1) statuses.push((await ask('/v1/quality')).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(100)
+    const refused = await ask('/v1/quality')
+    expect([refused.status, (await bodyOf(refused)).code]).toEqual([429, 'RATE_LIMITED'])
+    expect(refused.headers.get('retry-after')).not.toBeNull()
+    await updateOrganization(database.sql, own.slug, { plan: 'cloud_team' })
+  })
+
+  test('compressed by what the client accepts, under an ETag of its own', async () => {
+    const { ask } = await open()
+    await send(ask, ...Array.from({ length: 30 }, () => session()))
+    const plain = await (await ask('/v1/sessions')).text()
+    const tags = new Set<string | null>()
+    for (const [accept, encoding, inflate] of [
+      ['gzip', 'gzip', Bun.gunzipSync],
+      ['br, gzip;q=0.5', 'gzip', Bun.gunzipSync],
+      ['gzip, zstd', 'zstd', Bun.zstdDecompressSync],
+      ['zstd;q=0, gzip', 'gzip', Bun.gunzipSync],
+      ['identity', null, (bytes: Uint8Array<ArrayBuffer>) => bytes],
+    ] as const) {
+      const response = await ask('/v1/sessions', { headers: { 'accept-encoding': accept } })
+      expect(response.headers.get('content-encoding')).toBe(encoding)
+      expect(response.headers.get('vary')).toBe('Accept-Encoding')
+      tags.add(response.headers.get('etag'))
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      expect(new TextDecoder().decode(inflate(bytes))).toBe(plain)
+    }
+    expect(tags.size).toBe(3)
+  })
+
+  test('what any writer was told is in what any reader reads next, over three instances', async () => {
+    const own = await tenant(database.sql)
+    const rateLimits = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+    const config = { ...CACHED.config, rateLimits }
+    const instances = Array.from({ length: 3 }, () => client(testApp(database.sql, { config }), own.key))
+    let acknowledged = 0
+    let reads = 0
+    let isWriting = true
+    const writer = async (index: number) => {
+      for (let round = 0; round < 15; round += 1) {
+        const ask = instances[(index + round) % instances.length]
+        if (ask !== undefined && (await send(ask, session())).status === 200) acknowledged += 1
+      }
+    }
+    const reader = async (index: number) => {
+      for (let round = 0; isWriting; round += 1) {
+        const ask = instances[(index + round) % instances.length]
+        const known = acknowledged
+        const response = await ask?.('/v1/sessions?per_page=1')
+        const { pagination } = await bodyOf(response ?? new Response())
+        expect(pagination.total).toBeGreaterThanOrEqual(known)
+        reads += 1
+      }
+    }
+    const readers = Promise.all(Array.from({ length: 8 }, (_item, index) => reader(index)))
+    await Promise.all(Array.from({ length: 4 }, (_item, index) => writer(index)))
+    isWriting = false
+    await readers
+    expect(acknowledged).toBe(60)
+    expect(reads).toBeGreaterThan(0)
+  })
+})
+
+async function tenantKey({ orgId }: Tenant, scopes: string[]): Promise<string> {
+  return (await createKey(database.sql, orgId, { name: 'narrow', scopes })).key
+}
+
+describe('the cache', () => {
+  const counting = (maxBytes: number) => {
+    let version = 1
+    let computed = 0
+    const cache = createResponseCache(async () => String(version), maxBytes)
+    const respond = (key: string, size = 10, orgId = 'o') =>
+      cache.respond(
+        orgId,
+        sourceOf(key, {}, async () => {
+          computed += 1
+          return new JsonText('x'.repeat(size))
+        }),
+      )
+    return { cache, respond, computed: () => computed, write: () => (version += 1) }
+  }
+
+  test('keeps what is asked for again, computes once for all that wait, and again after a write', async () => {
+    const { respond, computed, write } = counting(1_000_000)
+    await respond('a')
+    await Promise.all([respond('a'), respond('a'), respond('a')])
+    await respond('a')
+    expect(computed()).toBe(2)
+    write()
+    await respond('a')
+    expect(computed()).toBe(3)
+    await respond('a', 10, 'other')
+    expect(computed()).toBe(4)
+  })
+
+  test('stays within its bytes: the least recently used goes first, one too large is not kept', async () => {
+    const { cache, respond, computed } = counting(5_000)
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'huge']) await respond(key)
+    await respond('a')
+    await respond('b')
+    await respond('c')
+    await respond('a')
+    for (const key of ['d', 'e', 'f']) await respond(key)
+    expect(cache.size().bytes).toBeLessThanOrEqual(5_000)
+    const before = computed()
+    await respond('f')
+    expect(computed()).toBe(before)
+    await respond('b')
+    expect(computed()).toBe(before + 1)
+    await respond('huge', 100_000)
+    await respond('huge', 100_000)
+    expect(computed()).toBe(before + 3)
+    expect(cache.size().bytes).toBeLessThanOrEqual(5_000)
+  })
+
+  test('keeps nothing when the version cannot be read, and what fails is computed again', async () => {
+    let fails = false
+    const cache = createResponseCache(async () => {
+      if (fails) throw new Error('no database')
+      return 'v'
+    }, 10_000)
+    const source = sourceOf('a', {}, async () => new JsonText('{}'))
+    await cache.respond('o', source)
+    fails = true
+    expect(cache.respond('o', source)).rejects.toThrow('no database')
+    fails = false
+    expect((await cache.respond('o', source)).version).toBe('v')
+    const broken = sourceOf('b', {}, () => Promise.reject(new Error('broken')))
+    expect(cache.respond('o', broken)).rejects.toThrow('broken')
+    expect(cache.size().responses).toBe(1)
+  })
+
+  test('the order of parameters makes no other response', () => {
+    expect(keyOf('/r', { a: 1, b: 'x' })).toBe(keyOf('/r', { b: 'x', a: 1 }))
+    expect(keyOf('/r', { a: 1 })).not.toBe(keyOf('/r', { a: 2 }))
+  })
+})
+
+describe('the version reader', () => {
+  test('reads begin after the calls they answer, together for all that wait', async () => {
+    const reads: { orgIds: readonly string[]; answer: (versions: Map<string, string>) => void }[] = []
+    const read = createVersionReader(
+      (orgIds) => new Promise((resolve) => reads.push({ orgIds, answer: resolve })),
+    )
+    const first = [read('a'), read('b'), read('a')]
+    while (reads.length === 0) await Bun.sleep(0)
+    const late = read('a')
+    await Bun.sleep(0)
+    expect(reads.map(({ orgIds }) => orgIds)).toEqual([['a', 'b']])
+    reads[0]?.answer(
+      new Map([
+        ['a', '1'],
+        ['b', '2'],
+      ]),
+    )
+    expect(await Promise.all(first)).toEqual(['1', '2', '1'])
+    while (reads.length === 1) await Bun.sleep(0)
+    reads[1]?.answer(new Map([['a', '3']]))
+    expect(await late).toBe('3')
+  })
+
+  test('rejects for an organization without a version, and reads on after a failure', async () => {
+    let fails = true
+    const read = createVersionReader(async () => {
+      if (fails) throw new Error('no database')
+      return new Map([['a', '1']])
+    })
+    expect(read('a')).rejects.toThrow('no database')
+    await Bun.sleep(1)
+    fails = false
+    expect(read('b')).rejects.toThrow('no version')
+    expect(await read('a')).toBe('1')
+  })
+})
