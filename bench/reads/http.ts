@@ -110,7 +110,8 @@ const orgs = await withBenchData(options, async (sql, [small, big]) => {
   }
   return [await withKey(small), await withKey(big)] as const
 })
-const program = await startProgram(options.dataDir)
+// without the cache: what a request costs when nobody has asked it before
+const program = await startProgram(options.dataDir, { CACHE_BYTES: '0' })
 let rounds: Rounds
 try {
   await Bun.sleep(IDLE_MS)
