@@ -26,14 +26,21 @@ export interface LoadResult {
 const MAX_SECONDS = 60
 const CR = 13
 
-/** Where the body of a response begins and how long it is; undefined while its headers are not all there. */
-function headOf(data: Buffer): { bodyStart: number; length: number; status: string } | undefined {
+/** The end of a body in chunks; JSON has no line of its own with a 0. */
+const LAST_CHUNK = Buffer.from('0\r\n\r\n')
+
+/**
+ * Where the body of a response begins and how long it is, null for one in chunks; undefined while its headers are not
+ * all there.
+ */
+function headOf(data: Buffer): { bodyStart: number; length: number | null; status: string } | undefined {
   const end = data.indexOf('\r\n\r\n')
   if (end === -1) return undefined
   const head = data.toString('latin1', 0, end)
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-  if (length === undefined) throw new Error(`a response without a length: ${head}`)
-  return { bodyStart: end + 4, length: Number(length), status: head.slice(9, 12) }
+  const isChunked = /\r\ntransfer-encoding: *chunked/i.test(head)
+  if (length === undefined && !isChunked) throw new Error(`a response without a length: ${head}`)
+  return { bodyStart: end + 4, length: isChunked ? null : Number(length), status: head.slice(9, 12) }
 }
 
 async function run({ port, paths, headers, connections, seconds }: LoadPlan): Promise<LoadResult> {
@@ -80,9 +87,13 @@ async function run({ port, paths, headers, connections, seconds }: LoadPlan): Pr
             const head = held[0] === CR ? undefined : headOf(held)
             if (head === undefined) return
             if (head.status !== '200') done.reject(new Error(held.toString('utf8', 0, 500)))
-            expected = head.bodyStart + head.length
+            expected = head.length === null ? Number.POSITIVE_INFINITY : head.bodyStart + head.length
           }
-          if (received < expected) return
+          const isComplete =
+            expected === Number.POSITIVE_INFINITY
+              ? chunk.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+              : received >= expected
+          if (!isComplete) return
           bytes += received
           times.push(performance.now() - sentAt)
           send(socket)
