@@ -5,7 +5,7 @@ import type { AuditEntry, AuditReport } from '../../src/audit/model.ts'
 import { listEntries } from '../../src/audit/queries.ts'
 import { findDifferences } from '../../src/db/derived-tables.ts'
 import { createKey } from '../../src/keys/queries.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase
@@ -28,7 +28,7 @@ interface Given {
 }
 
 const caller = ({ key }: Tenant) => {
-  const ask = client(app, key)
+  const ask = repeatingClient(app, key)
   const get = async <Body>(path: string): Promise<Body> => {
     const answer = await ask(path)
     const text = await answer.text()
@@ -253,11 +253,13 @@ describe('audit records', () => {
     await sync(
       Array.from({ length: 3_000 }, (_, index) => entry({ id: `log_r${index}`, created_at: at(index + 10) })),
     )
-    const ties = Array.from({ length: 500 }, (_, index) => entry({ id: `log_t${index}`, created_at: at(11) }))
+    const ties = Array.from({ length: 500 }, (_, index) =>
+      entry({ id: `log_tie_${index}`, created_at: at(11) }),
+    )
     expect(await sync(ties)).toMatchObject({ created: 500 })
     expect(await sync(ties)).toMatchObject({ unchanged: 500 })
     const report = await get<AuditReport>('/v1/audit/report?direction=after')
-    const moved = report.data.filter(({ id }) => id.startsWith('log_t'))
+    const moved = report.data.filter(({ id }) => id.startsWith('log_tie_'))
     expect(moved.map(({ id, created_at }) => [id, created_at])).toEqual(
       ties.map(({ id }, index) => [id ?? '', at(3_010 + index)]),
     )
