@@ -11,9 +11,8 @@ import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
-import { createVersionReader } from './http/responses/versions.ts'
+import { createVersionReader, type FindVersions } from './http/responses/versions.ts'
 import type { Log } from './log.ts'
-import { findVersions } from './organizations/queries.ts'
 import { createOrganizationQueues } from './organizations/queue.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
@@ -36,8 +35,8 @@ export interface AppDeps {
   sql: Sql
   /** For transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
-  /** For the versions of organizations' data: a connection that nothing else uses. */
-  versions: Sql
+  /** Reads the versions of organizations' data, over a connection that nothing else uses. */
+  findVersions: FindVersions
   config: Config
   log: Log
   now: () => Date
@@ -58,13 +57,10 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, writes, versions, config, log, now, worker, pricer, secrets } = deps
+  const { sql, writes, findVersions, config, log, now, worker, pricer, secrets } = deps
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
-  const cache = createResponseCache(
-    createVersionReader((orgIds) => findVersions(versions, orgIds)),
-    config.cacheBytes,
-  )
+  const cache = createResponseCache(createVersionReader(findVersions), config.cacheBytes)
   const routeDeps = { sql, config, log, now, bodies, cache }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 

@@ -7,6 +7,8 @@ import type { CachedResponse, ResponseCache, ResponseSource } from './responses/
 
 /** URLs remembered; the one that was added first is forgotten first. */
 const MAX_URLS = 20_000
+/** A longer one is left to the routes. */
+const MAX_URL_LENGTH = 512
 
 interface Known {
   scope: Scope
@@ -29,7 +31,7 @@ export interface HotPath {
   recognize(request: Request, target: string): Recognized | undefined
   /** Counts the request and gives its response. Never throws. */
   respond(recognized: Recognized): Promise<HotOutcome>
-  /** Remembers that `target` is this response for whoever of the organization has the scope. */
+  /** Remembers that `target` is this response, if it is kept, for whoever of the organization has the scope. */
   remember(orgId: string, target: string, scope: Scope, response: CachedResponse): void
 }
 
@@ -58,9 +60,9 @@ export function createHotPath(
         return { admitted, error }
       }
     },
-    remember(orgId, target, scope, { source }) {
+    remember(orgId, target, scope, { source, isKept }) {
       const name = `${orgId} ${target}`
-      if (urls.has(name)) return
+      if (!isKept || target.length > MAX_URL_LENGTH || urls.has(name)) return
       if (urls.size >= MAX_URLS) urls.delete(urls.keys().next().value ?? name)
       urls.set(name, { scope, source })
     },

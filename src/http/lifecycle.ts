@@ -9,7 +9,7 @@ import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse } from './errors.ts'
 import { createHotPath, type HotOutcome } from './hot-path.ts'
 import { requestIdOf } from './request-id.ts'
-import { encodedBody } from './responses/compression.ts'
+import { encodedBody, encodedEtag, encodingOf } from './responses/compression.ts'
 import {
   bodyOf,
   matchesEtag,
@@ -143,7 +143,8 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
   const hotPath = createHotPath(admission, cache, accessOf)
   const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
     const { headers } = set
-    const { body, etag, encoding } = encodedBody(response, request.headers.get('accept-encoding'), cache.grow)
+    const encoding = encodingOf(response, request.headers.get('accept-encoding'))
+    const etag = encodedEtag(response, encoding)
     headers.etag = etag
     headers['cache-control'] = 'private, no-cache'
     headers.vary = 'Accept-Encoding'
@@ -154,7 +155,9 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
     }
     headers['content-type'] = 'application/json'
     if (encoding !== undefined) headers['content-encoding'] = encoding
-    return bodyOf(body)
+    const body = encodedBody(response, encoding, cache.grow)
+    // an HTTP/1.0 proxy closes the connection, and needs a length to know that the body is complete
+    return request.headers.get('connection') === 'close' ? body : bodyOf(body)
   }
   const sendHot = async (request: Request, outcome: Promise<HotOutcome>): Promise<Response> => {
     const startedAt = performance.now()
@@ -179,7 +182,8 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
   }
   /** The response to a request that was answered from the cache before; undefined: the routes must answer. */
   const respondHot = (request: Request): Promise<Response> | undefined => {
-    const recognized = hotPath.recognize(request, targetOf(request.url))
+    const target = targetOf(request.url)
+    const recognized = VERSIONED.test(target) ? hotPath.recognize(request, target) : undefined
     return recognized === undefined ? undefined : sendHot(request, hotPath.respond(recognized))
   }
   return { app, respondHot, flushAccessLog: accessLog.flush }

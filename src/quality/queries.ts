@@ -33,8 +33,8 @@ export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): 
       select
         coalesce(sum(d.sessions), 0) as sessions,
         coalesce(round(sum(d.quality_sum) / sum(d.sessions), 2), 0) as score,
-        coalesce(array_agg(d.score), '{}') as scores,
-        string_agg('{"date":"' || d.bucket || '","score":' || trim_scale(d.score) || '}', ',') as days
+        coalesce(array_agg(d.score order by d.bucket), '{}') as scores,
+        string_agg('{"date":"' || d.bucket || '","score":' || trim_scale(d.score) || '}', ',' order by d.bucket) as days
       from (
         select r.bucket, r.sessions, r.quality_sum, round(r.quality_sum / r.sessions, 2) as score
         ${matchingDays(sql, orgId, query)}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, repeatingClient, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Whatever is asked: the right status and code, the limit's headers, and the next request is served as before.
@@ -12,7 +12,7 @@ beforeAll(async () => {
   const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
   const note = (message: string) => errors.push(message)
   const log = { debug: note, info: () => {}, warn: note, error: note }
-  ask = client(testApp(db.sql, { log, config: { rateLimits: plenty } }), (await tenant(db.sql)).key)
+  ask = repeatingClient(testApp(db.sql, { log, config: { rateLimits: plenty } }), (await tenant(db.sql)).key)
 })
 afterAll(() => db.drop())
 

@@ -126,6 +126,8 @@ describe('the API with a cache', () => {
       ['br, gzip;q=0.5', 'gzip', Bun.gunzipSync],
       ['gzip, zstd', 'zstd', Bun.zstdDecompressSync],
       ['zstd;q=0, gzip', 'gzip', Bun.gunzipSync],
+      ['zstd;q=0, gzip;q=0', null, (bytes: Uint8Array<ArrayBuffer>) => bytes],
+      ['gzip;q=0.0, zstd; q=0', null, (bytes: Uint8Array<ArrayBuffer>) => bytes],
       ['identity', null, (bytes: Uint8Array<ArrayBuffer>) => bytes],
     ] as const) {
       const response = await ask('/v1/sessions', { headers: { 'accept-encoding': accept } })

@@ -4,7 +4,7 @@ import { findDifferences, rebuildTables } from '../../src/db/derived-tables.ts'
 import { RISK_TABLES } from '../../src/risk/check.ts'
 import { seedRisks } from '../../src/seed/risks.ts'
 import { exportLines } from '../../src/sync/export.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, bodyOf, firstOf, given, list, post, type Risk, sync } from '../support/risk-records.ts'
 
@@ -17,7 +17,7 @@ let app: App
 
 async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
   const own = await tenant(database.sql, scopes === undefined ? {} : { scopes })
-  return { ask: client(app, own.key), own }
+  return { ask: repeatingClient(app, own.key), own }
 }
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { findDifferences } from '../../src/db/derived-tables.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { FINDING_TABLES } from '../../src/security/check.ts'
 import { SESSION_TABLES } from '../../src/sessions/check.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Both routes against what a naive computation over the same sessions says, after random writes and rewrites.
@@ -177,7 +177,7 @@ beforeAll(async () => {
   database = await testDatabase()
   app = testApp(database.sql, { pricer: () => loadPricer() })
   mine = await tenant(database.sql)
-  ask = client(app, mine.key)
+  ask = repeatingClient(app, mine.key)
 })
 afterAll(() => database.drop())
 

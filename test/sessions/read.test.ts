@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // The read routes against what a naive computation over the same sessions says.
@@ -60,7 +60,7 @@ beforeAll(async () => {
   database = await testDatabase()
   app = testApp(database.sql, { now: () => NOW, pricer: loadPricer })
   mine = await tenant(database.sql)
-  ask = client(app, mine.key)
+  ask = repeatingClient(app, mine.key)
   made = makeSessions()
   expect((await post(made)).status).toBe(200)
 })

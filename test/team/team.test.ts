@@ -3,7 +3,7 @@ import { findDifferences } from '../../src/db/derived-tables.ts'
 import { exportLines } from '../../src/sync/export.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { ACTIVITY_TABLES } from '../../src/team/check.ts'
-import { client, tenant, testApp } from '../support/api.ts'
+import { repeatingClient, tenant, testApp } from '../support/api.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 
@@ -19,7 +19,7 @@ afterAll(() => database.drop())
 /** A new organization, and its API as functions. */
 async function team({ scopes = ['read', 'write'] }: { scopes?: string[] } = {}) {
   const made = await tenant(database.sql, { scopes })
-  const ask = client(testApp(database.sql, { now: () => NOW }), made.key)
+  const ask = repeatingClient(testApp(database.sql, { now: () => NOW }), made.key)
   return {
     ...made,
     ask,

@@ -2,6 +2,7 @@ import type { OpenDatabase } from '../../database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
+import { findVersions } from '../../organizations/queries.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { checkSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
@@ -18,6 +19,8 @@ const CHECK_MS = 1_000
 
 /** Concurrent transactions of all organizations; those of one organization run one after the other. */
 const WRITERS = 4
+/** All reads that are answered from memory wait for a version: a connection that does not respond is replaced. */
+const VERSION_LIMIT_MS = 3_000
 
 /** A server that listens. */
 export interface RunningServer {
@@ -66,11 +69,11 @@ export async function startServer(
       applicationName: 'cloud-analytics writes',
     })
     // one connection: its backend stays warm, and no slow read holds up a response from memory
-    const versionPool = createReconnectingPool(target, {
-      max: 1,
-      applicationName: 'cloud-analytics versions',
-      genericPlans: true,
-    })
+    const versionPool = createReconnectingPool(
+      target,
+      { max: 1, applicationName: 'cloud-analytics versions', genericPlans: true },
+      VERSION_LIMIT_MS,
+    )
     const pools = [writePool, versionPool]
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // not for a unix socket, which is never half open
@@ -79,7 +82,7 @@ export async function startServer(
     const app = createApp({
       sql,
       writes: writePool.sql,
-      versions: versionPool.sql,
+      findVersions: (orgIds) => versionPool.run((versions) => findVersions(versions, orgIds)),
       config,
       log,
       now: () => new Date(),

@@ -3,42 +3,41 @@ import type { CachedResponse } from './response-cache.ts'
 /** Below it a compressed body saves no packet. */
 const MIN_COMPRESSED_BYTES = 1_024
 
-/** The encodings of bodies, the one preferred first: `zstd` is smaller than `gzip` at a fifth of its time. */
+/** A page of 50 sessions, 7,741 bytes: zstd 17 µs and 1,252 bytes, gzip 27 µs and 1,392 (brotli 66 µs and 1,228). */
 const ENCODERS = {
   zstd: (body: Uint8Array<ArrayBuffer>) => Bun.zstdCompressSync(body, { level: 3 }),
   gzip: (body: Uint8Array<ArrayBuffer>) => Bun.gzipSync(body, { level: 4 }),
 }
 type Encoding = keyof typeof ENCODERS
+const PREFERRED: readonly Encoding[] = ['zstd', 'gzip']
 
-/** The encoding of a body that an Accept-Encoding header allows; undefined: none. */
-export function encodingOf(header: string | null): Encoding | undefined {
-  if (header === null) return undefined
-  const refused = /\b(zstd|gzip)\s*;\s*q=0(?:\.0*)?(?![.\d])/i.exec(header)?.[1]?.toLowerCase()
-  if (/\bzstd\b/i.test(header) && refused !== 'zstd') return 'zstd'
-  return /\bgzip\b/i.test(header) && refused !== 'gzip' ? 'gzip' : undefined
+/** The encoding that an Accept-Encoding header allows for this response; undefined: none. */
+export function encodingOf({ body }: CachedResponse, header: string | null): Encoding | undefined {
+  if (header === null || body.length < MIN_COMPRESSED_BYTES) return undefined
+  const allowed = header.split(',').flatMap((item) => {
+    const [name = '', ...parameters] = item.toLowerCase().split(';')
+    const isRefused = parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(parameter))
+    return isRefused ? [] : [name.trim()]
+  })
+  return PREFERRED.find((encoding) => allowed.includes(encoding))
 }
 
-/** A body as it is sent, its ETag, and how it is encoded. */
-interface EncodedBody {
-  body: Uint8Array<ArrayBuffer>
-  etag: string
-  encoding: Encoding | undefined
-}
+/** The ETag of the response in this encoding. */
+export const encodedEtag = ({ etag }: CachedResponse, encoding: Encoding | undefined): string =>
+  encoding === undefined ? etag : `${etag.slice(0, -1)}-${encoding}"`
 
-/** The body of a cached response in the encoding that the header allows; a compressed one is kept beside it. */
+/** The body of the response in this encoding; a compressed one is kept beside it. */
 export function encodedBody(
   response: CachedResponse,
-  acceptEncoding: string | null,
+  encoding: Encoding | undefined,
   grow: (response: CachedResponse, bytes: number) => void,
-): EncodedBody {
-  const { body, etag, compressed } = response
-  const encoding = body.length < MIN_COMPRESSED_BYTES ? undefined : encodingOf(acceptEncoding)
-  if (encoding === undefined) return { body, etag, encoding }
-  let packed = compressed.get(encoding)
-  if (packed === undefined) {
-    packed = new Uint8Array(ENCODERS[encoding](body))
-    compressed.set(encoding, packed)
-    grow(response, packed.length)
-  }
-  return { body: packed, etag: `${etag.slice(0, -1)}-${encoding}"`, encoding }
+): Uint8Array<ArrayBuffer> {
+  const { body, compressed } = response
+  if (encoding === undefined) return body
+  const known = compressed.get(encoding)
+  if (known !== undefined) return known
+  const packed = new Uint8Array(ENCODERS[encoding](body))
+  compressed.set(encoding, packed)
+  grow(response, packed.length)
+  return packed
 }

@@ -9,8 +9,8 @@ import type { ReadVersion } from './versions.ts'
 
 /** What an entry takes besides its text: the maps' slots, the objects and the headers. */
 const OVERHEAD_BYTES = 1_024
-/** Keys asked for once; the one that was added first is forgotten first. */
-const MAX_SEEN = 50_000
+/** Hashes of names that were asked for at least once; the one that was added first is forgotten first. */
+const MAX_NOTED = 50_000
 
 /** Which response it is, and how it is computed. */
 export interface ResponseSource {
@@ -48,6 +48,11 @@ export class CachedResponse {
     readonly name: string,
     readonly source: ResponseSource,
   ) {}
+
+  /** False where it was computed for one request alone. */
+  get isKept(): boolean {
+    return this.version !== ''
+  }
 }
 
 export interface ResponseCache {
@@ -73,6 +78,8 @@ async function computed(name: string, version: string, source: ResponseSource): 
   return new CachedResponse(new TextEncoder().encode(text), etagOf(text), version, name, source)
 }
 
+const hashOf = (name: string): bigint => Bun.hash.xxHash3(name)
+
 /** Keeps nothing: every response is computed. */
 const NO_CACHE: ResponseCache = {
   respond: (_orgId, source) => computed('', '', source),
@@ -87,7 +94,7 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
   const kept = new Map<string, CachedResponse>()
   const sizes = new Map<string, number>()
   const computing = new Map<string, Computation>()
-  const seen = new Set<string>()
+  const noted = new Set<bigint>()
   let bytes = 0
 
   const drop = (name: string) => {
@@ -111,11 +118,9 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
     shrink()
   }
 
-  const isFirst = (name: string): boolean => {
-    if (kept.has(name) || seen.has(name)) return false
-    if (seen.size >= MAX_SEEN) seen.delete(seen.keys().next().value ?? name)
-    seen.add(name)
-    return true
+  const note = (hash: bigint) => {
+    if (noted.size >= MAX_NOTED) for (const first of noted.values()) if (noted.delete(first)) break
+    noted.add(hash)
   }
 
   return {
@@ -123,7 +128,11 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
       const name = `${orgId} ${source.key()}`
       // What is asked for once is computed, which is fresh by itself, and not kept: half of the time of such a request
       // would go into reading the version, and filters that nobody asks for again would displace what is in use.
-      if (isFirst(name)) return await computed(name, '', source)
+      if (!kept.has(name) && !noted.has(hashOf(name))) {
+        const response = await computed(name, '', source)
+        note(hashOf(name))
+        return response
+      }
       const version = await readVersion(orgId)
       const known = kept.get(name)
       if (known?.version === version) {

@@ -5,7 +5,7 @@
 export type ReadVersion = (orgId: string) => Promise<string>
 
 /** The versions of the organizations with these ids, by id. */
-type FindVersions = (orgIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
+export type FindVersions = (orgIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 interface Batch {
   orgIds: Set<string>
