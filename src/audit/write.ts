@@ -1,3 +1,4 @@
+import { deleteRows, insertRows, type LogRow } from '../audit-log/append.ts'
 import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
@@ -6,7 +7,6 @@ import { derivedId } from '../ids.ts'
 import type { AuditRecord } from '../records/audit.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import { deleteRows, insertRows, type LogRow } from './log/append.ts'
 import { assignUniqueTimes } from './unique-times.ts'
 
 const MAX_DETAILS_LENGTH = 16 * 1024

@@ -1,4 +1,4 @@
-import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { addDays } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'

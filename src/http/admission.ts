@@ -1,4 +1,4 @@
-import type { Actor } from '../audit/log/append.ts'
+import type { Actor } from '../audit-log/append.ts'
 import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import type { Plan } from '../config.ts'
 import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'

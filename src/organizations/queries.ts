@@ -1,4 +1,4 @@
-import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { PLANS, type Plan } from '../config.ts'
 import { TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'

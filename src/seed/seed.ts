@@ -1,5 +1,5 @@
 import { AUDIT_TABLES } from '../audit/check.ts'
-import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'

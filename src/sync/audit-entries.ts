@@ -1,4 +1,4 @@
-import type { NewEntry } from '../audit/log/append.ts'
+import type { NewEntry } from '../audit-log/append.ts'
 import type { WriteResult } from '../records/changes.ts'
 
 // The audit entries of a sync request: one for each kind of record (members and budgets: one for those created and one for

@@ -1,6 +1,6 @@
-import { type Actor, recordEntries, SYSTEM } from '../audit/log/append.ts'
 import { writeAudit } from '../audit/write.ts'
 import { writeReports } from '../audit/write-reports.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'

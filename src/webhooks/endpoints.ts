@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Actor, recordEntries } from '../audit/log/append.ts'
+import { type Actor, recordEntries } from '../audit-log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { validationError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { deleteOldAuditEntries } from '../audit/log/retention.ts'
+import { deleteOldAuditEntries } from '../audit-log/retention.ts'
 import { DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { messageOf } from '../errors.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { recordEntries } from '../../audit/log/append.ts'
+import { recordEntries } from '../../audit-log/append.ts'
 import { lockOrganization } from '../../db/org-lock.ts'
 import { OperatorError } from '../../errors.ts'
 import { findMember, listMembers, removeMember } from '../../team/queries.ts'

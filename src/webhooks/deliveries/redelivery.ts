@@ -1,4 +1,4 @@
-import { type Actor, recordEntries } from '../../audit/log/append.ts'
+import { type Actor, recordEntries } from '../../audit-log/append.ts'
 import { microsOf, timestampOf } from '../../dates.ts'
 import type { Sql } from '../../db/client.ts'
 import { validationError } from '../../errors.ts'

@@ -1,5 +1,5 @@
-import type { Sql } from '../../db/client.ts'
-import { lockOrganization } from '../../db/org-lock.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { deleteOldest } from './append.ts'
 
 /** Organizations in one round; the next round continues. */

@@ -1,7 +1,7 @@
-import { microsOf, TIME_PATTERN_US, timestampOf } from '../../dates.ts'
-import type { ISql } from '../../db/client.ts'
-import { unnest } from '../../db/rows.ts'
-import { newId } from '../../ids.ts'
+import { microsOf, TIME_PATTERN_US, timestampOf } from '../dates.ts'
+import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
+import { newId } from '../ids.ts'
 
 // Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
 // same transaction. Every function here needs the organization's lock.
