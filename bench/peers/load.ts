@@ -32,7 +32,18 @@ end
   )
   const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const child = Bun.spawn(
-    ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, ...named, `http://127.0.0.1:${port}`],
+    [
+      'wrk',
+      '--timeout',
+      '30s',
+      '-t1',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '-s',
+      script,
+      ...named,
+      `http://127.0.0.1:${port}`,
+    ],
     { stdout: 'pipe', stderr: 'inherit' },
   )
   const output = await new Response(child.stdout).text()
