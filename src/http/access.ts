@@ -113,6 +113,7 @@ export function guard(scope: Scope, { query, body, response, ...options }: Route
   }
   const checkAndRead = async (context: GuardContext): Promise<void> => {
     checkScope(context.access, scope)
+    context.guarded = guarded
     replaceNul(context.params)
     if (readQuery !== undefined) context.query = readQuery(context.request.url)
     context.body = await readBody(context.request, options, context.bodies)

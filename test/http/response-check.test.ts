@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { access, guard } from '../../src/http/access.ts'
+import { createAdmission } from '../../src/http/admission.ts'
+import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
+import { lifecycle } from '../../src/http/lifecycle.ts'
+import { createResponseCache } from '../../src/http/responses/response-cache.ts'
+import { createResponseCheck } from '../../src/http/responses/response-check.ts'
+import { tenant } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+const Count = Type.Object({ count: Type.Integer() })
+
+/** An app with a route that returns `count` without a body, and one that takes a body. */
+function countingApp(count: unknown, isChecked: boolean) {
+  const bodies = createBodySemaphore()
+  const rateLimits = { cloud_pro: 10, cloud_team: 10, cloud_enterprise: 10 }
+  const { app } = lifecycle({
+    log: silent,
+    admission: createAdmission({
+      sql: database.sql,
+      config: { trustProxy: 0, rateLimits },
+      log: silent,
+      now: () => new Date(),
+    }),
+    bodies,
+    cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
+    checkResponse: isChecked ? createResponseCheck() : undefined,
+  })
+  const give = () => ({ count }) as never
+  return app
+    .use(access({ bodies }))
+    .get('/v1/count', give, guard('read', { response: { 200: Count } }))
+    .post('/v1/count', give, guard('write', { body: Type.Object({}), response: { 200: Count } }))
+}
+
+test.each([
+  ['GET', 2, true, 200],
+  ['GET', 'two', true, 500],
+  ['GET', 'two', false, 200],
+  ['POST', 2, true, 200],
+  ['POST', 'two', true, 500],
+  ['POST', 'two', false, 200],
+] as const)('%s with the count %p, checked: %p, is %p', async (method, count, isChecked, status) => {
+  const { key } = await tenant(database.sql)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const init = method === 'POST' ? { method, headers, body: '{}' } : { headers }
+  const response = await countingApp(count, isChecked).handle(new Request('http://localhost/v1/count', init))
+  expect(response.status).toBe(status)
+})
