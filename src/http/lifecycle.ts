@@ -157,7 +157,7 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
     if (encoding !== undefined) headers['content-encoding'] = encoding
     const body = encodedBody(response, encoding, cache.grow)
     // an HTTP/1.0 proxy closes the connection, and needs a length to know that the body is complete
-    return request.headers.get('connection') === 'close' ? body : bodyOf(body)
+    return request.headers.get('connection')?.toLowerCase() === 'close' ? body : bodyOf(body)
   }
   const sendHot = async (request: Request, outcome: Promise<HotOutcome>): Promise<Response> => {
     const startedAt = performance.now()

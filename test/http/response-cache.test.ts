@@ -235,11 +235,11 @@ describe('the cache', () => {
     const source = sourceOf('a', {}, async () => new JsonText('{}'))
     await cache.respond('o', source)
     fails = true
-    expect(cache.respond('o', source)).rejects.toThrow('no database')
+    await expect(cache.respond('o', source)).rejects.toThrow('no database')
     fails = false
     expect((await cache.respond('o', source)).version).toBe('v')
     const broken = sourceOf('b', {}, () => Promise.reject(new Error('broken')))
-    expect(cache.respond('o', broken)).rejects.toThrow('broken')
+    await expect(cache.respond('o', broken)).rejects.toThrow('broken')
     expect(cache.size().responses).toBe(1)
   })
 
@@ -278,10 +278,10 @@ describe('the version reader', () => {
       if (fails) throw new Error('no database')
       return new Map([['a', '1']])
     })
-    expect(read('a')).rejects.toThrow('no database')
+    await expect(read('a')).rejects.toThrow('no database')
     await Bun.sleep(1)
     fails = false
-    expect(read('b')).rejects.toThrow('no version')
+    await expect(read('b')).rejects.toThrow('no version')
     expect(await read('a')).toBe('1')
   })
 })
