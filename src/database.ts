@@ -1,9 +1,16 @@
 import type { ConnectTarget, Sql } from './db/client.ts'
 import { checkServer } from './db/connect-check.ts'
 import { waitForOtherCommands } from './db/embedded/attached-commands.ts'
-import { attachEmbedded, type Embedded, inUse, tryStartEmbedded } from './db/embedded/embedded-server.ts'
+import {
+  attachEmbedded,
+  type Embedded,
+  holdsDatabase,
+  inUse,
+  tryStartEmbedded,
+} from './db/embedded/embedded-server.ts'
 import { type Role, readHolder } from './db/embedded/instance-lock.ts'
 import { createReconnectingPool, type ReconnectingPool } from './db/reconnecting-pool.ts'
+import { OperatorError } from './errors.ts'
 import type { Log } from './log.ts'
 
 /** The settings that say where the data is. */
@@ -39,9 +46,16 @@ const SHORT_WAIT_LIMIT_MS = 1_000
  * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the
  * embedded one and fails when another server uses it; `command` connects to the running one, or starts it
  * until `close`, and opens two connections at most. Does not migrate. Throws OperatorError, never with a
- * password in it.
+ * password in it; also when the data directory holds no database and `create` is false.
  */
-export async function openDatabase(config: DatabaseConfig, role: Role, log: Log): Promise<OpenDatabase> {
+export async function openDatabase(
+  config: DatabaseConfig,
+  role: Role,
+  log: Log,
+  { create = true }: { create?: boolean } = {},
+): Promise<OpenDatabase> {
+  if (config.databaseUrl === null && !create && !holdsDatabase(config.dataDir))
+    throw noDatabase(config.dataDir)
   const { target, embedded } = await findOrStart(config, role, log)
   const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
@@ -66,6 +80,11 @@ export async function openDatabase(config: DatabaseConfig, role: Role, log: Log)
   }
   return { sql, pool, target, close, ...(embedded === undefined ? {} : { embedded }) }
 }
+
+const noDatabase = (dataDir: string) =>
+  new OperatorError(
+    `${dataDir} holds no database: give the folder of one by --data-dir or DATA_DIR, or make one by \`cloud-analytics serve\``,
+  )
 
 async function findOrStart(
   { databaseUrl, dataDir }: DatabaseConfig,

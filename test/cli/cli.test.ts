@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { run, runJson } from '../support/cli.ts'
+import { existsSync } from 'node:fs'
+import { run, runJson, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Accounts and usage, on a database by URL.
@@ -97,6 +98,32 @@ test(
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(/^error: [^\n]+\n$/)
     }
+  },
+  SLOW_MS,
+)
+
+test(
+  'a command that needs a database makes none: it says that the folder holds none',
+  async () => {
+    const folder = scratchFolder()
+    const dataDir = `${folder.path}/data`
+    const needing = [
+      ['org', 'list'],
+      ['org', 'update', 'acme', '--plan', 'cloud_pro'],
+      ['key', 'list', '--org', 'acme'],
+      ['export', '--org', 'acme'],
+      ['import', import.meta.path, '--org', 'acme'],
+    ]
+    const results = await Promise.all(needing.map((args) => run(args, { DATA_DIR: dataDir })))
+    for (const { code, stdout, stderr } of results) {
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/^error: [^\n]*\/data holds no database: [^\n]+\n$/)
+    }
+    const doctor = await run(['doctor'], { DATA_DIR: dataDir, PORT: '1' })
+    expect(doctor.code).toBe(1)
+    expect(doctor.stdout).toContain('/data holds no database')
+    expect(existsSync(dataDir)).toBe(false)
+    folder.remove()
   },
   SLOW_MS,
 )

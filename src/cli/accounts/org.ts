@@ -46,8 +46,10 @@ async function create(
   context: Context,
   { slug, name, plan }: { slug: string; name: string; plan: string },
 ): Promise<void> {
-  const created = await withDatabase(context, (sql) =>
-    createOrganization(sql, { slug, name, plan }, commandLineActor()),
+  const created = await withDatabase(
+    context,
+    (sql) => createOrganization(sql, { slug, name, plan }, commandLineActor()),
+    { create: true },
   )
   await printResult(context.json, created, `organization ${created.slug} (${created.id}) on ${created.plan}`)
 }

@@ -51,14 +51,18 @@ export const actionsOf =
     }
 export type Actions = ReturnType<typeof actionsOf>
 
-/** Runs `use` on the migrated database. Uses the PostgreSQL of a running `serve`, or starts one. */
+/**
+ * Runs `use` on the migrated database. Uses the PostgreSQL of a running `serve`, or starts one. Throws OperatorError when
+ * the data directory holds no database, unless `create` is true.
+ */
 export async function withDatabase<Result>(
   { config, log }: Pick<Context, 'config' | 'log'>,
   use: (sql: Sql) => Promise<Result>,
+  { create = false }: { create?: boolean } = {},
 ): Promise<Result> {
   const { openDatabase } = await import('../../database.ts')
   const { migrate } = await import('../../db/migrate.ts')
-  const database = await openDatabase(config, 'command', log)
+  const database = await openDatabase(config, 'command', log, { create })
   try {
     await migrate(database.sql, log)
     return await use(database.sql)

@@ -42,7 +42,7 @@ function checkSettings({ config }: Context): Check {
 
 async function databaseChecks({ config, log }: Context, rebuild: boolean): Promise<Check[]> {
   try {
-    const database = await openDatabase(config, 'command', log)
+    const database = await openDatabase(config, 'command', log, { create: false })
     try {
       const first = [
         await checkDatabase(database.sql, placeOf(database.target)),

@@ -72,6 +72,16 @@ export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedd
   }
 }
 
+/** Whether the folder has a database, of any version of PostgreSQL, or another process is making one in it. */
+export function holdsDatabase(dataDir: string): boolean {
+  if (!existsSync(dataDir)) return false
+  try {
+    return readHolder(dataDir) !== undefined || majorsIn(dataDir).length > 0
+  } catch (error) {
+    throw explain(error, dataDir)
+  }
+}
+
 /** The error for a data directory that another process uses. */
 export function inUse(dataDir: string): OperatorError {
   const pid = readHolder(dataDir)?.pid ?? 'unknown'
@@ -163,10 +173,14 @@ function sharedHome(dataDir: string): string {
 
 const clusterFolder = (dataDir: string, assets: Assets) => join(dataDir, `data-${assets.manifest.major}`)
 
+/** The major versions of PostgreSQL whose databases the folder has. */
+const majorsIn = (dataDir: string): string[] =>
+  readdirSync(dataDir).flatMap((name) => /^data-(\d+)$/.exec(name)?.[1] ?? [])
+
 /** PostgreSQL can neither read nor convert the files of another major version. */
 function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets): void {
   if (existsSync(cluster)) return
-  const other = readdirSync(dataDir).flatMap((name) => /^data-(\d+)$/.exec(name)?.[1] ?? [])[0]
+  const [other] = majorsIn(dataDir)
   if (other === undefined) return
   throw new OperatorError(
     `${dataDir} holds a database of PostgreSQL ${other}, and this program carries ${manifest.major}: ` +
