@@ -73,7 +73,7 @@ test('the worker thread dies in every way and hangs: the API answers all the tim
     threads.push(thread)
     return thread
   }
-  const server = await startServer({ config, log, env, json: true, spawnWorker }, () =>
+  const server = await startServer({ config, log, env, isGiven: () => true, json: true, spawnWorker }, () =>
     openDatabase(config, 'serve', log),
   )
   const tenant = await makeTenant(FROM_SOURCE, env)

@@ -59,6 +59,21 @@ test('a first run answers, and says how to begin', async () => {
   expect((await ask('/v1/sessions')).status).toBe(401)
 })
 
+test('health and doctor find it on its port', async () => {
+  expect(await runJson(['health'], env)).toMatchObject({ status: 'ok' })
+  const { checks } = await runJson(['doctor'], env)
+  expect(checks).toContainEqual({ name: 'worker', status: 'ok', message: `ok (${server.url})` })
+  expect((await run(['health', '--port', '1'], env)).code).toBe(1)
+})
+
+test('a data directory that cannot be written is one line', async () => {
+  const occupied = join(folder.path, 'file')
+  await Bun.write(occupied, '')
+  const { code, stderr } = await run(['serve', '--port', '0'], { DATA_DIR: join(occupied, 'data') })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^error: [^\n]*cannot be written[^\n]*\n$/)
+})
+
 test(
   'commands work beside it, at once',
   async () => {

@@ -14,6 +14,8 @@ export interface ProcessContext {
 export interface Context extends ProcessContext {
   config: Config
   log: Log
+  /** Whether the setting is given by a flag or in the environment. */
+  isGiven: (name: SettingName) => boolean
   /** Whether the result is printed as JSON. */
   json: boolean
 }
@@ -37,6 +39,7 @@ export function contextOf(command: Command, started: ProcessContext): Context {
     ...started,
     config,
     log: createLog(config.logLevel, config.logFormat),
+    isGiven: (name) => (flags[name] ?? started.env[name] ?? '') !== '',
     json: options.json === true,
   }
 }

@@ -9,10 +9,9 @@ import {
   checkRollups,
 } from '../../doctor/checks.ts'
 import { messageOf, OperatorError } from '../../errors.ts'
-import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
-import { fetchHealth } from './health.ts'
+import { fetchHealth, serverUrl } from './health.ts'
 
 /** `doctor`: runs every check, also after one has failed. Throws OperatorError when any has failed. */
 export async function doctor(context: Context, rebuild: boolean): Promise<void> {
@@ -58,9 +57,9 @@ async function databaseChecks({ config, log }: Context, rebuild: boolean): Promi
   }
 }
 
-const checkWorker = ({ config }: Context): Promise<Check> =>
+const checkWorker = (context: Context): Promise<Check> =>
   check('worker', async () => {
-    const url = localUrl(config)
+    const url = serverUrl(context)
     const found = await fetchHealth(url)
     if (found === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }
     const { worker } = found.report

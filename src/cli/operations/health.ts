@@ -1,3 +1,4 @@
+import { readHolder } from '../../db/embedded/instance-lock.ts'
 import { OperatorError } from '../../errors.ts'
 import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
@@ -22,11 +23,21 @@ export async function fetchHealth(url: string): Promise<{ ok: boolean; report: H
   }
 }
 
+/**
+ * The address of the server that the settings mean: of HOST and PORT where PORT is given, otherwise of the one that runs on
+ * the data directory, whatever port it has.
+ */
+export function serverUrl({ config, isGiven }: Context): string {
+  const holder = config.databaseUrl === null && !isGiven('PORT') ? readHolder(config.dataDir) : undefined
+  return holder?.url ?? localUrl(config)
+}
+
 /** `health`: opens no database. Throws OperatorError unless every part of the server works. */
-export async function health({ config, json }: Context, given: string | undefined): Promise<void> {
+export async function health(context: Context, given: string | undefined): Promise<void> {
+  const { json } = context
   if (given !== undefined && !/^https?:\/\//.test(given))
     throw new OperatorError('--url must begin with http:// or https://', 2)
-  const url = given ?? localUrl(config)
+  const url = given ?? serverUrl(context)
   const found = await fetchHealth(url)
   if (found === undefined) throw new OperatorError(`${url} does not answer`)
   const { ok, report } = found

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Config } from '../../config.ts'
 import { openDatabase } from '../../database.ts'
 import type { Log } from '../../log.ts'
@@ -8,10 +9,14 @@ import { printResult } from '../command/output.ts'
 import { gettingStarted } from './getting-started.ts'
 import { serveUntilSignal } from './server.ts'
 
+/** Fewer are too few for the pools, the worker and some hundred clients. */
+const MIN_OPEN_FILES = 1_024
+
 /** `serve`: the API and the worker, until a signal. */
 export async function serve(context: Context): Promise<void> {
   const { config, log, json } = context
   warnOfRelaxedSettings(config, log)
+  warnOfFewFiles(log)
   await serveUntilSignal(
     context,
     () => openDatabase(config, 'serve', log),
@@ -33,4 +38,24 @@ function warnOfRelaxedSettings({ webhookAllowHttp, webhookAllowCidrs }: Config, 
   if (webhookAllowCidrs.length === 0) return
   const networks = webhookAllowCidrs.join(', ')
   log.warn('WEBHOOK_ALLOW_CIDRS: webhooks may be sent into networks that are otherwise refused', { networks })
+}
+
+/** Warns when the kernel lets this process open few files: each client and each delivery takes one. */
+function warnOfFewFiles(log: Log): void {
+  const limit = openFilesLimit()
+  if (limit === undefined || limit >= MIN_OPEN_FILES) return
+  log.warn(
+    `few files may be open at once, each client takes one: raise the limit (ulimit -n ${MIN_OPEN_FILES})`,
+    { limit },
+  )
+}
+
+/** The soft limit of open files; undefined where it is unlimited or cannot be read. */
+function openFilesLimit(): number | undefined {
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? undefined : Number(limit)
+  } catch {
+    return undefined
+  }
 }

@@ -37,10 +37,9 @@ const loadApp = () => Promise.all([import('../../app.ts'), import('../../http/li
 
 /** Loads Elysia, the slowest module, while PostgreSQL starts; not before, since loading blocks the thread. */
 async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
-  const opening = open()
   // one iteration later PostgreSQL is spawned, unless it has to be unpacked first
-  await new Promise((resolve) => setImmediate(resolve))
-  const [database] = await Promise.all([opening, loadApp()])
+  const spawned = new Promise((resolve) => setImmediate(resolve))
+  const [database] = await Promise.all([open(), spawned.then(loadApp)])
   return database
 }
 
@@ -102,6 +101,7 @@ export async function startServer(
       await endPools()
       throw error
     }
+    database.embedded?.announceUrl(listening.url)
     const stop = async () => {
       await Promise.all([listening.stop(), worker.stop()])
       clearInterval(checkTimer)

@@ -33,6 +33,8 @@ export interface Embedded {
   pid: number
   /** Resolves when it ends, also without `stop`: `exit code 1`, and the reason where it is known. */
   exited: Promise<string>
+  /** Publishes where the API listens, for commands on the same data directory. */
+  announceUrl(url: string): void
   /** Stops it and releases the data directory; may be called twice. */
   stop(): Promise<void>
 }
@@ -130,7 +132,8 @@ async function startLocked(
   setOwner(socketDir)
   const postmaster = await startPostmaster({ program, cluster, socketDir, user, reachable, durable, log })
   if (reachable) removeOtherPrograms(dataDir, program)
-  lock.announce({ pid: process.pid, role, socketDir })
+  const holder = { pid: process.pid, role, socketDir }
+  lock.announce(holder)
   const stop = async () => {
     await postmaster.stop()
     if (socketDir.startsWith(FALLBACK_SOCKET_PREFIX)) rmSync(socketDir, { recursive: true, force: true })
@@ -141,6 +144,7 @@ async function startLocked(
     target: { socketDir, user: USER, database: DATABASE },
     pid: postmaster.pid,
     exited: postmaster.exited,
+    announceUrl: (url) => lock.announce({ ...holder, url }),
     stop: () => (stopped ??= stop()),
   }
 }
@@ -203,6 +207,11 @@ function explain(error: unknown, dataDir: string): unknown {
   if (/^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_PERM)/.test(code)) {
     return new OperatorError(
       `the data directory ${dataDir} cannot be written (${code}): set DATA_DIR to a folder this user owns, or set DATABASE_URL`,
+    )
+  }
+  if (/^(EMFILE|ENFILE)/.test(code)) {
+    return new OperatorError(
+      'this process may open too few files: raise the limit (ulimit -n 4096) and start again',
     )
   }
   if (/^(ENOSPC|EDQUOT|SQLITE_FULL)/.test(code)) {

@@ -6,11 +6,12 @@ import { codeOf } from '../../errors.ts'
 /** What a process uses the data directory for: as a server, or for one command. */
 export type Role = 'serve' | 'command'
 
-/** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs. */
+/** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs, `url` once the API listens. */
 interface Holder {
   pid: number
   role: Role
   socketDir?: string
+  url?: string
 }
 
 export interface InstanceLock {
