@@ -96,7 +96,7 @@ export async function updateBadges(
   const { id } = await getOrganization(sql, slug)
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, id)
-    const before = await readSettings(tx, id)
+    const before = await readBadgeSettings(tx, id)
     const { visibility: _was, token: _had, ...known } = before
     const look = change.look(known)
     await tx`
@@ -106,7 +106,7 @@ export async function updateBadges(
           then ${change.tokenHash ?? null}::bytea else badge_token_hash end,
         badge_look = ${JSON.stringify(look)}::text::json
       where org_id = ${id}`
-    const after = await readSettings(tx, id)
+    const after = await readBadgeSettings(tx, id)
     const badges = change.tokenHash ? { ...after, new_token: true } : after
     if (!Bun.deepEquals(badges, before)) {
       await recordEntries(tx, id, actor, [{ action: 'organization.updated', details: { ids: [id], badges } }])
@@ -115,7 +115,8 @@ export async function updateBadges(
   })
 }
 
-async function readSettings(tx: ISql, orgId: string): Promise<BadgeSettings> {
+/** The organization's badge settings. */
+export async function readBadgeSettings(tx: ISql, orgId: string): Promise<BadgeSettings> {
   const [row] = await tx<{ visibility: 'public' | 'private'; token: boolean; look: BadgeLook }[]>`
     select
       case when o.badges_public then 'public' else 'private' end as visibility,

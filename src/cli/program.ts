@@ -9,7 +9,7 @@ import { addOrg } from './accounts/org.ts'
 import { addReport } from './accounts/report.ts'
 import { actionsOf, type ProcessContext } from './command/context.ts'
 import { printError, printMessage } from './command/output.ts'
-import { isCommon, settingOptions } from './command/settings.ts'
+import { isShownFor, settingOptions } from './command/settings.ts'
 import { addData } from './data/commands.ts'
 import { addOperations } from './operations/commands.ts'
 import { addServers } from './serve/commands.ts'
@@ -30,7 +30,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
  * printed on standard error in one line; the stack only at LOG_LEVEL=debug.
  */
 export async function runCommandLine(args: readonly string[], started: ProcessContext): Promise<number> {
-  const program = buildProgram(started)
+  const program = buildProgram(started, args.includes('--json'))
   try {
     await program.parseAsync(args, { from: 'user' })
     return 0
@@ -48,16 +48,17 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
   }
 }
 
-/** Every command with its options; the code of a command is loaded when it runs. */
-function buildProgram(started: ProcessContext): Command {
+/** Every command with its options; the code of a command is loaded when it runs. `json`: how --version prints. */
+function buildProgram(started: ProcessContext, json: boolean): Command {
   const program = new Command('cloud-analytics')
-  const common = (command: Command) => (command === program ? [] : program.options.filter(isCommon))
+  const shown = (command: Command) =>
+    command === program ? [] : program.options.filter((option) => isShownFor(command.name(), option))
   program
     .description('Analytics of AI coding sessions: quality, cost and security, in one executable.')
-    .version(VERSION, '-V, --version', 'print the version')
+    .version(json ? JSON.stringify({ version: VERSION }) : VERSION, '-V, --version', 'print the version')
     .option('--json', 'answer with exactly one JSON document on standard output')
     .showHelpAfterError('(--help shows how it is used)')
-    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: common })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: shown })
     .addHelpText('after', EXAMPLES)
     .exitOverride()
   for (const option of settingOptions()) program.addOption(option)

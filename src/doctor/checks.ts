@@ -88,7 +88,7 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
       return { status: 'ok', message: `agree with the sessions of ${organizations.length} organizations` }
     return {
       status: 'fail',
-      message: `differ from the sessions: ${wrong.join(', ')}; doctor --rebuild-rollups mends them`,
+      message: `differ from the sessions: ${wrong.join(', ')}; doctor --repair mends them`,
     }
   })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
+import { flagOf, SETTINGS } from '../../src/config.ts'
 import { run, runJson, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -19,6 +20,7 @@ afterAll(() => database.drop())
 test('version, and help with examples', async () => {
   expect((await run(['version'], env)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   expect(await runJson(['version'], env)).toEqual({ version: expect.any(String) })
+  expect(await runJson(['--version'], env)).toEqual({ version: expect.any(String) })
   const help = await run(['key', 'create', '--help'], env)
   expect(help.code).toBe(0)
   expect(help.stdout).toContain('cloud-analytics key create --org acme')
@@ -34,6 +36,32 @@ test('version, and help with examples', async () => {
     /--store-content <value>\s+true keeps prompts and answers that are sent \(false\)\n/,
   )
 })
+
+test('the help of serve and demo shows every setting that they use', async () => {
+  const serve = (await run(['serve', '--help'], env)).stdout
+  for (const { name } of SETTINGS) expect(serve).toContain(`${flagOf(name)} `)
+  const demo = (await run(['demo', '--help'], env)).stdout
+  expect(demo).toContain('--port ')
+  expect(demo).not.toContain('--data-dir ')
+})
+
+test.each([
+  ['servee', 'serve'],
+  ['kye list', 'key'],
+  ['org lst', 'list'],
+])('for %j the command %s is suggested', async (typed, meant) => {
+  const { code, stderr } = await run(typed.split(' '), env)
+  expect(code).toBe(2)
+  expect(stderr).toContain(`(Did you mean ${meant}`)
+})
+
+test.each(['orgs list', 'keys list', 'members list', 'budgets show', 'reports list', 'webhooks list'])(
+  'the plural works too: %s',
+  async (typed) => {
+    const about = typed.startsWith('orgs') ? [] : ['--org', 'acme']
+    expect((await run([...typed.split(' '), ...about], env)).code).toBe(0)
+  },
+)
 
 const WRONG_USAGE: [string, string[]][] = [
   ['an unknown command', ['org', 'destroy']],
@@ -155,6 +183,26 @@ test('organizations are made, listed and changed', async () => {
   expect((await run(['org', 'list'], env)).stdout).toContain('cloud_enterprise')
 })
 
+test('an organization is shown with its badges and what it has', async () => {
+  const made = await runJson(
+    ['org', 'create', '--slug', 'shown', '--name', 'Shown', '--plan', 'cloud_pro'],
+    env,
+  )
+  await runJson(['org', 'update', 'shown', '--badges', 'public'], env)
+  await runJson(['key', 'create', '--org', 'shown', '--name', 'k', '--scopes', 'read'], env)
+  const session = { type: 'session', id: 'sess_shown', project_name: 'p', created_at: '2026-01-02T03:04:05Z' }
+  await runJson(['import', '-', '--org', 'shown'], env, JSON.stringify(session))
+  const shown = await runJson(['org', 'show', 'shown'], env)
+  expect(shown).toMatchObject({
+    ...made,
+    badges: { visibility: 'public' },
+    sessions: 1,
+    members: 0,
+    keys: 1,
+  })
+  expect((await run(['org', 'show', 'nobody'], env)).code).toBe(1)
+})
+
 test('a key is shown once, listed without its secret, and revoked', async () => {
   const wanted = ['--name', 'ci', '--scopes', 'read,write', '--expires', '2099-01-31']
   const made = await runJson(['key', 'create', '--org', 'acme', ...wanted], env)
@@ -206,6 +254,30 @@ test('a budget holds from its month on', async () => {
   expect((await run(['export', '--org', 'acme'], env)).stdout).toContain(
     '{"type":"budget","month":"2026-11","limit":99.5}',
   )
+  expect(await runJson(['budget', 'show', '--org', 'acme'], env)).toEqual([
+    { month: '2026-11', limit: 99.5, currency: 'USD' },
+  ])
+})
+
+test('reports are listed, newest first', async () => {
+  const generate = (from: string) =>
+    runJson(
+      ['report', 'generate', '--org', 'acme', '--type', 'soc2', '--from', from, '--to', '2026-03-31'],
+      env,
+    )
+  const first = await generate('2026-01-01')
+  const second = await generate('2026-02-01')
+  expect(await runJson(['report', 'list', '--org', 'acme'], env)).toEqual([second, first])
+})
+
+test('an import of nothing but garbage fails, after it has said why', async () => {
+  const args = ['import', '-', '--org', 'acme', '--json']
+  const { code, stdout, stderr } = await run(args, env, 'no record\n{"type":"wish"}\n')
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({ received: 2, skipped: 2 })
+  expect(stderr).toContain('line 1: ')
+  const mixed = 'garbage\n{"type":"budget","month":"2031-01","limit":5}\n'
+  expect((await run(args, env, mixed)).code).toBe(0)
 })
 
 test(
@@ -223,7 +295,7 @@ test(
     expect(report.checks.filter(({ status }) => status === 'fail').map(({ name }) => name)).toEqual([
       'rollups',
     ])
-    expect(await runJson(['doctor', '--rebuild-rollups'], env)).toMatchObject({ ok: true })
+    expect(await runJson(['doctor', '--repair'], env)).toMatchObject({ ok: true })
     expect(await runJson(['migrate'], env)).toEqual({ applied: [] })
   },
   SLOW_MS,

@@ -1,14 +1,22 @@
 import type { Command } from 'commander'
+import { listBudgets } from '../../cost/export.ts'
 import { isDate } from '../../dates.ts'
 import { OperatorError } from '../../errors.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { printResult } from '../command/output.ts'
+import { printResult, table } from '../command/output.ts'
 
 /** `budget` */
 export function addBudget(program: Command, action: Actions): void {
-  program
+  const budget = program
     .command('budget')
+    .alias('budgets')
     .description('the monthly limit of an organization')
+  budget
+    .command('show')
+    .description('show the limits and the month from which each holds')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .action(action(show))
+  budget
     .command('set')
     .description('set the limit from a month on')
     .requiredOption('--org <slug>', 'slug of the organization')
@@ -16,6 +24,11 @@ export function addBudget(program: Command, action: Actions): void {
     .option('--month <month>', 'first month it holds for, as 2026-11 (this month)')
     .addHelpText('after', '\nExample:\n  cloud-analytics budget set --org acme --limit 2500 --month 2026-11')
     .action(action(set))
+}
+
+async function show(context: Context, { org }: { org: string }): Promise<void> {
+  const budgets = await withOrganization(context, org, listBudgets)
+  await printResult(context.json, budgets, table(budgets, ['month', 'limit', 'currency'], 'no budget'))
 }
 
 async function set(

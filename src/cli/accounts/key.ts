@@ -8,7 +8,7 @@ const COLUMNS = ['id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_
 
 /** `key` */
 export function addKey(program: Command, action: Actions): void {
-  const key = program.command('key').description('API keys')
+  const key = program.command('key').alias('keys').description('API keys')
   key
     .command('create')
     .description('make an API key; it is shown once')

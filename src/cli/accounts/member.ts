@@ -11,7 +11,7 @@ const COLUMNS = ['id', 'email', 'display_name', 'role', 'joined_at'] as const
 
 /** `member` */
 export function addMember(program: Command, action: Actions): void {
-  const member = program.command('member').description('members of an organization')
+  const member = program.command('member').alias('members').description('members of an organization')
   member
     .command('add')
     .description('add a member, or change the one with this address')

@@ -1,7 +1,14 @@
 import type { Command } from 'commander'
 import { PLANS } from '../../config.ts'
 import { OperatorError } from '../../errors.ts'
-import { createOrganization, listOrganizations, updateOrganization } from '../../organizations/queries.ts'
+import { listKeys } from '../../keys/queries.ts'
+import {
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+  updateOrganization,
+} from '../../organizations/queries.ts'
+import { listMembers } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withDatabase } from '../command/context.ts'
 import { printResult, table } from '../command/output.ts'
@@ -10,7 +17,7 @@ const COLUMNS = ['id', 'slug', 'name', 'plan', 'created_at'] as const
 
 /** `org` */
 export function addOrg(program: Command, action: Actions): void {
-  const org = program.command('org').description('organizations')
+  const org = program.command('org').alias('orgs').description('organizations')
   org
     .command('create')
     .description('make an organization')
@@ -23,6 +30,10 @@ export function addOrg(program: Command, action: Actions): void {
     )
     .action(action(create))
   org.command('list').description('list the organizations').action(action(list))
+  org
+    .command('show <slug>')
+    .description('show an organization: plan, badges, how much it has')
+    .action(action(show))
   org
     .command('update <slug>')
     .description('change an organization')
@@ -57,6 +68,29 @@ async function create(
 async function list(context: Context): Promise<void> {
   const organizations = [...(await withDatabase(context, listOrganizations))]
   await printResult(context.json, organizations, table(organizations, COLUMNS, 'no organizations'))
+}
+
+async function show(context: Context, _options: object, [slug]: [string, ...string[]]): Promise<void> {
+  const { readBadgeSettings } = await import('../../badges/queries.ts')
+  const { countSessions } = await import('../../sessions/export.ts')
+  const shown = await withDatabase(context, async (sql) => {
+    const organization = await getOrganization(sql, slug)
+    const { id } = organization
+    const [badges, sessions, members, keys] = await Promise.all([
+      readBadgeSettings(sql, id),
+      countSessions(sql, id),
+      listMembers(sql, id),
+      listKeys(sql, id),
+    ])
+    return { ...organization, badges, sessions, members: members.length, keys: keys.length }
+  })
+  const { badges, sessions, members, keys } = shown
+  const lines = [
+    `organization ${shown.slug} (${shown.id}): ${shown.name}, ${shown.plan}, since ${shown.created_at}`,
+    `badges: ${badges.visibility}`,
+    `${sessions} sessions, ${members} members, ${keys} keys`,
+  ]
+  await printResult(context.json, shown, lines.join('\n'))
 }
 
 async function update(

@@ -1,15 +1,24 @@
 import type { Command } from 'commander'
-import { findReport } from '../../audit/report-queries.ts'
+import { findReport, listReports } from '../../audit/report-queries.ts'
 import { OperatorError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { printResult } from '../command/output.ts'
+import { printResult, table } from '../command/output.ts'
+
+const COLUMNS = ['id', 'report_type', 'from', 'to', 'generated_at', 'total'] as const
 
 /** `report` */
 export function addReport(program: Command, action: Actions): void {
-  program
+  const report = program
     .command('report')
+    .alias('reports')
     .description('compliance reports from the audit log')
+  report
+    .command('list')
+    .description("list an organization's reports, newest first")
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .action(action(list))
+  report
     .command('generate')
     .description('make a report of a period; GET /v1/audit/report answers with the newest')
     .requiredOption('--org <slug>', 'slug of the organization')
@@ -21,6 +30,11 @@ export function addReport(program: Command, action: Actions): void {
       '\nExample:\n  cloud-analytics report generate --org acme --type soc2 --from 2026-01-01 --to 2026-03-31',
     )
     .action(action(generate))
+}
+
+async function list(context: Context, { org }: { org: string }): Promise<void> {
+  const reports = [...(await withOrganization(context, org, listReports))]
+  await printResult(context.json, reports, table(reports, COLUMNS, 'no reports'))
 }
 
 async function generate(

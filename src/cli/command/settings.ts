@@ -10,6 +10,13 @@ export const settingOptions = (): Option[] =>
     new Option(`${flagOf(name)} <value>`, help).helpGroup('Settings, each also an environment variable:'),
   )
 
-/** Whether the help of every command shows this option of the program. */
-export const isCommon = (option: Option): boolean =>
-  option.long === '--json' || COMMON.some((name) => flagOf(name) === option.long)
+/** The settings that `demo` does not use: its database is of its own. */
+const NOT_OF_DEMO: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL']
+
+/** Whether the help of the command shows this option of the program: `serve` and `demo` use all settings. */
+export function isShownFor(command: string, option: Option): boolean {
+  const isOneOf = (names: readonly SettingName[]) => names.some((name) => flagOf(name) === option.long)
+  if (command === 'serve') return option.long !== '--version'
+  if (command === 'demo') return option.long !== '--version' && !isOneOf(NOT_OF_DEMO)
+  return option.long === '--json' || isOneOf(COMMON)
+}

@@ -1,3 +1,4 @@
+import { OperatorError } from '../../errors.ts'
 import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import { type Line, MAX_LINE_BYTES } from '../../split-lines.ts'
@@ -47,6 +48,8 @@ export async function importRecords(context: Context, path: string, org: string)
   const { created, updated, unchanged } = counts
   const text = `${received} records: ${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} skipped`
   await printResult(context.json, { received, created, updated, unchanged, skipped }, text)
+  if (received > 0 && skipped === received)
+    throw new OperatorError(`${path} has no record that could be taken in`)
 }
 
 async function addLine(

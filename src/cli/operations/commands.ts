@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { VERSION } from '../../version.ts'
 import type { Actions } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
@@ -17,17 +17,18 @@ export function addOperations(program: Command, action: Actions): void {
   program
     .command('doctor')
     .description('check settings, database, rollups, worker and disk')
-    .option('--rebuild-rollups', 'first write the rollups anew from the sessions')
+    .option('--repair', 'first write the rollups anew from the sessions')
+    .addOption(new Option('--rebuild-rollups', 'the former name of --repair').hideHelp())
     .action(
-      action(async (context, { rebuildRollups }: { rebuildRollups?: true }) => {
+      action(async (context, { repair, rebuildRollups }: { repair?: true; rebuildRollups?: true }) => {
         const { doctor } = await import('./doctor.ts')
-        await doctor(context, rebuildRollups === true)
+        await doctor(context, repair === true || rebuildRollups === true)
       }),
     )
   program
     .command('health')
     .description('ask a running server whether it is well; for container probes')
-    .option('--url <url>', "the server's address (http://HOST:PORT of the settings)")
+    .option('--url <url>', "the server's address (that on DATA_DIR, or http://HOST:PORT)")
     .addHelpText('after', '\nExample:\n  cloud-analytics health --url http://127.0.0.1:8080')
     .action(
       action(async (context, { url }: { url?: string }) => {

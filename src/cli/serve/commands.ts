@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { OperatorError } from '../../errors.ts'
 import { contextOf, type ProcessContext } from '../command/context.ts'
 
 /** `serve` and `demo`. */
@@ -14,10 +13,8 @@ export function addServers(program: Command, started: ProcessContext): void {
       '\nWith --json one line is printed when the server answers: { "url", "pid" }.\n\nExample:\n  cloud-analytics serve --host 0.0.0.0 --port 8080',
     )
     .action(async function (this: Command) {
-      const [unknown] = this.args
-      if (unknown !== undefined) {
-        throw new OperatorError(`unknown command ${JSON.stringify(unknown)} (--help lists the commands)`, 2)
-      }
+      // prints what commander says of an unknown command, with the one that may be meant
+      if (this.args.length > 0) (program as Command & { unknownCommand(): never }).unknownCommand()
       const { serve } = await import('./serve.ts')
       await serve(contextOf(this, started))
     })

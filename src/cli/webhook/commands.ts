@@ -15,7 +15,10 @@ const secretOf = ({ env }: Context, given: string | undefined): string | null =>
 
 /** `webhook`: registered endpoints and their deliveries, and tools for the author of a receiver. */
 export function addWebhooks(program: Command, action: Actions, started: ProcessContext): void {
-  const webhook = program.command('webhook').description('webhook endpoints, their deliveries, and receivers')
+  const webhook = program
+    .command('webhook')
+    .alias('webhooks')
+    .description('webhook endpoints, their deliveries, and receivers')
   addHistory(webhook, action)
   addVerify(webhook, action)
   addListen(webhook, started)
