@@ -106,7 +106,7 @@ export function createApp(deps: AppDeps) {
     checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
   })
   app
-    .use(healthRoutes({ sql, worker }))
+    .use(healthRoutes({ sql, worker, dataDir: config.databaseUrl === null ? config.dataDir : null }))
     .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now }))
     .group('/v1', (group) => group.use(v1()))

@@ -1,4 +1,4 @@
-import { codeOf } from '../errors.ts'
+import { codeOf, messageOf } from '../errors.ts'
 
 /** Errors of the driver, its socket, and PostgreSQL while it starts, stops, fails over or is overloaded. */
 const CODES = new Set([
@@ -37,3 +37,7 @@ export function isConnectionError(error: unknown): boolean {
   // class 08: connection exceptions
   return code !== undefined && (CODES.has(code) || /^08...$/.test(code))
 }
+
+/** Whether PostgreSQL could not write, since its disk or a quota is full. */
+export const isDiskFull = (error: unknown): boolean =>
+  codeOf(error) === '53100' || /No space left on device|Disk quota exceeded/.test(messageOf(error))

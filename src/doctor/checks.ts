@@ -1,8 +1,7 @@
-import { existsSync, statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { AUDIT_TABLES } from '../audit/check.ts'
 import type { Sql } from '../db/client.ts'
 import { type DerivedTable, findDifferences, rebuildTables } from '../db/derived-tables.ts'
+import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { messageOf } from '../errors.ts'
@@ -30,10 +29,6 @@ const TABLES: readonly (readonly DerivedTable[])[] = [
   RISK_TABLES,
   DELIVERY_TABLES,
 ]
-
-const GIB = 2 ** 30
-const MIN_FREE_BYTES = GIB / 10
-const LOW_FREE_BYTES = GIB
 
 /** Runs a check; an error that it throws becomes a failed check. */
 export async function check(name: string, run: () => Promise<Omit<Check, 'name'>>): Promise<Check> {
@@ -95,11 +90,8 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
 /** Checks that the folder, or the nearest one above it that exists, has free space. */
 export const checkDisk = (folder: string): Promise<Check> =>
   check('disk', async () => {
-    let existing = folder
-    while (!existsSync(existing) && existing !== dirname(existing)) existing = dirname(existing)
-    const { bavail, bsize } = statfsSync(existing)
-    const free = bavail * bsize
-    const message = `${(free / GIB).toFixed(1)} GiB free in ${folder}`
+    const { free } = spaceOf(folder)
+    const message = `${inGib(free)} free in ${folder}`
     if (free < MIN_FREE_BYTES) return { status: 'fail', message }
     return { status: free < LOW_FREE_BYTES ? 'warn' : 'ok', message }
   })

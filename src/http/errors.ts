@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { NotFoundError, ValidationError } from 'elysia'
-import { isConnectionError } from '../db/connection-errors.ts'
+import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
 import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { ErrorBody } from './query.ts'
@@ -8,6 +8,8 @@ import type { ResponseSet } from './responses/response.ts'
 
 const MAX_PROBLEMS = 20
 const UNREACHABLE_RETRY_S = 2
+/** An operator has to free space first. */
+const DISK_FULL_RETRY_S = 60
 /** An unreachable database is logged once in this time, not once for each request. */
 const UNREACHABLE_LOG_MS = 1_000
 
@@ -29,6 +31,11 @@ export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
   let unreachableLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
     const fields = { error, request_id: requestId, method: request.method, path }
+    if (isDiskFull(error)) {
+      log.error('the disk of the database is full', fields)
+      const options = { status: 503, headers: { 'retry-after': String(DISK_FULL_RETRY_S) } }
+      return new ApiError('INTERNAL_ERROR', 'The disk of the database is full; nothing was stored', options)
+    }
     if (!isConnectionError(error)) {
       log.error('a request failed', fields)
       return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')

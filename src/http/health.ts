@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Sql } from '../db/client.ts'
+import { inGib, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { createPing } from '../db/ping.ts'
 import { VERSION } from '../version.ts'
 
@@ -8,6 +9,8 @@ const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
 interface HealthDeps {
   sql: Sql
+  /** The folder of the embedded database; null: it is another server's. */
+  dataDir: string | null
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
 }
@@ -24,8 +27,33 @@ const healthBody = (description: string, example = { status: 'ok', database: 'ok
     { description },
   )
 
-/** `/health`: whether the service can do its work. `/live`: whether the process serves. Without a key. */
-export const healthRoutes = ({ sql, worker }: HealthDeps) => {
+const readyBody = (description: string, disk: string, status: string) =>
+  Type.Object(
+    {
+      status: part('`ready`, or `not ready` when a part fails', status),
+      database: part('`ok`, or what is wrong'),
+      disk: part('`ok`, or what is wrong; always `ok` for a database elsewhere', disk),
+      worker: part('`ok`, or what is wrong'),
+    },
+    { description },
+  )
+
+/** `ok`, or that the file system of the embedded database is about to be full. */
+function diskState(dataDir: string | null): string {
+  if (dataDir === null) return 'ok'
+  try {
+    const { free } = spaceOf(dataDir)
+    return free < MIN_FREE_BYTES ? `almost full: ${inGib(free)} free` : 'ok'
+  } catch {
+    return 'cannot be read'
+  }
+}
+
+/**
+ * Without a key. `/health`: whether the service can do its work. `/ready`: whether requests should be sent to it: also
+ * whether writes have room. `/live`: whether the process serves.
+ */
+export const healthRoutes = ({ sql, worker, dataDir }: HealthDeps) => {
   const pingDatabase = createPing(sql, PING_LIMITS)
   return new Elysia()
     .get(
@@ -43,6 +71,23 @@ export const healthRoutes = ({ sql, worker }: HealthDeps) => {
           503: healthBody('A part fails', { status: 'error', database: 'unreachable' }),
         },
         detail: { summary: 'Whether the service can do its work', tags: ['Service'] },
+      },
+    )
+    .get(
+      '/ready',
+      async ({ set }) => {
+        const parts = { database: await pingDatabase(), disk: diskState(dataDir), worker: worker() }
+        const failing = Object.values(parts).some((part) => part !== 'ok')
+        set.status = failing ? 503 : 200
+        set.headers['cache-control'] = 'no-store'
+        return { status: failing ? 'not ready' : 'ready', ...parts }
+      },
+      {
+        response: {
+          200: readyBody('Requests may be sent', 'ok', 'ready'),
+          503: readyBody('A part fails', 'almost full: 0.0 GiB free', 'not ready'),
+        },
+        detail: { summary: 'Whether requests should be sent to this instance', tags: ['Service'] },
       },
     )
     .get('/live', () => ({ status: 'ok' }), {

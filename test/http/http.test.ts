@@ -173,6 +173,12 @@ describe('/health and /live', () => {
       { status: 'ok', version: expect.any(String), database: 'ok', worker: 'ok' },
     ])
     expect(await (await client(app)('/live')).json()).toEqual({ status: 'ok' })
+    expect(await (await client(app)('/ready')).json()).toEqual({
+      status: 'ready',
+      database: 'ok',
+      disk: 'ok',
+      worker: 'ok',
+    })
   })
 
   test('/health is 503 and names the failing part', async () => {
@@ -187,6 +193,7 @@ describe('/health and /live', () => {
       503,
       { database: 'unreachable', worker: 'ok' },
     ])
+    expect((await client(testApp(sql))('/ready')).status).toBe(503)
     expect((await client(testApp(sql))('/live')).status).toBe(200)
     await sql.end()
   })
