@@ -108,7 +108,7 @@ export function createApp(deps: AppDeps) {
   app
     .use(healthRoutes({ sql, worker, dataDir: config.databaseUrl === null ? config.dataDir : null }))
     .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
-    .use(badgeRoutes({ sql, config, now }))
+    .use(badgeRoutes({ sql, config, now, cache }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
   const route = app.fetch

@@ -1,14 +1,16 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
-import { dateOf } from '../dates.ts'
+import { addDays, dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
 import { setLimitHeaders } from '../http/admission.ts'
+import { targetOf } from '../http/lifecycle.ts'
 import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
+import type { Decision } from '../http/rate-limit.ts'
 import { etagOf, matchesEtag, type ResponseHeaders } from '../http/responses/response.ts'
-import { createBadgeCache } from './badge-cache.ts'
+import { type CachedResponse, keyOf, type ResponseCache } from '../http/responses/response-cache.ts'
 import {
   BADGE_KINDS,
   type Badge,
@@ -28,6 +30,8 @@ const BADGES_A_MINUTE = 600
 /** How long caches, and we ourselves, may show a badge while its source fails. */
 const STALE_IF_ERROR_S = 86_400
 const CACHE_CONTROL = `public, max-age=${CACHE_S}, s-maxage=${CACHE_S}, stale-if-error=${STALE_IF_ERROR_S}`
+/** Where the badges are. */
+const PREFIX = '/api/badge/'
 /** The form of an organization's slug. */
 const SLUG = /^[a-z0-9-]{1,63}$/
 
@@ -50,6 +54,7 @@ interface BadgeDeps {
   sql: Sql
   config: Pick<Config, 'trustProxy'>
   now: () => Date
+  cache: ResponseCache
 }
 
 interface Format {
@@ -78,22 +83,29 @@ export const badgeRoutes = (deps: BadgeDeps) => {
   const find = createFinder(deps)
   const limiter = createAddressLimiter(deps.now, BADGES_A_MINUTE)
   const read = queryReader(BadgeQuery)
-  const routes = new Elysia().derive({ as: 'local' }, ({ request, set, server }) => {
-    const peer = server?.requestIP(request)?.address
-    const forwarded = request.headers.get('x-forwarded-for')
-    const decision = limiter.take(clientAddress(peer, forwarded, deps.config.trustProxy))
-    setLimitHeaders(set.headers as ResponseHeaders, decision)
-    Object.assign(set.headers, EMBED_HEADERS)
-    return { admitted: decision.admitted }
-  })
+  // Before routing, so that a response without a route (404, 405) counts and carries the limit's headers, too. The
+  // context is given to no function: see http/lifecycle.ts.
+  const routes = new Elysia()
+    .decorate('badgeLimit', undefined as Decision | undefined)
+    .onRequest((context) => {
+      const { request, set, server } = context
+      if (!targetOf(request.url).startsWith(PREFIX)) return
+      const peer = server?.requestIP(request)?.address
+      const forwarded = request.headers.get('x-forwarded-for')
+      const decision = limiter.take(clientAddress(peer, forwarded, deps.config.trustProxy))
+      context.badgeLimit = decision
+      setLimitHeaders(set.headers as ResponseHeaders, decision)
+      Object.assign(set.headers, EMBED_HEADERS)
+    })
   for (const kind of BADGE_KINDS) {
     for (const format of [SVG, JSON_FOR_SHIELDS]) {
       routes.get(
-        `/api/badge/:org_slug/${kind}${format.suffix}`,
-        async ({ params, query, request, set, admitted }) => {
+        `${PREFIX}:org_slug/${kind}${format.suffix}`,
+        async ({ params, query, request, set, badgeLimit }) => {
+          const admitted = badgeLimit?.admitted !== false
           const badge = await find(params.org_slug, kind, query, admitted)
           // Beyond the limit `unknown` may stand for an existing badge: no cache may keep it.
-          set.headers['cache-control'] = badge !== undefined || admitted ? CACHE_CONTROL : 'no-store'
+          set.headers['cache-control'] = badge !== null || admitted ? CACHE_CONTROL : 'no-store'
           const text = format.show(badge ?? unknownBadge(kind), query)
           const etag = etagOf(text)
           set.headers.etag = etag
@@ -127,29 +139,35 @@ const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => (
   },
 })
 
-/** Finds a badge: in the database, or the last one found for clients beyond the limit or while the database is unreachable. */
-function createFinder({ sql, now }: BadgeDeps) {
-  const cache = createBadgeCache(() => performance.now())
+const badgeIn = (response: CachedResponse | undefined): Badge | null =>
+  response === undefined ? null : JSON.parse(new TextDecoder().decode(response.body))
+
+/**
+ * Finds a badge, null for one that is not shown: the current one, or the last one shown for clients beyond the limit or
+ * while the database is unreachable. What is not shown is not kept: then the response time does not reveal whether there
+ * is such an organization.
+ */
+function createFinder({ sql, now, cache }: BadgeDeps) {
   return async (slug: string, kind: BadgeKind, query: BadgeQuery, admitted: boolean) => {
-    if (!SLUG.test(slug)) return undefined
+    if (!SLUG.test(slug)) return null
     const { days = DEFAULT_DAYS, project, token } = query
     const tokenHash = token === undefined ? null : hashToken(token)
-    const key = JSON.stringify([
-      slug,
-      kind,
-      days,
-      project,
-      tokenHash && Buffer.from(tokenHash).toString('hex'),
-    ])
-    if (!admitted) return cache.get(key, CACHE_S * 1000)
+    const today = dateOf(now())
+    const keyOn = (day: string) => keyOf('badge', { kind, days, project, token: tokenHash?.toHex(), day })
+    const last = (maxAgeMs: number) =>
+      [today, addDays(today, -1)].map((day) => cache.last(slug, keyOn(day), maxAgeMs)).find(Boolean)
+    if (!admitted) return badgeIn(last(CACHE_S * 1000))
     try {
-      return await cache.load(key, () =>
-        findBadge(sql, { slug, kind, tokenHash, today: dateOf(now()), days, project }),
-      )
+      const response = await cache.respond(slug, {
+        key: () => keyOn(today),
+        compute: async () => (await findBadge(sql, { slug, kind, tokenHash, today, days, project })) ?? null,
+        keeps: (badge) => badge !== null,
+      })
+      return badgeIn(response)
     } catch (error) {
-      const last = isConnectionError(error) ? cache.get(key, STALE_IF_ERROR_S * 1000) : undefined
-      if (last === undefined) throw error
-      return last
+      const shown = isConnectionError(error) ? last(STALE_IF_ERROR_S * 1000) : undefined
+      if (shown === undefined) throw error
+      return badgeIn(shown)
     }
   }
 }

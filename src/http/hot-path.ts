@@ -5,20 +5,13 @@ import type { CachedResponse, ResponseCache, ResponseSource } from './responses/
 // A GET that was answered from the response cache before needs no router, no validation and no handler: its URL says
 // which response it is. Only the key, the scope, the limit and the version are checked, as on every request.
 
-/** URLs remembered; the one that was added first is forgotten first. */
-const MAX_URLS = 20_000
 /** A longer one is left to the routes. */
 const MAX_URL_LENGTH = 512
-
-interface Known {
-  scope: Scope
-  source: ResponseSource
-}
 
 /** A request that the cache may answer: who asks and for which response. */
 interface Recognized {
   access: Access
-  known: Known
+  source: ResponseSource
 }
 
 /** What came of a recognized request. */
@@ -40,31 +33,29 @@ export function createHotPath(
   cache: ResponseCache,
   check: (admitted: Admitted) => void,
 ): HotPath {
-  const urls = new Map<string, Known>()
   return {
     recognize(request, target) {
       if (request.method !== 'GET') return undefined
       const access = admission.recognize(request)
       if (access === undefined) return undefined
-      const known = urls.get(`${access.orgId} ${target}`)
-      return known !== undefined && grants(access.scopes, known.scope) ? { access, known } : undefined
+      const known = cache.findUrl(`${access.orgId} ${target}`)
+      return known !== undefined && grants(access.scopes, known.scope)
+        ? { access, source: known.source }
+        : undefined
     },
-    async respond({ access, known }) {
+    async respond({ access, source }) {
       const counted = admission.count(access)
       const admitted = counted instanceof Promise ? await counted : counted
       try {
         check(admitted)
-        const response = await cache.respond(access.orgId, known.source)
+        const response = await cache.respond(access.orgId, source)
         return { admitted, response }
       } catch (error) {
         return { admitted, error }
       }
     },
-    remember(orgId, target, scope, { source, isKept }) {
-      const name = `${orgId} ${target}`
-      if (!isKept || target.length > MAX_URL_LENGTH || urls.has(name)) return
-      if (urls.size >= MAX_URLS) urls.delete(urls.keys().next().value ?? name)
-      urls.set(name, { scope, source })
+    remember(orgId, target, scope, response) {
+      if (target.length <= MAX_URL_LENGTH) cache.addUrl(`${orgId} ${target}`, scope, response)
     },
   }
 }

@@ -27,7 +27,7 @@ const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
 const HOST_START = 7
 
 /** The path and query of a URL. */
-const targetOf = (url: string): string => url.slice(url.indexOf('/', HOST_START))
+export const targetOf = (url: string): string => url.slice(url.indexOf('/', HOST_START))
 
 function pathOf(url: string): string {
   const start = url.indexOf('/', HOST_START)

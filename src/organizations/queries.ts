@@ -111,11 +111,31 @@ export async function updateOrganization(
   })
 }
 
-/** The version of each of these organizations' data; every transaction that writes an organization's data moves it. */
-export async function findVersions(sql: Sql, orgIds: readonly string[]): Promise<Map<string, string>> {
-  const rows = await sql<{ org_id: string; version: string }[]>`
-    select l.org_id, l.version
-    from org_locks l
-    where l.org_id = any(${[...orgIds]}::text[])`
-  return new Map(rows.map((row) => [row.org_id, row.version]))
+/** An organization's id; its slug has no `_`. */
+const isOrgId = (owner: string): boolean => owner.startsWith('org_')
+
+/**
+ * The version of the data of each of these organizations, named by id or by slug; every transaction that writes an
+ * organization's data moves it. By what they were named with; those that do not exist are left out.
+ */
+export async function findVersions(sql: Sql, owners: readonly string[]): Promise<Map<string, string>> {
+  const ids = owners.filter(isOrgId)
+  const slugs = owners.filter((owner) => !isOrgId(owner))
+  const byId =
+    ids.length === 0
+      ? []
+      : sql<{ owner: string; version: string }[]>`
+          select l.org_id as owner, l.version
+          from org_locks l
+          where l.org_id = any(${ids}::text[])`
+  const bySlug =
+    slugs.length === 0
+      ? []
+      : sql<{ owner: string; version: string }[]>`
+          select o.slug as owner, l.version
+          from org_locks l
+          join organizations o on o.org_id = l.org_id
+          where o.slug = any(${slugs}::text[])`
+  const rows = await Promise.all([byId, bySlug])
+  return new Map(rows.flat().map((row) => [row.owner, row.version]))
 }

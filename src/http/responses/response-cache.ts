@@ -1,4 +1,5 @@
 import { JsonText } from '../../json-text.ts'
+import type { Scope } from '../../keys/model.ts'
 import { etagOf } from './response.ts'
 import type { ReadVersion } from './versions.ts'
 
@@ -7,17 +8,34 @@ import type { ReadVersion } from './versions.ts'
 // response from memory only when the version read after the request arrived is the response's. So what any instance has
 // acknowledged is in the next response of every instance, and nothing has to be invalidated.
 
-/** What an entry takes besides its text: the maps' slots, the objects and the headers. */
+/** What an entry takes besides its bytes and texts: slots of maps, objects, closures and the ETag. */
 const OVERHEAD_BYTES = 1_024
-/** Hashes of names that were asked for at least once; the one that was added first is forgotten first. */
-const MAX_NOTED = 50_000
+/** How often a name is held: as the entry's, as the source's key, and as the parameters that the key was made from. */
+const NAME_COPIES = 3
+/** What a URL takes besides its text. */
+const URL_OVERHEAD_BYTES = 256
+/** URLs of one response: below /v1 and /api/v1, with parameters in another order, with defaults written out. */
+const MAX_URLS_EACH = 16
+/** Places for hashes of names that were asked for at least once; another name with the same place takes it. */
+const NOTED_PLACES = 2 ** 16
+
+/** What a source computes: JSON as text, or a value that becomes JSON. */
+type Computed = JsonText | object | null
 
 /** Which response it is, and how it is computed. */
 export interface ResponseSource {
   /** Route and parameters, and the UTC day where the response depends on it. */
   key(): string
   /** From the database. */
-  compute(): Promise<JsonText | object>
+  compute(): Promise<Computed>
+  /** Whether a value is kept, by the first request already. Absent: each is kept from the second request on. */
+  keeps?(value: Computed): boolean
+}
+
+/** Which response a URL is, for whoever of the organization has the scope. */
+export interface KnownUrl {
+  scope: Scope
+  source: ResponseSource
 }
 
 /** The source of a response that depends on nothing but its parameters and the organization's data. */
@@ -43,123 +61,165 @@ export class CachedResponse {
     /** JSON, in UTF-8. */
     readonly body: Uint8Array<ArrayBuffer>,
     readonly etag: string,
-    readonly version: string,
-    /** The organization and the key, under which it is kept. */
+    /** Of the owner's data; undefined where there is none, or it was not read. */
+    readonly version: string | undefined,
+    /** The owner and the key, under which it is kept. */
     readonly name: string,
     readonly source: ResponseSource,
   ) {}
-
-  /** False where it was computed for one request alone. */
-  get isKept(): boolean {
-    return this.version !== ''
-  }
 }
 
 export interface ResponseCache {
   /**
-   * The source's response as of some moment after the call: computed when none with the organization's version is kept,
-   * once for all requests that wait for it. Rejects when it cannot be computed or the version cannot be read.
+   * The source's response as of some moment after the call: computed when none with the version of `owner` is kept, once
+   * for all requests that wait for it. Rejects when it cannot be computed or the version cannot be read. `owner` is an
+   * organization's id or slug; without a version, which is no organization's, every response is computed.
    */
-  respond(orgId: string, source: ResponseSource): Promise<CachedResponse>
+  respond(owner: string, source: ResponseSource): Promise<CachedResponse>
+  /** What is kept under the key, whatever its version, if it was current at most `maxAgeMs` ago. */
+  last(owner: string, key: string, maxAgeMs: number): CachedResponse | undefined
   /** Adds to what an entry takes: a compressed body was kept with it. */
   grow(response: CachedResponse, bytes: number): void
+  /** Remembers that `url` is this response, as long as that is kept. */
+  addUrl(url: string, scope: Scope, response: CachedResponse): void
+  findUrl(url: string): KnownUrl | undefined
   /** Bytes taken, and responses kept. */
   size(): { bytes: number; responses: number }
 }
 
+interface Entry {
+  response: CachedResponse
+  /** All that it takes, and what of that its URLs take. */
+  bytes: number
+  urlBytes: number
+  urls: string[]
+  /** When it was last known to be current, by a monotonic clock. */
+  currentAtMs: number
+}
+
 interface Computation {
-  version: string
+  version: string | undefined
   response: Promise<CachedResponse>
 }
 
-async function computed(name: string, version: string, source: ResponseSource): Promise<CachedResponse> {
-  const value = await source.compute()
+function responseOf(name: string, version: string | undefined, source: ResponseSource, value: Computed) {
   const text = value instanceof JsonText ? value.text : JSON.stringify(value)
   return new CachedResponse(new TextEncoder().encode(text), etagOf(text), version, name, source)
 }
 
-const hashOf = (name: string): bigint => Bun.hash.xxHash3(name)
-
 /** Keeps nothing: every response is computed. */
 const NO_CACHE: ResponseCache = {
-  respond: (_orgId, source) => computed('', '', source),
+  respond: async (_owner, source) => responseOf('', undefined, source, await source.compute()),
+  last: () => undefined,
   grow: () => {},
+  addUrl: () => {},
+  findUrl: () => undefined,
   size: () => ({ bytes: 0, responses: 0 }),
 }
 
-/** Keeps the responses used last, up to `maxBytes`; none with 0. */
+/** Keeps the responses used last, up to `maxBytes` with all that is held for them; none with 0. */
 export function createResponseCache(readVersion: ReadVersion, maxBytes: number): ResponseCache {
   if (maxBytes === 0) return NO_CACHE
   /** In the order of their last use. */
-  const kept = new Map<string, CachedResponse>()
-  const sizes = new Map<string, number>()
+  const entries = new Map<string, Entry>()
+  const urls = new Map<string, KnownUrl>()
   const computing = new Map<string, Computation>()
-  const noted = new Set<bigint>()
+  const noted = new Uint32Array(NOTED_PLACES)
   let bytes = 0
 
-  const drop = (name: string) => {
-    kept.delete(name)
-    bytes -= sizes.get(name) ?? 0
-    sizes.delete(name)
+  /** Whether the name was noted before; notes it. */
+  const isNoted = (name: string): boolean => {
+    const hash = Bun.hash.xxHash32(name)
+    const place = hash % NOTED_PLACES
+    if (noted[place] === hash) return true
+    noted[place] = hash
+    return false
   }
-  const shrink = () => {
-    for (const name of kept.keys()) {
+  const drop = (name: string, entry: Entry) => {
+    entries.delete(name)
+    bytes -= entry.bytes
+    for (const url of entry.urls) urls.delete(url)
+  }
+  const forget = (name: string) => {
+    const entry = entries.get(name)
+    if (entry !== undefined) drop(name, entry)
+  }
+  const grow = (entry: Entry, more: number) => {
+    entry.bytes += more
+    bytes += more
+    for (const [name, oldest] of entries) {
       if (bytes <= maxBytes) return
-      drop(name)
+      drop(name, oldest)
     }
   }
   const keep = (name: string, response: CachedResponse) => {
-    drop(name)
-    const size = response.body.length + 2 * name.length + OVERHEAD_BYTES
-    if (size > maxBytes) return
-    kept.set(name, response)
-    sizes.set(name, size)
-    bytes += size
-    shrink()
+    const old = entries.get(name)
+    const { urlBytes, urls: known } = old ?? { urlBytes: 0, urls: [] }
+    const size = response.body.length + NAME_COPIES * name.length + OVERHEAD_BYTES + urlBytes
+    if (old !== undefined) {
+      if (size > maxBytes) return drop(name, old)
+      entries.delete(name)
+      bytes -= old.bytes
+    } else if (size > maxBytes) return
+    const entry = { response, bytes: 0, urlBytes, urls: known, currentAtMs: performance.now() }
+    entries.set(name, entry)
+    grow(entry, size)
   }
-
-  const note = (hash: bigint) => {
-    if (noted.size >= MAX_NOTED) for (const first of noted.values()) if (noted.delete(first)) break
-    noted.add(hash)
+  const compute = async (name: string, version: string | undefined, source: ResponseSource) => {
+    const value = await source.compute()
+    const response = responseOf(name, version, source, value)
+    if (version !== undefined && source.keeps?.(value) !== false) keep(name, response)
+    else if (source.keeps !== undefined) forget(name)
+    return response
   }
 
   return {
-    async respond(orgId, source) {
-      const name = `${orgId} ${source.key()}`
+    async respond(owner, source) {
+      const name = `${owner} ${source.key()}`
       // What is asked for once is computed, which is fresh by itself, and not kept: half of the time of such a request
       // would go into reading the version, and filters that nobody asks for again would displace what is in use.
-      if (!kept.has(name) && !noted.has(hashOf(name))) {
-        const response = await computed(name, '', source)
-        note(hashOf(name))
-        return response
+      if (!entries.has(name) && source.keeps === undefined && !isNoted(name)) {
+        return await compute(name, undefined, source)
       }
-      const version = await readVersion(orgId)
-      const known = kept.get(name)
-      if (known?.version === version) {
+      const version = await readVersion(owner)
+      const entry = entries.get(name)
+      if (entry !== undefined && entry.response.version === version) {
+        entry.currentAtMs = performance.now()
         // to the end: the least recently used is the first
-        kept.delete(name)
-        kept.set(name, known)
-        return known
+        entries.delete(name)
+        entries.set(name, entry)
+        return entry.response
       }
       const running = computing.get(name)
-      if (running?.version === version) return await running.response
-      const response = computed(name, version, source)
+      if (running !== undefined && running.version === version) return await running.response
+      const response = compute(name, version, source)
       computing.set(name, { version, response })
       try {
-        const fresh = await response
-        keep(name, fresh)
-        return fresh
+        return await response
       } finally {
         if (computing.get(name)?.response === response) computing.delete(name)
       }
     },
-    grow(response, more) {
-      const { name } = response
-      if (kept.get(name) !== response) return
-      sizes.set(name, (sizes.get(name) ?? 0) + more)
-      bytes += more
-      shrink()
+    last(owner, key, maxAgeMs) {
+      const entry = entries.get(`${owner} ${key}`)
+      return entry !== undefined && performance.now() - entry.currentAtMs <= maxAgeMs
+        ? entry.response
+        : undefined
     },
-    size: () => ({ bytes, responses: kept.size }),
+    grow(response, more) {
+      const entry = entries.get(response.name)
+      if (entry?.response === response) grow(entry, more)
+    },
+    addUrl(url, scope, response) {
+      const entry = entries.get(response.name)
+      if (entry?.response !== response || entry.urls.length >= MAX_URLS_EACH || urls.has(url)) return
+      urls.set(url, { scope, source: response.source })
+      entry.urls.push(url)
+      const more = 2 * url.length + URL_OVERHEAD_BYTES
+      entry.urlBytes += more
+      grow(entry, more)
+    },
+    findUrl: (url) => urls.get(url),
+    size: () => ({ bytes, responses: entries.size }),
   }
 }

@@ -1,14 +1,14 @@
 /**
- * The version that an organization's data has now, or had at some moment after the call. Rejects when the database cannot
- * be asked, and for an organization that is not there.
+ * The version that an organization's data has now, or had at some moment after the call; undefined where there is no such
+ * organization. `owner` is its id or its slug. Rejects when the database cannot be asked.
  */
-export type ReadVersion = (orgId: string) => Promise<string>
+export type ReadVersion = (owner: string) => Promise<string | undefined>
 
-/** The versions of the organizations with these ids, by id. */
-export type FindVersions = (orgIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
+/** The versions of the organizations with these ids or slugs, by what they were asked for with. */
+export type FindVersions = (owners: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 interface Batch {
-  orgIds: Set<string>
+  owners: Set<string>
   found: PromiseWithResolvers<ReadonlyMap<string, string>>
 }
 
@@ -31,7 +31,7 @@ export function createVersionReader(find: FindVersions): ReadVersion {
       if (batch === undefined) break
       waiting = undefined
       try {
-        batch.found.resolve(await find([...batch.orgIds]))
+        batch.found.resolve(await find([...batch.owners]))
       } catch (error) {
         batch.found.reject(error)
       }
@@ -39,13 +39,11 @@ export function createVersionReader(find: FindVersions): ReadVersion {
     isRunning = false
   }
 
-  return async (orgId) => {
-    waiting ??= { orgIds: new Set(), found: Promise.withResolvers() }
-    waiting.orgIds.add(orgId)
+  return async (owner) => {
+    waiting ??= { owners: new Set(), found: Promise.withResolvers() }
+    waiting.owners.add(owner)
     const { promise } = waiting.found
     if (!isRunning) void run()
-    const version = (await promise).get(orgId)
-    if (version === undefined) throw new Error(`organization ${orgId} has no version`)
-    return version
+    return (await promise).get(owner)
   }
 }
