@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { connect } from '../../src/db/client.ts'
+import { packedPath } from '../../src/packed.ts'
 import { client, testApp } from '../support/api.ts'
 
 // Nothing here asks the database: a pool opens its first connection with its first query.
@@ -16,24 +17,60 @@ describe('the explorer', () => {
     const links = [...html.matchAll(/(?:href|src)="(docs\/[^"]+)"/g)].map((match) => match[1])
     expect(links).toHaveLength(5)
     for (const link of links) {
-      const file = await ask(`/${link}`, { headers: { 'accept-encoding': 'gzip, br' } })
-      expect([link, file.status, file.headers.get('cache-control')]).toEqual([link, 200, 'no-cache'])
-      const etag = file.headers.get('etag') ?? ''
-      const again = await ask(`/${link}`, { headers: { 'if-none-match': etag } })
-      expect([again.status, await again.text()]).toEqual([304, ''])
+      for (const accepted of ['gzip, br', 'identity']) {
+        const file = await ask(`/${link}`, { headers: { 'accept-encoding': accepted } })
+        expect([link, file.status, file.headers.get('cache-control')]).toEqual([link, 200, 'no-cache'])
+        const etag = file.headers.get('etag') ?? ''
+        const condition = { 'if-none-match': etag, 'accept-encoding': accepted }
+        const again = await ask(`/${link}`, { headers: condition })
+        expect([again.status, await again.text()]).toEqual([304, ''])
+        expect([again.headers.get('vary'), again.headers.get('etag')]).toEqual(['Accept-Encoding', etag])
+      }
       const head = await ask(`/${link}`, { method: 'HEAD' })
       expect([head.status, await head.text()]).toEqual([200, ''])
     }
   })
 
-  test('is packed for who takes gzip, and plain for who does not', async () => {
-    const path = '/docs/swagger-ui-bundle.js'
-    const plain = await (await client(app)(path)).arrayBuffer()
-    const packed = await client(app)(path, { headers: { 'accept-encoding': 'br, gzip' } })
-    expect(packed.headers.get('content-encoding')).toBe('gzip')
-    expect(packed.headers.get('vary')).toBe('accept-encoding')
-    expect(Bun.gunzipSync(await packed.arrayBuffer()).buffer).toEqual(plain)
-    expect(new TextDecoder().decode(plain)).toContain('SwaggerUIBundle')
+  test.each(['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/docs/json'])(
+    '%s is packed for who takes gzip, and plain for who does not, each under its own ETag',
+    async (path) => {
+      const plain = await client(app)(path)
+      const bytes = await plain.arrayBuffer()
+      expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
+        null,
+        'Accept-Encoding',
+      ])
+      const packed = await client(app)(path, { headers: { 'accept-encoding': 'br, gzip' } })
+      expect(packed.headers.get('content-encoding')).toBe('gzip')
+      expect(packed.headers.get('vary')).toBe('Accept-Encoding')
+      expect(Bun.gunzipSync(await packed.arrayBuffer()).buffer).toEqual(bytes)
+      const refused = await client(app)(path, { headers: { 'accept-encoding': 'gzip;q=0' } })
+      expect(refused.headers.get('content-encoding')).toBeNull()
+      expect(refused.headers.get('etag')).toBe(plain.headers.get('etag'))
+      expect(packed.headers.get('etag')).not.toBe(plain.headers.get('etag'))
+      const condition = { 'if-none-match': plain.headers.get('etag') ?? '', 'accept-encoding': 'gzip' }
+      expect((await client(app)(path, { headers: condition })).status).toBe(200)
+    },
+  )
+
+  test('unpacks a file at most once', async () => {
+    const own = client(
+      testApp(connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'test' })),
+    )
+    const unpack = spyOn(Bun, 'gunzipSync')
+    const files = spyOn(Bun, 'file')
+    try {
+      const path = '/docs/swagger-ui-bundle.js'
+      for (const accepted of ['identity', 'gzip', 'identity', 'gzip']) {
+        expect((await own(path, { headers: { 'accept-encoding': accepted } })).status).toBe(200)
+      }
+      expect(unpack).toHaveBeenCalledTimes(1)
+      const packed = packedPath('swagger-ui-bundle.js')
+      expect(files.mock.calls.filter((call) => String(call[0]) === packed)).toHaveLength(1)
+    } finally {
+      unpack.mockRestore()
+      files.mockRestore()
+    }
   })
 
   test('says of HEAD what GET would send', async () => {

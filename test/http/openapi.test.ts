@@ -249,7 +249,7 @@ describe('answers are as documented', () => {
       if (path.includes('/webhooks')) expect([path, answer.ok]).toEqual([path, true])
       const etag = answer.headers.get('etag')
       await expectDocumented(operation, answer)
-      if (method !== 'GET' || etag === null || operation.responses['304'] === undefined) continue
+      if (method !== 'GET' || etag === null) continue
       const again = await ask(asked, { headers: { 'if-none-match': etag } })
       expect(again.status).toBe(304)
       await expectDocumented(operation, again)

@@ -43,6 +43,8 @@ interface Operation {
   /** Below /v1: it needs a key. */
   versioned: boolean
   limited: boolean
+  /** Its 200 has an ETag, which gives 304. */
+  conditional: boolean
 }
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -75,8 +77,9 @@ export function createDocument(routes: readonly Route[], prefix: string, sent: S
     )
     const versioned = path.startsWith('/v1/')
     const limited = versioned || path.startsWith('/api/badge/')
+    const conditional = method === 'GET' && (limited || path.startsWith('/docs'))
     const base = (item as Record<string, Schema>)[method.toLowerCase()] ?? {}
-    const operation = { method, path: name, hooks: known, base, versioned, limited }
+    const operation = { method, path: name, hooks: known, base, versioned, limited, conditional }
     paths[name] = {
       ...paths[name],
       ...(versioned ? {} : { servers: [root] }),
@@ -138,14 +141,14 @@ const functionsOf = (hook: unknown): object[] =>
   })
 
 function completed(operation: Operation, components: Components): Schema {
-  const { method, path, hooks, base, limited } = operation
+  const { method, path, hooks, base, conditional } = operation
   const guard = functionsOf(hooks.transform)
     .map(guardOf)
     .find((known) => known !== undefined)
   const { scope, body } = guard ?? {}
   const given = Array.isArray(base.parameters) ? base.parameters : []
   const shared = [
-    ...(method === 'GET' && limited ? ['IfNoneMatch'] : []),
+    ...(conditional ? ['IfNoneMatch'] : []),
     ...(body === undefined ? [] : ['ContentEncoding']),
     'RequestId',
   ]
@@ -175,12 +178,11 @@ function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Sc
     ...(limited ? [400, 503] : []),
     ...(versioned ? ofKey : []),
     ...(hasBody ? [413, 415] : []),
+    405,
     500,
   ]
-  // Raised before routing: below /v1 they have the limit's headers; a badge's limit is counted by its route
-  // only.
-  const early = [405, 414]
-  return { ...errorReferences(errors, limited), ...errorReferences(early, versioned) }
+  // a badge's limit is counted after the check of the URL's length
+  return { ...errorReferences(errors, limited), ...errorReferences([414], versioned) }
 }
 
 const scopesOf = (scope: string | undefined): string[] =>
@@ -213,13 +215,12 @@ function successResponses(
   guarded: ResponseSchemas | undefined,
   components: Components,
 ): Record<string, Schema> {
-  const { method, path, hooks, base, limited } = operation
+  const { method, path, hooks, base, limited, conditional } = operation
   const declared = (guarded ?? hooks.response) as Record<string, Schema> | undefined
-  const readable = method === 'GET' && limited
   const responses: Record<string, Schema> = {}
   const add = (status: string, description: unknown, content?: Schema) => {
     const more =
-      status === '201' ? (['Location'] as const) : readable ? (['ETag', 'Cache-Control'] as const) : []
+      status === '201' ? (['Location'] as const) : conditional ? (['ETag', 'Cache-Control'] as const) : []
     const meaning = typeof description === 'string' ? description : MEANING_OF_STATUS[status]
     responses[status] = {
       description: meaning ?? 'OK',
@@ -247,6 +248,6 @@ function successResponses(
       add(status, description, Object.fromEntries(shown))
     }
   }
-  if (readable) add('304', 'What the ETag in If-None-Match names is still the answer')
+  if (conditional) add('304', 'What the ETag in If-None-Match names is still the answer')
   return responses
 }

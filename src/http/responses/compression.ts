@@ -1,7 +1,7 @@
 import type { CachedResponse } from './response-cache.ts'
 
 /** Below it a compressed body saves no packet. */
-const MIN_COMPRESSED_BYTES = 1_024
+export const MIN_COMPRESSED_BYTES = 1_024
 
 /** A page of 50 sessions, 7,741 bytes: zstd 17 µs and 1,252 bytes, gzip 27 µs and 1,392 (brotli 66 µs and 1,228). */
 const ENCODERS = {
@@ -11,16 +11,23 @@ const ENCODERS = {
 type Encoding = keyof typeof ENCODERS
 const PREFERRED: readonly Encoding[] = ['zstd', 'gzip']
 
-/** The encoding that an Accept-Encoding header allows for this response; undefined: none. */
-export function encodingOf({ body }: CachedResponse, header: string | null): Encoding | undefined {
-  if (header === null || body.length < MIN_COMPRESSED_BYTES) return undefined
+/** The first of `encodings` that an Accept-Encoding header allows; undefined: none. */
+export function acceptedEncoding<Name extends string>(
+  header: string | null,
+  encodings: readonly Name[],
+): Name | undefined {
+  if (header === null) return undefined
   const allowed = header.split(',').flatMap((item) => {
     const [name = '', ...parameters] = item.toLowerCase().split(';')
     const isRefused = parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(parameter))
     return isRefused ? [] : [name.trim()]
   })
-  return PREFERRED.find((encoding) => allowed.includes(encoding))
+  return encodings.find((encoding) => allowed.includes(encoding))
 }
+
+/** The encoding that an Accept-Encoding header allows for this response; undefined: none. */
+export const encodingOf = ({ body }: CachedResponse, header: string | null): Encoding | undefined =>
+  body.length < MIN_COMPRESSED_BYTES ? undefined : acceptedEncoding(header, PREFERRED)
 
 /** The ETag of the response in this encoding. */
 export const encodedEtag = ({ etag }: CachedResponse, encoding: Encoding | undefined): string =>
