@@ -1,5 +1,5 @@
 import { grants, type Scope } from '../keys/model.ts'
-import type { Access, Admission, Admitted } from './admission.ts'
+import type { Access, Admission } from './admission.ts'
 import type { CachedResponse, ResponseCache, ResponseSource } from './responses/response-cache.ts'
 
 // A GET that was answered from the response cache before needs no router, no validation and no handler: its URL says
@@ -9,30 +9,19 @@ import type { CachedResponse, ResponseCache, ResponseSource } from './responses/
 const MAX_URL_LENGTH = 512
 
 /** A request that the cache may answer: who asks and for which response. */
-interface Recognized {
+export interface Recognized {
   access: Access
   source: ResponseSource
 }
 
-/** What came of a recognized request. */
-export type HotOutcome =
-  | { admitted: Admitted; response: CachedResponse }
-  | { admitted: Admitted; error: unknown }
-
 export interface HotPath {
   /** Undefined for a request that the routes must answer. `target` is its path and query. */
   recognize(request: Request, target: string): Recognized | undefined
-  /** Counts the request and gives its response. Never throws. */
-  respond(recognized: Recognized): Promise<HotOutcome>
   /** Remembers that `target` is this response, if it is kept, for whoever of the organization has the scope. */
   remember(orgId: string, target: string, scope: Scope, response: CachedResponse): void
 }
 
-export function createHotPath(
-  admission: Admission,
-  cache: ResponseCache,
-  check: (admitted: Admitted) => void,
-): HotPath {
+export function createHotPath(admission: Admission, cache: ResponseCache): HotPath {
   return {
     recognize(request, target) {
       if (request.method !== 'GET') return undefined
@@ -42,17 +31,6 @@ export function createHotPath(
       return known !== undefined && grants(access.scopes, known.scope)
         ? { access, source: known.source }
         : undefined
-    },
-    async respond({ access, source }) {
-      const counted = admission.count(access)
-      const admitted = counted instanceof Promise ? await counted : counted
-      try {
-        check(admitted)
-        const response = await cache.respond(access.orgId, source)
-        return { admitted, response }
-      } catch (error) {
-        return { admitted, error }
-      }
     },
     remember(orgId, target, scope, response) {
       if (target.length <= MAX_URL_LENGTH) cache.addUrl(`${orgId} ${target}`, scope, response)

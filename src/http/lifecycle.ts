@@ -7,7 +7,7 @@ import { type Admission, type Admitted, accessOf, setLimitHeaders } from './admi
 import { createAllowedMethods } from './allowed-methods.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse } from './errors.ts'
-import { createHotPath, type HotOutcome } from './hot-path.ts'
+import { createHotPath, type Recognized } from './hot-path.ts'
 import { requestIdOf } from './request-id.ts'
 import { encodedBody, encodedEtag, encodingOf } from './responses/compression.ts'
 import {
@@ -140,7 +140,7 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
       return text as unknown as Response
     })
 
-  const hotPath = createHotPath(admission, cache, accessOf)
+  const hotPath = createHotPath(admission, cache)
   const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
     const { headers } = set
     const encoding = encodingOf(response, request.headers.get('accept-encoding'))
@@ -159,32 +159,32 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
     // an HTTP/1.0 proxy closes the connection, and needs a length to know that the body is complete
     return request.headers.get('connection')?.toLowerCase() === 'close' ? body : bodyOf(body)
   }
-  const sendHot = async (request: Request, outcome: Promise<HotOutcome>): Promise<Response> => {
+  /** Counts a recognized request and answers it; never throws. */
+  const sendHot = async (request: Request, { access, source }: Recognized): Promise<Response> => {
     const startedAt = performance.now()
-    const result = await outcome
-    const set: ResponseSet = {
-      headers: { 'x-request-id': requestIdOf(request), 'x-content-type-options': 'nosniff' },
-    }
+    const counted = admission.count(access)
+    const admitted = counted instanceof Promise ? await counted : counted
+    const requestId = requestIdOf(request)
+    const set: ResponseSet = { headers: { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' } }
     setCorsHeaders(set.headers)
-    setLimitHeaders(set.headers, result.admitted.limit)
+    setLimitHeaders(set.headers, admitted.limit)
     let body: Uint8Array<ArrayBuffer> | ReadableStream | string | null
-    if ('response' in result) {
-      body = sendCached(result.response, request, set)
-    } else {
-      const { error } = result
-      const requestId = String(set.headers['x-request-id'])
+    try {
+      accessOf(admitted)
+      body = sendCached(await cache.respond(access.orgId, source), request, set)
+    } catch (error) {
       const failed = { error, request, path: pathOf(request.url), requestId }
       body = responseText(errorResponse(failed, set), set, request, true)
     }
     const status = Number(set.status ?? 200)
-    record(request, { startedAt, admitted: result.admitted, guarded: undefined }, status, set)
+    record(request, { startedAt, admitted, guarded: undefined }, status, set)
     return new Response(body, { status, headers: set.headers as Record<string, string> })
   }
   /** The response to a request that was answered from the cache before; undefined: the routes must answer. */
   const respondHot = (request: Request): Promise<Response> | undefined => {
     const target = targetOf(request.url)
     const recognized = VERSIONED.test(target) ? hotPath.recognize(request, target) : undefined
-    return recognized === undefined ? undefined : sendHot(request, hotPath.respond(recognized))
+    return recognized === undefined ? undefined : sendHot(request, recognized)
   }
   return { app, respondHot, flushAccessLog: accessLog.flush }
 }

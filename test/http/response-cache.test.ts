@@ -311,6 +311,35 @@ describe('the version reader', () => {
     expect(await late).toBe('3')
   })
 
+  test('a read waits for further calls as long as each turn brings some, and for 1 ms at most', async () => {
+    const read: number[] = []
+    const reader = createVersionReader(async (owners) => {
+      read.push(owners.length)
+      return new Map(owners.map((owner) => [owner, 'v']))
+    })
+    const calls: Promise<unknown>[] = []
+    // each is called before the turn's immediates run, in which the reader looks whether there are more
+    const callIn = async (turns: number, name: string) => {
+      for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      calls.push(reader(name))
+    }
+    await Promise.all([callIn(2, 'a'), callIn(1, 'b'), callIn(0, 'c')])
+    await Promise.all(calls)
+    expect(read).toEqual([3])
+    const end = performance.now() + 500
+    let isDone = false
+    const callOn = async () => {
+      while (!isDone && performance.now() < end) await callIn(1, 'more')
+      return isDone
+    }
+    const calling = callOn()
+    void reader('first').then(() => {
+      isDone = true
+    })
+    expect(await calling).toBe(true)
+    await Promise.all(calls)
+  })
+
   test('gives undefined for an organization that is not there, and reads on after a failure', async () => {
     let fails = true
     const read = createVersionReader(async () => {

@@ -7,6 +7,9 @@ export type ReadVersion = (owner: string) => Promise<string | undefined>
 /** The versions of the organizations with these ids or slugs, by what they were asked for with. */
 export type FindVersions = (owners: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
+/** How long a statement waits at most for further requests, as long as each turn of the event loop brings some. */
+const MAX_GATHERING_MS = 1
+
 interface Batch {
   owners: Set<string>
   found: PromiseWithResolvers<ReadonlyMap<string, string>>
@@ -19,14 +22,27 @@ interface Batch {
 export function createVersionReader(find: FindVersions): ReadVersion {
   let waiting: Batch | undefined
   let isRunning = false
+  let calls = 0
 
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+  /**
+   * Requests that arrive in the same turn of the event loop go together, and those of the next turns while there are any:
+   * sending a statement, which wakes PostgreSQL, took a fifth of the time of a response from memory.
+   */
+  const gather = async (): Promise<void> => {
+    const startedAt = performance.now()
+    for (let asked = -1; asked !== calls; ) {
+      asked = calls
+      await nextTurn()
+      if (performance.now() - startedAt > MAX_GATHERING_MS) return
+    }
+  }
 
   const run = async (): Promise<void> => {
     isRunning = true
     do {
-      // requests that arrive in the same turn of the event loop go together
-      await nextTurn()
+      await gather()
       const batch = waiting
       if (batch === undefined) break
       waiting = undefined
@@ -42,6 +58,7 @@ export function createVersionReader(find: FindVersions): ReadVersion {
   return async (owner) => {
     waiting ??= { owners: new Set(), found: Promise.withResolvers() }
     waiting.owners.add(owner)
+    calls += 1
     const { promise } = waiting.found
     if (!isRunning) void run()
     return (await promise).get(owner)
