@@ -109,13 +109,20 @@ export interface Span {
   before?: string | undefined
 }
 
+/** The days of a range, both ends included. */
+export const daysOf = (from: string | undefined, to: string | undefined): Span => ({
+  grain: 'day',
+  from,
+  // LAST_DATE has no next day
+  before: to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1),
+})
+
 /**
  * The rollup rows that cover a range of days, both ends included, each day once: whole months, and single
  * days at the ends.
  */
 export function spansOf(from: string | undefined, to: string | undefined): Span[] {
-  // LAST_DATE has no next day
-  const before = to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1)
+  const { before } = daysOf(from, to)
   const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
   const endMonth = before === undefined ? undefined : monthOf(before)
   const noWholeMonth =
@@ -126,6 +133,42 @@ export function spansOf(from: string | undefined, to: string | undefined): Span[
   if (from !== firstMonth) spans.push({ grain: 'day', from, before: firstMonth })
   if (before !== endMonth) spans.push({ grain: 'day', from: endMonth, before })
   return spans
+}
+
+/** From this day of a month on, fewer of its days are to come than have passed. */
+const LATE_DAY = 17
+
+/**
+ * Rollup rows that give a range of days, both ends included, when those of `subtracted` are taken from those of `added`:
+ * at each end at most half of a month's single days.
+ */
+export function shortSpansOf(
+  from: string | undefined,
+  to: string | undefined,
+): { added: Span[]; subtracted: Span[] } {
+  const { before } = daysOf(from, to)
+  const direct = spansOf(from, to)
+  // without a whole month there may be nothing to subtract from
+  if (!direct.some(({ grain }) => grain === 'month')) return { added: direct, subtracted: [] }
+  const isLate = (date: string) => Number(date.slice(8)) >= LATE_DAY
+  const added: Span[] = []
+  const subtracted: Span[] = []
+  let first = from
+  let end = before
+  if (from !== undefined && from !== monthOf(from)) {
+    first = isLate(from) ? addMonths(from, 1) : monthOf(from)
+    if (isLate(from)) added.push({ grain: 'day', from, before: first })
+    else subtracted.push({ grain: 'day', from: first, before: from })
+  }
+  if (before !== undefined && before !== monthOf(before)) {
+    end = isLate(before) ? addMonths(before, 1) : monthOf(before)
+    // no range ends after LAST_DATE: that month has no next
+    if (isPastLastDate(end)) end = undefined
+    if (isLate(before)) subtracted.push({ grain: 'day', from: before, before: end })
+    else added.push({ grain: 'day', from: end, before })
+  }
+  added.push({ grain: 'month', from: first, before: end })
+  return { added, subtracted }
 }
 
 /** Lengths of the buckets of a series. */

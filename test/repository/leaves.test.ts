@@ -10,6 +10,8 @@ import {
   microsOf,
   mondayOf,
   normalizeTimestamp,
+  type Span,
+  shortSpansOf,
   spansOf,
   timestampOf,
 } from '../../src/dates.ts'
@@ -77,27 +79,60 @@ describe('dates', () => {
     )
   })
 
+  /** The days of a span that are at most `to`. */
+  const daysIn = ({ grain, from = '', before }: Span, to: string): string[] => {
+    const days: string[] = []
+    for (let day = from; day <= to && (before === undefined || day < before) && isDate(day); ) {
+      days.push(day)
+      day = addDays(day, 1)
+    }
+    if (grain === 'month') {
+      expect(from.slice(8)).toBe('01')
+      if (before !== undefined) expect(before).toBe(addMonths(before, 0))
+    }
+    return days
+  }
+  const range = fc.tuple(date, fc.integer({ min: 0, max: 400 })).map(([from, length]) => {
+    const last = addDays(from, length)
+    return { from, to: isDate(last) ? last : '9999-12-31' }
+  })
+  const wanted = ({ from, to }: { from: string; to: string }) =>
+    Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
+
   test('spans cover each day of a range once, and no other', () => {
     fc.assert(
-      fc.property(date, fc.integer({ min: 0, max: 400 }), (from, length) => {
-        const last = addDays(from, length)
-        const to = isDate(last) ? last : '9999-12-31'
-        const covered = spansOf(from, to).flatMap((span) => {
-          const days: string[] = []
-          let day = span.from ?? ''
-          while (day <= to && (span.before === undefined || day < span.before) && isDate(day)) {
-            days.push(day)
-            day = addDays(day, 1)
-          }
-          if (span.grain === 'month') {
-            expect(span.from?.slice(8)).toBe('01')
-            if (span.before !== undefined) expect(span.before).toBe(addMonths(span.before, 0))
-          }
-          return days
-        })
-        const wanted = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
-        expect(covered.sort()).toEqual(wanted)
+      fc.property(range, ({ from, to }) => {
+        const covered = spansOf(from, to).flatMap((span) => daysIn(span, to))
+        expect(covered.sort()).toEqual(wanted({ from, to }))
       }),
+    )
+  })
+
+  test('short spans do when the subtracted days are taken away, with at most 16 single days at each end', () => {
+    fc.assert(
+      fc.property(range, ({ from, to }) => {
+        const { added, subtracted } = shortSpansOf(from, to)
+        // a month's row has all of its days
+        const end = addDays(addMonths(to, 1), -1)
+        const last = isDate(end) ? end : '9999-12-31'
+        const times = new Map<string, number>()
+        for (const [spans, sign] of [
+          [added, 1],
+          [subtracted, -1],
+        ] as const) {
+          for (const day of spans.flatMap((span) => daysIn(span, last))) {
+            times.set(day, (times.get(day) ?? 0) + sign)
+          }
+        }
+        const covered = [...times].filter(([, count]) => count !== 0)
+        expect(covered.map(([day]) => day).sort()).toEqual(wanted({ from, to }))
+        expect(covered.every(([, count]) => count === 1)).toBe(true)
+        const single = [...added, ...subtracted].filter(({ grain }) => grain === 'day')
+        if (added.some(({ grain }) => grain === 'month')) {
+          for (const span of single) expect(daysIn(span, last).length).toBeLessThanOrEqual(16)
+        }
+      }),
+      { numRuns: 1_000 },
     )
   })
 })
