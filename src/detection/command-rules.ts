@@ -79,7 +79,7 @@ const skippedHooks: Rule = (invocation) => {
   // `-n` means `--no-verify` only for commit
   const short =
     git.command === 'commit' &&
-    textsOf(git.args).some((text) => /^-[a-z]*n[a-z]*$/.test(text) && !/^-[a-z]*m/.test(text))
+    textsOf(git.args).some((text) => /^-[a-z]+$/.test(text) && text.includes('n') && !text.includes('m'))
   const isSkipped = short || textsOf(git.args).includes('--no-verify')
   return isSkipped ? { ruleId: 'git-no-verify', severity: 'medium' } : null
 }
@@ -107,14 +107,15 @@ const elevated: Rule = (invocation) => (invocation.elevated ? { ruleId: 'sudo', 
 const worldWritable: Rule = ({ program, args }) => {
   if (program !== 'chmod') return null
   const [mode = '', target = null] = operandsOf(args)
-  const isOpen = /^[0-7]?777$/.test(mode) || /(?:^|,)(?:[ugoa]*[oa][ugoa]*|)[+=][rxX]*w/.test(mode)
+  const isOpen = /^[0-7]?777$/.test(mode) || /(?:^|,)(?:(?=[ug]*[oa])[ugoa]*)?[+=][rxX]*w/.test(mode)
   // `+w` without a class is limited by the umask
   return isOpen && !/^[+=]/.test(mode) ? { ruleId: 'world-writable', severity: 'medium', file: target } : null
 }
 
 /** DROP or TRUNCATE in SQL outside of comments and string literals; null for other SQL. */
 export function matchSqlRules(sql: string): RuleMatch | null {
-  const code = sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, ' ')
+  // a comment without an end is one to the end of the text: looked for from each `/*`, it would take quadratic time
+  const code = sql.replace(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*'/g, ' ')
   if (/\bdrop\s+(?:database|schema)\b/i.test(code)) return { ruleId: 'sql-drop', severity: 'high' }
   return /\bdrop\s+table\b|\btruncate\s+(?:table\s+)?[\w"`.]+/i.test(code)
     ? { ruleId: 'sql-drop', severity: 'medium' }

@@ -4,12 +4,10 @@ import { type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts
  * Base64 of at least 18 bytes, also over several lines. No character matches two parts of it: no
  * backtracking.
  */
-const BASE64 = /[A-Za-z0-9+/]{24,}(?:(?:\r?\n|\\n)[A-Za-z0-9+/]{4,})*={0,2}/g
+export const ENCODED = /[A-Za-z0-9+/]{24,}(?:(?:\r?\n|\\n)[A-Za-z0-9+/]{4,})*={0,2}/g
 const PRINTABLE = /^[\t\n\r\x20-\x7e]+$/
 /** Characters decoded first, to tell text from binary data; a multiple of 4. */
 const HEAD = 64
-/** Runs of base64 decoded in one text. */
-const MAX_RUNS = 10_000
 
 /**
  * Finds secrets inside base64, such as Kubernetes secrets: runs of base64 that decode to printable ASCII are scanned like
@@ -18,17 +16,18 @@ const MAX_RUNS = 10_000
 export async function findEncoded(text: string, scan: Scanner): Promise<RawFinding[]> {
   const runs: { at: number; length: number; from: number }[] = []
   let decoded = ''
-  for (const match of text.matchAll(BASE64)) {
+  for (const match of text.matchAll(ENCODED)) {
     const plain = decode(match[0])
     if (plain === null) continue
     runs.push({ at: match.index, length: match[0].length, from: decoded.length })
     decoded += plain + TEXT_SEPARATOR
-    if (runs.length === MAX_RUNS) break
   }
   if (runs.length === 0) return []
   const found: RawFinding[] = []
-  for (const raw of await scan(decoded)) {
-    const run = runs.findLast(({ from }) => from <= raw.start)
+  let index = 0
+  for (const raw of (await scan(decoded)).sort((a, b) => a.start - b.start)) {
+    while ((runs[index + 1]?.from ?? Number.POSITIVE_INFINITY) <= raw.start) index += 1
+    const run = runs[index]
     if (run !== undefined)
       found.push({ ...raw, title: `${raw.title} in base64`, start: run.at, length: run.length })
   }

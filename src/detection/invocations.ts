@@ -112,7 +112,7 @@ const echoedText = ({ program, args }: Invocation): string | null =>
 function scriptOf({ program, args, stdin }: Invocation): string | null {
   if (program === 'eval') return args.map(({ text }) => text).join(' ')
   if (!SHELLS.has(program)) return null
-  const at = args.findIndex(({ text }) => /^-[a-z]*c[a-z]*$/.test(text))
+  const at = args.findIndex(({ text }) => /^-[a-z]+$/.test(text) && text.includes('c'))
   if (at !== -1) return args[at + 1]?.text ?? null
   return readsProgramFromInput({ program, args }) ? stdin : null
 }

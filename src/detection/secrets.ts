@@ -2,6 +2,7 @@ import { type FindingRecord, SEVERITY_POINTS, type Severity } from '../records/f
 import { cut } from '../text.ts'
 import { findEncoded } from './encoded-secrets.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { inPieces } from './pieces.ts'
 import { loadScanner, type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
 /** The kind and position of a secret, without its text. Lines from 1. */
@@ -18,35 +19,26 @@ export interface FoundSecret {
   fingerprint: string
 }
 
-/** Longer texts are scanned in pieces, to bound the input of the rules' regular expressions. */
-const MAX_PIECE = 4 * 1024 * 1024
-/** Characters that pieces overlap: more than the longest secret, a private key of 4 KB. */
-const OVERLAP = 8 * 1024
 /** Findings per record, the schema's limit. A scan has no limit: all secrets must be masked. */
 const MAX_FINDINGS = 1_000
 let scanner: Promise<Scanner> | undefined
 
 /** Finds the secrets in a text, in order of position and without overlaps. */
 export async function findSecrets(text: string): Promise<FoundSecret[]> {
-  scanner ??= loadScanner()
+  scanner ??= loadScanner().then(inPieces)
   const scan = await scanner
   const found = new Map<string, FoundSecret>()
-  for (let offset = 0; offset < text.length; offset += MAX_PIECE - OVERLAP) {
-    const piece = text.length <= MAX_PIECE ? text : text.slice(offset, offset + MAX_PIECE)
-    for (const raw of [...(await scan(piece)), ...(await findEncoded(piece, scan))]) {
-      const start = offset + raw.start
-      const key = `${raw.ruleId} ${start}`
-      // a secret that the end of a piece cuts is longer in the next piece
-      if ((found.get(key)?.end ?? 0) < start + (raw.length ?? raw.secret.length))
-        found.set(key, { ...withoutText(raw, start), line: 0 })
-    }
-    if (offset + MAX_PIECE >= text.length) break
+  for (const raw of [...(await scan(text)), ...(await findEncoded(text, scan))]) {
+    const key = `${raw.ruleId} ${raw.start}`
+    // a secret that the end of a piece cuts is longer in the next piece
+    if ((found.get(key)?.end ?? 0) < raw.start + (raw.length ?? raw.secret.length))
+      found.set(key, { ...withoutText(raw), line: 0 })
   }
   return withLines(text, withoutOverlaps([...found.values()]))
 }
 
-function withoutText(raw: RawFinding, start: number): Omit<FoundSecret, 'line'> {
-  const { ruleId, title, secret, severity, length = secret.length } = raw
+function withoutText(raw: RawFinding): Omit<FoundSecret, 'line'> {
+  const { ruleId, title, secret, start, severity, length = secret.length } = raw
   return {
     ruleId,
     title,

@@ -135,6 +135,35 @@ describe('secrets', () => {
     expect(await findSecrets(text)).toMatchObject([{ start: text.indexOf(secret), end: text.length - 1 }])
   })
 
+  test('every secret of a long text is found once and whole, wherever the pieces of the scan end', async () => {
+    const line = 'some words of no meaning\n'
+    let text = ''
+    const planted: { start: number; end: number; line: number }[] = []
+    for (let n = 0; text.length < 3_000_000; n += 1) {
+      text += line.repeat(1 + ((n * 7) % 40))
+      const body = `${'MIIEabcd'.repeat(8)}\n`.repeat(10 + ((n * 37) % 290))
+      const secret =
+        n % 3 === 0
+          ? `-----BEGIN RSA PRIVATE KEY-----\n${body}-----END RSA PRIVATE KEY-----`
+          : n % 3 === 1
+            ? `${PLANTED['json-web-token']}`
+            : `${PLANTED.github}`
+      planted.push({ start: text.length, end: text.length + secret.length, line: text.split('\n').length })
+      text += `${secret}\n`
+    }
+    const found = await findSecrets(text)
+    expect(found.map(({ start, end, line }) => ({ start, end, line }))).toEqual(planted)
+  })
+
+  test('a secret of any length on one line is found as a whole', async () => {
+    const token = `${PLANTED['json-web-token']}${'a'.repeat(900_000)}`
+    const found = await findSecrets(`${'word '.repeat(90_000)}${token}\n${PLANTED.github}`)
+    expect(found).toMatchObject([
+      { ruleId: 'json-web-token', start: 450_000, end: 450_000 + token.length, line: 1 },
+      { ruleId: 'github', line: 2 },
+    ])
+  })
+
   test('a record has 1,000 findings: distinct ones first, and the number of omitted ones', async () => {
     const same = `${planted(0)}\n`.repeat(1_200)
     const record = session({

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { dangerousActionsIn, dangerousSql } from '../../src/detection/dangerous-actions.ts'
+import { ENCODED } from '../../src/detection/encoded-secrets.ts'
+import { invocationsOf, invocationsOfList } from '../../src/detection/invocations.ts'
+import { loadPresetRules, reportsOf } from '../../src/detection/preset-rules.ts'
+import { OWN_RULES, ownFindings } from '../../src/detection/secret-rules.ts'
+import { findSecrets } from '../../src/detection/secrets.ts'
+
+const MEGABYTE = 1_000_000
+/** Most texts take 2 ms, the slowest 100; an expression of quadratic time takes minutes. */
+const LIMIT_MS = 1_500
+
+/** A part of detection, what it runs on a text, and the expressions that texts are generated from. */
+interface Subject {
+  name: string
+  run: (text: string) => unknown
+  patterns: RegExp[]
+}
+
+async function subjects(): Promise<Subject[]> {
+  const own = OWN_RULES.map(
+    (rule): Subject => ({
+      name: rule.ruleId,
+      run: (text) => [...ownFindings(rule, text)],
+      // its expression is only the middle of a token
+      patterns: [
+        rule.ruleId === 'json-web-token' ? /ey[\w-]{17,}\.ey[\w/-]{17,}\.[\w/-]{10,}/ : rule.pattern,
+      ],
+    }),
+  )
+  const preset = (await loadPresetRules()).map(async (rule): Promise<Subject> => {
+    const patterns: RegExp[] = []
+    // a text that only notes what it is searched for
+    const noting = Object.assign(Object(''), {
+      matchAll(pattern: RegExp) {
+        patterns.push(pattern)
+        return []
+      },
+    })
+    await reportsOf([rule], noting)
+    return { name: rule.meta.id, run: (text) => reportsOf([rule], text), patterns }
+  })
+  const encoded = { name: 'base64', run: (text: string) => [...text.matchAll(ENCODED)], patterns: [ENCODED] }
+  return [...own, ...(await Promise.all(preset)), encoded]
+}
+
+/** The text repeated, 1 MB in all. */
+const megabyteOf = (unit: string): string => unit.repeat(Math.ceil(MEGABYTE / unit.length)).slice(0, MEGABYTE)
+
+/**
+ * Texts of 1 MB that an expression may be slow on: beginnings of texts that match, repeated with a character between
+ * them that goes on with a match or ends it, or followed by one character only.
+ */
+function worstCases({ source }: RegExp): Set<string> {
+  // conditions on what surrounds a match do not change what it consists of
+  const plain = source
+    .replaceAll(/\(\?<?!(?:\\.(?:\{\w+\})?|\[[^\]]*\]|[^)[\\])*\)|\\b/g, '')
+    .replaceAll(/\(\?<\w+>/g, '(?:')
+  const cases = new Set<string>()
+  for (const match of fc.sample(fc.stringMatching(new RegExp(plain)), { numRuns: 2, seed: 7 })) {
+    for (const part of [0.2, 0.5, 0.8, 1]) {
+      const beginning = match.slice(0, Math.ceil(match.length * part))
+      if (beginning === '') continue
+      for (const between of ['', ' ', '-', '_', '.']) cases.add(megabyteOf(beginning + between))
+      for (const rest of ['a', beginning.at(-1) ?? '']) cases.add(beginning + megabyteOf(rest))
+    }
+  }
+  return cases
+}
+
+async function expectLinear(run: (text: string) => unknown, text: string): Promise<void> {
+  const start = performance.now()
+  await run(text)
+  expect(performance.now() - start, `the text ${JSON.stringify(text.slice(0, 80))}…`).toBeLessThan(LIMIT_MS)
+}
+
+describe('secrets are searched for in linear time', async () => {
+  for (const { name, run, patterns } of await subjects()) {
+    test(`${name}: generated worst cases`, async () => {
+      for (const pattern of patterns) for (const text of worstCases(pattern)) await expectLinear(run, text)
+    }, 120_000)
+  }
+
+  test('a text full of one secret: all are found', async () => {
+    const unit = 'AKIAIOSFODNN7ABCDEFG '
+    const count = 47_000
+    const found = await findSecrets(unit.repeat(count))
+    expect(found.map(({ start }) => start)).toEqual(Array.from({ length: count }, (_, n) => n * unit.length))
+  }, 10_000)
+
+  test('a text full of base64: every run is decoded', async () => {
+    const count = 30_000
+    const unit = `${Buffer.from('AKIAIOSFODNN7ABCDEFG').toString('base64')}\t`
+    const found = await findSecrets(unit.repeat(count))
+    expect(found.map(({ start }) => start)).toEqual(Array.from({ length: count }, (_, n) => n * unit.length))
+  }, 10_000)
+})
+
+describe('dangerous actions are searched for in linear time', () => {
+  const scripts: Record<string, string> = {
+    'a long flag': `git commit -${'n'.repeat(60_000)}1`,
+    'a long flag of a shell': `sh -${'c'.repeat(60_000)}1`,
+    'a long mode': `chmod ${'a'.repeat(60_000)} file`,
+    'nested substitutions': '$('.repeat(30_000),
+    'nested backquotes': '`'.repeat(60_000),
+    'nested groups': '('.repeat(60_000),
+    'pipelines of shells': 'echo x | sh '.repeat(5_000),
+    'here-documents without an end': 'cat << end\n'.repeat(5_000),
+    'open quotes': `'"`.repeat(30_000),
+    wrappers: 'sudo env '.repeat(7_000),
+    'find in find': 'find . -exec '.repeat(5_000),
+    redirections: '>'.repeat(60_000),
+    'paths of keys': `cat ${`${'cert'.repeat(70)}.pem `.repeat(200)}`,
+  }
+  for (const [name, script] of Object.entries(scripts))
+    test(name, () => expectLinear((text) => dangerousActionsIn(invocationsOf(text)), script))
+
+  test('long arguments of a list', () =>
+    expectLinear(
+      (text) => dangerousActionsIn(invocationsOfList(['git', 'commit', `-${text}1`])),
+      megabyteOf('n'),
+    ))
+
+  for (const unit of ['/*', "'", '--', 'drop ', 'truncate ', 'truncate\t', '"', "/*'"])
+    test(`SQL of ${JSON.stringify(unit)}`, () => expectLinear(dangerousSql, megabyteOf(unit)))
+})
