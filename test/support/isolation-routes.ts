@@ -74,6 +74,7 @@ export const BADGE_PARAMETERS = ['style', 'label', 'days', 'project', 'token']
 export const PUBLIC_ROUTES = [
   '/health',
   '/live',
+  '/ready',
   '/docs',
   '/docs/',
   '/docs/json',
