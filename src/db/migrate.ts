@@ -11,6 +11,7 @@ import security from './migrations/0007_security.sql' with { type: 'text' }
 import risk from './migrations/0008_risk.sql' with { type: 'text' }
 import webhooks from './migrations/0009_webhooks.sql' with { type: 'text' }
 import webhookQueue from './migrations/0010_webhook_queue.sql' with { type: 'text' }
+import webhookWorkers from './migrations/0011_webhook_workers.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: 'risk', text: risk },
   { number: 9, name: 'webhooks', text: webhooks },
   { number: 10, name: 'webhook_queue', text: webhookQueue },
+  { number: 11, name: 'webhook_workers', text: webhookWorkers },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -15,11 +15,14 @@ import { createSecretBox, memoizedOpen } from '../webhooks/signing/secret-box.ts
 import { startListener } from './listener.ts'
 import { startLoop } from './loop.ts'
 import type { WorkerSettings } from './messages.ts'
+import { startPresence } from './presence.ts'
 
 // Connects the delivery loop with the database, the network and the settings.
 
 interface DeliveriesDeps {
   pool: ReconnectingPool
+  /** One connection that stays open, for the presence of this worker. */
+  presencePool: ReconnectingPool
   /** Opens a client that is used for LISTEN only. */
   openListener: () => Sql
   settings: WorkerSettings
@@ -35,6 +38,7 @@ export interface Deliveries {
 /** Delivers until `drain`. */
 export function startDeliveries({
   pool,
+  presencePool,
   openListener,
   settings,
   secretKey,
@@ -48,9 +52,13 @@ export function startDeliveries({
   const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: settings.webhookTimeoutMs })
   const box = memoizedOpen(createSecretBox(secretKey))
   const attemptDeps = { box, sender, prefix: settings.webhookHeaderPrefix }
+  const presence = startPresence({ pool: presencePool, onChange: () => loop.look(), log })
   const loop = startLoop({
     findDueOrganizations: () => pool.run(findDueOrganizations),
-    claim: (orgId, limits, cursors) => pool.run((sql) => claim(sql, orgId, limits, cursors)),
+    async claim(orgId, limits, cursors) {
+      await presence.started
+      return await pool.run((sql) => claim(sql, orgId, limits, cursors, presence.id()))
+    },
     attempt: (orgId, delivery) => makeAttempt(attemptDeps, orgId, delivery),
     settle: (orgId, outcomes) =>
       pool.run((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
@@ -70,6 +78,7 @@ export function startDeliveries({
   return {
     async drain() {
       await Promise.all([listener.close(), loop.drain()])
+      await presence.close()
       sender.close()
     },
   }

@@ -36,6 +36,8 @@ interface HeldOutcome extends Outcome {
 interface Loop {
   /** The organization may have due deliveries. */
   wake(orgId: string): void
+  /** Any organization may. */
+  look(): void
   /** Claims nothing more; resolves when all attempts in flight are settled. May be called twice. */
   drain(): Promise<void>
 }
@@ -116,6 +118,7 @@ export function startLoop(deps: LoopDeps): Loop {
   }
   return {
     wake: claimer.add,
+    look: poller.look,
     drain() {
       draining ??= finish()
       return draining

@@ -13,12 +13,22 @@ export interface PollerDeps {
   log: Log
 }
 
+interface Poller {
+  /** Looks at once; while it looks already, once more after that. */
+  look(): void
+  stop(): void
+}
+
 /** Looks for organizations with due deliveries until `stop`. */
-export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps): { stop(): void } {
+export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps): Poller {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
   let hasFailed = false
+  let isLooking = false
+  let isWanted = false
   const poll = async () => {
+    isLooking = true
+    isWanted = false
     const startedMs = performance.now()
     // also after a failure, whose duration is not that of a query
     let pauseMs = POLL_MS
@@ -34,10 +44,17 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps):
       }
       hasFailed = true
     }
-    if (!isStopped) timer = setTimeout(() => void poll(), pauseMs)
+    isLooking = false
+    if (!isStopped) timer = setTimeout(() => void poll(), isWanted ? 0 : pauseMs)
   }
   void poll()
   return {
+    look() {
+      isWanted = true
+      if (isLooking || isStopped) return
+      clearTimeout(timer)
+      void poll()
+    },
     stop() {
       isStopped = true
       clearTimeout(timer)

@@ -19,6 +19,8 @@ const HOUSEKEEPING_MS = 60_000
 /** Those for settlements, and one each for claims, polls and pings. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
+/** Its statements read some rows; a connection that does not respond is replaced. */
+const PRESENCE_LIMIT_MS = 3_000
 
 interface Running {
   deliveries: Deliveries
@@ -43,9 +45,15 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   const applicationName = 'cloud-analytics worker'
   const pool = createReconnectingPool(target, { max: CONNECTIONS, applicationName })
   const housekeepingPool = createReconnectingPool(target, { max: 1, applicationName })
-  const pools = [pool, housekeepingPool]
+  const presencePool = createReconnectingPool(
+    target,
+    { max: 1, applicationName, keepOpen: true },
+    PRESENCE_LIMIT_MS,
+  )
+  const pools = [pool, housekeepingPool, presencePool]
   const deliveries = startDeliveries({
     pool,
+    presencePool,
     openListener: () => connect(target, { max: 1, applicationName }),
     settings,
     secretKey,

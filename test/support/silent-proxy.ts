@@ -16,8 +16,21 @@ export interface SilentProxy {
   close(): void
 }
 
-/** A proxy in front of the database of `url`, which may name a unix socket by `?host=`. */
-export async function silentProxy(url: string): Promise<SilentProxy> {
+/** The message by which PostgreSQL names the process of a session; the number and a secret follow. */
+const BACKEND_KEY_DATA = Buffer.from([0x4b, 0, 0, 0, 12])
+
+/** Gives the session's process another number, as poolers do. Returns whether `data` names it. */
+function renumber(data: Buffer): boolean {
+  const at = data.indexOf(BACKEND_KEY_DATA)
+  if (at >= 0) data.writeUInt32BE(1, at + BACKEND_KEY_DATA.length)
+  return at >= 0
+}
+
+/**
+ * A proxy in front of the database of `url`, which may name a unix socket by `?host=`. `asPooler`: clients see
+ * that it is no PostgreSQL.
+ */
+export async function silentProxy(url: string, { asPooler = false } = {}): Promise<SilentProxy> {
   const upstream = new URL(url)
   const socketDir = upstream.searchParams.get('host')
   const place =
@@ -37,7 +50,9 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
     }
     from.on('error', end)
     from.on('close', end)
+    let isNamed = isClient || !asPooler
     from.on('data', (data) => {
+      if (!isNamed && typeof data !== 'string') isNamed = renumber(data)
       if (forgotten.has(from)) return
       if (!isSilent) return void to.write(data)
       if (isClient) held += data.length

@@ -43,6 +43,7 @@ function deliver(over: Partial<WorkerSettings> = {}) {
   const lines: string[] = []
   const options = { max: 6, applicationName: 'test-deliver' }
   const pool = createReconnectingPool(database.target, options)
+  const presencePool = createReconnectingPool(database.target, { ...options, max: 1, keepOpen: true })
   const open = () => connect(database.target, options)
   const settings = {
     ...workerSettingsOf(loadConfig({})),
@@ -52,8 +53,18 @@ function deliver(over: Partial<WorkerSettings> = {}) {
     ...over,
   }
   const log = createLog('warn', 'json', (line) => lines.push(line))
-  const delivering = startDeliveries({ pool, openListener: open, settings, secretKey: KEY, log })
-  running.push({ delivering, end: () => pool.end(1) })
+  const delivering = startDeliveries({
+    pool,
+    presencePool,
+    openListener: open,
+    settings,
+    secretKey: KEY,
+    log,
+  })
+  const end = async () => {
+    await Promise.all([pool.end(1), presencePool.end(1)])
+  }
+  running.push({ delivering, end })
   return { delivering, lines }
 }
 

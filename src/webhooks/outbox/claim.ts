@@ -55,12 +55,17 @@ export interface ClaimLimits {
   leaseMs: number
 }
 
-/** Begins attempts of due deliveries of the organization, oldest first, endpoints in rotation. */
+/**
+ * Begins attempts of due deliveries of the organization, oldest first, endpoints in rotation. They are also due
+ * when the worker with the id `workerId` ends; null: only when their leases end. Claims nothing for a worker
+ * that is known to have ended.
+ */
 export async function claim(
   sql: Sql,
   orgId: string,
   limits: ClaimLimits,
   cursors: Cursors = new Map(),
+  workerId: string | null = null,
 ): Promise<Claimed[]> {
   return await sql<Claimed[]>`
     select
@@ -68,6 +73,7 @@ export async function claim(
       c.due_at::text as due_at
     from claim_webhook_deliveries(
       ${orgId}, ${limits.limit}, ${limits.laterLimit}, ${limits.endpointLimit}, ${limits.leaseMs},
-      ${MAX_LOST}, ${FAILING_AFTER}, ${PACE_MS}, ${[...cursors.keys()]}::text[], ${[...cursors.values()]}::text[]::timestamptz[]
+      ${MAX_LOST}, ${FAILING_AFTER}, ${PACE_MS}, ${[...cursors.keys()]}::text[], ${[...cursors.values()]}::text[]::timestamptz[],
+      ${workerId}
     ) c`
 }

@@ -1,13 +1,16 @@
 import type { Fragment, Sql } from '../../db/client.ts'
 
-/** One due delivery of the endpoint `e`. `isKind` is the condition of one of the queue's partial indexes. */
+/** A delivery of the endpoint `e`. `isKind` has the condition of one of the queue's partial indexes. */
 const dueOf = (sql: Sql, isKind: Fragment) => sql`
   select 1
   from webhook_queue q
   where q.org_id = e.org_id
     and q.endpoint_id = e.id
-    and ${isKind}
-    and q.due_at <= now()`
+    and ${isKind}`
+
+/** Whether the worker of the delivery's attempt has ended. */
+const hasEnded = (sql: Sql) => sql`
+  (q.worker_id is not null and q.worker_id <> all(array(select w.id from webhook_workers w)))`
 
 /**
  * Organizations with due deliveries, in no order: one read without locks. The lateral queries read three
@@ -22,11 +25,11 @@ export async function findDueOrganizations(sql: Sql): Promise<string[]> {
     from webhook_endpoints e
     join organizations o on o.org_id = e.org_id
     cross join lateral (
-      (${dueOf(sql, sql`not q.leased and q.attempts = 0`)} ${inOrder})
+      (${dueOf(sql, sql`not q.leased and q.attempts = 0 and q.due_at <= now()`)} ${inOrder})
       union all
-      (${dueOf(sql, sql`not q.leased and q.attempts > 0`)} ${inOrder})
+      (${dueOf(sql, sql`not q.leased and q.attempts > 0 and q.due_at <= now()`)} ${inOrder})
       union all
-      (${dueOf(sql, sql`q.leased`)} limit 1)
+      (${dueOf(sql, sql`q.leased and (q.due_at <= now() or ${hasEnded(sql)})`)} limit 1)
       limit 1
     ) w
     where e.enabled
