@@ -8,8 +8,11 @@ import type { ReadVersion } from './versions.ts'
 // response from memory only when the version read after the request arrived is the response's. So what any instance has
 // acknowledged is in the next response of every instance, and nothing has to be invalidated.
 
-/** What an entry takes besides its bytes and texts: slots of maps, objects, closures and the ETag. */
-const OVERHEAD_BYTES = 1_024
+/**
+ * What an entry takes besides its bytes and texts: slots of maps, closures, the ETag, 28 objects. Measured as the growth
+ * of the heap by 6,560 entries, 67 MB of which 53 were bodies.
+ */
+const OVERHEAD_BYTES = 1_536
 /** How often a name is held: as the entry's, as the source's key, and as the parameters that the key was made from. */
 const NAME_COPIES = 3
 /** What a URL takes besides its text. */
