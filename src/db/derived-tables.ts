@@ -7,6 +7,11 @@ export interface DerivedTable {
   columns: readonly string[]
   /** Computes the rows anew: reads all of the organization's data. */
   query: (sql: ISql, orgId: string) => Fragment
+  /**
+   * Where the data allow several tables: computes the rows that the stored ones should be. Otherwise these are the
+   * rows of `query`.
+   */
+  compared?: (sql: ISql, orgId: string) => Fragment
   /** The column of a count that writers add to: 0 equals no row. The other columns are the key. */
   count?: string
   /** Names a row in a message; values are texts. */
@@ -58,13 +63,13 @@ export async function findDifferences(
 async function differingRows(
   sql: ISql,
   orgId: string,
-  { name, columns, query, count }: DerivedTable,
+  { name, columns, query, compared = query, count }: DerivedTable,
 ): Promise<Record<string, string>[]> {
   const names = sql.unsafe(columns.join(', '))
   return await sql<Record<string, string>[]>`
     with computed as (
       select ${names}
-      from (${query(sql, orgId)}) q
+      from (${compared(sql, orgId)}) q
     ),
     stored as (
       select ${names}

@@ -12,6 +12,7 @@ import risk from './migrations/0008_risk.sql' with { type: 'text' }
 import webhooks from './migrations/0009_webhooks.sql' with { type: 'text' }
 import webhookQueue from './migrations/0010_webhook_queue.sql' with { type: 'text' }
 import webhookWorkers from './migrations/0011_webhook_workers.sql' with { type: 'text' }
+import sessionRanges from './migrations/0012_session_ranges.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 9, name: 'webhooks', text: webhooks },
   { number: 10, name: 'webhook_queue', text: webhookQueue },
   { number: 11, name: 'webhook_workers', text: webhookWorkers },
+  { number: 12, name: 'session_ranges', text: sessionRanges },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

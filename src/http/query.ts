@@ -14,7 +14,7 @@ import { type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
 // import Elysia.
 
 const MAX_PAGE = 1_000_000_000
-const MAX_PER_PAGE = 100
+export const MAX_PER_PAGE = 100
 const MAX_PROJECT_LENGTH = 200
 const ONE_OF = 'OneOf'
 

@@ -71,7 +71,7 @@ export async function copySessions(
 
 /** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze sessions, session_details, session_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
+  await sql`vacuum analyze sessions, session_details, session_rollups, session_ranges, session_hours, findings, finding_rollups, file_rollups, file_risks`
 }
 
 const SEED_ACTIONS = [

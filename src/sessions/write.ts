@@ -4,6 +4,7 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import { isAlert } from '../records/finding.ts'
 import type { PreparedSession } from './prepare.ts'
+import { type Ranked, updateRanges } from './range-rollup.ts'
 import { type Counted, updateRollups } from './rollup.ts'
 
 /** A written session, and its stored score and alerts before that. */
@@ -32,6 +33,7 @@ interface StoredSession {
   id: string
   project: string
   day: string
+  turns: number
   cost: string
   quality: string
   security: string
@@ -70,7 +72,9 @@ export async function writeSessions(
   await upsertSessions(tx, orgId, rows)
   await upsertDetails(tx, orgId, rows, stored, now)
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
-  await updateRollups(tx, orgId, before.map(countedOf), rows)
+  const counted = before.map(countedOf)
+  await updateRollups(tx, orgId, counted, rows)
+  await updateRanges(tx, orgId, counted, rows)
   return { ...result, changed, activityBefore: before.map(storedActivity) }
 }
 
@@ -82,6 +86,7 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
       s.id,
       s.project,
       s.day::text as day,
+      s.turns,
       s.estimated_cost::text as cost,
       s.quality_score::text as quality,
       s.security_score::text as security,
@@ -141,7 +146,9 @@ async function findAlerts(tx: ISql, orgId: string, ids: readonly string[]): Prom
   return new Map(rows.map((row) => [row.id, row.fingerprints]))
 }
 
-const countedOf = (session: StoredSession): Counted => ({
+const countedOf = (session: StoredSession): Counted & Ranked => ({
+  id: session.id,
+  turns: session.turns,
   project: session.project,
   day: session.day,
   cost: unitsOf(session.cost),

@@ -12,8 +12,9 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 // No query of these routes reads more sessions than its page and one day of them, whatever plan PostgreSQL makes.
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
-const SESSIONS = 3_000
-/** 2 s on an idle machine. */
+/** More than are sorted, when they are of some days and sorted by cost or turns. */
+const SESSIONS = 6_000
+/** 4 s on an idle machine. */
 const SEEDING_MS = 30_000
 const PAGE = 50
 const LAST = SESSIONS / PAGE
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const { sql } = database
   ;({ orgId } = await tenant(sql))
   const other = await tenant(sql)
-  const plan = { sessions: SESSIONS, projects: 3, days: 30, seed: 1, today: '2026-11-15' }
+  const plan = { sessions: SESSIONS, projects: 3, days: 60, seed: 1, today: '2026-11-15' }
   const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}) }
   await seedSessions(deps, orgId, plan)
   await seedSessions(deps, other.orgId, { ...plan, seed: 2 })
@@ -87,18 +88,43 @@ describe('reads at most a page and a day', () => {
   })
 })
 
-describe('sorted by cost or turns, skips in the index alone', () => {
+describe('sorted by cost or turns, reads its page, and at most a narrow range in the index alone', () => {
+  const RANGE = 1_024
+  const project = 'project-02'
   const cases: [string, Partial<SessionListQuery>, number][] = [
-    ['first page by cost', { sort: 'estimated_cost' }, PAGE],
-    ['first page by turns', { sort: 'turns', order: 'asc' }, PAGE],
-    ['middle page by cost', { sort: 'estimated_cost', page: LAST / 2 }, SESSIONS / 2],
-    ['last page by cost', { sort: 'estimated_cost', page: LAST }, PAGE],
-    ['last page by turns', { sort: 'turns', page: LAST }, PAGE],
+    ['first page by cost', { sort: 'estimated_cost' }, 0],
+    ['first page by turns', { sort: 'turns', order: 'asc' }, 0],
+    ['first page of a project by cost', { sort: 'estimated_cost', project }, 0],
+    ['second page by cost', { sort: 'estimated_cost', page: 2 }, RANGE],
+    ['middle page by cost', { sort: 'estimated_cost', page: LAST / 2 }, RANGE],
+    ['middle page by cost, ascending', { sort: 'estimated_cost', order: 'asc', page: LAST / 2 }, RANGE],
+    ['middle page by turns', { sort: 'turns', page: LAST / 2 }, RANGE],
+    ['middle page of a project by cost', { sort: 'estimated_cost', project, page: LAST / 6 }, RANGE],
+    ['middle page of a project by turns', { sort: 'turns', order: 'asc', project, page: LAST / 6 }, RANGE],
+    ['last page by cost', { sort: 'estimated_cost', page: LAST }, RANGE],
+    ['last page by turns', { sort: 'turns', page: LAST }, RANGE],
+    ['page past the end', { sort: 'turns', page: LAST + 1 }, 0],
   ]
   test.each(cases)('%s', async (_name, options, entries) => {
     const reads = await mostOf(listed(options))
     expect(reads.rows).toBeLessThanOrEqual(PAGE)
     expect(reads.indexOnly).toBeLessThanOrEqual(entries)
+  })
+
+  test('first and last page of all but a few days, few of the others between', async () => {
+    const days = { date_from: '2026-09-20' }
+    for (const page of [1, Math.ceil((SESSIONS * 56) / 60 / PAGE)]) {
+      const reads = await mostOf(listed({ ...days, sort: 'estimated_cost', page }))
+      expect(reads.rows).toBeLessThanOrEqual(PAGE)
+      expect(reads.indexOnly).toBeLessThanOrEqual(4 * PAGE)
+    }
+  })
+
+  test('of few days, the sessions of these', async () => {
+    for (const page of [1, 10, 30]) {
+      const reads = await mostOf(listed({ ...MONTH, sort: 'turns', page }))
+      expect(reads.rows + reads.indexOnly).toBeLessThanOrEqual(15 * fullestDay + PAGE)
+    }
   })
 })
 
