@@ -1,12 +1,21 @@
 import { TIME_PATTERN_US } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
-import type { AuditEntry, AuditListQuery } from './model.ts'
+import { type JsonText, pageText } from '../json-text.ts'
+import type { AuditListQuery } from './model.ts'
 
-interface ListRow extends Omit<AuditEntry, 'id'> {
+/** What a statement says of a page: the number of all that match, and the JSON of its items, null for none. */
+interface PageRow {
   total: string
-  /** null in the only row of an empty page */
-  id: string | null
+  items: string | null
 }
+
+/** An entry `e` as JSON text; the details as they are stored. */
+const ENTRY_ITEM = `'{"id":' || to_json(e.id) || ',"action":' || to_json(e.action) || ',"user_id":' || to_json(e.user_id)
+  || ',"details":' || e.details || ',"ip_address":' || to_json(e.ip_address)
+  || ',"created_at":"' || to_char(e.created_at at time zone 'UTC', '${TIME_PATTERN_US}') || '"}'`
+
+const itemsOf = (sql: ISql) =>
+  sql`string_agg(${sql.unsafe(ENTRY_ITEM)}, ',' order by e.created_at desc) as items`
 
 /** `webhook.*`: the range of all actions that start with `webhook.`; `/` is the character after `.`. */
 function prefixOf(action: string): { from: string; before: string } | undefined {
@@ -31,24 +40,51 @@ const matchingDays = (sql: ISql, orgId: string, query: AuditListQuery) => sql`
     ${query.date_from === undefined ? sql`` : sql`and r.bucket >= ${query.date_from}`}
     ${query.date_to === undefined ? sql`` : sql`and r.bucket <= ${query.date_to}`}`
 
-/** The newest entries that match, up to the day on which the page starts; `action`: the condition for the action. */
-const newestFrom = (sql: ISql, orgId: string, query: AuditListQuery, action: Fragment) => sql`
+const isOfAllTime = ({ date_from, date_to, user_id, action }: AuditListQuery): boolean =>
+  date_from === undefined && date_to === undefined && (user_id === undefined || action === undefined)
+
+/** The number of all entries that match: of all time it is in one row for a user, and in one for each action. */
+const matchingTotal = (sql: ISql, orgId: string, query: AuditListQuery) =>
+  isOfAllTime(query)
+    ? sql`
+        select coalesce(sum(r.entries), 0)
+        from audit_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = 'all'
+          and r.user_id = ${query.user_id ?? ''}
+          and ${matchingAction(sql, sql`r.action`, query.action ?? '')}`
+    : sql`select coalesce(sum(r.entries), 0) ${matchingDays(sql, orgId, query)}`
+
+/** Where a page begins: before an instant, after so many entries. */
+interface Start {
+  before: Fragment
+  skip: Fragment
+}
+
+/** The newest entries that match, before the start; `action`: the condition for the action. */
+const newestFrom = (
+  sql: ISql,
+  orgId: string,
+  query: AuditListQuery,
+  { before }: Start,
+  action: Fragment,
+) => sql`
   select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address, l.created_at
   from audit_log l
   where l.org_id = ${orgId}
     ${action}
     ${query.user_id === undefined ? sql`` : sql`and l.user_id = ${query.user_id}`}
     ${query.date_from === undefined ? sql`` : sql`and l.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
-    and l.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'
+    ${before}
   order by l.created_at desc`
 
-function pageOf(sql: ISql, orgId: string, query: AuditListQuery) {
+function pageFrom(sql: ISql, orgId: string, query: AuditListQuery, start: Start) {
   if (query.action === undefined || prefixOf(query.action) === undefined) {
     const action = query.action === undefined ? sql`` : sql`and l.action = ${query.action}`
     return sql`
-      ${newestFrom(sql, orgId, query, action)}
+      ${newestFrom(sql, orgId, query, start, action)}
       limit ${query.per_page}
-      offset b.skip`
+      offset ${start.skip}`
   }
   // the index has the entries of each action in order: takes the newest of each action and merges them
   return sql`
@@ -62,25 +98,38 @@ function pageOf(sql: ISql, orgId: string, query: AuditListQuery) {
         and ${matchingAction(sql, sql`k.action`, query.action)}
     ) k
     cross join lateral (
-      ${newestFrom(sql, orgId, query, sql`and l.action = k.action`)}
-      limit b.skip + ${query.per_page}::integer
+      ${newestFrom(sql, orgId, query, start, sql`and l.action = k.action`)}
+      limit ${start.skip} + ${query.per_page}::integer
     ) e
     order by e.created_at desc
     limit ${query.per_page}
-    offset b.skip`
+    offset ${start.skip}`
 }
 
-/**
- * A page of the matching entries, newest first, and the number of all matching ones, from one snapshot. The rollups contain
- * the day on which the page starts, so that no page skips more than the entries of one day.
- */
-export async function listEntries(
-  sql: ISql,
-  orgId: string,
-  query: AuditListQuery,
-): Promise<{ rows: AuditEntry[]; total: number }> {
+/** A page of the matching entries, newest first, and the number of all matching ones, from one snapshot. */
+export async function listEntries(sql: ISql, orgId: string, query: AuditListQuery): Promise<JsonText> {
+  const [row] = query.page === 1 ? await firstPage(sql, orgId, query) : await laterPage(sql, orgId, query)
+  return pageText(row?.items ?? null, query, row?.total ?? '0')
+}
+
+function firstPage(sql: ISql, orgId: string, query: AuditListQuery) {
+  const before =
+    query.date_to === undefined
+      ? sql``
+      : sql`and l.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`
+  return sql<PageRow[]>`
+    select (${matchingTotal(sql, orgId, query)}) as total, ${itemsOf(sql)}
+    from (${pageFrom(sql, orgId, query, { before, skip: sql`0` })}) e`
+}
+
+/** The rollups contain the day on which the page starts, so that no page skips more than the entries of one day. */
+function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
   const offset = (query.page - 1) * query.per_page
-  const rows = await sql<ListRow[]>`
+  const start = {
+    before: sql`and l.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'`,
+    skip: sql`b.skip`,
+  }
+  return sql<PageRow[]>`
     with days as materialized (
       select r.bucket, sum(r.entries) as entries, sum(sum(r.entries)) over (order by r.bucket desc) as through
       ${matchingDays(sql, orgId, query)}
@@ -93,17 +142,10 @@ export async function listEntries(
       order by d.through
       limit 1
     )
-    select
-      t.total, p.id, p.action, p.user_id, p.details, p.ip_address,
-      to_char(p.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as created_at
-    from (select coalesce(sum(d.entries), 0) as total from days d) t
-    left join (
+    select (select coalesce(sum(d.entries), 0) from days d) as total, ${itemsOf(sql)}
+    from (
       select p.*
       from start b
-      cross join lateral (${pageOf(sql, orgId, query)}) p
-    ) p on true
-    order by p.created_at desc`
-  const entries: AuditEntry[] = []
-  for (const { total: _total, ...row } of rows) if (row.id !== null) entries.push({ ...row, id: row.id })
-  return { rows: entries, total: Number(rows[0]?.total ?? 0) }
+      cross join lateral (${pageFrom(sql, orgId, query, start)}) p
+    ) e`
 }

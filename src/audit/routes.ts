@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { page } from '../http/query.ts'
 import { sourceOf } from '../http/responses/response-cache.ts'
 import { readCursor } from './cursor.ts'
 import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
@@ -15,10 +14,7 @@ export const auditRoutes = (deps: RouteDeps) =>
       ({ query, access: { orgId } }) =>
         deps.cache.respond(
           orgId,
-          sourceOf('/audit', query, async () => {
-            const { rows, total } = await listEntries(deps.sql, orgId, query)
-            return page(rows, query, total)
-          }),
+          sourceOf('/audit', query, () => listEntries(deps.sql, orgId, query)),
         ),
       {
         ...guard('audit:read', { query: AuditListQuery, response: { 200: AuditPage } }),

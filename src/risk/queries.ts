@@ -1,4 +1,6 @@
+import { TIME_PATTERN } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { type JsonText, pageText } from '../json-text.ts'
 import type { RiskListQuery, RiskScore } from './model.ts'
 
 interface RiskRow
@@ -11,12 +13,6 @@ interface RiskRow
   regression_score: string
   security_score: string
   coupling_score: string
-}
-
-type ListRow = Omit<RiskRow, 'id'> & {
-  total: string
-  /** null in the only row of an empty page */
-  id: string | null
 }
 
 const riskColumns = (sql: Sql) => sql`
@@ -39,23 +35,58 @@ const riskOf = (row: RiskRow): RiskScore => ({
   contributions: row.contributions,
 })
 
-/**
- * A page of the matching risk scores, newest first, and the number of all matching ones, from one snapshot. The rollups
- * contain the day on which the page starts, so that no page skips more than the risk scores of one day.
- */
-export async function listRisks(
-  sql: Sql,
-  orgId: string,
-  query: RiskListQuery,
-): Promise<{ rows: RiskScore[]; total: number }> {
+/** What a statement says of a page: the number of all that match, and the JSON of its items, null for none. */
+interface PageRow {
+  total: string
+  items: string | null
+}
+
+/** A row of `riskColumns` as JSON text. */
+const RISK_ITEM = `'{"id":' || to_json(p.id) || ',"repo":' || to_json(p.repo) || ',"pr_number":' || p.pr_number
+  || ',"pr_title":' || to_json(p.pr_title) || ',"risk_score":' || p.risk_score
+  || ',"impact_score":' || trim_scale(p.impact_score) || ',"regression_score":' || trim_scale(p.regression_score)
+  || ',"security_score":' || trim_scale(p.security_score) || ',"coupling_score":' || trim_scale(p.coupling_score)
+  || ',"files_changed":' || p.files_changed
+  || ',"created_at":"' || to_char(p.created_at at time zone 'UTC', '${TIME_PATTERN}')
+  || '","rating":"' || p.rating || '","contributions":' || p.contributions || '}'`
+
+const itemsOf = (sql: Sql) =>
+  sql`string_agg(${sql.unsafe(RISK_ITEM)}, ',' order by p.created_at desc, p.id desc) as items`
+
+const matchingDays = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
+  from risk_rollups r
+  where r.org_id = ${orgId}
+    and r.repo = ${query.repo ?? ''}
+    and r.rating = ${query.rating ?? ''}`
+
+const matchingRisks = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
+  select ${riskColumns(sql)}
+  from pr_risks k
+  where k.org_id = ${orgId}
+    ${query.repo === undefined ? sql`` : sql`and k.repo = ${query.repo}`}
+    ${query.rating === undefined ? sql`` : sql`and k.rating = ${query.rating}`}`
+
+/** A page of the matching risk scores, newest first, and the number of all matching ones, from one snapshot. */
+export async function listRisks(sql: Sql, orgId: string, query: RiskListQuery): Promise<JsonText> {
+  const [row] = query.page === 1 ? await firstPage(sql, orgId, query) : await laterPage(sql, orgId, query)
+  return pageText(row?.items ?? null, query, row?.total ?? '0')
+}
+
+const firstPage = (sql: Sql, orgId: string, query: RiskListQuery) => sql<PageRow[]>`
+  select (select coalesce(sum(r.prs), 0) ${matchingDays(sql, orgId, query)}) as total, ${itemsOf(sql)}
+  from (
+    ${matchingRisks(sql, orgId, query)}
+    order by k.created_at desc, k.id desc
+    limit ${query.per_page}
+  ) p`
+
+/** The rollups contain the day on which the page starts, so that no page skips more than the risk scores of one day. */
+function laterPage(sql: Sql, orgId: string, query: RiskListQuery) {
   const offset = (query.page - 1) * query.per_page
-  const rows = await sql<ListRow[]>`
+  return sql<PageRow[]>`
     with days as materialized (
       select r.bucket, r.prs, sum(r.prs) over (order by r.bucket desc) as through
-      from risk_rollups r
-      where r.org_id = ${orgId}
-        and r.repo = ${query.repo ?? ''}
-        and r.rating = ${query.rating ?? ''}
+      ${matchingDays(sql, orgId, query)}
     ),
     start as (
       select d.bucket, (${offset}::bigint - (d.through - d.prs))::bigint as skip
@@ -64,30 +95,18 @@ export async function listRisks(
       order by d.through
       limit 1
     )
-    select t.total, p.*
-    from (select coalesce(sum(d.prs), 0) as total from days d) t
-    left join (
+    select (select coalesce(sum(d.prs), 0) from days d) as total, ${itemsOf(sql)}
+    from (
       select p.*
       from start b
       cross join lateral (
-        select ${riskColumns(sql)}
-        from pr_risks k
-        where k.org_id = ${orgId}
-          ${query.repo === undefined ? sql`` : sql`and k.repo = ${query.repo}`}
-          ${query.rating === undefined ? sql`` : sql`and k.rating = ${query.rating}`}
+        ${matchingRisks(sql, orgId, query)}
           and k.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'
         order by k.created_at desc, k.id desc
         limit ${query.per_page}
         offset b.skip
       ) p
-    ) p on true
-    order by p.created_at desc, p.id desc`
-  return {
-    rows: rows.flatMap(({ total: _total, ...row }) =>
-      row.id === null ? [] : [riskOf({ ...row, id: row.id })],
-    ),
-    total: Number(rows[0]?.total ?? 0),
-  }
+    ) p`
 }
 
 /** Records per page of an export. */

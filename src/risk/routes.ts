@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { page } from '../http/query.ts'
 import { sourceOf } from '../http/responses/response-cache.ts'
 import { RiskListQuery, RiskPage } from './model.ts'
 import { listRisks } from './queries.ts'
@@ -11,10 +10,7 @@ export const riskRoutes = (deps: RouteDeps) =>
     ({ query, access: { orgId } }) =>
       deps.cache.respond(
         orgId,
-        sourceOf('/risk', query, async () => {
-          const { rows, total } = await listRisks(deps.sql, orgId, query)
-          return page(rows, query, total)
-        }),
+        sourceOf('/risk', query, () => listRisks(deps.sql, orgId, query)),
       ),
     {
       ...guard('risk:read', { query: RiskListQuery, response: { 200: RiskPage } }),

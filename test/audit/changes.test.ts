@@ -38,7 +38,7 @@ async function run(args: readonly string[], stdin = ''): Promise<string> {
 }
 
 async function log(orgId: string): Promise<AuditEntry[]> {
-  return (await listEntries(database.sql, orgId, { page: 1, per_page: 100 })).rows.reverse()
+  return JSON.parse((await listEntries(database.sql, orgId, { page: 1, per_page: 100 })).text).data.reverse()
 }
 
 const session = (fields: object = {}) => ({
@@ -235,7 +235,8 @@ test('what is past its retention goes, with its counts', async () => {
   expect(await deleteOldAuditEntries(database.sql, before)).toBe(16_000)
   expect(await deleteOldAuditEntries(database.sql, before)).toBe(0)
   for (const { orgId } of [one, two]) {
-    expect((await listEntries(database.sql, orgId, { page: 1, per_page: 100 })).total).toBe(1_002)
+    const { text } = await listEntries(database.sql, orgId, { page: 1, per_page: 100 })
+    expect(JSON.parse(text).pagination.total).toBe(1_002)
     expect(await findDifferences(database.sql, orgId, AUDIT_TABLES)).toEqual([])
   }
 })
