@@ -11,9 +11,15 @@ export const DAY_MS = 86_400_000
 /** True for a real day of the years 1 to 9999 in the form YYYY-MM-DD. */
 export function isDate(text: string): boolean {
   const match = DATE.exec(text)
-  if (match === null || match[1] === '0000') return false
-  const parsed = new Date(`${text}T00:00:00Z`)
-  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+}
+
+/** Days of a month, from 1, of the Gregorian calendar. */
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1970 to 9999. */

@@ -6,12 +6,22 @@ const REPLACEMENT = '\uFFFD'
 
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
+/** Whether every string in `value`, names of fields included, can be stored. */
+function isAllStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isStorable(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isAllStorable)
+  for (const name in value) if (!isStorable(name) || !isAllStorable(Reflect.get(value, name))) return false
+  return true
+}
+
 /**
  * Adds to `problems`, up to `limit`, every string in `value`, names of fields included, that PostgreSQL
  * cannot store.
  */
 export function findUnstorable(value: unknown, field: string, problems: FieldProblem[], limit: number): void {
-  if (problems.length >= limit) return
+  // without names of fields: nearly every value is storable
+  if (problems.length >= limit || isAllStorable(value)) return
   if (typeof value === 'string') {
     if (isStorable(value)) return
     problems.push({ field: field || 'body', message: 'must not contain NUL or unpaired surrogates' })

@@ -20,8 +20,8 @@ export interface CleanRecord<Record extends SyncRecord = SyncRecord> {
 interface Entry {
   /** The position of the record in the list. */
   index: number
-  path: Path
-  text: string
+  /** The position of the text in the record, as `visitTexts` counts. */
+  nth: number
 }
 
 /** Characters scanned at a time: about 20 ms. */
@@ -83,23 +83,40 @@ interface Found extends Entry {
   secret: FoundSecret
 }
 
+/** A secret with its place in the record. */
+interface Located {
+  secret: FoundSecret
+  path: Path
+  text: string
+}
+
+/** Paths are made here, for the few records with secrets: to make them for every text takes longer than the scan. */
+function locate(record: SyncRecord, found: readonly Found[]): Located[] {
+  const texts = textsOf(record)
+  return found.flatMap(({ nth, secret }) => {
+    const place = texts[nth]
+    return place === undefined ? [] : [{ ...place, secret }]
+  })
+}
+
 function cleanRecord<Record extends SyncRecord>(
   record: Record,
-  found: readonly Found[],
+  entries: readonly Found[],
 ): CleanRecord<Record> {
-  if (found.length === 0) return { record, findings: [] }
+  if (entries.length === 0) return { record, findings: [] }
+  const found = locate(record, entries)
   const copy = structuredClone(record)
   const labels = new Map<string, string>()
-  for (const [path, entries] of Map.groupBy(found, (entry) => entry.path)) {
-    const text = entries[0]?.text ?? ''
-    for (const { secret } of entries) labels.set(text.slice(secret.start, secret.end), labelOf(secret))
-    const secrets = entries.map(({ secret }) => secret)
+  for (const [path, located] of Map.groupBy(found, (each) => each.path)) {
+    const text = located[0]?.text ?? ''
+    for (const { secret } of located) labels.set(text.slice(secret.start, secret.end), labelOf(secret))
+    const secrets = located.map(({ secret }) => secret)
     if (path.at(-1) !== NAME) put(copy, path, maskSecrets(text, secrets, labelOf))
   }
   const details: unknown = Reflect.get(copy, FREE_FIELD)
   if (details !== undefined) Reflect.set(copy, FREE_FIELD, withoutSecretNames(details, labels))
   if (labels.size <= MAX_REPLACED) {
-    for (const { text, path } of stringsOf(copy, [])) {
+    for (const { text, path } of textsOf(copy)) {
       const masked = withoutSecrets(text, labels)
       if (masked !== text && path.at(-1) !== NAME) put(copy, path, masked)
     }
@@ -116,7 +133,7 @@ const labelOf = ({ ruleId, start, end }: FoundSecret): string => {
   return label.length <= end - start ? label : SHORT_MASK
 }
 
-function findingsOf(record: SyncRecord, found: readonly Found[]): FindingRecord[] {
+function findingsOf(record: SyncRecord, found: readonly Located[]): FindingRecord[] {
   const selection = newFindingSelection<FoundSecret & { path: Path }>()
   for (const { secret, path } of found) selection.add({ ...secret, path })
   const { findings, omitted } = selection.selected()
@@ -127,17 +144,21 @@ function findingsOf(record: SyncRecord, found: readonly Found[]): FindingRecord[
 }
 
 function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry>[]> {
+  const full: ScannedText<Entry>[][] = []
   let batch: ScannedText<Entry>[] = []
   let size = 0
   for (const [index, record] of records.entries()) {
-    for (const { text, path } of stringsOf(record, [])) {
-      batch.push({ text, place: { index, path, text } })
+    let nth = 0
+    visitTexts(record, [], (text) => {
+      batch.push({ text, place: { index, nth } })
+      nth += 1
       size += text.length
-      if (size < BATCH_CHARACTERS) continue
-      yield batch
+      if (size < BATCH_CHARACTERS) return
+      full.push(batch)
       batch = []
       size = 0
-    }
+    })
+    yield* full.splice(0)
   }
   if (batch.length > 0) yield batch
 }
@@ -146,16 +167,33 @@ function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry
 const NAME = Symbol('name')
 type Path = (string | number | typeof NAME)[]
 
-function* stringsOf(value: unknown, path: Path): Generator<{ text: string; path: Path }> {
+const textsOf = (record: SyncRecord): { text: string; path: Path }[] => {
+  const texts: { text: string; path: Path }[] = []
+  visitTexts(record, [], (text, path) => texts.push({ text, path: [...path] }))
+  return texts
+}
+
+/** Calls `visit` for each text to scan below `path`, which it changes and restores. */
+function visitTexts(value: unknown, path: Path, visit: (text: string, path: Path) => void): void {
   if (typeof value === 'string') {
-    if (value.length >= MIN_LENGTH) yield { text: value, path }
+    if (value.length >= MIN_LENGTH) visit(value, path)
   } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) yield* stringsOf(item, [...path, index])
+    for (let index = 0; index < value.length; index += 1) {
+      path.push(index)
+      visitTexts(value[index], path, visit)
+      path.pop()
+    }
   } else if (typeof value === 'object' && value !== null) {
     const isFree = path[0] === FREE_FIELD
-    for (const [name, item] of Object.entries(value)) {
-      if (isFree && name.length >= MIN_LENGTH) yield { text: name, path: [...path, name, NAME] }
-      if (isFree || !SAFE_FIELDS.has(name)) yield* stringsOf(item, [...path, name])
+    for (const name in value) {
+      path.push(name)
+      if (isFree && name.length >= MIN_LENGTH) {
+        path.push(NAME)
+        visit(name, path)
+        path.pop()
+      }
+      if (isFree || !SAFE_FIELDS.has(name)) visitTexts(Reflect.get(value, name), path, visit)
+      path.pop()
     }
   }
 }
