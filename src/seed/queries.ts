@@ -1,73 +1,7 @@
 import type { ISql, Sql } from '../db/client.ts'
-import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
+import { copyRows } from '../db/copy.ts'
 import { riskScoreOf } from '../risk/prepare.ts'
 import type { RiskRow } from '../risk/write.ts'
-import type { PreparedSession } from '../sessions/prepare.ts'
-
-/** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
-const cell = (value: string | number | null): string =>
-  value === null ? '\\N' : String(value).replace(/[\\\n\r\t]/g, (char) => COPY_ESCAPES[char] ?? char)
-
-const COPY_ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
-
-const line = (values: readonly (string | number | null)[]): string => `${values.map(cell).join('\t')}\n`
-
-/** Each write to the stream is one message of the protocol: many lines in one message are twice as fast. */
-const LINES_PER_WRITE = 500
-
-async function copyIn(stream: NodeJS.WritableStream, lines: readonly string[]): Promise<void> {
-  const done = new Promise<void>((resolve, reject) => {
-    stream.once('finish', resolve)
-    stream.once('error', reject)
-  })
-  for (let start = 0; start < lines.length; start += LINES_PER_WRITE) {
-    const chunk = lines.slice(start, start + LINES_PER_WRITE).join('')
-    if (!stream.write(chunk))
-      await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
-  }
-  stream.end()
-  await done
-}
-
-/** Inserts new sessions and their details by COPY, without rollups: three times as fast as sync. */
-export async function copySessions(
-  tx: ISql,
-  orgId: string,
-  sessions: readonly PreparedSession[],
-  scoredAt: string,
-): Promise<void> {
-  await copyIn(
-    await tx`
-      copy sessions (
-        org_id, id, project, created_at, turns, estimated_cost, quality_score, security_score, user_id, user_email, content_hash
-      ) from stdin`.writable(),
-    sessions.map((session) =>
-      line([
-        orgId,
-        session.id,
-        session.project,
-        session.createdAt,
-        session.turns,
-        decimalText(session.cost, MONEY_DECIMALS),
-        decimalText(session.quality, SCORE_DECIMALS),
-        decimalText(session.security, SCORE_DECIMALS),
-        session.userId,
-        session.userEmail,
-        `\\x${Buffer.from(session.hash).toString('hex')}`,
-      ]),
-    ),
-  )
-  await copyIn(
-    await tx`copy session_details (org_id, session_id, detail) from stdin`.writable(),
-    sessions.map((session) => {
-      const detail = {
-        ...session.detail,
-        quality_metadata: { ...session.detail.quality_metadata, scored_at: scoredAt },
-      }
-      return line([orgId, session.id, JSON.stringify(detail)])
-    }),
-  )
-}
 
 /** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
@@ -139,29 +73,28 @@ export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Prom
 
 /** Inserts new risk scores by COPY, without rollups. */
 export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
-  await copyIn(
+  await copyRows(
     await tx`
       copy pr_risks (
         org_id, repo, pr_number, id, pr_title, files_changed, created_at, impact_score, regression_score,
         security_score, coupling_score, risk_score, contributions
       ) from stdin`.writable(),
-    rows.map(({ scores, ...row }) =>
-      line([
-        orgId,
-        row.repo,
-        row.prNumber,
-        row.id,
-        row.title,
-        row.filesChanged,
-        row.createdAt,
-        scores.impact,
-        scores.regression,
-        scores.security,
-        scores.coupling,
-        riskScoreOf(scores),
-        JSON.stringify(row.contributions),
-      ]),
-    ),
+    rows,
+    ({ scores, ...row }) => [
+      orgId,
+      row.repo,
+      row.prNumber,
+      row.id,
+      row.title,
+      row.filesChanged,
+      row.createdAt,
+      scores.impact,
+      scores.regression,
+      scores.security,
+      scores.coupling,
+      riskScoreOf(scores),
+      JSON.stringify(row.contributions),
+    ],
   )
 }
 

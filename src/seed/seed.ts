@@ -9,12 +9,11 @@ import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
-import { activityOf } from '../sessions/write.ts'
+import { activityOf, copySessions } from '../sessions/write.ts'
 import { type Activity, updateActivity } from '../team/rollup.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import {
   analyzeSessions,
-  copySessions,
   hasSession,
   insertSeedEntries,
   refreshAuditStatistics,
@@ -46,7 +45,7 @@ export async function seedSessions(
   plan: SeedPlan,
   onProgress: (done: number) => void = () => {},
 ): Promise<void> {
-  const scoredAt = deps.now().toISOString()
+  const now = deps.now()
   const prepare = preparer(await deps.pricer())
   await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
@@ -61,10 +60,7 @@ export async function seedSessions(
     const records = generateSessions(plan)
     let batch = await nextBatch(records, prepare)
     while (batch.length > 0) {
-      const [next] = await Promise.all([
-        nextBatch(records, prepare),
-        copySessions(tx, orgId, batch, scoredAt),
-      ])
+      const [next] = await Promise.all([nextBatch(records, prepare), copySessions(tx, orgId, batch, now)])
       activity.push(...batch.map(activityOf))
       if (activity.length >= ACTIVITY_BATCH) await countActivity()
       done += batch.length

@@ -1,4 +1,5 @@
 import type { ISql } from '../db/client.ts'
+import { copyRows } from '../db/copy.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
@@ -44,6 +45,9 @@ interface StoredSession {
   files: string[]
 }
 
+/** New sessions of a batch from which on they are copied: fewer are inserted as fast by statements already prepared. */
+const MIN_COPIED = 100
+
 /**
  * Writes sessions with their details and rollups. Needs the organization's lock. A session replaces what is stored
  * under its id; one with the same hash is left alone. `now` becomes `scored_at` where the record has none. Which alerts a
@@ -69,8 +73,16 @@ export async function writeSessions(
   )
   if (rows.length === 0) return { ...result, changed: [], activityBefore: [] }
   const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
-  await upsertSessions(tx, orgId, rows)
-  await upsertDetails(tx, orgId, rows, stored, now)
+  const created = rows.filter(({ id }) => !stored.has(id))
+  if (created.length < MIN_COPIED || (await isRowSecurityActive(tx))) {
+    await upsertSessions(tx, orgId, rows)
+    await upsertDetails(tx, orgId, rows, stored, now)
+  } else {
+    await copySessions(tx, orgId, created, now)
+    const updated = rows.filter(({ id }) => stored.has(id))
+    await upsertSessions(tx, orgId, updated)
+    await upsertDetails(tx, orgId, updated, stored, now)
+  }
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
   const counted = before.map(countedOf)
   await updateRollups(tx, orgId, counted, rows)
@@ -177,7 +189,53 @@ export const activityOf = ({
   files: detail.files_touched,
 })
 
+/** PostgreSQL refuses COPY into tables whose row level security applies to the user. */
+async function isRowSecurityActive(tx: ISql): Promise<boolean> {
+  const [row] = await tx<{ active: boolean }[]>`
+    select row_security_active('sessions') or row_security_active('session_details') as active`
+  return row?.active === true
+}
+
+/**
+ * Inserts sessions that are not stored, and their details, by COPY, without rollups. Needs the organization's lock. 10,000
+ * take half as long as by `insert … on conflict`, for PostgreSQL and for this program.
+ */
+export async function copySessions(
+  tx: ISql,
+  orgId: string,
+  rows: readonly PreparedSession[],
+  now: Date,
+): Promise<void> {
+  await copyRows(
+    await tx`
+      copy sessions (
+        org_id, id, project, created_at, turns, estimated_cost,
+        quality_score, security_score, user_id, user_email, content_hash
+      ) from stdin`.writable(),
+    rows,
+    (session) => [
+      orgId,
+      session.id,
+      session.project,
+      session.createdAt,
+      session.turns,
+      decimalText(session.cost, MONEY_DECIMALS),
+      decimalText(session.quality, SCORE_DECIMALS),
+      decimalText(session.security, SCORE_DECIMALS),
+      session.userId,
+      session.userEmail,
+      `\\x${Buffer.from(session.hash).toString('hex')}`,
+    ],
+  )
+  await copyRows(
+    await tx`copy session_details (org_id, session_id, detail) from stdin`.writable(),
+    rows,
+    (session) => [orgId, session.id, detailText(session, undefined, now)],
+  )
+}
+
 async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {
+  if (rows.length === 0) return
   await tx`
     insert into sessions (
       org_id, id, project, created_at, turns, estimated_cost,
@@ -215,6 +273,7 @@ async function upsertDetails(
   stored: ReadonlyMap<string, StoredSession>,
   now: Date,
 ): Promise<void> {
+  if (rows.length === 0) return
   await tx`
     insert into session_details (org_id, session_id, detail)
     select ${orgId}, n.id, n.detail::json

@@ -49,6 +49,31 @@ describe('writing records', () => {
     })
   })
 
+  test('many new sessions beside a changed one are stored as each of them alone', async () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_item, nth) =>
+        session(`many_${nth}`, {
+          project_name: 'tab\t back\\ \\N "quoted"',
+          created_at: `2026-10-${10 + (nth % 20)}T10:00:00Z`,
+          summary: nth % 2 === 0 ? 'line\nline\r\\.' : null,
+          user_email: nth % 3 === 0 ? null : `dev${nth % 3}@example.com`,
+          estimated_cost: nth / 1_000,
+        }),
+      )
+    await sync([session('many_0', { turns: 9 })])
+    expect(await sync(many(300))).toEqual({ received: 300, created: 299, updated: 1, unchanged: 0 })
+    for (const record of many(300)) await sync([record], 'org_other')
+    const stored = (org: string) => database.sql`
+      select s.id, s.project, s.created_at, s.day, s.turns, s.estimated_cost, s.quality_score, s.security_score,
+        s.user_id, s.user_email, s.content_hash, d.detail::text as detail
+      from sessions s
+      join session_details d on d.org_id = s.org_id and d.session_id = s.id
+      where s.org_id = ${org} and s.id like 'sess_many_%'
+      order by s.id`
+    expect([...(await stored(ORG))]).toEqual([...(await stored('org_other'))])
+    expect(await findDifferences(database.sql, ORG, SESSION_TABLES)).toEqual([])
+  })
+
   test('twice in one request: the later one stands, and again it changes nothing', async () => {
     expect(await sync([session('twice', { turns: 1 }), session('twice', { turns: 2 })])).toEqual({
       received: 2,
