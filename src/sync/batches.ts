@@ -22,9 +22,10 @@ interface PlacedRecord {
 
 /**
  * Sends a batch to the local database or a server, all or nothing. A VALIDATION_ERROR names
- * `records[<index>]`.
+ * `records[<index>]`. It may prepare the batch at once, but must not write before `before` has ended, and not at all if
+ * that rejects: batches are written in their order.
  */
-export type SendBatch = (records: readonly SyncRecord[]) => Promise<RecordCounts>
+export type SendBatch = (records: readonly SyncRecord[], before: Promise<unknown>) => Promise<RecordCounts>
 
 interface BatchOptions {
   send: SendBatch
@@ -34,9 +35,12 @@ interface BatchOptions {
 
 /** Takes records one by one and sends them in batches. */
 export interface Batches {
-  /** `text`: the record as JSON. */
+  /** `text`: the record as JSON. Throws the error of an earlier batch; no further one is then written. */
   add(placed: PlacedRecord, text: string): Promise<void>
+  /** Sends the rest and waits for all batches. */
   flush(): Promise<void>
+  /** Waits for the batches being sent, and does not throw: for use before the database is closed. */
+  settled(): Promise<void>
   /** Counts of all records sent so far. */
   readonly counts: RecordCounts
 }
@@ -50,42 +54,59 @@ const MAX_BATCH_BYTES = 16 * 1024 * 1024
 const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
 
 /**
- * Batches of at most 10,000 records and 16 MiB. A refused or too large record is reported to `onSkipped`; the
- * others are sent.
+ * Batches of at most 10,000 records and 16 MiB, two at a time: one is prepared while the one before it is written. A refused
+ * or too large record is reported to `onSkipped`; the others are sent.
  */
 export function createBatches(options: BatchOptions): Batches {
   const counts: RecordCounts = { created: 0, updated: 0, unchanged: 0 }
   let pending: PlacedRecord[] = []
   let pendingBytes = 0
-  const flush = async () => {
+  let last: Promise<void> = Promise.resolve()
+  const sendPending = async () => {
     const batch = pending
     pending = []
     pendingBytes = 0
-    const sent = await sendValid(batch, options)
-    counts.created += sent.created
-    counts.updated += sent.updated
-    counts.unchanged += sent.unchanged
+    const before = last
+    last = sendValid(batch, before, options).then((sent) => {
+      counts.created += sent.created
+      counts.updated += sent.updated
+      counts.unchanged += sent.unchanged
+    })
+    // thrown when the next batch is sent, or at the end
+    last.catch(() => {})
+    await before
   }
   return {
     counts,
-    flush,
+    async flush() {
+      await sendPending()
+      await last
+    },
+    settled: () => last.catch(() => {}),
     async add(placed, text) {
       const bytes = Buffer.byteLength(text)
       if (bytes > MAX_RECORD_BYTES) return skip(placed, `has more than ${MAX_RECORD_BYTES} bytes`, options)
-      if (pending.length > 0 && pendingBytes + bytes > MAX_BATCH_BYTES) await flush()
+      if (pending.length > 0 && pendingBytes + bytes > MAX_BATCH_BYTES) await sendPending()
       pending.push(placed)
       pendingBytes += bytes
-      if (pending.length === MAX_RECORDS) await flush()
+      if (pending.length === MAX_RECORDS) await sendPending()
     },
   }
 }
 
-async function sendValid(batch: readonly PlacedRecord[], options: BatchOptions): Promise<RecordCounts> {
+async function sendValid(
+  batch: readonly PlacedRecord[],
+  before: Promise<void>,
+  options: BatchOptions,
+): Promise<RecordCounts> {
   let rest = batch
   let areSessionsChecked = false
   while (rest.length > 0) {
     try {
-      return await options.send(rest.map(({ record }) => record))
+      return await options.send(
+        rest.map(({ record }) => record),
+        before,
+      )
     } catch (error) {
       const refused = refusedIn(error, rest.length)
       if (refused.size === 0) throw error
@@ -97,6 +118,7 @@ async function sendValid(batch: readonly PlacedRecord[], options: BatchOptions):
       areSessionsChecked = true
     }
   }
+  await before
   return { created: 0, updated: 0, unchanged: 0 }
 }
 

@@ -10,6 +10,7 @@ import { lockOrganization } from '../db/org-lock.ts'
 import { type CleanRecord, cleanRecords } from '../detection/record-secrets.ts'
 import { createPause } from '../pause.ts'
 import type { RecordCounts } from '../records/changes.ts'
+import type { SyncRecord } from '../records/records.ts'
 import { writeRisks } from '../risk/write.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
@@ -44,9 +45,24 @@ export async function writeRecords(
   sent: readonly unknown[],
   actor: Actor = SYSTEM,
 ): Promise<SyncResult> {
-  const clean = await cleanRecords(await checkRecords(sent), createPause())
+  return await writeChecked(deps, orgId, await checkRecords(sent), actor)
+}
+
+/**
+ * As `writeRecords`, for records that `problemOf` has checked, at most MAX_RECORDS. The transaction begins when `before` has
+ * ended, so that a batch is prepared while the one before it is written; if `before` rejects, nothing is written.
+ */
+export async function writeChecked(
+  deps: SyncDeps,
+  orgId: string,
+  checked: readonly SyncRecord[],
+  actor: Actor,
+  before?: Promise<unknown>,
+): Promise<SyncResult> {
+  const clean = await cleanRecords(checked, createPause())
   const records = clean.map(({ record }) => record)
   const sessions = await prepareSessions(deps, clean)
+  await before
   const now = deps.now()
   const results = await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)

@@ -41,3 +41,63 @@ test('a record that no server would take is named, the others are sent', async (
   expect(sent).toEqual([['sess_0', 'sess_2']])
   expect(skipped).toEqual([{ path: 'a', line: 2, reason: expect.stringContaining('33554431 bytes') }])
 })
+
+const session = (nth: number): SyncRecord => ({
+  type: 'session',
+  id: `sess_${nth}`,
+  project_name: 'p',
+  created_at: '2026-01-01T00:00:00Z',
+  // more than half of a batch
+  summary: 'x'.repeat(9 * MIB),
+})
+
+async function sendNumbered(
+  count: number,
+  write: (id: string, before: Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const batches = createBatches({
+    send: async ([record], before) => {
+      await write(record?.type === 'session' ? record.id : '', before)
+      return { created: 1, updated: 0, unchanged: 0 }
+    },
+    pricer: () => loadPricer(),
+    onSkipped: () => {},
+  })
+  for (let nth = 0; nth < count; nth += 1) {
+    const record = session(nth)
+    await batches.add({ record, path: 'a', line: 1 }, JSON.stringify(record))
+  }
+  await batches.flush()
+}
+
+test('a batch is prepared while the one before it is written, and written after it', async () => {
+  const order: string[] = []
+  const second = Promise.withResolvers<void>()
+  await sendNumbered(3, async (id, before) => {
+    order.push(`prepare ${id}`)
+    if (id === 'sess_1') second.resolve()
+    await before
+    // the first ends only once the second is being prepared
+    if (id === 'sess_0') await second.promise
+    order.push(`wrote ${id}`)
+  })
+  expect(order.filter((step) => step.startsWith('wrote'))).toEqual([
+    'wrote sess_0',
+    'wrote sess_1',
+    'wrote sess_2',
+  ])
+  expect(order.indexOf('prepare sess_1')).toBeLessThan(order.indexOf('wrote sess_0'))
+  expect(order.indexOf('prepare sess_2')).toBeGreaterThan(order.indexOf('wrote sess_0'))
+})
+
+test('after a batch that fails no other is written', async () => {
+  const written: string[] = []
+  const sending = sendNumbered(4, async (id, before) => {
+    await before
+    if (id === 'sess_1') throw new Error('the database is gone')
+    written.push(id)
+  })
+  expect(sending).rejects.toThrow('the database is gone')
+  await sending.catch(() => {})
+  expect(written).toEqual(['sess_0'])
+})

@@ -3,7 +3,7 @@ import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import { type Line, MAX_LINE_BYTES } from '../../split-lines.ts'
 import { type Batches, createBatches, type Skipped } from '../../sync/batches.ts'
-import { writeRecords } from '../../sync/write.ts'
+import { writeChecked } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
@@ -26,7 +26,7 @@ export async function importRecords(context: Context, path: string, org: string)
   const counts = await withOrganization(context, org, async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
-      send: (records) => writeRecords(deps, id, records, commandLineActor()),
+      send: (records, before) => writeChecked(deps, id, records, commandLineActor(), before),
       pricer: deps.pricer,
       onSkipped,
     })
@@ -41,6 +41,7 @@ export async function importRecords(context: Context, path: string, org: string)
       await batches.flush()
     } finally {
       progress.stop()
+      await batches.settled()
     }
     return batches.counts
   })

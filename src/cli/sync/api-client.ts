@@ -35,7 +35,10 @@ export async function createApiClient({ server, key, sendAll }: ApiClientOptions
   const url = `${server.replace(/\/+$/, '')}/v1/sync`
   const state = openSentState(server, parsed.id)
   return {
-    send: (records) => sendNew({ url, key, state, sendAll }, records),
+    send: async (records, before) => {
+      await before
+      return await sendNew({ url, key, state, sendAll }, records)
+    },
     knownCommits: async (project, shas) =>
       new Set(sendAll ? [] : shas.filter((sha) => state.hashOf(commitId(project, sha)) !== undefined)),
   }

@@ -7,7 +7,7 @@ import { OperatorError } from '../../errors.ts'
 import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import { type Batches, createBatches, type SendBatch } from '../../sync/batches.ts'
-import { writeRecords } from '../../sync/write.ts'
+import { writeChecked } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { outputStream, printMessage, printResult } from '../command/output.ts'
@@ -46,8 +46,8 @@ export async function sync(context: Context, paths: readonly string[], options: 
     await withOrganization(context, options.org ?? '', async (sql, id) => {
       const deps = syncDepsOf(context, sql)
       const known: KnownCommits = (project, shas) => findKnownCommits(sql, id, project, shas)
-      await readAndSend(options.all === true ? run : { ...run, known }, (records) =>
-        writeRecords(deps, id, records, commandLineActor()),
+      await readAndSend(options.all === true ? run : { ...run, known }, (records, before) =>
+        writeChecked(deps, id, records, commandLineActor(), before),
       )
     })
   }
@@ -145,13 +145,17 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   const { summary } = run
   const onSkipped = (skipped: Summary['skipped'][number]) => skip(summary, skipped)
   const batches: Batches = createBatches({ send, pricer: pricerOf(run.context.config), onSkipped })
-  for await (const { record, path } of recordsOf(run)) {
-    summary.received += 1
-    const problem = problemOf(record, record.type)
-    if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
-    else skip(summary, { path, line: null, reason: `${problem.field} ${problem.message}` })
+  try {
+    for await (const { record, path } of recordsOf(run)) {
+      summary.received += 1
+      const problem = problemOf(record, record.type)
+      if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
+      else skip(summary, { path, line: null, reason: `${problem.field} ${problem.message}` })
+    }
+    await batches.flush()
+  } finally {
+    await batches.settled()
   }
-  await batches.flush()
   summary.created = batches.counts.created
   summary.updated = batches.counts.updated
   // added to the known commits, which were not sent
