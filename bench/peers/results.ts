@@ -21,11 +21,16 @@ const ROW_HEIGHT = 26
 const NAME_WIDTH = 280
 const BAR_WIDTH = 420
 
+/** Where the chapter of `bench/intake` begins, which is kept. */
+const INTAKE = '\n## Taking in\n'
+
 /** Writes bench/RESULTS.md, and docs/benchmarks.svg for the README. */
 export async function writeResults(rows: readonly Row[], setting: Setting): Promise<void> {
   const commit = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: ROOT })
     .stdout.toString()
     .trim()
+  const known = await Bun.file(join(ROOT, 'bench/RESULTS.md')).text()
+  const intake = known.includes(INTAKE) ? known.slice(known.indexOf(INTAKE)) : ''
   const date = new Date().toISOString().slice(0, 10)
   const table = rows.map(
     ({ title, perSecond, p50Ms, raw }) =>
@@ -45,7 +50,7 @@ with the same indexes; "no total" leaves out how many sessions match.
 | | requests/s | p50 ms | rounds |
 |---|---:|---:|---|
 ${table.join('\n')}
-`,
+${intake}`,
   )
   await Bun.write(join(ROOT, 'docs/benchmarks.svg'), svgOf(rows))
 }
