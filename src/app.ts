@@ -64,7 +64,7 @@ export function createApp(deps: AppDeps) {
   const routeDeps = { sql, config, log, now, bodies, cache }
   const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
-  const enqueueWrite = createOrganizationQueues()
+  const { enqueueWrite, stop: stopQueues } = createOrganizationQueues()
   const egress = createEgress({
     allowCidrs: config.webhookAllowCidrs,
     allowHttp: config.webhookAllowHttp,
@@ -116,6 +116,13 @@ export function createApp(deps: AppDeps) {
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(
     Object.defineProperties(app, { fetch: { value: respond }, handle: { value: respond } }),
-    { flushAccessLog },
+    {
+      flushAccessLog,
+      /** Refuses the requests that wait for others, or whose bodies have not come. */
+      refuseWaiting() {
+        bodies.stop()
+        stopQueues()
+      },
+    },
   )
 }

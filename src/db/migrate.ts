@@ -13,6 +13,7 @@ import webhooks from './migrations/0009_webhooks.sql' with { type: 'text' }
 import webhookQueue from './migrations/0010_webhook_queue.sql' with { type: 'text' }
 import webhookWorkers from './migrations/0011_webhook_workers.sql' with { type: 'text' }
 import sessionRanges from './migrations/0012_session_ranges.sql' with { type: 'text' }
+import syncWindows from './migrations/0013_sync_windows.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: 'webhook_queue', text: webhookQueue },
   { number: 11, name: 'webhook_workers', text: webhookWorkers },
   { number: 12, name: 'session_ranges', text: sessionRanges },
+  { number: 13, name: 'sync_windows', text: syncWindows },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -274,7 +274,8 @@ create unlogged table rate_windows (
   org_id text not null,
   minute bigint not null,
   used integer not null,
-  constraint rate_windows_pkey PRIMARY KEY (org_id)
+  name text not null default 'read'::text,
+  constraint rate_windows_pkey PRIMARY KEY (org_id, name)
 ) with (fillfactor=50);
 
 create table reports (

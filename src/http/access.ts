@@ -116,7 +116,8 @@ export function guard(scope: Scope, { query, body, response, ...options }: Route
     context.guarded = guarded
     replaceNul(context.params)
     if (readQuery !== undefined) context.query = readQuery(context.request.url)
-    context.body = await readBody(context.request, options, context.bodies)
+    const places = context.bodies.placesOf(context.request, context.access.orgId)
+    context.body = await readBody(context.request, options, places)
   }
   const transform = body === undefined ? checkOnly : checkAndRead
   guards.set(transform, guarded)

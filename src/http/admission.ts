@@ -9,7 +9,7 @@ import type { Log } from '../log.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
-import { leaseRequests } from './rate-windows.ts'
+import { leaseRequests, type WindowName } from './rate-windows.ts'
 import type { ResponseHeaders } from './responses/response.ts'
 
 // Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
@@ -45,12 +45,12 @@ export interface Admitted {
 type Peer = () => string | undefined
 
 export interface Admission {
-  /** Looks the key up and counts the request; never throws. */
-  admit(request: Request, peer: Peer): Admitted | Promise<Admitted>
+  /** Looks the key up and counts the request in the window; never throws. */
+  admit(request: Request, peer: Peer, window: WindowName): Admitted | Promise<Admitted>
   /** The caller, where its key is in memory and valid. Does not count the request. */
   recognize(request: Request): Access | undefined
-  /** Counts a request of a recognized caller; never throws. */
-  count(access: Access): Admitted | Promise<Admitted>
+  /** Counts a request of a recognized caller in the window; never throws. */
+  count(access: Access, window: WindowName): Admitted | Promise<Admitted>
   /** The limit of the client's address, without counting the request: for preflights. */
   peek(request: Request, peer: Peer): Decision
 }
@@ -72,10 +72,12 @@ const elapsedMs = () => performance.now()
 export function createAdmission({ sql, config, log, now, windowClock, keyClock }: AdmissionDeps): Admission {
   const addresses = createAddressLimiter(now)
   const findKey = createKeyCache({ find: (ids) => findKeys(sql, ids), clock: keyClock ?? elapsedMs })
-  const limiter = createLimiter({
-    lease: (orgId, count) => leaseRequests(sql, orgId, count, windowClock?.() ?? null),
-    clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),
-  })
+  const limiterOf = (window: WindowName) =>
+    createLimiter({
+      lease: (orgId, count) => leaseRequests(sql, orgId, window, count, windowClock?.() ?? null),
+      clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),
+    })
+  const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }
   const touch = createTouch((keyId) => touchKey(sql, keyId), log)
 
   const forwardedOf = (request: Request) => request.headers.get('x-forwarded-for')
@@ -86,23 +88,23 @@ export function createAdmission({ sql, config, log, now, windowClock, keyClock }
       ? null
       : exactAddress(peer(), forwardedOf(request), config.trustProxy)
 
-  const count = (access: Access): Admitted | Promise<Admitted> => {
+  const count = (access: Access, window: WindowName): Admitted | Promise<Admitted> => {
     const perMinute = config.rateLimits[access.plan]
     touch(access.keyId)
-    const limit = limiter.take(access.orgId, perMinute)
+    const limit = limiters[window].take(access.orgId, perMinute)
     if (!(limit instanceof Promise)) return { access, limit }
     return limit.then(
       (leased) => ({ access, limit: leased }),
       (failure: unknown) => ({
         access,
-        limit: limiter.peek(access.orgId, perMinute) ?? unknownWindow(perMinute, now()),
+        limit: limiters[window].peek(access.orgId, perMinute) ?? unknownWindow(perMinute, now()),
         failure,
       }),
     )
   }
 
   return {
-    admit(request, peer) {
+    admit(request, peer, window) {
       const withoutKey = (): Admitted => ({
         access: undefined,
         limit: addresses.take(addressOf(request, peer)),
@@ -111,7 +113,7 @@ export function createAdmission({ sql, config, log, now, windowClock, keyClock }
       if (key === undefined) return withoutKey()
       const countIfValid = (found: FoundKey | undefined) =>
         found !== undefined && sameHash(found.hash, key.hash)
-          ? count(accessBy(found, exactAddressOf(request, peer)))
+          ? count(accessBy(found, exactAddressOf(request, peer)), window)
           : withoutKey()
       const found = findKey(key.id)
       if (!(found instanceof Promise)) return countIfValid(found)

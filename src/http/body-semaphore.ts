@@ -1,85 +1,136 @@
-import { ApiError } from '../errors.ts'
+import { createShares, type Free } from '../organizations/shares.ts'
 
-// 32 MiB of JSON take ten times that as objects: only a few requests may have that much in memory at once.
-// Requests that wait take almost none: Bun reads a body only on demand (8 × 64 MB unread: 14 MB).
+// Bodies in memory, shared by the organizations. 32 MiB of JSON take ten times that as objects: only a few requests may
+// have that much in memory at once. A request that waits takes little: Bun reads a body only on demand, up to 1 MiB
+// ahead.
 
-/** Bodies up to this size need no place. */
+/** Bodies up to this size need no large place. */
 export const SMALL_BODY_BYTES = 1024 * 1024
+/** So much of a body is read before it needs a place: slow senders of small bodies hold none while they send. */
+export const FREE_BODY_BYTES = 64 * 1024
 
-export interface BodySemaphore {
-  /** Resolves when the request has a place for a large body. Throws 503 when too many wait. */
-  acquire(request: Request): Promise<void>
-  /** Frees the request's place, if it has one. */
-  release(request: Request): void
+/** The least that a body is counted as, for what a request takes besides it. */
+const MIN_BODY_BYTES = 16 * 1024
+
+interface Share {
+  /** Of all organizations, */
+  total: number
+  /** of each at most, */
+  each: number
+  /** and what requests of one may hold that wait. */
+  waiting: number
 }
 
 interface SemaphoreLimits {
-  atOnce: number
-  waiting: number
-  /** How long a request waits; less than a connection may be idle. */
+  /** In bytes. */
+  small: Share
+  /** In bodies. */
+  large: Share
+  /** How long a request waits, for both together; less than a connection may be idle. */
   waitMs: number
-  /** After this time a place is free again even without `release`. */
+  /** After this time places are free again even without `release`. */
   holdMs: number
 }
 
-const LIMITS: SemaphoreLimits = { atOnce: 4, waiting: 32, waitMs: 20_000, holdMs: 120_000 }
-const RETRY_S = 5
+const MIB = 1024 * 1024
+const LIMITS: SemaphoreLimits = {
+  small: { total: 64 * MIB, each: 16 * MIB, waiting: 32 * MIB },
+  large: { total: 4, each: 2, waiting: 32 },
+  waitMs: 18_000,
+  holdMs: 900_000,
+}
 
-/** The semaphore of one instance; places are given in the order of the requests. */
+/** The places of one request. */
+export interface BodyPlaces {
+  /**
+   * Takes memory for `bytes`, SMALL_BODY_BYTES at most, unless the request has a place. Waits, with `heldBytes` in memory
+   * already; throws 503 when too many requests of the organization wait, or for too long.
+   */
+  takeSmall(bytes: number, heldBytes: number): Promise<void>
+  /** Takes a place for a large body in place of that for a small one. Waits and throws as `takeSmall` does. */
+  takeLarge(): Promise<void>
+  /** Aborted when the server stops: a body that has not come yet is not waited for any more. */
+  stopped: AbortSignal
+}
+
+export interface BodySemaphore {
+  placesOf(request: Request, orgId: string): BodyPlaces
+  /** Frees the request's places, if it has any. */
+  release(request: Request): void
+  /** Refuses requests that wait or whose bodies have not come, now and from now on. */
+  stop(): void
+}
+
+interface Held {
+  small?: Free
+  large?: Free
+  timer: ReturnType<typeof setTimeout>
+}
+
+const smallUnits = (bytes: number) => Math.min(Math.max(bytes, MIN_BODY_BYTES), SMALL_BODY_BYTES)
+
+/** The semaphore of one instance. */
 export function createBodySemaphore({
-  atOnce,
-  waiting,
+  small,
+  large,
   waitMs,
   holdMs,
 }: SemaphoreLimits = LIMITS): BodySemaphore {
-  const holders = new Map<Request, ReturnType<typeof setTimeout>>()
-  const queue = new Set<() => void>()
-  const release = (request: Request) => {
-    if (!holders.has(request)) return
-    clearTimeout(holders.get(request))
-    holders.delete(request)
-    const [next] = queue
-    next?.()
+  const shares = {
+    small: createShares({ ...small, what: 'requests' }),
+    large: createShares({ ...large, what: 'large requests' }),
   }
-  const hold = (request: Request) => {
+  const held = new Map<Request, Held>()
+  const stopping = new AbortController()
+  const release = (request: Request): void => {
+    const places = held.get(request)
+    if (places === undefined) return
+    clearTimeout(places.timer)
+    held.delete(request)
+    places.small?.()
+    places.large?.()
+  }
+  const hold = (request: Request): Held => {
+    const known = held.get(request)
+    if (known !== undefined) return known
     const timer = setTimeout(release, holdMs, request)
     timer.unref()
-    holders.set(request, timer)
-  }
-  const wait = (request: Request): Promise<void> => {
-    const place = Promise.withResolvers<void>()
-    const done = () => {
-      queue.delete(proceed)
-      clearTimeout(timer)
-      request.signal.removeEventListener('abort', giveUp)
-    }
-    const proceed = () => {
-      done()
-      hold(request)
-      place.resolve()
-    }
-    const giveUp = () => {
-      done()
-      place.reject(busy())
-    }
-    const timer = setTimeout(giveUp, waitMs)
-    request.signal.addEventListener('abort', giveUp)
-    queue.add(proceed)
-    return place.promise
+    const places = { timer }
+    held.set(request, places)
+    return places
   }
   return {
     release,
-    async acquire(request) {
-      if (holders.has(request)) return
-      if (holders.size < atOnce) return hold(request)
-      if (queue.size >= waiting || request.signal.aborted) throw busy()
-      await wait(request)
+    placesOf(request, orgId) {
+      let waitedMs = 0
+      const take = async (kind: 'small' | 'large', units: number, heldUnits: number): Promise<void> => {
+        const startedAt = performance.now()
+        const free = await shares[kind].take(orgId, units, {
+          units: heldUnits,
+          signal: request.signal,
+          waitMs: Math.max(0, waitMs - waitedMs),
+        })
+        waitedMs += performance.now() - startedAt
+        hold(request)[kind] = free
+      }
+      return {
+        async takeSmall(bytes, heldBytes) {
+          if (!held.has(request)) await take('small', smallUnits(bytes), smallUnits(heldBytes))
+        },
+        async takeLarge() {
+          const places = held.get(request)
+          if (places?.large !== undefined) return
+          // its bytes count as waiting now: small bodies pass
+          places?.small?.()
+          await take('large', 1, 1)
+        },
+        stopped: stopping.signal,
+      }
+    },
+    stop() {
+      shares.small.stop()
+      shares.large.stop()
+      stopping.abort()
     },
   }
 }
-
-const busy = () =>
-  new ApiError('INTERNAL_ERROR', 'Too many large requests at once; try again', {
-    status: 503,
-    headers: { 'retry-after': String(RETRY_S) },
-  })

@@ -1,8 +1,9 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { ApiError, codeOf, type FieldProblem, validationError } from '../errors.ts'
-import { type BodySemaphore, SMALL_BODY_BYTES } from './body-semaphore.ts'
+import { type BodyPlaces, FREE_BODY_BYTES, SMALL_BODY_BYTES } from './body-semaphore.ts'
 import { parseJson, parseLines } from './json.ts'
+import { receive } from './receive.ts'
 
 /** Of a body, packed and unpacked, unless a route has its own limit. */
 const MAX_BODY_BYTES = 1024 * 1024
@@ -48,28 +49,30 @@ function encodingOf(request: Request): Encoding | undefined {
   throw bodyError('Content-Encoding must be gzip, zstd or identity', 415)
 }
 
-/** Called before more than SMALL_BODY_BYTES of a body are in memory; may wait, and may throw. */
-type BeforeLarge = () => Promise<void>
-
+/** All bytes of the body as they were sent; waits for `places`. Throws 413, 408 when they come too slowly, and 503. */
 async function readBytes(
   request: Request,
   maxBytes: number,
-  beforeLarge: BeforeLarge,
+  places: BodyPlaces,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes)
-  // The server's parser enforces a declared length; a chunked body is counted while it is read.
-  if (declared !== null) {
-    if (Number(declared) > SMALL_BODY_BYTES) await beforeLarge()
-    return new Uint8Array(await request.arrayBuffer())
-  }
+  const header = request.headers.get('content-length')
+  const declared = header === null ? undefined : Number(header)
+  if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes)
+  if (request.body === null) return Buffer.alloc(0)
+  const body = receive(request.body, places.stopped)
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    if (size > SMALL_BODY_BYTES) await beforeLarge()
-    chunks.push(chunk)
+  try {
+    for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) {
+      size += chunk.byteLength
+      // the server's parser enforces a declared length; a chunked body is counted while it is read
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      if (size > FREE_BODY_BYTES) await places.takeSmall(declared ?? SMALL_BODY_BYTES, SMALL_BODY_BYTES)
+      if (size > SMALL_BODY_BYTES) await places.takeLarge()
+      chunks.push(chunk)
+    }
+  } finally {
+    body.end()
   }
   return Buffer.concat(chunks, size)
 }
@@ -78,13 +81,14 @@ async function unpackBytes(
   bytes: Uint8Array<ArrayBuffer>,
   encoding: Encoding | undefined,
   maxBytes: number,
-  beforeLarge: BeforeLarge,
+  places: BodyPlaces,
 ): Promise<Uint8Array> {
+  await places.takeSmall(encoding === undefined ? bytes.length : SMALL_BODY_BYTES, bytes.length)
   if (encoding === undefined) return bytes
   const small = await unpackWithin(bytes, encoding, Math.min(maxBytes, SMALL_BODY_BYTES))
   if (small !== undefined) return small
   if (maxBytes <= SMALL_BODY_BYTES) throw tooLarge(maxBytes)
-  await beforeLarge()
+  await places.takeLarge()
   const large = await unpackWithin(bytes, encoding, maxBytes)
   if (large === undefined) throw tooLarge(maxBytes)
   return large
@@ -126,21 +130,20 @@ export async function readAtMost(
 
 /**
  * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark;
- * NDJSON as `{ records: [...] }`. A large one waits for `bodies`. Throws VALIDATION_ERROR: 413 beyond
- * `maxBytes` packed or unpacked, 415 for another type or encoding, else 400.
+ * NDJSON as `{ records: [...] }`. It waits for `places`. Throws VALIDATION_ERROR: 413 beyond `maxBytes` packed or
+ * unpacked, 415 for another type or encoding, 408 when it comes too slowly, else 400; and INTERNAL_ERROR with 503.
  */
 export async function readBody(
   request: Request,
   { maxBytes = MAX_BODY_BYTES, ndjson = false, optional = false }: BodyOptions,
-  bodies: Pick<BodySemaphore, 'acquire'>,
+  places: BodyPlaces,
 ): Promise<unknown> {
-  const beforeLarge = () => bodies.acquire(request)
   if (optional && request.body === null) return {}
   const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
   const encoding = encodingOf(request)
-  const packed = await readBytes(request, maxBytes, beforeLarge)
+  const packed = await readBytes(request, maxBytes, places)
   if (optional && packed.length === 0) return {}
-  const bytes = await unpackBytes(packed, encoding, maxBytes, beforeLarge)
+  const bytes = await unpackBytes(packed, encoding, maxBytes, places)
   let text: string
   try {
     text = DECODER.decode(bytes)

@@ -23,6 +23,7 @@ import type { CheckResponse } from './responses/response-check.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
+const SYNC = /^\/(?:api\/)?v1\/sync$/
 /** Behind `http://`; the host may be one letter, or missing. */
 const HOST_START = 7
 
@@ -34,6 +35,12 @@ function pathOf(url: string): string {
   const end = url.indexOf('?', start)
   return url.slice(start, end === -1 ? undefined : end)
 }
+
+/** The limit's window that a request below /v1 counts in. */
+const windowOf = (method: string, path: string) => (method === 'POST' && SYNC.test(path) ? 'sync' : 'read')
+
+/** Two Host headers arrive joined by a comma, which no name of a host contains. */
+const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.includes(',') === true
 
 /** What is kept of a request from its arrival to its response, in Elysia's context. */
 type Arrival = {
@@ -89,7 +96,8 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
       context.startedAt = performance.now()
       headers['x-request-id'] = requestIdOf(request)
       headers['x-content-type-options'] = 'nosniff'
-      if (VERSIONED.test(pathOf(request.url))) {
+      const path = pathOf(request.url)
+      if (VERSIONED.test(path)) {
         setCorsHeaders(headers)
         const peer = () => app.server?.requestIP(request)?.address
         if (request.method === 'OPTIONS' && request.headers.has('origin')) {
@@ -99,7 +107,7 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
           record(request, { startedAt: context.startedAt, admitted: undefined, guarded: undefined }, 204, set)
           return ''
         }
-        const admitted = await admission.admit(request, peer)
+        const admitted = await admission.admit(request, peer, windowOf(request.method, path))
         context.admitted = admitted
         setLimitHeaders(headers, admitted.limit)
       }
@@ -107,6 +115,9 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
         throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {
           status: 414,
         })
+      }
+      if (hasTwoHosts(request)) {
+        throw new ApiError('VALIDATION_ERROR', 'Host: must be given once, as one host')
       }
       return undefined
     })
@@ -162,7 +173,7 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
   /** Counts a recognized request and answers it; never throws. */
   const sendHot = async (request: Request, { access, source }: Recognized): Promise<Response> => {
     const startedAt = performance.now()
-    const counted = admission.count(access)
+    const counted = admission.count(access, 'read')
     const admitted = counted instanceof Promise ? await counted : counted
     const requestId = requestIdOf(request)
     const set: ResponseSet = { headers: { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' } }
@@ -183,7 +194,8 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
   /** The response to a request that was answered from the cache before; undefined: the routes must answer. */
   const respondHot = (request: Request): Promise<Response> | undefined => {
     const target = targetOf(request.url)
-    const recognized = VERSIONED.test(target) ? hotPath.recognize(request, target) : undefined
+    const isHot = VERSIONED.test(target) && !hasTwoHosts(request)
+    const recognized = isHot ? hotPath.recognize(request, target) : undefined
     return recognized === undefined ? undefined : sendHot(request, recognized)
   }
   return { app, respondHot, flushAccessLog: accessLog.flush }

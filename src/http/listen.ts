@@ -5,8 +5,13 @@ import { withTimeout } from '../timeout.ts'
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
 const IDLE_TIMEOUT_S = 30
-/** How long a stop waits for requests in flight. */
+/** How long a stop waits for requests in flight, */
 const DRAIN_MS = 20_000
+/** for those of them that wait for others or whose bodies have not come, */
+const DRAIN_WAITING_MS = 1_500
+/** and then for connections without one, which may be sending a part of the next. */
+const LINGER_MS = 250
+const POLL_MS = 20
 /** No limit: Bun would refuse with an empty 413. The limits of http/body.ts refuse with JSON. */
 const MAX_REQUEST_BYTES = 2 ** 50
 
@@ -14,7 +19,10 @@ export interface HttpServer {
   port: number
   /** `http://host:port`, as a client on this machine reaches it. */
   url: string
-  /** Stops accepting, closes idle connections and waits for requests in flight, 20 s at most. */
+  /**
+   * Stops accepting, closes idle connections and waits for requests in flight: 20 s at most, 1.5 s for those that wait
+   * for others or whose bodies have not come.
+   */
   stop(): Promise<void>
 }
 
@@ -24,8 +32,13 @@ interface Address {
   port: number
 }
 
-/** What is used of an app; `flushAccessLog` is called when the server has stopped. */
-type Servable = Pick<AnyElysia, 'fetch' | 'server'> & { flushAccessLog?: (() => void) | undefined }
+/** What is used of an app. */
+type Servable = Pick<AnyElysia, 'fetch' | 'server'> & {
+  /** Called when the server has stopped. */
+  flushAccessLog?: (() => void) | undefined
+  /** Called when the server stops and does not wait any longer for requests that do not proceed. */
+  refuseWaiting?: (() => void) | undefined
+}
 
 /** Serves `app` at `address`. Throws OperatorError when it is in use or not of this machine. */
 export function listen(app: Servable, address: Address, log: Log): HttpServer {
@@ -55,7 +68,7 @@ export function listen(app: Servable, address: Address, log: Log): HttpServer {
   return {
     port,
     url: localUrl({ host: address.host, port }),
-    stop: () => drain(server).finally(() => app.flushAccessLog?.()),
+    stop: () => drain(server, app.refuseWaiting).finally(() => app.flushAccessLog?.()),
   }
 }
 
@@ -86,7 +99,13 @@ export function localUrl({ host, port }: Address): string {
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
 }
 
-async function drain(server: Bun.Server<unknown>): Promise<void> {
-  await withTimeout(server.stop(false), DRAIN_MS, undefined)
+async function drain(server: Bun.Server<unknown>, refuseWaiting: (() => void) | undefined): Promise<void> {
+  const deadline = performance.now() + DRAIN_MS
+  const timer = setTimeout(() => refuseWaiting?.(), DRAIN_WAITING_MS)
+  const stopped = server.stop(false)
+  // the promise also waits for connections that have sent a part of their headers, for up to 12 s
+  while (server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(POLL_MS)
+  clearTimeout(timer)
+  await withTimeout(stopped, LINGER_MS, undefined)
   await server.stop(true)
 }

@@ -1,5 +1,9 @@
 import type { Sql } from '../db/client.ts'
 
+/** Sync has a window of its own, as large as that of all other requests: who sends starves nobody who reads. */
+export const WINDOWS = ['read', 'sync'] as const
+export type WindowName = (typeof WINDOWS)[number]
+
 /** A lease's window: `usedBefore` requests of `minute` (Unix minutes) were leased before it, at `nowMs`. */
 export interface LeasedWindow {
   minute: number
@@ -8,25 +12,27 @@ export interface LeasedWindow {
 }
 
 /**
- * Takes `count` requests of the organization's current minute, by the clock of the database, or `at` in
+ * Takes `count` requests of a window of the organization's current minute, by the clock of the database, or `at` in
  * tests. It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
  */
 export async function leaseRequests(
   sql: Sql,
   orgId: string,
+  window: WindowName,
   count: number,
   at: Date | null,
 ): Promise<LeasedWindow> {
   // A statement that waited for the row's lock may carry the previous minute: it counts in the row's minute.
   // A row more than a minute ahead was written before the clock was set back: it is reset.
   const [row] = await sql<LeasedWindow[]>`
-    insert into rate_windows as w (org_id, minute, used)
+    insert into rate_windows as w (org_id, name, minute, used)
     values (
       ${orgId},
+      ${window},
       floor(extract(epoch from coalesce(${at}::timestamptz, clock_timestamp())) / 60)::bigint,
       ${count}
     )
-    on conflict (org_id) do update
+    on conflict (org_id, name) do update
     set minute = case when w.minute = excluded.minute + 1 then w.minute else excluded.minute end,
       used = case when w.minute between excluded.minute and excluded.minute + 1 then w.used else 0 end
         + excluded.used
@@ -46,7 +52,7 @@ const MAX_ORGANIZATIONS = 1_000
  */
 export async function deleteStaleRateWindows(sql: Sql): Promise<number> {
   const stale = await sql<{ org_id: string }[]>`
-    select w.org_id
+    select distinct w.org_id
     from rate_windows w
     where w.minute < extract(epoch from now()) / 60 - 60
     limit ${MAX_ORGANIZATIONS}`

@@ -1,36 +1,40 @@
-import { ApiError } from '../errors.ts'
+import { createShares } from './shares.ts'
 
-/** Writes of one organization, in flight or waiting. */
-const MAX_WRITES = 100
-const RETRY_AFTER_S = 2
+/** Of one organization; the largest plan's requests of a minute. */
+const MAX_WAITING = 2_000
+/** With the 18 s that a body may wait less than a connection may be idle (http/listen.ts). */
+const WAIT_MS = 10_000
 
 /** Runs `work` when all earlier writes of the organization in this process are done. */
-export type EnqueueWrite = <Result>(orgId: string, work: () => Promise<Result>) => Promise<Result>
+export type EnqueueWrite = <Result>(
+  orgId: string,
+  work: () => Promise<Result>,
+  /** Of the request: one whose client leaves while it waits is not written. */
+  signal?: AbortSignal,
+) => Promise<Result>
+
+export interface OrganizationQueues {
+  enqueueWrite: EnqueueWrite
+  /** Refuses the writes that wait, and from now on those that would. */
+  stop(): void
+}
 
 /**
  * A queue of writes for each organization. In the database, each writer that waits for the organization's lock holds a
  * connection; here it waits before it takes one, so that many writes of one organization leave connections for the others.
- * Throws INTERNAL_ERROR with 503 when too many wait already.
+ * Throws INTERNAL_ERROR with 503 when too many wait already, or when its turn does not come within `waitMs`.
  */
-export function createOrganizationQueues(): EnqueueWrite {
-  const queues = new Map<string, { last: Promise<unknown>; writes: number }>()
-  return async (orgId, work) => {
-    const queue = queues.get(orgId) ?? { last: Promise.resolve(), writes: 0 }
-    if (queue.writes >= MAX_WRITES) {
-      throw new ApiError('INTERNAL_ERROR', 'Too many writes of this organization are waiting; try again', {
-        status: 503,
-        headers: { 'retry-after': String(RETRY_AFTER_S) },
-      })
-    }
-    queues.set(orgId, queue)
-    queue.writes += 1
-    const result = queue.last.then(work, work)
-    queue.last = result.catch(() => {})
-    try {
-      return await result
-    } finally {
-      queue.writes -= 1
-      if (queue.writes === 0) queues.delete(orgId)
-    }
+export function createOrganizationQueues(waitMs = WAIT_MS): OrganizationQueues {
+  const turns = createShares({ total: Infinity, each: 1, waiting: MAX_WAITING, what: 'writes' })
+  return {
+    stop: turns.stop,
+    async enqueueWrite(orgId, work, signal) {
+      const free = await turns.take(orgId, 1, { units: 1, signal, waitMs })
+      try {
+        return await work()
+      } finally {
+        free()
+      }
+    },
   }
 }

@@ -62,9 +62,9 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: Enqueu
     .use(access(deps))
     .post(
       '/sync',
-      ({ body, access: { orgId, actor } }) =>
+      ({ body, access: { orgId, actor }, request }) =>
         withLineNumbers(body, () =>
-          enqueueWrite(orgId, () => writeRecords(sync, orgId, body.records, actor)),
+          enqueueWrite(orgId, () => writeRecords(sync, orgId, body.records, actor), request.signal),
         ),
       {
         ...guard('write', {

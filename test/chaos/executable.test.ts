@@ -79,9 +79,15 @@ describe.skipIf(!built)('the executable', () => {
     ).key
     const headers = { authorization: `Bearer ${key}` }
     expect((await fetch(`${await url}/v1/sessions?per_page=500`, { headers })).status).toBe(400)
-    expect(
-      (await fetch(`${await url}/v1/sessions?project=${'a'.repeat(1_000_000)}`, { headers })).status,
-    ).toBe(414)
+    const statusOfUrl = async (length: number) =>
+      (await fetch(`${await url}/v1/sessions?project=${'a'.repeat(length)}`, { headers })).status
+    expect(await statusOfUrl(20_000)).toBe(414)
+    expect(await statusOfUrl(40_000)).toBe(431)
+    const statusOfHeader = async (length: number) =>
+      (await fetch(`${await url}/v1/sessions`, { headers: { ...headers, 'x-long': 'a'.repeat(length) } }))
+        .status
+    expect(await statusOfHeader(30_000)).toBe(200)
+    expect(await statusOfHeader(40_000)).toBe(431)
     expect((await fetch(`${await url}/v1/sessions`)).status).toBe(401)
     const list = await fetch(`${await url}/v1/sessions`, { headers })
     expect(await list.json()).toEqual({ data: [], pagination: { page: 1, per_page: 50, total: 0 } })

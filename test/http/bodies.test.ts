@@ -71,7 +71,8 @@ describe('what is taken', () => {
       body: text,
       headers: { 'content-type': 'application/json' },
     })
-    expect(JSON.stringify(await readBody(request, { maxBytes: MIB }, { acquire: async () => {} }))).toBe(
+    const places = createBodySemaphore().placesOf(request, 'org_1')
+    expect(JSON.stringify(await readBody(request, { maxBytes: MIB }, places))).toBe(
       JSON.stringify(JSON.parse(text)),
     )
     expect('x' in {}).toBe(false)
@@ -163,23 +164,28 @@ describe('what is refused', () => {
   })
 })
 
-describe('many large bodies at once', () => {
+describe('many bodies at once', () => {
   const request = (signal?: AbortSignal) =>
     new Request('http://localhost', signal === undefined ? {} : { signal })
+  const share = (each: number, waiting: number) => ({ total: 2 * each, each, waiting })
+  const semaphoreOf = (each: number, waiting: number, times = { waitMs: 60_000, holdMs: 60_000 }) =>
+    createBodySemaphore({ small: share(16 * MIB, 16 * MIB), large: share(each, waiting), ...times })
 
-  test('a few are in memory, a few wait in order, others are told to come back', async () => {
-    const semaphore = createBodySemaphore({ atOnce: 2, waiting: 2, waitMs: 60_000, holdMs: 60_000 })
+  test('a few large ones are in memory, a few wait in order, others are told to come back', async () => {
+    const semaphore = semaphoreOf(2, 2)
     const [a, b, c, d] = [request(), request(), request(), request()]
-    await Promise.all([semaphore.acquire(a), semaphore.acquire(b), semaphore.acquire(a)])
+    const takeLarge = (one: Request) => semaphore.placesOf(one, 'org_1').takeLarge()
+    const placesOfA = semaphore.placesOf(a, 'org_1')
+    await Promise.all([placesOfA.takeLarge(), takeLarge(b)])
+    await placesOfA.takeLarge()
     const entered: string[] = []
-    const waiting = [
-      semaphore.acquire(c).then(() => entered.push('c')),
-      semaphore.acquire(d).then(() => entered.push('d')),
-    ]
-    await expect(semaphore.acquire(request())).rejects.toMatchObject({
+    const waiting = [takeLarge(c).then(() => entered.push('c')), takeLarge(d).then(() => entered.push('d'))]
+    await expect(takeLarge(request())).rejects.toMatchObject({
       status: 503,
       options: { headers: { 'retry-after': '5' } },
     })
+    // another organization has places of its own
+    await semaphore.placesOf(request(), 'org_2').takeLarge()
     semaphore.release(request())
     expect(entered).toEqual([])
     semaphore.release(a)
@@ -192,22 +198,23 @@ describe('many large bodies at once', () => {
   })
 
   test('who goes away or waits too long makes room', async () => {
-    const semaphore = createBodySemaphore({ atOnce: 1, waiting: 1, waitMs: 20, holdMs: 60_000 })
+    const semaphore = semaphoreOf(1, 1, { waitMs: 20, holdMs: 60_000 })
+    const takeLarge = (one: Request) => semaphore.placesOf(one, 'org_1').takeLarge()
     const first = request()
-    await semaphore.acquire(first)
+    await takeLarge(first)
     const gone = new AbortController()
-    const left = semaphore.acquire(request(gone.signal))
+    const left = takeLarge(request(gone.signal))
     gone.abort()
     await expect(left).rejects.toMatchObject({ status: 503 })
-    await expect(semaphore.acquire(request())).rejects.toMatchObject({ status: 503 })
+    await expect(takeLarge(request())).rejects.toMatchObject({ status: 503 })
     semaphore.release(first)
-    await semaphore.acquire(request())
+    await takeLarge(request())
   })
 
   test('a place that nobody gives back is free again', async () => {
-    const semaphore = createBodySemaphore({ atOnce: 1, waiting: 1, waitMs: 60_000, holdMs: 20 })
-    await semaphore.acquire(request())
-    await semaphore.acquire(request())
+    const semaphore = semaphoreOf(1, 1, { waitMs: 60_000, holdMs: 20 })
+    await semaphore.placesOf(request(), 'org_1').takeLarge()
+    await semaphore.placesOf(request(), 'org_1').takeLarge()
   })
 
   test('large ones wait, small ones pass, and every answer gives its place back', async () => {
@@ -223,10 +230,10 @@ describe('many large bodies at once', () => {
         // asked again for each read that waits
         pull(controller) {
           read.add(controller)
-          if (read.size === 4) pulled.resolve()
+          if (read.size === 2) pulled.resolve()
         },
       })
-    const held = Array.from({ length: 4 }, () => post(slow()))
+    const held = Array.from({ length: 2 }, () => post(slow()))
     await pulled.promise
     const packed = gzipSync(`{"records":[]${' '.repeat(2 * MIB)}}`)
     const refused: Awaited<ReturnType<typeof post>>[] = []
@@ -246,7 +253,7 @@ describe('many large bodies at once', () => {
       controller.enqueue(new TextEncoder().encode(index === 0 ? '' : '}'))
       controller.close()
     }
-    expect((await Promise.all(held)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 400])
+    expect((await Promise.all(held)).map(({ status }) => status).sort()).toEqual([200, 400])
     const statuses = (await Promise.all(waiting)).map(({ status }) => status).sort()
     expect(statuses).toEqual([...Array(32).fill(200), ...Array(8).fill(503)])
     expect((await post(packed, { 'content-encoding': 'gzip' })).status).toBe(200)

@@ -75,12 +75,13 @@ describe('over HTTP', () => {
       [415, '/v1/sync', { method: 'POST', body: '{}' }],
       [400, '/v1/sync', { method: 'POST', body: '{', headers: json }],
     ]
-    let left = 499
+    const left = { read: 499, sync: 500 }
     for (const [status, path, init] of cases) {
       const answer = await ask(path, init)
-      left -= 1
+      const window = path === '/v1/sync' ? 'sync' : 'read'
+      left[window] -= 1
       expect([path.slice(0, 40), answer.status]).toEqual([path.slice(0, 40), status])
-      expect(limitOf(answer)).toEqual({ limit: 500, remaining: left, reset: clock.reset })
+      expect(limitOf(answer)).toEqual({ limit: 500, remaining: left[window], reset: clock.reset })
     }
     const preflight = await ask('/v1/sessions', {
       method: 'OPTIONS',
@@ -88,8 +89,40 @@ describe('over HTTP', () => {
     })
     expect(preflight.status).toBe(204)
     expect(limitOf(preflight).limit).toBe(60)
-    expect(limitOf(await ask('/v1/sessions')).remaining).toBe(left - 1)
+    expect(limitOf(await ask('/v1/sessions')).remaining).toBe(left.read - 1)
   })
+
+  test.each(['/v1/sync', '/api/v1/sync'])(
+    'who sends to %s beyond the limit starves nobody who reads',
+    async (path) => {
+      const clock = frozen()
+      const app = testApp(db.sql, { windowClock: clock.now })
+      const { key } = await tenant(db.sql, { plan: 'cloud_pro' })
+      const ask = client(app, key)
+      const sync = () =>
+        ask(path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"records":[]}',
+        })
+      await ask('/v1/cost')
+      for (let n = 1; n <= 100; n++) {
+        const answer = await sync()
+        expect(answer.status).toBe(200)
+        expect(limitOf(answer)).toEqual({ limit: 100, remaining: 100 - n, reset: clock.reset })
+      }
+      const refused = await sync()
+      expect(refused.status).toBe(429)
+      expect(limitOf(refused)).toEqual({ limit: 100, remaining: 0, reset: clock.reset })
+      const read = await ask('/v1/cost')
+      expect(read.status).toBe(200)
+      expect(limitOf(read)).toEqual({ limit: 100, remaining: 98, reset: clock.reset })
+      // another method on the path reads
+      expect(limitOf(await ask(path)).remaining).toBe(97)
+      clock.pass(48_000)
+      expect((await sync()).status).toBe(200)
+    },
+  )
 
   test('a changed plan is followed within the minute', async () => {
     const clock = frozen()
@@ -138,7 +171,7 @@ describe('over HTTP', () => {
 describe('instances on one database', () => {
   const limiterAt = (clock: () => Date) =>
     createLimiter({
-      lease: (orgId, count) => leaseRequests(db.sql, orgId, count, clock()),
+      lease: (orgId, count) => leaseRequests(db.sql, orgId, 'read', count, clock()),
       clock: () => clock().getTime(),
     })
   const admitted = (decisions: Decision[]) => decisions.filter((decision) => decision.admitted).length
@@ -184,7 +217,7 @@ describe('instances on one database', () => {
     const limiter = createLimiter({
       lease: (id, count) => {
         leases += 1
-        return leaseRequests(db.sql, id, count, clock.now())
+        return leaseRequests(db.sql, id, 'read', count, clock.now())
       },
       clock: () => clock.now().getTime(),
     })
@@ -208,17 +241,17 @@ describe('instances on one database', () => {
   test('a statement late by a minute counts in the row’s minute, a clock set back starts anew', async () => {
     const { orgId } = await tenant(db.sql)
     const at = (text: string) => new Date(`2026-03-01T${text}Z`)
-    await leaseRequests(db.sql, orgId, 10, at('10:01:00'))
-    const late = await leaseRequests(db.sql, orgId, 10, at('10:00:59'))
+    await leaseRequests(db.sql, orgId, 'read', 10, at('10:01:00'))
+    const late = await leaseRequests(db.sql, orgId, 'read', 10, at('10:00:59'))
     expect(late).toMatchObject({ minute: at('10:01:00').getTime() / 60_000, usedBefore: 10 })
-    const back = await leaseRequests(db.sql, orgId, 10, at('09:00:00'))
+    const back = await leaseRequests(db.sql, orgId, 'read', 10, at('09:00:00'))
     expect(back).toMatchObject({ minute: at('09:00:00').getTime() / 60_000, usedBefore: 0 })
   })
 
   test('the minute is that of the database’s clock', async () => {
     const { orgId } = await tenant(db.sql)
     const [row] = await db.sql`select extract(epoch from clock_timestamp())::float8 * 1000 as now`
-    const lease = await leaseRequests(db.sql, orgId, 1, null)
+    const lease = await leaseRequests(db.sql, orgId, 'read', 1, null)
     expect(Math.abs(lease.nowMs - row?.now)).toBeLessThan(60_000)
     expect(lease.minute).toBe(Math.floor(lease.nowMs / 60_000))
   })

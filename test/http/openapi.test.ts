@@ -288,6 +288,7 @@ describe('answers are as documented', () => {
     })
     const tired = client(limited, (await tenant(db.sql)).key)
     await tired('/v1/quality')
+    await tired('/v1/sync', { method: 'POST' })
     for (const { method, path, operation } of operations) {
       const anonymous = client(make())
       const request = exampleRequest(operation, method)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Sql } from '../../src/db/client.ts'
+import { createOrganizationQueues } from '../../src/organizations/queue.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -55,14 +56,21 @@ test('while one organization is locked, others read and write, and its own write
   expect(statuses).toEqual(statuses.map(() => 200))
 })
 
-test('a client that piles up writes is told to wait', async () => {
-  const app = testApp(database.sql, { writes })
-  const ask = client(app, blocked.key)
-  const answers = await Promise.all(Array.from({ length: 130 }, (_, index) => post(ask, `pile${index}`)))
-  const refused = answers.filter((response) => response.status === 503)
-  expect(refused.length).toBeGreaterThan(0)
-  expect(refused.every((response) => response.headers.get('retry-after') !== null)).toBe(true)
-  expect(answers.filter((response) => response.status === 200).length).toBe(answers.length - refused.length)
+test('a write whose turn does not come is refused, and those behind it are made', async () => {
+  const { enqueueWrite } = createOrganizationQueues(50)
+  const release = Promise.withResolvers<void>()
+  const first = enqueueWrite('org_a', () => release.promise)
+  const made: string[] = []
+  const late = enqueueWrite('org_a', async () => made.push('late'))
+  await enqueueWrite('org_b', async () => made.push('other'))
+  await expect(late).rejects.toMatchObject({ status: 503, options: { headers: { 'retry-after': '5' } } })
+  const fails = enqueueWrite('org_a', () => Promise.reject(new Error('failed')))
+  const next = enqueueWrite('org_a', async () => made.push('next'))
+  release.resolve()
+  await first
+  await expect(fails).rejects.toThrow('failed')
+  await next
+  expect(made).toEqual(['other', 'next'])
 })
 
 test('more than 10,000 records is 413, as lines too', async () => {

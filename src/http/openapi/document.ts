@@ -177,7 +177,7 @@ function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Sc
   const errors = [
     ...(limited ? [400, 503] : []),
     ...(versioned ? ofKey : []),
-    ...(hasBody ? [413, 415] : []),
+    ...(hasBody ? [408, 413, 415] : []),
     405,
     500,
   ]

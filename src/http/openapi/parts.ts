@@ -76,6 +76,13 @@ const ERRORS: Record<number, ErrorKind> = {
     error: 'This path takes GET, HEAD',
     headers: ['Allow'],
   },
+  408: {
+    name: 'RequestTimeout',
+    code: 'VALIDATION_ERROR',
+    description: 'The body comes too slowly; the connection is closed',
+    error: 'body: must come at 1024 bytes a second at least, after its first 10 s',
+    details: [{ field: 'body', message: 'must come at 1024 bytes a second at least, after its first 10 s' }],
+  },
   413: {
     name: 'PayloadTooLarge',
     code: 'VALIDATION_ERROR',
@@ -99,7 +106,7 @@ const ERRORS: Record<number, ErrorKind> = {
   429: {
     name: 'RateLimited',
     code: 'RATE_LIMITED',
-    description: "The organization's requests of this minute are used up",
+    description: "The organization's requests of this minute are used up; those of sync are counted apart",
     error: 'More than 500 requests in this minute',
     headers: ['Retry-After'],
   },
@@ -112,8 +119,8 @@ const ERRORS: Record<number, ErrorKind> = {
   503: {
     name: 'Unavailable',
     code: 'INTERNAL_ERROR',
-    description: 'The database is away for now',
-    error: 'The database is away; try again',
+    description: 'The database is away, or too many requests of the organization wait',
+    error: 'The database is away or busy; try again',
     headers: ['Retry-After'],
   },
 }

@@ -4,7 +4,7 @@ export const DESCRIPTION = `Coding sessions, quality, cost, security, team, audi
 
 **Keys.** Every request below \`/v1\` carries \`Authorization: Bearer <API_KEY>\`. A key has scopes; each operation names the one it needs.
 
-**Limits.** 100, 500 or 2000 requests a minute by plan, shared by all keys of the organization; \`X-RateLimit-*\` on every answer says how it stands. Beyond it: 429 with \`Retry-After\`.
+**Limits.** 100, 500 or 2000 requests a minute by plan, shared by all keys of the organization, and as many \`POST /v1/sync\` besides; \`X-RateLimit-*\` on every answer says how it stands for requests of its kind. Beyond it: 429 with \`Retry-After\`.
 
 **Lists.** \`page\` from 1, \`per_page\` up to 100; \`total\` is exact, and a page past the end is empty.
 

@@ -1,0 +1,142 @@
+import { ApiError } from '../errors.ts'
+
+// What all organizations need at the same time and there is little of, such as memory for bodies. Each has a share: an
+// organization that takes all it can leaves the rest to the others, and only its own requests wait for it.
+
+interface ShareLimits {
+  /** Units that may be taken at once, */
+  total: number
+  /** of these by one organization, */
+  each: number
+  /** and what may wait of one organization: the sum of `Wait.units`. */
+  waiting: number
+  /** What is refused, for the message. */
+  what: string
+}
+
+export interface Wait {
+  /** What the one that waits holds already. */
+  units: number
+  /** Ends the wait: the client has left. */
+  signal: AbortSignal | undefined
+  waitMs: number
+}
+
+/** Frees what was taken; a second call does nothing. */
+export type Free = () => void
+
+export interface Shares {
+  /**
+   * Takes `units`, at most `each`, for the organization; waits for them, in the order of its requests and in turn with
+   * other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
+   */
+  take(orgId: string, units: number, wait: Wait): Promise<Free>
+  /** Refuses those that wait, and from now on those that would. */
+  stop(): void
+}
+
+interface Waiter {
+  units: number
+  enter(): void
+  refuse(): void
+}
+
+interface Queue {
+  waiters: Set<Waiter>
+  /** What its waiters hold already. */
+  held: number
+}
+
+const RETRY_AFTER_S = 5
+
+export function createShares({ total, each, waiting, what }: ShareLimits): Shares {
+  let taken = 0
+  const takenBy = new Map<string, number>()
+  /** Of organizations that wait, the one that was served longest ago first. */
+  const queues = new Map<string, Queue>()
+  let stopped = false
+
+  const add = (orgId: string, units: number): void => {
+    taken += units
+    const own = (takenBy.get(orgId) ?? 0) + units
+    if (own > 0) takenBy.set(orgId, own)
+    else takenBy.delete(orgId)
+  }
+  const isWithinShare = (orgId: string, units: number) => (takenBy.get(orgId) ?? 0) + units <= each
+  /** The first waiter whose organization has room in its share. One that needs more than is free is not overtaken. */
+  const firstInTurn = (): Waiter | undefined => {
+    for (const [orgId, { waiters }] of queues) {
+      const [first] = waiters
+      if (first !== undefined && isWithinShare(orgId, first.units)) return first
+    }
+    return undefined
+  }
+  const serve = (): void => {
+    for (let next = firstInTurn(); next !== undefined && taken + next.units <= total; next = firstInTurn())
+      next.enter()
+  }
+  const takeNow = (orgId: string, units: number): Free => {
+    add(orgId, units)
+    let isFree = false
+    return () => {
+      if (isFree) return
+      isFree = true
+      add(orgId, -units)
+      serve()
+    }
+  }
+  const waitFor = (orgId: string, units: number, { units: held, signal, waitMs }: Wait): Promise<Free> => {
+    const place = Promise.withResolvers<Free>()
+    const queue = queues.get(orgId) ?? { waiters: new Set(), held: 0 }
+    const leave = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', waiter.refuse)
+      queue.waiters.delete(waiter)
+      queue.held -= held
+      // deleted and set again, so that its next waiter comes after those of other organizations
+      queues.delete(orgId)
+      if (queue.waiters.size > 0) queues.set(orgId, queue)
+    }
+    const waiter: Waiter = {
+      units,
+      enter() {
+        leave()
+        place.resolve(takeNow(orgId, units))
+      },
+      refuse() {
+        leave()
+        place.reject(busy(what))
+        // those behind it may need less
+        serve()
+      },
+    }
+    const timer = setTimeout(waiter.refuse, waitMs)
+    signal?.addEventListener('abort', waiter.refuse)
+    queue.waiters.add(waiter)
+    queue.held += held
+    queues.set(orgId, queue)
+    return place.promise
+  }
+
+  return {
+    async take(orgId, units, wait) {
+      if (units > each) throw new RangeError(`${units} of ${each} ${what}`)
+      const isNobodyBefore = !queues.has(orgId) && firstInTurn() === undefined
+      if (isNobodyBefore && taken + units <= total && isWithinShare(orgId, units))
+        return takeNow(orgId, units)
+      const isFull = (queues.get(orgId)?.held ?? 0) + wait.units > waiting
+      if (stopped || isFull || wait.signal?.aborted === true) throw busy(what)
+      return await waitFor(orgId, units, wait)
+    },
+    stop() {
+      stopped = true
+      for (const { waiters } of [...queues.values()]) for (const waiter of [...waiters]) waiter.refuse()
+    },
+  }
+}
+
+const busy = (what: string) =>
+  new ApiError('INTERNAL_ERROR', `Too many ${what} of this organization at once; try again`, {
+    status: 503,
+    headers: { 'retry-after': String(RETRY_AFTER_S) },
+  })

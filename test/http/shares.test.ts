@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import net from 'node:net'
+import type { App } from '../../src/app.ts'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { receive } from '../../src/http/receive.ts'
+import { createShares, type Free } from '../../src/organizations/shares.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// One organization takes all it can; the others get what they ask for.
+
+let db: TestDatabase
+let app: App
+let server: HttpServer
+beforeAll(async () => {
+  db = await testDatabase()
+  app = testApp(db.sql, { writes: db.pool(4) })
+  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+})
+afterAll(async () => {
+  await server.stop()
+  await db.drop()
+})
+
+const session = (id: string, summary = '') => ({
+  type: 'session',
+  id: `sess_${id}`,
+  project_name: 'p',
+  created_at: '2026-01-01T00:00:00Z',
+  ...(summary === '' ? {} : { summary }),
+})
+const sync = (ask: ReturnType<typeof client>, records: unknown[], init: RequestInit = {}) =>
+  ask('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+    ...init,
+  })
+
+/** A connection that announces a body of `length` bytes and sends one of them; resolves to what it receives. */
+function stall({ key }: Tenant, length: number, port = server.port): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(text))
+    const head = `POST /v1/sync HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}`
+    socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{`)
+  })
+}
+
+describe('bodies', () => {
+  test('40 that never come hold nobody up, and are refused after 10 s', async () => {
+    const [slow, other] = [await tenant(db.sql), await tenant(db.sql)]
+    const stalled = Array.from({ length: 40 }, () => stall(slow, 1_200_000))
+    const padding = ' '.repeat(1_200_000)
+    const large = (owner: Tenant, count: number) =>
+      Promise.all(
+        Array.from({ length: count }, async (_, index) => {
+          const response = await fetch(`${server.url}/v1/sync`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${owner.key}`, 'content-type': 'application/json' },
+            body: JSON.stringify({ records: [session(`large${index}`)] }) + padding,
+          })
+          return response.status
+        }),
+      )
+    expect(await large(other, 25)).toEqual(Array(25).fill(200))
+    expect(await large(slow, 2)).toEqual([200, 200])
+    for (const text of await Promise.all(stalled)) {
+      expect(text).toStartWith('HTTP/1.1 408 ')
+      expect(text).toContain('"code":"VALIDATION_ERROR"')
+      expect(text).toMatch(/\r\nconnection: close\r\n/i)
+      expect(text).toMatch(/\r\nx-ratelimit-remaining: \d+\r\n/i)
+    }
+  }, 60_000)
+
+  test('that have not come when the server stops are refused then', async () => {
+    const own = listen(testApp(db.sql), { host: '127.0.0.1', port: 0 }, silent)
+    const slow = await tenant(db.sql)
+    const stalled = stall(slow, 1000, own.port)
+    const header = net.connect(own.port, '127.0.0.1')
+    header.on('error', () => {})
+    header.write('GET /v1/cost HTTP/1.1\r\nHost: a\r\nX-Unfinished: ')
+    // answered, so that both were read before
+    expect((await fetch(`${own.url}/live`)).status).toBe(200)
+    const startedAt = performance.now()
+    await own.stop()
+    expect(performance.now() - startedAt).toBeLessThan(8_000)
+    const text = await stalled
+    expect(text).toStartWith('HTTP/1.1 503 ')
+    expect(text).toMatch(/\r\nretry-after: \d+\r\n/i)
+  }, 30_000)
+})
+
+describe('a body', () => {
+  const pace = { graceMs: 500, bytesPerS: 1000 }
+  const sizesOf = async (body: ReadableStream<Uint8Array>, signal = new AbortController().signal) => {
+    const sizes: number[] = []
+    const receiving = receive(body, signal, pace)
+    try {
+      for (let chunk = await receiving.next(); chunk !== undefined; chunk = await receiving.next()) {
+        sizes.push(chunk.byteLength)
+      }
+    } finally {
+      receiving.end()
+    }
+    return sizes
+  }
+
+  test('that keeps the pace is read whole, however long it takes', async () => {
+    let sent = 0
+    const steady = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Bun.sleep(100)
+        sent += 1
+        controller.enqueue(new Uint8Array(10_000))
+        if (sent === 8) controller.close()
+      },
+    })
+    expect(await sizesOf(steady)).toEqual(Array(8).fill(10_000))
+  })
+
+  test('that falls behind is refused with 408, and the rest of it is not read', async () => {
+    let isCancelled = false
+    let sent = 0
+    const slow = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Bun.sleep(50)
+        sent += 1
+        if (sent <= 100) controller.enqueue(new Uint8Array(1))
+      },
+      cancel() {
+        isCancelled = true
+      },
+    })
+    await expect(sizesOf(slow)).rejects.toMatchObject({ status: 408, code: 'VALIDATION_ERROR' })
+    expect(isCancelled).toBe(true)
+  })
+
+  test('is not late while it waits for its reader', async () => {
+    const chunks = [new Uint8Array(1), new Uint8Array(1)]
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const chunk = chunks.shift()
+        if (chunk === undefined) controller.close()
+        else controller.enqueue(chunk)
+      },
+    })
+    const receiving = receive(body, new AbortController().signal, pace)
+    await receiving.next()
+    await Bun.sleep(1_000)
+    expect((await receiving.next())?.byteLength).toBe(1)
+    expect(await receiving.next()).toBeUndefined()
+    receiving.end()
+  })
+
+  test('is refused with 503 when the server stops, before and while it is read', async () => {
+    const endless = () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
+    const stopping = new AbortController()
+    const reading = sizesOf(endless(), stopping.signal)
+    stopping.abort()
+    await expect(reading).rejects.toMatchObject({ status: 503 })
+    await expect(sizesOf(endless(), stopping.signal)).rejects.toMatchObject({ status: 503 })
+  })
+})
+
+describe('writes', () => {
+  test('a burst of 200 waits, the next ones as far as the limit goes, and dashboards are served', async () => {
+    const now = () => new Date('2026-03-01T10:00:12Z')
+    const own = testApp(db.sql, { writes: db.pool(4), windowClock: now })
+    const { key } = await tenant(db.sql, { plan: 'cloud_team' })
+    const ask = client(own, key)
+    const burst = async (name: string) => {
+      const sent = Array.from({ length: 200 }, (_, index) => sync(ask, [session(`${name}${index}`)]))
+      const reads = Array.from({ length: 20 }, () => ask('/v1/sessions'))
+      expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(Array(20).fill(200))
+      return (await Promise.all(sent)).map(({ status }) => status)
+    }
+    expect(await burst('a')).toEqual(Array(200).fill(200))
+    expect(await burst('b')).toEqual(Array(200).fill(200))
+    const last = await burst('c')
+    expect(last.filter((status) => status === 200)).toHaveLength(100)
+    expect(last.filter((status) => status === 429)).toHaveLength(100)
+  }, 60_000)
+
+  test('of a client that leaves while they wait are not made', async () => {
+    const owner = await tenant(db.sql)
+    const ask = client(app, owner.key)
+    const release = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const holder = db.sql.begin(async (tx) => {
+      await tx`select 1 from org_locks l where l.org_id = ${owner.orgId} for update`
+      locked.resolve()
+      await release.promise
+    })
+    await locked.promise
+    const first = sync(ask, [session('first')])
+    const leaving = new AbortController()
+    // read and waiting once its organization has the place for another
+    const left = sync(ask, [session('left')], { signal: leaving.signal })
+    const third = sync(ask, [session('third')])
+    await Bun.sleep(100)
+    leaving.abort()
+    expect((await left).status).toBe(503)
+    release.resolve()
+    await holder
+    expect([(await first).status, (await third).status]).toEqual([200, 200])
+    expect((await ask('/v1/sessions/sess_third')).status).toBe(200)
+    expect((await ask('/v1/sessions/sess_left')).status).toBe(404)
+  })
+})
+
+describe('shares', () => {
+  const wait = { units: 1, signal: undefined, waitMs: 60_000 }
+  const sharesOf = (total: number, each: number, waiting = 10) =>
+    createShares({ total, each, waiting, what: 'things' })
+  const taking = (shares: ReturnType<typeof sharesOf>) => {
+    const order: string[] = []
+    const frees = new Map<string, Free>()
+    const take = async (name: string, units = 1, over = {}) => {
+      const free = await shares.take(name.slice(0, 1), units, { ...wait, ...over })
+      order.push(name)
+      frees.set(name, free)
+    }
+    const free = async (name: string) => {
+      frees.get(name)?.()
+      await Bun.sleep(0)
+    }
+    return { order, take, free }
+  }
+
+  test('nobody gets more than a share, and the rest is left to others', async () => {
+    const { order, take, free } = taking(sharesOf(4, 2))
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) void take(name)
+    await Bun.sleep(0)
+    expect(order).toEqual(['a1', 'a2', 'b1', 'b2'])
+    await free('b1')
+    expect(order.slice(4)).toEqual(['b3'])
+    await free('a1')
+    await free('a1')
+    expect(order.slice(5)).toEqual(['a3'])
+  })
+
+  test('who waits is served in turn by organization, in order within it', async () => {
+    const { order, take, free } = taking(sharesOf(1, 1))
+    for (const name of ['x1', 'a1', 'a2', 'a3', 'b1', 'c1', 'b2']) void take(name)
+    await Bun.sleep(0)
+    for (const name of ['x1', 'a1', 'b1', 'c1', 'a2', 'b2']) await free(name)
+    expect(order).toEqual(['x1', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+  })
+
+  test('one that needs much is not overtaken by others that need little', async () => {
+    const { order, take, free } = taking(sharesOf(4, 3))
+    await take('a1', 2)
+    void take('b1', 3)
+    void take('c1', 1)
+    await Bun.sleep(0)
+    expect(order).toEqual(['a1'])
+    await free('a1')
+    expect(order).toEqual(['a1', 'b1', 'c1'])
+  })
+
+  test('who leaves, waits too long, or comes when too many wait is refused; those behind move up', async () => {
+    const { order, take, free } = taking(sharesOf(2, 2, 2))
+    await take('a1', 1)
+    const gone = new AbortController()
+    const left = take('a2', 2, { signal: gone.signal })
+    const behind = take('a3', 1)
+    await expect(take('a4')).rejects.toMatchObject({ status: 503 })
+    gone.abort()
+    await expect(left).rejects.toMatchObject({ status: 503 })
+    await behind
+    expect(order).toEqual(['a1', 'a3'])
+    await expect(take('a5', 1, { waitMs: 10 })).rejects.toMatchObject({ status: 503 })
+    await expect(take('a6', 1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ status: 503 })
+    await free('a1')
+    await take('a7')
+  })
+
+  test('after a stop nobody waits', async () => {
+    const shares = sharesOf(1, 1)
+    const { order, take, free } = taking(shares)
+    await take('a1')
+    const waiting = Promise.allSettled([take('a2'), take('b1')])
+    shares.stop()
+    expect(await waiting).toMatchObject(Array(2).fill({ status: 'rejected', reason: { status: 503 } }))
+    await expect(take('c1')).rejects.toMatchObject({ status: 503 })
+    await free('a1')
+    await take('d1')
+    expect(order).toEqual(['a1', 'd1'])
+  })
+})
