@@ -2,8 +2,8 @@ import { createShares } from './shares.ts'
 
 /** Of one organization; the largest plan's requests of a minute. */
 const MAX_WAITING = 2_000
-/** With the 18 s that a body may wait less than a connection may be idle (http/listen.ts). */
-const WAIT_MS = 10_000
+/** As long as the statement that it waits for may take. A connection whose request has come whole may be idle so long. */
+const WAIT_MS = 25_000
 
 /** Runs `work` when all earlier writes of the organization in this process are done. */
 export type EnqueueWrite = <Result>(
