@@ -2,7 +2,7 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { createDomain, type Domain, type DomainExpertise, type FileHistory } from '../scoring/ownership.ts'
-import { distinctIds, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
+import { distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
 /**
  * Adds the commits (`sign` 1) to the counts of their authors in each domain that they change, or subtracts
@@ -86,10 +86,24 @@ async function* filesOf(
       f.project, f.directory, f.path, f.creator_email as creator, a.author_email as email, a.commits,
       to_char(a.last_at at time zone 'UTC', ${TIME_PATTERN}) as last_at
     from ${idTable(tx, domains, 'directory')}
-    join files f on f.org_id = ${orgId} and f.project = n.project and f.directory = n.directory
-    join file_authors a on a.org_id = f.org_id and a.project = f.project and a.path = f.path
-    where not f.deleted
-      and f.commits > 0
+    cross join lateral (
+      select f.project, f.directory, f.path, f.creator_email
+      from files f
+      where f.org_id = ${orgId}
+        and f.project = n.project
+        and f.directory = n.directory
+        and not f.deleted
+        and f.commits > 0
+      ${eachTime(tx)}
+    ) f
+    cross join lateral (
+      select a.author_email, a.commits, a.last_at
+      from file_authors a
+      where a.org_id = ${orgId}
+        and a.project = f.project
+        and a.path = f.path
+      ${eachTime(tx)}
+    ) a
     order by f.project, f.directory, f.path, a.author_email`.cursor(ROWS)
   for await (const page of pages) {
     for (const row of page) {
@@ -144,23 +158,43 @@ async function storeAuthors(
   const authors = results.flatMap(({ project, name, result }) =>
     result.authors.map((author) => ({ project, directory: name, ...author })),
   )
+  // upserts find each row by its key; updates would join, by org_id alone if the planner expects one row
   await tx`
-    update expertise_authors a
-    set score = w.score,
-      files_owned = coalesce(w.files_owned, 0),
-      ownership_percent = coalesce(w.ownership_percent, 0),
-      last_at = w.last_at
-    from (
-      select e.project, e.directory, e.author_email, c.score, c.files_owned, c.ownership_percent, c.last_at
-      from ${idTable(tx, domains, 'directory')}
-      join expertise_authors e on e.org_id = ${orgId} and e.project = n.project and e.directory = n.directory
-      left join ${scoresTable(tx, authors)}
-        on c.project = e.project and c.directory = e.directory and c.author_email = e.author_email
-    ) w
-    where a.org_id = ${orgId}
-      and a.project = w.project
-      and a.directory = w.directory
-      and a.author_email = w.author_email`
+    insert into expertise_authors as a (org_id, project, directory, author_email, commits)
+    select ${orgId}, e.project, e.directory, e.author_email, e.commits
+    from ${idTable(tx, domains, 'directory')}
+    cross join lateral (
+      select e.project, e.directory, e.author_email, e.commits
+      from expertise_authors e
+      where e.org_id = ${orgId}
+        and e.project = n.project
+        and e.directory = n.directory
+        and e.score is not null
+        and (e.project, e.directory, e.author_email) not in (
+          select c.project, c.directory, c.author_email
+          from ${scoresTable(tx, authors)}
+        )
+      ${eachTime(tx)}
+    ) e
+    on conflict (org_id, project, directory, author_email) do update set
+      score = null,
+      files_owned = 0,
+      ownership_percent = 0,
+      last_at = null`
+  // every author with a score has a row already, with the number of commits
+  await tx`
+    insert into expertise_authors as a (
+      org_id, project, directory, author_email, commits, score, files_owned, ownership_percent, last_at
+    )
+    select ${orgId}, c.project, c.directory, c.author_email, 0, c.score, c.files_owned, c.ownership_percent, c.last_at
+    from ${scoresTable(tx, authors)}
+    on conflict (org_id, project, directory, author_email) do update set
+      score = excluded.score,
+      files_owned = excluded.files_owned,
+      ownership_percent = excluded.ownership_percent,
+      last_at = excluded.last_at
+    where (a.score, a.files_owned, a.ownership_percent, a.last_at) is distinct from
+      (excluded.score, excluded.files_owned, excluded.ownership_percent, excluded.last_at)`
   await tx`
     delete from expertise_authors a
     using ${idTable(tx, domains, 'directory')}

@@ -56,11 +56,10 @@ const changesToCount = (
     union all
     select f.*
     from ${filesOfCommits(tx, orgId, added)}
-    where not exists (
-      select 1
+    -- a hash of few names, whatever the planner expects; as a join it compared each change with each name
+    where (f.project, f.file) not in (
+      select r.project, r.path
       from recounted r
-      where r.project = f.project
-        and r.path = f.file
     )
   )`
 

@@ -5,7 +5,7 @@ import type { SyncRecord } from '../records/records.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
 import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
-import { historyOfFiles, type ItemId, idTable } from './item-ids.ts'
+import { eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 import { type PreparedCommit, prepareCommit } from './prepare.ts'
 
 /**
@@ -78,7 +78,14 @@ async function findHashes(
   const rows = await tx<StoredCommit[]>`
     select c.project, c.sha, encode(c.content_hash, 'hex') as hash
     from ${unnest(tx, commits, { project: 'text', sha: 'text' })}
-    join commits c on c.org_id = ${orgId} and c.project = n.project and c.sha = n.sha`
+    cross join lateral (
+      select c.project, c.sha, c.content_hash
+      from commits c
+      where c.org_id = ${orgId}
+        and c.project = n.project
+        and c.sha = n.sha
+      ${eachTime(tx)}
+    ) c`
   return new Map(rows.map((row) => [keyOf(row), row]))
 }
 
@@ -138,12 +145,22 @@ async function insertCommits(tx: ISql, orgId: string, commits: readonly Prepared
     })}`
 }
 
+/** What the rows of a commit's files have of the commit. */
+const COMMIT_COLUMNS = {
+  commit: 'integer',
+  project: 'text',
+  sha: 'text',
+  author_email: ['text', ({ authorEmail }: PreparedCommit) => authorEmail],
+  committed_at: ['timestamptz', ({ committedAt }: PreparedCommit) => committedAt],
+  bot: 'boolean',
+} as const
+
 /** Rows of one insert: some 10 MB of parameters. */
 const FILES_PER_STATEMENT = 50_000
 
 async function insertFiles(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {
   const rows = commits.flatMap(({ files }, commit) => files.map((file) => ({ ...file, commit })))
-  const ids = commits.map(({ project, sha }, commit) => ({ project, sha, commit }))
+  const ids = commits.map((fields, commit) => ({ ...fields, commit }))
   for (let start = 0; start < rows.length; start += FILES_PER_STATEMENT) {
     const some = rows.slice(start, start + FILES_PER_STATEMENT)
     await tx`
@@ -151,7 +168,7 @@ async function insertFiles(tx: ISql, orgId: string, commits: readonly PreparedCo
         org_id, project, sha, path, file, previous_path, status, additions, deletions, author_email, committed_at, bot
       )
       select
-        c.org_id, c.project, c.sha, n.path, n.path, n.previous_path, n.status,
+        ${orgId}, c.project, c.sha, n.path, n.path, n.previous_path, n.status,
         n.additions, n.deletions, c.author_email, c.committed_at, c.bot
       from ${unnest(tx, some, {
         commit: 'integer',
@@ -161,7 +178,6 @@ async function insertFiles(tx: ISql, orgId: string, commits: readonly PreparedCo
         additions: 'integer',
         deletions: 'integer',
       })}
-      join ${unnest(tx, ids, { project: 'text', sha: 'text', commit: 'integer' }, 'i')} on i.commit = n.commit
-      join commits c on c.org_id = ${orgId} and c.project = i.project and c.sha = i.sha`
+      join ${unnest(tx, ids, COMMIT_COLUMNS, 'c')} on c.commit = n.commit`
   }
 }

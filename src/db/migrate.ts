@@ -14,6 +14,7 @@ import webhookQueue from './migrations/0010_webhook_queue.sql' with { type: 'tex
 import webhookWorkers from './migrations/0011_webhook_workers.sql' with { type: 'text' }
 import sessionRanges from './migrations/0012_session_ranges.sql' with { type: 'text' }
 import syncWindows from './migrations/0013_sync_windows.sql' with { type: 'text' }
+import statistics from './migrations/0014_statistics.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 11, name: 'webhook_workers', text: webhookWorkers },
   { number: 12, name: 'session_ranges', text: sessionRanges },
   { number: 13, name: 'sync_windows', text: syncWindows },
+  { number: 14, name: 'statistics', text: statistics },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */
