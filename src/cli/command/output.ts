@@ -3,15 +3,26 @@ import { redact } from '../../log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
 
+/**
+ * Characters that a terminal obeys rather than shows: controls other than tab and line feed, and those that change the
+ * direction of writing. A name or message that came from elsewhere may hold them.
+ */
+const OBEYED = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+/** The text with these characters as `\u001b`, which is also how JSON writes them. */
+export const visible = (text: string): string => text.replace(OBEYED, escaped)
+
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** Prints a command's one result on standard output: `value` as JSON with --json, else `text`. */
 export async function printResult(json: boolean, value: unknown, text: string): Promise<void> {
-  await Bun.write(Bun.stdout, `${json ? JSON.stringify(value) : text}\n`)
+  await Bun.write(Bun.stdout, `${visible(json ? JSON.stringify(value) : text)}\n`)
 }
 
 /** Prints a line for the user on standard error: standard output is for results. */
 export function printMessage(text: string): void {
   // clears a progress bar, which is drawn again with its next change
-  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${text}\n`)
+  process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${visible(text)}\n`)
 }
 
 /** Prints an error as one line without a stack, and without a secret that a driver may have put into it. */
@@ -43,16 +54,17 @@ export function table<Row extends object>(
 
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '-'
-  return Array.isArray(value) ? value.join(',') : String(value)
+  // a cell stays on its line and in its column
+  return visible(Array.isArray(value) ? value.join(',') : String(value)).replace(/[\t\n]/g, escaped)
 }
 
-/** Standard output as a stream: `write` resolves to false when the reader has closed the pipe. */
+/** Standard output as a stream of JSON: `write` resolves to false when the reader has closed the pipe. */
 export function outputStream(): { write(text: string): Promise<boolean> } {
   const writer = Bun.stdout.writer()
   return {
     async write(text) {
       try {
-        writer.write(text)
+        writer.write(visible(text))
         await writer.flush()
         return true
       } catch (error) {
