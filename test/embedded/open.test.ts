@@ -1,7 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import {
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type DatabaseConfig, openDatabase } from '../../src/database.ts'
 import { createLog } from '../../src/log.ts'
 import { silent as log, testDatabase } from '../support/postgres.ts'
@@ -53,6 +62,32 @@ describe('the embedded database', () => {
     await command.close()
     expect(await server.sql`select 1 as one`).toHaveLength(1)
     await server.close()
+  })
+
+  test('nobody else can lock the data directory', async () => {
+    const config = embeddedConfig()
+    const lock = join(config.dataDir, 'instance.lock')
+    writeFileSync(lock, '', { mode: 0o644 })
+    const server = await openDatabase(config, 'serve', log)
+    expect(statSync(lock).mode & 0o777).toBe(0o600)
+    await server.close()
+  })
+
+  test.each(['symlink', 'link'] as const)('a %s at postmaster.pid is not written through', async (kind) => {
+    const config = embeddedConfig()
+    await (await openDatabase(config, 'serve', log)).close()
+    const [version = ''] = readdirSync(config.dataDir, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      /^[^/]+\/PG_VERSION$/.test(path),
+    )
+    const target = join(config.dataDir, 'precious')
+    writeFileSync(target, 'precious\n')
+    const link = join(config.dataDir, dirname(version), 'postmaster.pid')
+    if (kind === 'symlink') symlinkSync(target, link)
+    else linkSync(target, link)
+    await expect(openDatabase(config, 'serve', log)).rejects.toThrow(
+      /postmaster\.pid is a link or no regular file/,
+    )
+    expect(readFileSync(target, 'utf8')).toBe('precious\n')
   })
 
   test('a second server is refused', async () => {
@@ -125,6 +160,10 @@ describe('DATABASE_URL', () => {
     ],
     ['postgres://user:hush@nowhere.invalid/x', 'the host name is unknown'],
     ['postgres://user:hush@localhost/x?sslmode=sometimes', 'sslmode=sometimes'],
+    ...['1/hush', '1?hush=1', '1#hush', 'hush%', 'hush%zz'].map((password): [string, string] => [
+      `postgres://user:${password}@127.0.0.1:1/x`,
+      'DATABASE_URL has a character that must be percent-encoded',
+    ]),
     [
       'postgres://user:hush@localhost/x?sslmode=verify-full&sslrootcert=/no/such/file',
       'sslrootcert=/no/such/file',

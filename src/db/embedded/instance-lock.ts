@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../errors.ts'
 
@@ -26,7 +26,11 @@ export interface InstanceLock {
  * share the folder; a file with a pid is neither.
  */
 export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
-  const database = new Database(join(dataDir, 'instance.lock'), { create: true })
+  const file = join(dataDir, 'instance.lock')
+  // whoever may read the file may lock it, and others may enter the folder: PostgreSQL's user has to
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+  const database = new Database(file)
   try {
     database.exec('pragma locking_mode = exclusive; begin exclusive')
   } catch (error) {

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_EMBEDDED_POOL } from '../../config.ts'
-import { OperatorError } from '../../errors.ts'
+import { codeOf, OperatorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { withTimeout } from '../../timeout.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
@@ -220,13 +220,15 @@ export const clusterSetting = (cluster: string) => `cloud_analytics.cluster=${cl
 
 /** The state of the server that `postmaster.pid` names. */
 export function readPidFile(cluster: string): { pid: number; ready: boolean } | undefined {
-  const path = join(cluster, 'postmaster.pid')
-  if (!existsSync(path)) return undefined
+  const file = openOwnFile(join(cluster, 'postmaster.pid'), constants.O_RDONLY)
+  if (file === undefined) return undefined
   try {
-    const lines = readFileSync(path, 'utf8').split('\n')
+    const lines = readFileSync(file, 'utf8').split('\n')
     return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' }
   } catch {
     return undefined
+  } finally {
+    closeSync(file)
   }
 }
 
@@ -238,7 +240,38 @@ export function readPidFile(cluster: string): { pid: number; ready: boolean } | 
  */
 function takeOverLockFiles({ cluster, socketDir }: PostmasterOptions): void {
   for (const path of [join(cluster, 'postmaster.pid'), join(socketDir, `${SOCKET_NAME}.lock`)]) {
-    if (!existsSync(path)) continue
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/^[^\n]*/, String(process.pid)))
+    const file = openOwnFile(path, constants.O_RDWR)
+    if (file === undefined) continue
+    try {
+      const text = readFileSync(file, 'utf8').replace(/^[^\n]*/, String(process.pid))
+      ftruncateSync(file)
+      writeSync(file, text, 0)
+    } finally {
+      closeSync(file)
+    }
   }
 }
+
+/**
+ * Opens a file in a folder of PostgreSQL's user; undefined when there is none. As root this process could write through a
+ * link to any file, so that only a regular file with one name is opened: throws OperatorError for any other.
+ */
+function openOwnFile(path: string, flags: number): number | undefined {
+  let file: number
+  try {
+    file = openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    if (codeOf(error) === 'ELOOP') throw notOwnFile(path)
+    throw error
+  }
+  const { nlink, mode } = fstatSync(file)
+  if (nlink === 1 && (mode & constants.S_IFMT) === constants.S_IFREG) return file
+  closeSync(file)
+  throw notOwnFile(path)
+}
+
+const notOwnFile = (path: string) =>
+  new OperatorError(
+    `${path} is a link or no regular file, which PostgreSQL does not make: remove it and start again`,
+  )
