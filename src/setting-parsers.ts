@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+
 // Parsers of settings: from the text of a flag or an environment variable to a value.
 
 /** Why a text is not a valid value. `reason` never contains the text, which may be a secret. */
@@ -56,17 +58,42 @@ export const key32: Parser<Uint8Array> = (text) => {
     : new Invalid('must be 32 bytes in base64 (openssl rand -base64 32)')
 }
 
-/** IP networks, separated by commas. */
+/** IP networks, separated by commas: addresses without leading zeros, and no bit set behind the prefix. */
 export const networks: Parser<readonly string[]> = (text) => {
   const values = text.split(',').map((part) => part.trim())
   return values.every(isNetwork)
     ? values
-    : new Invalid('must be networks such as 10.0.0.0/8, separated by commas')
+    : new Invalid(
+        'must be networks such as 10.0.0.0/8, separated by commas: numbers without leading zeros, and all bits after the prefix 0 (one address is 10.1.2.3/32)',
+      )
 }
 
 function isNetwork(text: string): boolean {
-  const match = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(text)
-  const [, address = '', bits = ''] = match ?? []
-  if (address.includes(':')) return URL.canParse(`http://[${address}]/`) && Number(bits) <= 128
-  return /^(\d{1,3}\.){3}\d{1,3}$/.test(address) && URL.canParse(`http://${address}/`) && Number(bits) <= 32
+  const [, address = '', bits = ''] = /^([0-9a-fA-F.:]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? []
+  const bytes = address.includes(':') ? bytesOfV6(address) : bytesOfV4(address)
+  return bytes !== undefined && Number(bits) <= bytes.length * 8 && isZeroFrom(bytes, Number(bits))
 }
+
+/** Leading zeros are refused: some programs read them as octal, so that 010.0.0.0 is 8.0.0.0. */
+function bytesOfV4(address: string): number[] | undefined {
+  const parts = address.split('.')
+  return parts.length === 4 && parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)
+    ? parts.map(Number)
+    : undefined
+}
+
+function bytesOfV6(address: string): number[] | undefined {
+  if (!isIPv6(address)) return undefined
+  // the canonical form, without dots
+  const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::')
+  const groups = (text = '') => (text === '' ? [] : text.split(':'))
+  const [first, last] = [groups(head), groups(tail)]
+  const zeros = Array<string>(8 - first.length - last.length).fill('0')
+  return [...first, ...zeros, ...last].flatMap((group) => {
+    const value = Number.parseInt(group, 16)
+    return [value >> 8, value & 255]
+  })
+}
+
+const isZeroFrom = (bytes: readonly number[], bits: number): boolean =>
+  bytes.every((byte, index) => (byte & (255 >> Math.min(8, Math.max(0, bits - index * 8)))) === 0)

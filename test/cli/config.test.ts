@@ -57,7 +57,8 @@ test('flags win over the environment, empty variables count as unset', () => {
 test('values are read as what they are', () => {
   const config = loadConfig({
     RATE_LIMITS: '1, 2,3',
-    WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8',
+    WEBHOOK_ALLOW_CIDRS:
+      '10.0.0.0/8, fd00::/8, 10.1.2.3/32, 192.168.64.0/18, ::/0, fe80::/10, ::ffff:10.0.0.0/104',
     WEBHOOK_RETRY_DELAYS: '0,1',
     STORE_CONTENT: 'TRUE',
     PUBLIC_URL: 'https://a.example/base//',
@@ -66,7 +67,15 @@ test('values are read as what they are', () => {
   })
   expect(config).toMatchObject({
     rateLimits: { cloud_pro: 1, cloud_team: 2, cloud_enterprise: 3 },
-    webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8'],
+    webhookAllowCidrs: [
+      '10.0.0.0/8',
+      'fd00::/8',
+      '10.1.2.3/32',
+      '192.168.64.0/18',
+      '::/0',
+      'fe80::/10',
+      '::ffff:10.0.0.0/104',
+    ],
     webhookRetryDelaysS: [0, 1],
     storeContent: true,
     publicUrl: 'https://a.example/base',
@@ -90,7 +99,19 @@ const WRONG: Record<string, string[]> = {
   WEBHOOK_CONCURRENCY: ['0'],
   WEBHOOK_ENDPOINT_CONCURRENCY: ['none'],
   WEBHOOK_ALLOW_HTTP: ['maybe'],
-  WEBHOOK_ALLOW_CIDRS: ['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', 'fd00::/129', 'x/8'],
+  WEBHOOK_ALLOW_CIDRS: [
+    '10.0.0.0',
+    '10.0.0.0/33',
+    '300.0.0.0/8',
+    'fd00::/129',
+    'x/8',
+    '010.0.0.0/8',
+    '1.2.3.4/0',
+    '10.0.0.1/8',
+    '10.0.0.0/08',
+    'fd00::1/8',
+    '2001:db8::/16',
+  ],
   WEBHOOK_HEADER_PREFIX: ['X Service', '-X', 'X-'],
   WEBHOOK_MAX_ENDPOINTS: ['0'],
   CACHE_BYTES: ['-1', '64MB', '1.5'],
