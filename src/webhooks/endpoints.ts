@@ -46,6 +46,15 @@ export const inOrganizationTransaction = <Result>(
     return await work(tx)
   }) as Promise<Result>
 
+/**
+ * An endpoint's address for the audit log, which keys without the scope `webhooks` read: the paths of some services are
+ * credentials, so that only whether there is one is shown.
+ */
+function shownUrl(url: string): string {
+  const { origin, pathname, search, hash } = new URL(url)
+  return pathname + search + hash === '/' ? origin : `${origin}/…`
+}
+
 /** A new signing secret, `whsec_` and 32 random bytes in base64, and its stored form. */
 function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string; stored: StoredSecret } {
   const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
@@ -75,7 +84,7 @@ export async function createEndpoint(
     const id = newId('hook')
     const { secret, stored } = makeSecret(box, orgId, id)
     await insertEndpointRow(tx, orgId, id, wanted, stored)
-    const details = { ids: [id], url: wanted.url, events: wanted.events, enabled: wanted.enabled }
+    const details = { ids: [id], url: shownUrl(wanted.url), events: wanted.events, enabled: wanted.enabled }
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.created', details }])
     const created = { ...(await getEndpoint(tx, orgId, id)), secret }
     await storeResponse(tx, box, orgId, idempotency, JSON.stringify(created))
@@ -100,7 +109,11 @@ export async function updateEndpoint(
     ) satisfies EndpointChange
     if (Object.keys(differing).length === 0) return before
     await updateEndpointRow(tx, orgId, id, differing)
-    const details = { ids: [id], url: before.url, changed: differing }
+    const changed =
+      change.url === undefined || differing.url === undefined
+        ? differing
+        : { ...differing, url: shownUrl(change.url) }
+    const details = { ids: [id], url: shownUrl(before.url), changed }
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.updated', details }])
     return await getEndpoint(tx, orgId, id)
   })
@@ -116,7 +129,9 @@ export async function deleteEndpoint(
   await inOrganizationTransaction(writes, orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (!(await deleteEndpointRow(tx, orgId, id))) throw noEndpoint()
-    await recordEntries(tx, orgId, actor, [{ action: 'webhook.deleted', details: { ids: [id], url } }])
+    await recordEntries(tx, orgId, actor, [
+      { action: 'webhook.deleted', details: { ids: [id], url: shownUrl(url) } },
+    ])
   })
 }
 
@@ -133,7 +148,7 @@ export async function rotateSecret(
     await lockSecretKey(tx, box.digest)
     const { secret, stored } = makeSecret(box, orgId, id)
     const expiresAt = await replaceSecret(tx, orgId, id, stored, graceS)
-    const details = { ids: [id], url, grace_period_seconds: graceS }
+    const details = { ids: [id], url: shownUrl(url), grace_period_seconds: graceS }
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.secret_rotated', details }])
     return { id, secret, previous_secret_expires_at: expiresAt?.toISOString() ?? null }
   })

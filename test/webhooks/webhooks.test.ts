@@ -346,6 +346,27 @@ describe('changing', () => {
     })
   })
 
+  test('no entry of the audit log has the path of an address: it may be a credential', async () => {
+    const { ask } = await fresh()
+    const { id } = await addHook(ask, 'https://hooks.example.com/services/T000/hush')
+    await ask('PATCH', `/v1/webhooks/${id}`, { url: 'https://hooks.example.com/in?token=hush' })
+    await ask('PATCH', `/v1/webhooks/${id}`, { url: 'https://plain.example.com/' })
+    await ask('POST', `/v1/webhooks/${id}/rotate-secret`, {})
+    await ask('DELETE', `/v1/webhooks/${id}`)
+    const { text, body } = await ask('GET', '/v1/audit?action=webhook.*')
+    expect(text).not.toContain('hush')
+    const urls = (body.data as unknown as { details: { url: string; changed?: { url: string } } }[]).map(
+      ({ details }) => [details.url, details.changed?.url],
+    )
+    expect(urls).toEqual([
+      ['https://plain.example.com', undefined],
+      ['https://plain.example.com', undefined],
+      ['https://hooks.example.com/…', 'https://plain.example.com'],
+      ['https://hooks.example.com/…', 'https://hooks.example.com/…'],
+      ['https://hooks.example.com/…', undefined],
+    ])
+  })
+
   test('nothing, or what it is already, changes nothing', async () => {
     const { ask } = await fresh()
     const { id } = await addHook(ask, URL_OK, { description: 'x' })
@@ -561,7 +582,7 @@ test('every change is in the audit log, with who made it and what', async () => 
       expect.objectContaining({
         action: `webhook.${verb}`,
         user_id: `key_${owner.keyId}`,
-        details: expect.objectContaining({ ids: [id], url: URL_OK }),
+        details: expect.objectContaining({ ids: [id], url: 'https://hooks.example.com/…' }),
       }),
     ),
   )
