@@ -4,6 +4,12 @@ import type { Access } from './admission.ts'
 const FLUSH_MS = 100
 const MAX_HELD = 512
 const MAX_PATH_LENGTH = 200
+/**
+ * Lines a minute for requests without a valid key, which anybody can send: others are counted. Requests with a key have
+ * the limit of their plan.
+ */
+const MAX_WITHOUT_KEY = 300
+const MINUTE_MS = 60_000
 
 interface LoggedRequest {
   method: string
@@ -22,7 +28,24 @@ interface AccessLog {
 }
 
 /** Collects a line for each request and writes the lines together, outside the requests. */
-export function createAccessLog(log: Log): AccessLog {
+export function createAccessLog(log: Log, now: () => number = () => performance.now()): AccessLog {
+  let minute = Number.NEGATIVE_INFINITY
+  let withoutKey = 0
+  const reportLeftOut = () => {
+    if (withoutKey > MAX_WITHOUT_KEY)
+      log.warn('requests without a valid key that have no line in the log', {
+        count: withoutKey - MAX_WITHOUT_KEY,
+      })
+    withoutKey = 0
+  }
+  const isLeftOut = () => {
+    if (now() - minute >= MINUTE_MS) {
+      reportLeftOut()
+      minute = now()
+    }
+    withoutKey += 1
+    return withoutKey > MAX_WITHOUT_KEY
+  }
   let held: LoggedRequest[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
@@ -42,8 +65,12 @@ export function createAccessLog(log: Log): AccessLog {
     }
   }
   return {
-    flush,
+    flush() {
+      flush()
+      reportLeftOut()
+    },
     record(request) {
+      if (request.access === undefined && isLeftOut()) return
       held.push(request)
       if (held.length >= MAX_HELD) return flush()
       if (timer !== undefined) return
