@@ -29,6 +29,7 @@ import { ownAddresses, resolveByDns } from './webhooks/http/resolve.ts'
 import { createSender } from './webhooks/http/sender.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import type { SecretBox } from './webhooks/signing/secret-box.ts'
+import { whoAmIRoutes } from './whoami/routes.ts'
 
 export interface AppDeps {
   /** For reads. */
@@ -94,6 +95,7 @@ export function createApp(deps: AppDeps) {
       .use(auditRoutes(routeDeps))
       .use(teamRoutes(routeDeps))
       .use(riskRoutes(routeDeps))
+      .use(whoAmIRoutes(routeDeps))
       .use(syncRoutes(routeDeps, syncDeps, enqueueWrite))
       .use(webhookRoutes(routeDeps, webhookDeps))
       .use(deliveryRoutes(routeDeps, webhookDeps))

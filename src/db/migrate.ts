@@ -15,6 +15,7 @@ import webhookWorkers from './migrations/0011_webhook_workers.sql' with { type: 
 import sessionRanges from './migrations/0012_session_ranges.sql' with { type: 'text' }
 import syncWindows from './migrations/0013_sync_windows.sql' with { type: 'text' }
 import statistics from './migrations/0014_statistics.sql' with { type: 'text' }
+import keyMembers from './migrations/0015_key_members.sql' with { type: 'text' }
 
 interface Migration {
   number: number
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 12, name: 'session_ranges', text: sessionRanges },
   { number: 13, name: 'sync_windows', text: syncWindows },
   { number: 14, name: 'statistics', text: statistics },
+  { number: 15, name: 'key_members', text: keyMembers },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
-import { grants, type Scope } from '../keys/model.ts'
+import { grants, type Need, scopesFor } from '../keys/model.ts'
 import type { Log } from '../log.ts'
 import { type Access, type Admitted, accessOf } from './admission.ts'
 import { type BodyOptions, readBody } from './body.ts'
@@ -33,12 +33,18 @@ export const access = ({ bodies }: Pick<RouteDeps, 'bodies'>) =>
     .decorate('guarded', undefined as Guard | undefined)
     .derive({ as: 'scoped' }, ({ admitted }) => ({ access: accessOf(admitted) }))
 
-/** Throws FORBIDDEN, naming what is missing, unless the key has `scope` and the plan includes it. */
-function checkScope(access: Access, scope: Scope): void {
-  if (!grants(access.scopes, scope)) {
-    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${scope}`)
+/** Throws FORBIDDEN, naming what is missing, unless the key has the scope and the plan includes it. */
+function checkScope(access: Access, need: Need): void {
+  if (!grants(access.scopes, need)) {
+    const missing =
+      need === 'some write'
+        ? scopesFor(need)
+            .join(', ')
+            .replace(/, (?=[^,]*$)/, ' or ')
+        : need
+    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${missing}`)
   }
-  if (scope === 'webhooks' && access.plan === 'cloud_pro') {
+  if (need === 'webhooks' && access.plan === 'cloud_pro') {
     throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
   }
 }
@@ -63,7 +69,7 @@ interface RouteSchemas extends Partial<BodyOptions> {
 
 /** What the API's document says of a guarded route besides its schemas. */
 export interface Guard {
-  scope: Scope
+  scope: Need
   /** Undefined for a route without a body. */
   body: BodyOptions | undefined
   response: ResponseSchemas
@@ -92,15 +98,15 @@ interface GuardHooks {
 const leaveUnread = () => null
 
 /**
- * Route options of every route behind `access`: the key must have `scope` (FORBIDDEN); then the query string is read by
+ * Route options of every route behind `access`: the key must have the scope (FORBIDDEN); then the query string is read by
  * the schema `query`, strictly and with its defaults, and the body as JSON, which Elysia then checks by the schema `body`
  * (VALIDATION_ERROR). Neither is read before.
  */
 export function guard<const Schemas extends RouteSchemas>(
-  scope: Scope,
+  scope: Need,
   schemas: Schemas,
 ): GuardHooks & Pick<Schemas, keyof Schemas & ('query' | 'body')>
-export function guard(scope: Scope, { query, body, response, ...options }: RouteSchemas) {
+export function guard(scope: Need, { query, body, response, ...options }: RouteSchemas) {
   const readQuery = query === undefined ? undefined : queryReader(query)
   const guarded = { scope, body: body === undefined ? undefined : options, response }
   // `context` is neither destructured, since Elysia takes `query` and `body` from it, nor given to a function: then

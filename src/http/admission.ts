@@ -27,6 +27,8 @@ export interface Access {
   keyId: string
   plan: Plan
   scopes: readonly Scope[]
+  /** Of the member whose sessions the key sends; null: anybody's. */
+  memberEmail: string | null
   /** For the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor
 }
@@ -156,8 +158,8 @@ function presentedKey(request: Request): ParsedKey | undefined {
   return text === undefined ? undefined : parseKey(text)
 }
 
-function accessBy({ orgId, id, plan, scopes }: FoundKey, ipAddress: string | null): Access {
-  return { orgId, keyId: id, plan, scopes, actor: { userId: `key_${id}`, ipAddress } }
+function accessBy({ orgId, id, plan, scopes, memberEmail }: FoundKey, ipAddress: string | null): Access {
+  return { orgId, keyId: id, plan, scopes, memberEmail, actor: { userId: `key_${id}`, ipAddress } }
 }
 
 /** Writes the time of a key's last use, in the background and at most once a minute for each key. */

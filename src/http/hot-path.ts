@@ -1,4 +1,4 @@
-import { grants, type Scope } from '../keys/model.ts'
+import { grants, type Need } from '../keys/model.ts'
 import type { Access, Admission } from './admission.ts'
 import type { CachedResponse, ResponseCache, ResponseSource } from './responses/response-cache.ts'
 
@@ -18,7 +18,7 @@ export interface HotPath {
   /** Undefined for a request that the routes must answer. `target` is its path and query. */
   recognize(request: Request, target: string): Recognized | undefined
   /** Remembers that `target` is this response, if it is kept, for whoever of the organization has the scope. */
-  remember(orgId: string, target: string, scope: Scope, response: CachedResponse): void
+  remember(orgId: string, target: string, scope: Need, response: CachedResponse): void
 }
 
 export function createHotPath(admission: Admission, cache: ResponseCache): HotPath {

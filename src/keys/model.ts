@@ -1,4 +1,4 @@
-/** What a key may do. `read` stands for every scope that ends in `:read`. */
+/** What a key may do. `read` stands for every scope that ends in `:read`, `write` for those in WRITE_SCOPES. */
 export const SCOPES = [
   'read',
   'write',
@@ -10,21 +10,56 @@ export const SCOPES = [
   'team:read',
   'audit:read',
   'risk:read',
+  'sessions:write',
+  'commits:write',
+  'risk:write',
+  'members:write',
+  'budgets:write',
+  'reports:write',
+  'audit:write',
 ] as const
 export type Scope = (typeof SCOPES)[number]
+
+/**
+ * What `write` stands for: not for `audit:write`, by which entries get into the audit log under anybody's name.
+ */
+export const WRITE_SCOPES = [
+  'sessions:write',
+  'commits:write',
+  'risk:write',
+  'members:write',
+  'budgets:write',
+  'reports:write',
+] as const satisfies readonly Scope[]
+
+/**
+ * What a route needs of a key: a scope; `some write`: any scope that writes records, since the records say which;
+ * `any key`.
+ */
+export type Need = Scope | 'some write' | 'any key'
+
+/** The scopes of which a key needs one for `need`; none for `any key`. */
+export function scopesFor(need: Need): Scope[] {
+  if (need === 'any key') return []
+  if (need === 'some write') return ['write', ...WRITE_SCOPES, 'audit:write']
+  if (need.endsWith(':read')) return [need, 'read']
+  return WRITE_SCOPES.some((scope) => scope === need) ? [need, 'write'] : [need]
+}
 
 /** An API key without its secret, as the command line shows it. Times are UTC with milliseconds. */
 export type ApiKey = {
   id: string
   name: string
   scopes: Scope[]
+  /** Address of the member whose sessions it sends; null: anybody's. */
+  member: string | null
   created_at: string
   expires_at: string | null
   last_used_at: string | null
   revoked_at: string | null
 }
 
-/** True when a key with `held` scopes may do what needs `needed`. */
-export function grants(held: readonly Scope[], needed: Scope): boolean {
-  return held.includes(needed) || (needed.endsWith(':read') && held.includes('read'))
+/** True when a key with `held` scopes may do what needs `need`. */
+export function grants(held: readonly Scope[], need: Need): boolean {
+  return need === 'any key' || scopesFor(need).some((scope) => held.includes(scope))
 }

@@ -16,39 +16,115 @@ function checkScopes(scopes: readonly string[]): Scope[] {
   throw new OperatorError(`${problem}; the scopes are ${SCOPES.join(', ')}`, 2)
 }
 
-/** The time of expiry; a date means its beginning in UTC. Throws OperatorError. */
+/** The time of expiry; a date means its beginning in UTC. Throws OperatorError, also when it has passed. */
 function checkExpiry(text: string): string {
-  if (isDate(text)) return `${text}T00:00:00.000Z`
-  if (isTimestamp(text)) return normalizeTimestamp(text)
-  throw new OperatorError('expires must be a date (2027-01-31) or an RFC 3339 timestamp with an offset', 2)
+  if (!isDate(text) && !isTimestamp(text)) {
+    throw new OperatorError('expires must be a date (2027-01-31) or an RFC 3339 timestamp with an offset', 2)
+  }
+  const expires = isDate(text) ? `${text}T00:00:00.000Z` : normalizeTimestamp(text)
+  if (Date.parse(expires) <= Date.now()) {
+    throw new OperatorError(`expires must be in the future: ${text} has passed`, 2)
+  }
+  return expires
 }
 
-/** Creates an API key. `key` is returned only here: its SHA-256 is stored. Throws OperatorError. */
+/** A new key, as it is returned once: only its SHA-256 is stored. */
+interface NewKey {
+  id: string
+  key: string
+  name: string
+  scopes: Scope[]
+  expires_at: string | null
+  /** Address of the member whose sessions it sends; left out for anybody's. */
+  member?: string
+}
+
+type Rights = Omit<NewKey, 'id' | 'key' | 'member'> & { member: string | null }
+
+/** Creates an API key, for a member's sessions where `member` is the address of one. Throws OperatorError. */
 export async function createKey(
   sql: Sql,
   orgId: string,
-  wanted: { name: string; scopes: readonly string[]; expires?: string | undefined },
+  wanted: {
+    name: string
+    scopes: readonly string[]
+    expires?: string | undefined
+    member?: string | undefined
+  },
   actor: Actor = SYSTEM,
-): Promise<{ id: string; key: string; name: string; scopes: Scope[]; expires_at: string | null }> {
+): Promise<NewKey> {
   const name = checkName(wanted.name)
   const scopes = checkScopes(wanted.scopes)
   const expires_at = wanted.expires === undefined ? null : checkExpiry(wanted.expires)
-  const { id, key, hash } = makeKey()
-  await sql.begin(async (tx) => {
+  return await sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
-    await tx`
-      insert into api_keys (id, org_id, name, key_hash, scopes, expires_at)
-      values (${id}, ${orgId}, ${name}, ${hash}, ${scopes}, ${expires_at})`
-    const details = { ids: [id], name, scopes, expires_at }
+    const member = wanted.member === undefined ? null : await findAddress(tx, orgId, wanted.member)
+    const rights = { name, scopes, expires_at, member }
+    const created = await insertKey(tx, orgId, rights)
+    const details = { ids: [created.id], name, scopes, expires_at, ...(member === null ? {} : { member }) }
     await recordEntries(tx, orgId, actor, [{ action: 'api_key.created', details }])
+    return created
   })
-  return { id, key, name, scopes, expires_at }
+}
+
+async function insertKey(tx: ISql, orgId: string, rights: Rights): Promise<NewKey> {
+  const { id, key, hash } = makeKey()
+  const { name, scopes, expires_at, member } = rights
+  await tx`
+    insert into api_keys (id, org_id, name, key_hash, scopes, expires_at, member_email)
+    values (${id}, ${orgId}, ${name}, ${hash}, ${scopes}, ${expires_at}, ${member})`
+  return { id, key, name, scopes, expires_at, ...(member === null ? {} : { member }) }
+}
+
+/** The address of a member, as it is stored. Throws OperatorError. */
+async function findAddress(tx: ISql, orgId: string, email: string): Promise<string> {
+  const [member] = await tx<{ email: string }[]>`
+    select m.email
+    from members m
+    where m.org_id = ${orgId}
+      and m.email = ${email.replaceAll('\0', '').toLowerCase()}`
+  if (member === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+  return member.email
+}
+
+/**
+ * Makes a new key with the rights of a valid one, which ends after `graceMs` unless it ends before. Throws
+ * OperatorError.
+ */
+export async function rotateKey(
+  sql: Sql,
+  id: string,
+  graceMs: number,
+  actor: Actor = SYSTEM,
+): Promise<NewKey & { previous: { id: string; expires_at: string } }> {
+  return await sql.begin(async (tx) => {
+    const known = await findRevocable(tx, id)
+    await lockOrganization(tx, known.org_id)
+    const [rights] = await tx<Rights[]>`
+      select k.name, k.scopes, k.member_email as member,
+        to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at
+      from api_keys k
+      where k.id = ${known.id}
+        and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > clock_timestamp())`
+    if (rights === undefined) throw new OperatorError(`the key ${known.id} has ended: create another one`)
+    const created = await insertKey(tx, known.org_id, rights)
+    const [ended] = await tx<{ expires_at: string }[]>`
+      update api_keys
+      set expires_at = least(expires_at, clock_timestamp() + ${graceMs} * interval '1 millisecond')
+      where id = ${known.id}
+      returning to_char(expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at`
+    const previous = { id: known.id, expires_at: ended?.expires_at ?? '' }
+    const details = { ids: [known.id, created.id], previous_expires_at: previous.expires_at }
+    await recordEntries(tx, known.org_id, actor, [{ action: 'api_key.rotated', details }])
+    return { ...created, previous }
+  })
 }
 
 /** The organization's keys, oldest first, without their secrets. */
 export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
   return await sql<ApiKey[]>`
-    select k.id, k.name, k.scopes,
+    select k.id, k.name, k.scopes, k.member_email as member,
       to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
       to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
       to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
@@ -103,6 +179,8 @@ export interface FoundKey {
   orgId: string
   plan: Plan
   scopes: readonly Scope[]
+  /** Of the member whose sessions it sends; null: anybody's. */
+  memberEmail: string | null
   hash: Uint8Array
   expiresInMs: number | null
 }
@@ -110,7 +188,7 @@ export interface FoundKey {
 /** Those of the keys with these ids that exist and are not revoked. */
 export async function findKeys(sql: Sql, ids: readonly string[]): Promise<FoundKey[]> {
   return await sql<FoundKey[]>`
-    select k.id, k.org_id as "orgId", o.plan, k.scopes, k.key_hash as hash,
+    select k.id, k.org_id as "orgId", o.plan, k.scopes, k.member_email as "memberEmail", k.key_hash as hash,
       (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
     from api_keys k
     join organizations o on o.org_id = k.org_id

@@ -45,9 +45,13 @@ export interface PreparedSession {
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
   }
-  /** SHA-256 of all above without `scored_at` and `previous_score`: the same session has the same hash. */
+  /** Names the record in errors: `records[3]`. */
+  field: string
+  /** SHA-256 of all above but `field`, without `scored_at` and `previous_score`: the same session has the same hash. */
   hash: Uint8Array
 }
+
+type Unhashed = Omit<PreparedSession, 'hash' | 'field'>
 
 const time = (text: string | null | undefined): string | null => (text ? normalizeTimestamp(text) : null)
 const money = (dollars: number): number => unscaled(scaled(dollars, MONEY_DECIMALS), MONEY_DECIMALS)
@@ -99,13 +103,13 @@ export function prepareSession(
       quality_metadata: quality,
       security_metadata: security,
     },
-  } satisfies Omit<PreparedSession, 'hash'>
+  } satisfies Unhashed
   refuseBeyondLimits(prepared, field)
-  return { ...prepared, hash: hashOf(prepared) }
+  return { ...prepared, field, hash: hashOf(prepared) }
 }
 
 /** Computed values must stay within a record's limits, or the session's export could not be imported. */
-function refuseBeyondLimits(session: Omit<PreparedSession, 'hash'>, field: string): void {
+function refuseBeyondLimits(session: Unhashed, field: string): void {
   const problem = problemOf(
     {
       type: 'session',
@@ -124,7 +128,8 @@ function refuseBeyondLimits(session: Omit<PreparedSession, 'hash'>, field: strin
   if (problem !== undefined) throw validationError(problem)
 }
 
-function hashOf(session: Omit<PreparedSession, 'hash'>): Uint8Array {
+/** `hash` of a session. */
+export function hashOf(session: Unhashed): Uint8Array {
   const { scored_at: _at, previous_score: _previous, ...quality } = session.detail.quality_metadata
   const canonical = {
     ...session,

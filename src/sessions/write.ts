@@ -7,6 +7,7 @@ import { isAlert } from '../records/finding.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
 import { type Counted, updateRollups } from './rollup.ts'
+import { type Reassignment, withUsers } from './user-queries.ts'
 
 /** A written session, and its stored score and alerts before that. */
 export interface WrittenSession {
@@ -41,7 +42,8 @@ interface StoredSession {
   hash: Uint8Array
   previous_score: number | null
   created_at: Date
-  user_key: string | null
+  user_id: string | null
+  user_email: string | null
   files: string[]
 }
 
@@ -51,17 +53,19 @@ const MIN_COPIED = 100
 /**
  * Writes sessions with their details and rollups. Needs the organization's lock. A session replaces what is stored
  * under its id; one with the same hash is left alone. `now` becomes `scored_at` where the record has none. Which alerts a
- * session had before is looked up only `withAlerts`.
+ * session had before is looked up only `withAlerts`. Throws what `withUsers` throws.
  */
 export async function writeSessions(
   tx: ISql,
   orgId: string,
-  sessions: readonly PreparedSession[],
+  sent: readonly PreparedSession[],
   now: Date,
   withAlerts: boolean,
+  reassignment: Reassignment,
 ): Promise<SessionsWritten> {
-  if (sessions.length === 0) return { ...NOTHING_WRITTEN, changed: [], activityBefore: [] }
-  const stored = await findStored(tx, orgId, [...new Set(sessions.map(({ id }) => id))])
+  if (sent.length === 0) return { ...NOTHING_WRITTEN, changed: [], activityBefore: [] }
+  const stored = await findStored(tx, orgId, [...new Set(sent.map(({ id }) => id))])
+  const sessions = await withUsers(tx, orgId, sent, stored, reassignment)
   const { rows, ...result } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
     sessions,
     stored,
@@ -110,7 +114,8 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
           and d.session_id = s.id
       ) as previous_score,
       s.created_at,
-      coalesce(s.user_id, s.user_email) as user_key,
+      s.user_id,
+      s.user_email,
       (
         select d.detail->'files_touched'
         from session_details d
@@ -168,9 +173,15 @@ const countedOf = (session: StoredSession): Counted & Ranked => ({
   security: unitsOf(session.security),
 })
 
-const storedActivity = ({ created_at, user_key, project, files }: StoredSession): SessionActivity => ({
+const storedActivity = ({
+  created_at,
+  user_id,
+  user_email,
+  project,
+  files,
+}: StoredSession): SessionActivity => ({
   createdAt: created_at,
-  userKey: user_key,
+  userKey: user_id ?? user_email,
   project,
   files,
 })

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
 import { withLineNumbers } from '../http/json.ts'
+import { oneOfOr } from '../http/query.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type SyncDeps, writeRecords } from './write.ts'
@@ -46,6 +47,14 @@ const SyncRequest = Type.Object(
   },
 )
 
+const SyncQuery = Type.Object({
+  reassign: oneOfOr(
+    ['true', 'false'],
+    'false',
+    'Whether a session may get another user than the one it has; without a user it keeps the one it has',
+  ),
+})
+
 export const SyncResponse = Type.Object(
   {
     received: Type.Integer(),
@@ -58,21 +67,33 @@ export const SyncResponse = Type.Object(
 export type SyncResponse = Static<typeof SyncResponse>
 
 export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: EnqueueWrite) =>
-  new Elysia()
-    .use(access(deps))
-    .post(
-      '/sync',
-      ({ body, access: { orgId, actor }, request }) =>
-        withLineNumbers(body, () =>
-          enqueueWrite(orgId, () => writeRecords(sync, orgId, body.records, actor), request.signal),
+  new Elysia().use(access(deps)).post(
+    '/sync',
+    ({ body, query: { reassign }, access: { orgId, actor, scopes, memberEmail }, request }) =>
+      withLineNumbers(body, () =>
+        enqueueWrite(
+          orgId,
+          () =>
+            writeRecords(sync, orgId, body.records, actor, {
+              key: { scopes, memberEmail },
+              reassign: reassign === 'true',
+            }),
+          request.signal,
         ),
-      {
-        ...guard('write', {
-          body: SyncRequest,
-          maxBytes: MAX_SYNC_BYTES,
-          ndjson: true,
-          response: { 200: SyncResponse },
-        }),
-        detail: { summary: 'Send sessions, members, budgets, audit entries and reports', tags: ['Sync'] },
+      ),
+    {
+      ...guard('some write', {
+        query: SyncQuery,
+        body: SyncRequest,
+        maxBytes: MAX_SYNC_BYTES,
+        ndjson: true,
+        response: { 200: SyncResponse },
+      }),
+      detail: {
+        summary: 'Send sessions, members, budgets, audit entries and reports',
+        description:
+          'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s, and those of another user are refused.',
+        tags: ['Sync'],
       },
-    )
+    },
+  )

@@ -47,7 +47,8 @@ beforeAll(() => {
 afterAll(async () => {
   await killInstances()
   rmSync(home, { recursive: true, force: true })
-})
+  // four data directories: some seconds on a busy disk
+}, 60_000)
 
 /** What the rounds leave for the account. */
 interface Rounds {

@@ -222,6 +222,33 @@ test('a key is shown once, listed without its secret, and revoked', async () => 
   })
 })
 
+test("a member's key is made and rotated; an end that has passed is wrong usage", async () => {
+  const member = ['--org', 'acme', '--email', 'Eve@example.com', '--name', 'Eve', '--role', 'developer']
+  await runJson(['member', 'add', ...member], env)
+  const create = ['key', 'create', '--org', 'acme', '--name', 'laptop', '--scopes', 'sessions:write']
+  const made = await runJson([...create, '--member', 'eve@example.com'], env)
+  expect(made).toMatchObject({ scopes: ['sessions:write'], member: 'eve@example.com' })
+  const rotated = await runJson(['key', 'rotate', made.id, '--grace', '2h'], env)
+  expect(rotated).toMatchObject({
+    name: 'laptop',
+    scopes: ['sessions:write'],
+    member: 'eve@example.com',
+    previous: { id: made.id },
+  })
+  expect(rotated.key).not.toBe(made.key)
+  expect(Math.abs(Date.parse(rotated.previous.expires_at) - Date.now() - 7_200_000)).toBeLessThan(60_000)
+  const listed = (await runJson(['key', 'list', '--org', 'acme'], env)) as { id: string; member: unknown }[]
+  expect(listed.find(({ id }) => id === rotated.id)).toMatchObject({ member: 'eve@example.com' })
+  const wrong = [
+    [...create, '--expires', '2026-01-01'],
+    ['key', 'rotate', rotated.id, '--grace', 'tomorrow'],
+  ]
+  for (const args of wrong) expect((await run(args, env)).code).toBe(2)
+  const nobody = await run([...create, '--member', 'nobody@example.com'], env)
+  expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('no member "nobody@example.com"')])
+  await runJson(['member', 'remove', '--org', 'acme', '--email', 'eve@example.com'], env)
+})
+
 test('a member is added, changed and removed; sessions keep the address', async () => {
   const about = ['--org', 'acme', '--email', 'Ada@Example.com']
   const made = await runJson(['member', 'add', ...about, '--name', 'Ada', '--role', 'developer'], env)

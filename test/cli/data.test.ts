@@ -132,6 +132,27 @@ test('sync to a server leaves out what it was sent before, and sends what has gr
   })
 })
 
+test('sync gives a session another user only with --reassign', async () => {
+  const key = await keyOf('remote')
+  const targets = [
+    ['--org', 'local'],
+    ['--server', server.url, '--key', key, '--all'],
+  ]
+  for (const target of targets) {
+    const args = ['sync', transcripts, ...target]
+    await runJson([...args, '--user', 'dev@example.com', '--reassign'], env)
+    const refused = await runJson([...args, '--user', 'other@example.com'], env)
+    expect(refused).toMatchObject({ created: 0, updated: 0 })
+    expect(refused.skipped.map(({ reason }: { reason: string }) => reason)).toContainEqual(
+      expect.stringContaining('--reassign'),
+    )
+    expect(await runJson([...args, '--user', 'other@example.com', '--reassign'], env)).toMatchObject({
+      updated: 2,
+    })
+    await runJson([...args, '--user', 'dev@example.com', '--reassign'], env)
+  }
+})
+
 test('sync to a server says why it is refused', async () => {
   const { code, stderr } = await run(['sync', transcripts, '--server', server.url, '--key', 'ca_live_x'], env)
   expect(code).toBe(1)

@@ -26,7 +26,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 const NOW = new Date('2025-11-15T12:30:00.000Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const V1 = /^(\/api)?\/v1\//
-const SCOPES = ['read', 'write', 'webhooks']
+const SCOPES = ['read', 'write', 'audit:write', 'webhooks']
 const EMPTY_SLUG = 'nobody-has-this'
 
 const MINE = namesOf('mmmm')

@@ -120,6 +120,7 @@ describe('API keys', () => {
     [{ name: 'x', scopes: ['admin'] }, 'unknown scope "admin"'],
     [{ name: 'x', scopes: ['read'], expires: '2026-02-30' }, 'expires'],
     [{ name: 'x', scopes: ['read'], expires: 'tomorrow' }, 'expires'],
+    [{ name: 'x', scopes: ['read'], expires: '2026-01-31' }, 'has passed'],
     [{ name: '', scopes: ['read'] }, 'name'],
   ])('%o is refused: %s', async (wanted, reason) => {
     expect(createKey(db.sql, 'org_x', wanted)).rejects.toThrow(reason)
@@ -228,7 +229,8 @@ describe('over HTTP', () => {
 
   test('all that is wrong with a key is answered alike', async () => {
     const { key, orgId } = await tenant(db.sql)
-    const expired = await createKey(db.sql, orgId, { name: 'old', scopes: ['read'], expires: '2020-01-01' })
+    const expired = await createKey(db.sql, orgId, { name: 'old', scopes: ['read'], expires: '2099-01-01' })
+    await db.sql`update api_keys set expires_at = '2020-01-01' where id = ${expired.id}`
     const revoked = await createKey(db.sql, orgId, { name: 'gone', scopes: ['read'] })
     await revokeKey(db.sql, revoked.id)
     // The right id and checksum, another secret.

@@ -33,6 +33,7 @@ const FOLDERS = [
   'audit',
   'risk',
   'badges',
+  'whoami',
   'webhooks/deliveries',
   'webhooks',
   'webhooks/signing',
@@ -158,6 +159,7 @@ const FEATURES = [
   'audit',
   'risk',
   'badges',
+  'whoami',
   'webhooks',
 ]
 /** What a feature may import of another: how entries and events are written, and what a session looks like. */

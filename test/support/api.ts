@@ -58,7 +58,10 @@ let made = 0
 /** An organization with a key. */
 export async function tenant(
   sql: Sql,
-  { plan = 'cloud_enterprise', scopes = ['read', 'write'] }: { plan?: Plan; scopes?: string[] } = {},
+  {
+    plan = 'cloud_enterprise',
+    scopes = ['read', 'write', 'audit:write'],
+  }: { plan?: Plan; scopes?: string[] } = {},
 ): Promise<Tenant> {
   made += 1
   const slug = `org-${made}`

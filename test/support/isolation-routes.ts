@@ -30,6 +30,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   direction: ['before', 'after'],
   status: ['success', 'failed', 'pending'],
   event: ['session.completed', 'webhook.test'],
+  reassign: ['true'],
 }
 const V1_ROUTES = [
   'GET /sessions',
@@ -45,6 +46,7 @@ const V1_ROUTES = [
   'GET /team',
   'GET /team/expertise',
   'GET /risk',
+  'GET /whoami',
   'POST /sync',
   'GET /webhooks',
   'POST /webhooks',

@@ -57,7 +57,7 @@ export type Ask = ReturnType<typeof asker>
 
 /** An organization whose key has the scope `webhooks`. */
 export const hooked = (db: TestDatabase): Promise<Tenant> =>
-  tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+  tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
 
 /** Adds an endpoint; returns the body of the response. */
 export async function addHook(ask: Ask, url = 'https://hooks.example.com/in', over: object = {}) {

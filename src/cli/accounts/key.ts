@@ -1,10 +1,37 @@
 import type { Command } from 'commander'
-import { createKey, listKeys, revokeKey } from '../../keys/queries.ts'
+import { DAY_MS } from '../../dates.ts'
+import { createKey, listKeys, revokeKey, rotateKey } from '../../keys/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withDatabase, withOrganization } from '../command/context.ts'
+import { duration } from '../command/option-parsers.ts'
 import { printMessage, printResult, table } from '../command/output.ts'
 
-const COLUMNS = ['id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const
+const COLUMNS = [
+  'id',
+  'name',
+  'scopes',
+  'member',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+  'revoked_at',
+] as const
+
+const SCOPES_HELP = `
+Scopes:
+  read             everything but webhooks; narrower: sessions:read, quality:read, cost:read, security:read,
+                   team:read, audit:read, risk:read
+  write            send records, but for audit entries; narrower: sessions:write, commits:write, risk:write,
+                   members:write, budgets:write, reports:write
+  audit:write      send audit entries, under any user's name
+  webhooks         manage webhooks
+
+Examples:
+  cloud-analytics key create --org acme --name ci --scopes read,write --expires 2027-01-31
+  cloud-analytics key create --org acme --name laptop --scopes sessions:write,commits:write --member ada@example.com`
+
+/** A grace that is forgotten is a key that never ends. */
+const MAX_GRACE_MS = 365 * DAY_MS
 
 /** `key` */
 export function addKey(program: Command, action: Actions): void {
@@ -14,18 +41,22 @@ export function addKey(program: Command, action: Actions): void {
     .description('make an API key; it is shown once')
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--name <name>', 'what it is for')
-    .requiredOption('--scopes <scopes>', 'comma-separated: read, write, webhooks, sessions:read, …')
-    .option('--expires <date>', 'day (its beginning, UTC) or RFC 3339 timestamp')
-    .addHelpText(
-      'after',
-      '\nExample:\n  cloud-analytics key create --org acme --name ci --scopes read,write --expires 2027-01-31',
-    )
+    .requiredOption('--scopes <scopes>', 'comma-separated: read, write, webhooks, sessions:write, …')
+    .option('--expires <date>', 'day (its beginning, UTC) or RFC 3339 timestamp, in the future')
+    .option('--member <email>', "only for this member's sessions: those sent without a user are the member's")
+    .addHelpText('after', SCOPES_HELP)
     .action(action(create))
   key
     .command('list')
     .description("list an organization's keys")
     .requiredOption('--org <slug>', 'slug of the organization')
     .action(action(list))
+  key
+    .command('rotate <id>')
+    .description('make a key with the same rights; the old one ends after the grace')
+    .option('--grace <duration>', 'as 90s, 30m, 24h or 7d; 0s: at once', duration(MAX_GRACE_MS), DAY_MS)
+    .addHelpText('after', '\nExample:\n  cloud-analytics key rotate k3y1d001 --grace 24h')
+    .action(action(rotate))
   key
     .command('revoke <id>')
     .description('revoke a key; every instance refuses it within a second')
@@ -34,16 +65,34 @@ export function addKey(program: Command, action: Actions): void {
 
 async function create(
   context: Context,
-  { org, name, scopes, expires }: { org: string; name: string; scopes: string; expires?: string },
+  {
+    org,
+    name,
+    scopes,
+    expires,
+    member,
+  }: { org: string; name: string; scopes: string; expires?: string; member?: string },
 ): Promise<void> {
   const named = scopes.split(',').map((scope) => scope.trim())
-  const wanted = { name, scopes: named.filter((scope) => scope !== ''), expires }
+  const wanted = { name, scopes: named.filter((scope) => scope !== ''), expires, member }
   const created = await withOrganization(context, org, (sql, orgId) =>
     createKey(sql, orgId, wanted, commandLineActor()),
   )
   // the key alone, for KEY=$(cloud-analytics key create …)
   await printResult(context.json, created, created.key)
   if (!context.json) printMessage(`shown once; id ${created.id}, scopes ${created.scopes.join(',')}`)
+}
+
+async function rotate(
+  context: Context,
+  { grace }: { grace: number },
+  [id]: [string, ...string[]],
+): Promise<void> {
+  const created = await withDatabase(context, (sql) => rotateKey(sql, id, grace, commandLineActor()))
+  await printResult(context.json, created, created.key)
+  if (context.json) return
+  printMessage(`shown once; id ${created.id}, scopes ${created.scopes.join(',')}`)
+  printMessage(`key ${created.previous.id} ends at ${created.previous.expires_at}`)
 }
 
 async function list(context: Context, { org }: { org: string }): Promise<void> {

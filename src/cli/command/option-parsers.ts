@@ -6,3 +6,13 @@ export const integer = (minimum: number, maximum: number) => (text: string) => {
   if (value >= minimum && value <= maximum) return value
   throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`)
 }
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** An option's parser: a duration such as 90s, 30m, 24h or 7d, in milliseconds, at most `maximumMs`. */
+export const duration = (maximumMs: number) => (text: string) => {
+  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const value = Number(count) * (UNITS_MS[unit] ?? Number.NaN)
+  if (value <= maximumMs) return value
+  throw new InvalidArgumentError(`It must be as 90s, 30m, 24h or 7d, at most ${maximumMs / 86_400_000}d.`)
+}

@@ -60,12 +60,16 @@ function addSync(program: Command, action: Actions): void {
     .description('read what coding agents left on disk and send it to the local database or to a server')
     .option('--org <slug>', 'slug of the organization, in the local database')
     .option('--server <url>', 'send to this server instead')
-    .option('--key <key>', 'API key for the server, with the scope write')
+    .option(
+      '--key <key>',
+      'API key for the server, with the scopes sessions:write and commits:write, or write',
+    )
     .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
     .option('--user <email>', 'whose sessions they are')
     .option('--content', 'send prompts and answers too')
     .option('--dry-run', 'print the records that would be sent, and send nothing')
     .option('--all', 'send also what the server was sent before')
+    .option('--reassign', 'give sessions that have another user to --user')
     .addHelpText(
       'after',
       `

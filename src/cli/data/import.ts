@@ -26,7 +26,7 @@ export async function importRecords(context: Context, path: string, org: string)
   const counts = await withOrganization(context, org, async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
-      send: (records, before) => writeChecked(deps, id, records, commandLineActor(), before),
+      send: (records, before) => writeChecked(deps, id, records, commandLineActor(), {}, before),
       pricer: deps.pricer,
       onSkipped,
     })

@@ -12,6 +12,8 @@ interface ApiClientOptions {
   key: string
   /** Sends also what was sent before. */
   sendAll: boolean
+  /** Whether sessions may get another user than the one they have. */
+  reassign: boolean
 }
 
 interface ApiClient {
@@ -28,11 +30,16 @@ const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
 
 /** Sends batches to a server, without what was sent before. Throws OperatorError for a malformed key. */
-export async function createApiClient({ server, key, sendAll }: ApiClientOptions): Promise<ApiClient> {
+export async function createApiClient({
+  server,
+  key,
+  sendAll,
+  reassign,
+}: ApiClientOptions): Promise<ApiClient> {
   const parsed = parseKey(key)
   if (parsed === undefined)
     throw new OperatorError('--key is not an API key: its form or its checksum is wrong')
-  const url = `${server.replace(/\/+$/, '')}/v1/sync`
+  const url = `${server.replace(/\/+$/, '')}/v1/sync${reassign ? '?reassign=true' : ''}`
   const state = openSentState(server, parsed.id)
   return {
     send: async (records, before) => {

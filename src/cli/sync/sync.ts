@@ -25,6 +25,7 @@ export interface SyncOptions {
   content?: true
   dryRun?: true
   all?: true
+  reassign?: true
 }
 
 /** `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. */
@@ -40,14 +41,16 @@ export async function sync(context: Context, paths: readonly string[], options: 
       server: options.server,
       key: options.key ?? '',
       sendAll: options.all === true,
+      reassign: options.reassign === true,
     })
     await readAndSend({ ...run, known: client.knownCommits }, client.send)
   } else {
     await withOrganization(context, options.org ?? '', async (sql, id) => {
       const deps = syncDepsOf(context, sql)
       const known: KnownCommits = (project, shas) => findKnownCommits(sql, id, project, shas)
+      const send = { reassign: options.reassign === true }
       await readAndSend(options.all === true ? run : { ...run, known }, (records, before) =>
-        writeChecked(deps, id, records, commandLineActor(), before),
+        writeChecked(deps, id, records, commandLineActor(), send, before),
       )
     })
   }

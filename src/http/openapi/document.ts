@@ -1,4 +1,5 @@
 import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
+import { type Need, scopesFor } from '../../keys/model.ts'
 import { VERSION } from '../../version.ts'
 import { guardOf } from '../access.ts'
 import type { BodyOptions } from '../body.ts'
@@ -161,19 +162,28 @@ function completed(operation: Operation, components: Components): Schema {
     summary: base.summary,
     description: describe(base, scope),
     tags: base.tags,
-    // alternatives: a key needs one of these scopes
-    security: scopesOf(scope).map((one) => ({ apiKey: [one] })),
+    security: securityOf(scope),
     parameters,
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
     responses: {
-      ...errorsOf(operation, body !== undefined),
+      ...errorsOf(operation, scope, body !== undefined),
       ...successResponses(operation, guard?.response, components),
     },
   }
 }
 
-function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Schema {
-  const ofKey = [401, 403, ...(path.includes('{') ? [404] : []), 429]
+/** Alternatives: a key needs one of these scopes; for any key the list of its scopes is empty. */
+function securityOf(scope: Need | undefined): Schema[] {
+  if (scope === undefined) return []
+  return scope === 'any key' ? [{ apiKey: [] }] : scopesFor(scope).map((one) => ({ apiKey: [one] }))
+}
+
+function errorsOf(
+  { path, versioned, limited }: Operation,
+  scope: Need | undefined,
+  hasBody: boolean,
+): Schema {
+  const ofKey = [401, ...(scope === 'any key' ? [] : [403]), ...(path.includes('{') ? [404] : []), 429]
   const errors = [
     ...(limited ? [400, 503] : []),
     ...(versioned ? ofKey : []),
@@ -185,14 +195,12 @@ function errorsOf({ path, versioned, limited }: Operation, hasBody: boolean): Sc
   return { ...errorReferences(errors, limited), ...errorReferences([414], versioned) }
 }
 
-const scopesOf = (scope: string | undefined): string[] =>
-  scope === undefined ? [] : scope.endsWith(':read') ? [scope, 'read'] : [scope]
-
-function describe({ summary, description }: Schema, scope: string | undefined): string {
+function describe({ summary, description }: Schema, scope: Need | undefined): string {
   const meaning = typeof description === 'string' ? description : `${String(summary)}.`
   if (scope === undefined) return meaning
   const plan = scope === 'webhooks' ? ', and the plan `cloud_team` or `cloud_enterprise`' : ''
-  const scopes = scopesOf(scope).map((one) => `\`${one}\``)
+  if (scope === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
+  const scopes = scopesFor(scope).map((one) => `\`${one}\``)
   return `${meaning}\n\nNeeds the scope ${scopes.join(' or ')}${plan}.`
 }
 

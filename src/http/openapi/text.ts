@@ -2,7 +2,7 @@
 
 export const DESCRIPTION = `Coding sessions, quality, cost, security, team, audit log and pull-request risk of your organization.
 
-**Keys.** Every request below \`/v1\` carries \`Authorization: Bearer <API_KEY>\`. A key has scopes; each operation names the one it needs.
+**Keys.** Every request below \`/v1\` carries \`Authorization: Bearer <API_KEY>\`. A key has scopes; each operation names those of which it needs one.
 
 **Limits.** 100, 500 or 2000 requests a minute by plan, shared by all keys of the organization, and as many \`POST /v1/sync\` besides; \`X-RateLimit-*\` on every answer says how it stands for requests of its kind. Beyond it: 429 with \`Retry-After\`.
 
@@ -26,5 +26,5 @@ export const TAGS = [
   { name: 'Webhooks', description: 'Endpoints that are told of events' },
   { name: 'Sync', description: 'Getting data in' },
   { name: 'Badges', description: 'Images for a README; no key' },
-  { name: 'Service', description: 'Probes and this document; no key' },
+  { name: 'Service', description: 'Probes and this document, without a key; what a key is' },
 ]

@@ -1,5 +1,5 @@
 import { JsonText } from '../../json-text.ts'
-import type { Scope } from '../../keys/model.ts'
+import type { Need } from '../../keys/model.ts'
 import { etagOf } from './response.ts'
 import type { ReadVersion } from './versions.ts'
 
@@ -37,7 +37,7 @@ export interface ResponseSource {
 
 /** Which response a URL is, for whoever of the organization has the scope. */
 export interface KnownUrl {
-  scope: Scope
+  scope: Need
   source: ResponseSource
 }
 
@@ -84,7 +84,7 @@ export interface ResponseCache {
   /** Adds to what an entry takes: a compressed body was kept with it. */
   grow(response: CachedResponse, bytes: number): void
   /** Remembers that `url` is this response, as long as that is kept. */
-  addUrl(url: string, scope: Scope, response: CachedResponse): void
+  addUrl(url: string, scope: Need, response: CachedResponse): void
   findUrl(url: string): KnownUrl | undefined
   /** Bytes taken, and responses kept. */
   size(): { bytes: number; responses: number }

@@ -1,0 +1,91 @@
+import type { ISql } from '../db/client.ts'
+import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { hashOf, type PreparedSession } from './prepare.ts'
+
+/** Whether the sender may give a session to another user than the one it has. */
+export type Reassignment = 'refused' | 'allowed' | 'forbidden'
+
+/** Problems in one response. */
+const MAX_PROBLEMS = 20
+
+type User = Pick<PreparedSession, 'userId' | 'userEmail'>
+interface StoredUser {
+  user_id: string | null
+  user_email: string | null
+}
+
+/**
+ * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by
+ * an earlier record. Where it would get another user: VALIDATION_ERROR when that is `refused`, FORBIDDEN when it is
+ * `forbidden` (a member's key must not take the sessions of others), each naming the records. A member's id and
+ * address are the same user.
+ */
+export async function withUsers(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  stored: ReadonlyMap<string, StoredUser>,
+  reassignment: Reassignment,
+): Promise<PreparedSession[]> {
+  const known = new Map<string, User>()
+  for (const [id, { user_id, user_email }] of stored) {
+    if (user_id !== null || user_email !== null) known.set(id, { userId: user_id, userEmail: user_email })
+  }
+  const different: { session: PreparedSession; before: User }[] = []
+  const result = sessions.map((session) => {
+    const before = known.get(session.id)
+    if (session.userId === null && session.userEmail === null) {
+      return before === undefined ? session : withUser(session, before)
+    }
+    known.set(session.id, session)
+    if (before !== undefined && !isSame(before, session)) different.push({ session, before })
+    return session
+  })
+  if (different.length > 0 && reassignment !== 'allowed') {
+    await refuseOthers(tx, orgId, different, reassignment)
+  }
+  return result
+}
+
+/** The session as if it had been sent with this user. */
+function withUser(
+  { field, hash: _hash, ...session }: PreparedSession,
+  { userId, userEmail }: User,
+): PreparedSession {
+  const changed = { ...session, userId, userEmail }
+  return { ...changed, field, hash: hashOf(changed) }
+}
+
+const isSame = (a: User, b: User) => a.userId === b.userId && a.userEmail === b.userEmail
+
+async function refuseOthers(
+  tx: ISql,
+  orgId: string,
+  different: readonly { session: PreparedSession; before: User }[],
+  reassignment: 'refused' | 'forbidden',
+): Promise<void> {
+  const users = different.flatMap(({ session, before }): User[] => [session, before])
+  const emails = users.flatMap(({ userId, userEmail }) => (userId === null ? (userEmail ?? []) : []))
+  const members = await tx<{ id: string; email: string }[]>`
+    select m.id, m.email
+    from members m
+    where m.org_id = ${orgId}
+      and m.email = any(${[...new Set(emails)]}::text[])`
+  const idOf = new Map(members.map(({ id, email }) => [email, id]))
+  const keyOf = ({ userId, userEmail }: User) => userId ?? idOf.get(userEmail ?? '') ?? userEmail
+  const problems = different
+    .filter(({ session, before }) => keyOf(session) !== keyOf(before))
+    .slice(0, MAX_PROBLEMS)
+    .map(
+      ({ session }): FieldProblem => ({
+        field: `${session.field}.${session.userId === null ? 'user_email' : 'user_id'}`,
+        message:
+          reassignment === 'forbidden'
+            ? 'the session is another user’s, and this API key is a member’s'
+            : 'the session has another user; ?reassign=true (sync --reassign) changes that',
+      }),
+    )
+  if (problems.length === 0) return
+  const error = validationError(...problems)
+  throw reassignment === 'refused' ? error : new ApiError('FORBIDDEN', error.message, { details: problems })
+}
