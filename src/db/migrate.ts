@@ -1,6 +1,6 @@
 import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Sql } from './client.ts'
+import type { ISql, Sql } from './client.ts'
 import organizations from './migrations/0001_organizations.sql' with { type: 'text' }
 import sessions from './migrations/0002_sessions.sql' with { type: 'text' }
 import cost from './migrations/0003_cost.sql' with { type: 'text' }
@@ -53,56 +53,39 @@ const checksumOf = (text: string) => new Bun.CryptoHasher('sha256').update(text)
  * than this build or a migration that was applied differs from this build's.
  */
 export async function migrate(sql: Sql, log: Log): Promise<string[]> {
-  const connection = await sql.reserve()
-  try {
-    await connection`set statement_timeout = 0`
-    await connection`select pg_advisory_lock(${ADVISORY_LOCK})`
-    try {
-      return await applyMissing(connection, log)
-    } finally {
-      await connection`select pg_advisory_unlock(${ADVISORY_LOCK})`
-      await connection`reset statement_timeout`
-    }
-  } finally {
-    connection.release()
+  const applied: string[] = []
+  for (;;) {
+    const label = await sql.begin(applyNext)
+    if (label === undefined) return applied
+    log.info('migration applied', { migration: label })
+    applied.push(label)
   }
 }
 
-async function applyMissing(connection: Sql, log: Log): Promise<string[]> {
-  await connection`
+/** Applies the next migration that is missing and returns its name, or undefined when none is. */
+async function applyNext(tx: ISql): Promise<string | undefined> {
+  await tx`set local statement_timeout = 0`
+  // of the transaction: one of the session stays behind in a pooler, and the next start waits for it for ever
+  await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
+  await tx`
     create table if not exists schema_migrations (
       number integer primary key,
       name text not null,
       checksum text not null,
       applied_at timestamptz not null default now()
     )`
-  const rows = await connection<{ number: number; checksum: string }[]>`
+  const rows = await tx<{ number: number; checksum: string }[]>`
     select m.number, m.checksum
     from schema_migrations m
     order by m.number`
   checkApplied(rows)
-  const applied: string[] = []
-  for (const migration of MIGRATIONS.slice(rows.length)) {
-    const label = `${String(migration.number).padStart(4, '0')}_${migration.name}`
-    await applyOne(connection, migration)
-    log.info('migration applied', { migration: label })
-    applied.push(label)
-  }
-  return applied
-}
-
-async function applyOne(connection: Sql, migration: Migration): Promise<void> {
-  await connection`begin`
-  try {
-    await connection.unsafe(migration.text)
-    await connection`
-      insert into schema_migrations (number, name, checksum)
-      values (${migration.number}, ${migration.name}, ${checksumOf(migration.text)})`
-    await connection`commit`
-  } catch (error) {
-    await connection`rollback`
-    throw error
-  }
+  const migration = MIGRATIONS[rows.length]
+  if (migration === undefined) return undefined
+  await tx.unsafe(migration.text)
+  await tx`
+    insert into schema_migrations (number, name, checksum)
+    values (${migration.number}, ${migration.name}, ${checksumOf(migration.text)})`
+  return `${String(migration.number).padStart(4, '0')}_${migration.name}`
 }
 
 function checkApplied(rows: readonly { number: number; checksum: string }[]): void {

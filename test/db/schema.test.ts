@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeSchema } from '../../src/build/catalog-queries.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { MIGRATIONS, migrate } from '../../src/db/migrate.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase
@@ -32,5 +32,24 @@ test('a database that another build migrated is refused and left as it is', asyn
   await expect(migrate(sql, silent)).rejects.toThrow('was made by another build')
   await sql`insert into schema_migrations (number, name, checksum) values (1000, 'later', '')`
   await expect(migrate(sql, silent)).rejects.toThrow('run the newer program')
+  await drop()
+})
+
+test('instances that start at once apply each migration once, and hold no lock after that', async () => {
+  const { sql, pool, drop } = await testDatabase()
+  await sql.unsafe('drop schema public cascade; create schema public')
+  const pools = [pool(1), pool(1), pool(1)]
+  const applied = await Promise.all(pools.map((each) => migrate(each, silent)))
+  expect(applied.flat().sort()).toHaveLength(MIGRATIONS.length)
+  expect(new Set(applied.flat()).size).toBe(MIGRATIONS.length)
+  expect(statements(file)).toBe(await describeSchema(sql))
+  const locks = await sql`
+    select l.pid
+    from pg_locks l
+    join pg_database d on d.oid = l.database
+    where l.locktype = 'advisory'
+      and d.datname = current_database()`
+  expect([...locks]).toEqual([])
+  for (const each of pools) await each.end()
   await drop()
 })
