@@ -1,12 +1,11 @@
 import type { ISql } from '../db/client.ts'
-import { copyRows } from '../db/copy.ts'
-import { unnest } from '../db/rows.ts'
-import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
+import { unitsOf } from '../decimals.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import { isAlert } from '../records/finding.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
 import { type Counted, updateRollups } from './rollup.ts'
+import { type StoredScore, storeSessions } from './store-queries.ts'
 import { type Reassignment, withUsers } from './user-queries.ts'
 
 /** A written session, and its stored score and alerts before that. */
@@ -31,24 +30,19 @@ interface SessionActivity {
   files: readonly string[]
 }
 
-interface StoredSession {
+interface StoredSession extends StoredScore {
   id: string
   project: string
   day: string
   turns: number
   cost: string
-  quality: string
   security: string
   hash: Uint8Array
-  previous_score: number | null
   created_at: Date
   user_id: string | null
   user_email: string | null
   files: string[]
 }
-
-/** New sessions of a batch from which on they are copied: fewer are inserted as fast by statements already prepared. */
-const MIN_COPIED = 100
 
 /**
  * Writes sessions with their details and rollups. Needs the organization's lock. A session replaces what is stored
@@ -80,16 +74,7 @@ export async function writeSessions(
   )
   if (rows.length === 0) return { ...result, changed: [], activityBefore: [] }
   const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
-  const created = rows.filter(({ id }) => !stored.has(id))
-  if (created.length < MIN_COPIED || (await isRowSecurityActive(tx))) {
-    await upsertSessions(tx, orgId, rows)
-    await upsertDetails(tx, orgId, rows, stored, now)
-  } else {
-    await copySessions(tx, orgId, created, now)
-    const updated = rows.filter(({ id }) => stored.has(id))
-    await upsertSessions(tx, orgId, updated)
-    await upsertDetails(tx, orgId, updated, stored, now)
-  }
+  await storeSessions(tx, orgId, rows, stored, now)
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
   const counted = before.map(countedOf)
   await updateRollups(tx, orgId, counted, rows)
@@ -202,117 +187,3 @@ export const activityOf = ({
   project,
   files: detail.files_touched,
 })
-
-/** PostgreSQL refuses COPY into tables whose row level security applies to the user. */
-async function isRowSecurityActive(tx: ISql): Promise<boolean> {
-  const [row] = await tx<{ active: boolean }[]>`
-    select row_security_active('sessions') or row_security_active('session_details') as active`
-  return row?.active === true
-}
-
-/**
- * Inserts sessions that are not stored, and their details, by COPY, without rollups. Needs the organization's lock. 10,000
- * take half as long as by `insert … on conflict`, for PostgreSQL and for this program.
- */
-export async function copySessions(
-  tx: ISql,
-  orgId: string,
-  rows: readonly PreparedSession[],
-  now: Date,
-): Promise<void> {
-  await copyRows(
-    await tx`
-      copy sessions (
-        org_id, id, project, created_at, turns, estimated_cost,
-        quality_score, security_score, user_id, user_email, content_hash
-      ) from stdin`.writable(),
-    rows,
-    (session) => [
-      orgId,
-      session.id,
-      session.project,
-      session.createdAt,
-      session.turns,
-      decimalText(session.cost, MONEY_DECIMALS),
-      decimalText(session.quality, SCORE_DECIMALS),
-      decimalText(session.security, SCORE_DECIMALS),
-      session.userId,
-      session.userEmail,
-      `\\x${Buffer.from(session.hash).toString('hex')}`,
-    ],
-  )
-  await copyRows(
-    await tx`copy session_details (org_id, session_id, detail) from stdin`.writable(),
-    rows,
-    (session) => [orgId, session.id, detailText(session, undefined, now)],
-  )
-}
-
-async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx`
-    insert into sessions (
-      org_id, id, project, created_at, turns, estimated_cost,
-      quality_score, security_score, user_id, user_email, content_hash
-    )
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, {
-      id: 'text',
-      project: 'text',
-      created_at: ['timestamptz', ({ createdAt }) => createdAt],
-      turns: 'integer',
-      cost: ['numeric', ({ cost }) => decimalText(cost, MONEY_DECIMALS)],
-      quality: ['numeric', ({ quality }) => decimalText(quality, SCORE_DECIMALS)],
-      security: ['numeric', ({ security }) => decimalText(security, SCORE_DECIMALS)],
-      user_id: ['text', ({ userId }) => userId],
-      user_email: ['text', ({ userEmail }) => userEmail],
-      hash: ['bytea', ({ hash }) => Buffer.from(hash).toString('hex')],
-    })}
-    on conflict (org_id, id) do update set
-      project = excluded.project,
-      created_at = excluded.created_at,
-      turns = excluded.turns,
-      estimated_cost = excluded.estimated_cost,
-      quality_score = excluded.quality_score,
-      security_score = excluded.security_score,
-      user_id = excluded.user_id,
-      user_email = excluded.user_email,
-      content_hash = excluded.content_hash`
-}
-
-async function upsertDetails(
-  tx: ISql,
-  orgId: string,
-  rows: readonly PreparedSession[],
-  stored: ReadonlyMap<string, StoredSession>,
-  now: Date,
-): Promise<void> {
-  if (rows.length === 0) return
-  await tx`
-    insert into session_details (org_id, session_id, detail)
-    select ${orgId}, n.id, n.detail::json
-    from ${unnest(tx, rows, {
-      id: 'text',
-      detail: ['text', (row) => detailText(row, stored.get(row.id), now)],
-    })}
-    on conflict (org_id, session_id) do update set detail = excluded.detail`
-}
-
-function detailText(session: PreparedSession, stored: StoredSession | undefined, now: Date): string {
-  const quality = session.detail.quality_metadata
-  return JSON.stringify({
-    ...session.detail,
-    quality_metadata: {
-      ...quality,
-      scored_at: quality.scored_at ?? now.toISOString(),
-      previous_score: quality.previous_score ?? previousScore(session, stored),
-    },
-  })
-}
-
-/** The stored score if it differs, else the stored `previous_score`. */
-function previousScore(session: PreparedSession, stored: StoredSession | undefined): number | null {
-  if (stored === undefined) return null
-  const score = unitsOf(stored.quality)
-  return score === session.quality ? stored.previous_score : unscaled(score, SCORE_DECIMALS)
-}
