@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { DAY_MS } from '../../dates.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../keys/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -54,7 +54,11 @@ export function addKey(program: Command, action: Actions): void {
   key
     .command('rotate <id>')
     .description('make a key with the same rights; the old one ends after the grace')
-    .option('--grace <duration>', 'as 90s, 30m, 24h or 7d; 0s: at once', duration(MAX_GRACE_MS), DAY_MS)
+    .addOption(
+      new Option('--grace <duration>', 'as 90s, 30m, 24h or 7d; 0s: at once')
+        .argParser(duration(MAX_GRACE_MS))
+        .default(DAY_MS, '24h'),
+    )
     .addHelpText('after', '\nExample:\n  cloud-analytics key rotate k3y1d001 --grace 24h')
     .action(action(rotate))
   key
