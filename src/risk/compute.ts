@@ -1,8 +1,17 @@
 import type { ISql } from '../db/client.ts'
 import { fileKeyOf } from '../ids.ts'
 import { couplingScore, type MissingFile, missingFiles } from './coupling.ts'
-import { createHistory, type MovingHistory } from './history.ts'
-import { commitsIn, countSingleOwned, findingsIn, linesOf, MAX_COMMITS } from './history-queries.ts'
+import { createHistory } from './history.ts'
+import {
+  commitsIn,
+  countSingleOwned,
+  findingsIn,
+  type HistoryPlace,
+  type HistoryRange,
+  linesOf,
+  MAX_COMMITS,
+  type StoredChange,
+} from './history-queries.ts'
 import { impactScore } from './impact.ts'
 import type { Change, RiskParts } from './prepare.ts'
 import { measureChange, regressionScore } from './regression.ts'
@@ -10,8 +19,11 @@ import { securityPart } from './sensitive-paths.ts'
 
 /** 12 months: the history before a change. */
 const HISTORY_MS = 365 * 86_400_000
-/** Changes whose owners and findings are looked up in one statement. */
+/** Changes, and files of them, whose owners and findings are looked up in one statement. */
 const CHANGES_PER_STATEMENT = 200
+const FILES_PER_STATEMENT = 5_000
+/** Commits read beyond those before a change, for the changes after it. */
+const COMMITS_AHEAD = 500
 
 /** A change with what the history contains of its files. */
 interface ChangeInHistory {
@@ -26,46 +38,56 @@ interface ChangeInHistory {
 
 /**
  * The parts of each change's score, in the order given. Reads, for each change, at most the 2,000 latest commits of its
- * project in the 12 months before it (and each commit once for all the changes), and its own files' latest 200.
+ * project in the 12 months before it (and each commit once for all the changes), and its own files' latest 200. `pause` is
+ * called between two changes.
  */
 export async function computeParts(
   tx: ISql,
   orgId: string,
   changes: readonly Change[],
+  pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<RiskParts[]> {
   const parts = new Map<Change, RiskParts>()
   for (const [project, own] of Map.groupBy(changes, (change) => change.project)) {
     // the history can only advance in time
     const ordered = own.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
-    const lookUp = createLookUp(tx, orgId, project)
-    for (let start = 0; start < ordered.length; start += CHANGES_PER_STATEMENT) {
-      const seen: ChangeInHistory[] = []
-      for (const change of ordered.slice(start, start + CHANGES_PER_STATEMENT))
-        seen.push(await lookUp(change))
+    const lookUp = createLookUp(tx, orgId, project, new Date(ordered.at(-1)?.createdAt ?? 0))
+    let seen: ChangeInHistory[] = []
+    let names = 0
+    for (const change of ordered) {
+      const found = await lookUp(change)
+      seen.push(found)
+      names += found.names.length
+      await pause()
+      if (seen.length < CHANGES_PER_STATEMENT && names < FILES_PER_STATEMENT) continue
       await computePartsOf(tx, orgId, project, seen, parts)
+      seen = []
+      names = 0
     }
+    await computePartsOf(tx, orgId, project, seen, parts)
   }
   return changes.flatMap((change) => parts.get(change) ?? [])
 }
 
-/** A function that looks up changes of one project, in order of time, in the history before each. */
+/** A function that looks up changes of one project, in order of time, in the history before each; none is after `last`. */
 function createLookUp(
   tx: ISql,
   orgId: string,
   project: string,
+  last: Date,
 ): (change: Change) => Promise<ChangeInHistory> {
   const history = createHistory()
   const lines = new Map<string, number>()
-  let readUntil = Number.NEGATIVE_INFINITY
+  const readUntil = createReader(tx, orgId, project, last)
   return async (change) => {
     const before = Date.parse(change.createdAt)
     const from = before - HISTORY_MS
-    if (before > readUntil) {
-      const range = { project, from: new Date(Math.max(from, readUntil, 0)), before: new Date(before) }
-      history.advance(await commitsIn(tx, orgId, range), from, MAX_COMMITS)
-      readUntil = before
+    const { commits, files: unknown } = await readUntil(before, from)
+    if (unknown.length > 0) {
+      const found = await linesOf(tx, orgId, project, unknown)
+      for (const file of unknown) lines.set(file, found.get(file) ?? 0)
     }
-    await addLines(tx, orgId, project, history, lines)
+    history.advance(commits, from, MAX_COMMITS)
     const names = change.files.flatMap(({ path, previous_path }) => {
       return previous_path == null ? [[path]] : [[path, previous_path]]
     })
@@ -84,17 +106,55 @@ function createLookUp(
   }
 }
 
-async function addLines(
+/** The commits of a step, and those files of what was read for it that were not read before. */
+interface HistoryStep {
+  commits: readonly StoredChange[]
+  files: readonly string[]
+}
+
+/**
+ * A function that gives the commits before a time that it has not given yet, at most the latest MAX_COMMITS since `from`;
+ * times ascend up to `last`. It reads some commits ahead, so that many changes need few statements.
+ */
+function createReader(
   tx: ISql,
   orgId: string,
   project: string,
-  history: MovingHistory,
-  lines: Map<string, number>,
-): Promise<void> {
-  const unknown = [...history.files()].filter((file) => !lines.has(file))
-  if (unknown.length === 0) return
-  const found = await linesOf(tx, orgId, project, unknown)
-  for (const file of unknown) lines.set(file, found.get(file) ?? 0)
+  last: Date,
+): (before: number, from: number) => Promise<HistoryStep> {
+  let place: HistoryPlace = { at: new Date(0), sha: '' }
+  let ahead: readonly StoredChange[] = []
+  const known = new Set<string>()
+  const newFilesOf = (commits: readonly StoredChange[]) => {
+    const files = new Set(commits.flatMap((commit) => commit.files.map(({ file }) => file)))
+    return [...files.difference(known)]
+  }
+  const takeAhead = (before: number) => {
+    const end = ahead.findIndex(({ at }) => at >= before)
+    const taken = end === -1 ? ahead : ahead.slice(0, end)
+    ahead = ahead.slice(taken.length)
+    return taken
+  }
+  return async (before, from) => {
+    const taken = takeAhead(before)
+    if (place.at.getTime() >= before) return { commits: taken, files: [] }
+    const after = place.at.getTime() < from ? { at: new Date(from), sha: '' } : place
+    const read = (range: Pick<HistoryRange, 'after' | 'before' | 'keep' | 'limit'>) =>
+      commitsIn(tx, orgId, { project, ...range })
+    const earlier = await read({ after, before: new Date(before), keep: 'latest', limit: MAX_COMMITS })
+    const start = { at: new Date(before), sha: '' }
+    const range = { after: start, before: last, keep: 'earliest', limit: COMMITS_AHEAD } as const
+    ahead = before < last.getTime() ? await read(range) : []
+    const end = ahead.at(-1)
+    place =
+      end === undefined || ahead.length < COMMITS_AHEAD
+        ? { at: last, sha: '' }
+        : { at: new Date(end.at), sha: end.sha }
+    const commits = [...taken, ...earlier]
+    const files = newFilesOf([...commits, ...ahead])
+    for (const file of files) known.add(file)
+    return { commits, files }
+  }
 }
 
 async function computePartsOf(
@@ -104,12 +164,17 @@ async function computePartsOf(
   seen: readonly ChangeInHistory[],
   parts: Map<Change, RiskParts>,
 ): Promise<void> {
+  if (seen.length === 0) return
   const touched = seen.flatMap(({ change, files }, index) =>
     files.map((file) => ({ change: index, file, before: change.createdAt })),
   )
   const singleOwned = await countSingleOwned(tx, orgId, project, touched)
+  const keys = new Map<string, string>()
+  for (const name of seen.flatMap(({ names }) => names)) {
+    if (!keys.has(name)) keys.set(name, fileKeyOf(name))
+  }
   const named = seen.flatMap(({ names }, index) =>
-    names.map((name) => ({ change: index, fileKey: fileKeyOf(name) })),
+    names.map((name) => ({ change: index, fileKey: keys.get(name) ?? fileKeyOf(name) })),
   )
   const findings = await findingsIn(tx, orgId, project, named)
   for (const [index, { change, files, hotspot, missing }] of seen.entries()) {

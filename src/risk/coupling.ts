@@ -18,8 +18,8 @@ const MAX_MISSING = 10
 export interface ChangeHistory {
   /** Number of changes of a file. */
   revisions(file: string): number
-  /** The change sets that contain the file. */
-  changeSets(file: string): Iterable<ReadonlySet<string>>
+  /** The changes shared with each file that may be coupled with it; others may be missing. */
+  shared(file: string): ReadonlyMap<string, number>
   isDeleted(file: string): boolean
 }
 
@@ -38,17 +38,19 @@ export function couplingDegree(shared: number, revisionsA: number, revisionsB: n
   return degree < MIN_DEGREE ? undefined : degree
 }
 
+/**
+ * The least number of shared changes of a file with so many changes and any other: below it, couplingDegree is undefined,
+ * as the other has at least one change.
+ */
+export const leastShared = (revisions: number): number =>
+  Math.max(MIN_SHARED, Math.ceil((MIN_DEGREE * revisions) / 200))
+
 /** The files that usually change with these and are not among them, by degree, then by name. Deleted files are left out. */
 export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string>): MissingFile[] {
   const closest = new Map<string, number>()
   for (const file of changed) {
-    const shared = new Map<string, number>()
-    for (const changeSet of history.changeSets(file)) {
-      for (const other of changeSet) {
-        if (!changed.has(other)) shared.set(other, (shared.get(other) ?? 0) + 1)
-      }
-    }
-    for (const [other, count] of shared) {
+    for (const [other, count] of history.shared(file)) {
+      if (changed.has(other)) continue
       const degree = couplingDegree(count, history.revisions(file), history.revisions(other))
       if (degree === undefined || history.isDeleted(other)) continue
       closest.set(other, Math.max(degree, closest.get(other) ?? 0))

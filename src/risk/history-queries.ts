@@ -16,15 +16,37 @@ interface ChangeRow {
   deleted: boolean
 }
 
+/** A commit's place in the history: commits have an order by time, then by sha. */
+export interface HistoryPlace {
+  at: Date
+  sha: string
+}
+
+/** A stored commit; `at` is its time in milliseconds. */
+export interface StoredChange extends CommittedChange {
+  sha: string
+}
+
+export interface HistoryRange {
+  project: string
+  /** Exclusive. */
+  after: HistoryPlace
+  /** Exclusive. */
+  before: Date
+  /** Which commits of a range that has more. */
+  keep: 'latest' | 'earliest'
+  limit: number
+}
+
 /**
- * The project's latest MAX_COMMITS commits in the range, in order of time, without those of bots and those with more than
- * 30 files. Read from an index: the cost does not depend on the length of the history.
+ * Commits of the project in the range, in order of time, without those of bots and those with more than 30 files. Read from
+ * an index: the cost does not depend on the length of the history.
  */
 export async function commitsIn(
   tx: ISql,
   orgId: string,
-  { project, from, before }: { project: string; from: Date; before: Date },
-): Promise<CommittedChange[]> {
+  { project, after, before, keep, limit }: HistoryRange,
+): Promise<StoredChange[]> {
   const rows = await tx<ChangeRow[]>`
     select c.sha, c.committed_at, f.path, f.file, f.deleted
     from (
@@ -32,12 +54,12 @@ export async function commitsIn(
       from commits c
       where c.org_id = ${orgId}
         and c.project = ${project}
-        and c.committed_at >= ${from}
+        and (c.committed_at, c.sha) > (${after.at}, ${after.sha})
         and c.committed_at < ${before}
         and c.files <= 30
         and not c.bot
-      order by c.committed_at desc, c.sha desc
-      limit ${MAX_COMMITS}
+      ${keep === 'latest' ? tx`order by c.committed_at desc, c.sha desc` : tx`order by c.committed_at, c.sha`}
+      limit ${limit}
     ) c
     cross join lateral (
       select f.path, f.file, f.status = 'deleted' as deleted
@@ -49,13 +71,13 @@ export async function commitsIn(
       offset 0
     ) f
     order by c.committed_at, c.sha, f.path`
-  const commits: CommittedChange[] = []
+  const commits: StoredChange[] = []
   let files: ChangeRow[] = []
   let sha: string | undefined
   for (const row of rows) {
     if (row.sha !== sha) {
       files = []
-      commits.push({ at: row.committed_at.getTime(), files })
+      commits.push({ at: row.committed_at.getTime(), sha: row.sha, files })
       sha = row.sha
     }
     files.push(row)
@@ -92,7 +114,10 @@ interface Touched {
   before: string
 }
 
-/** For each change, the number of its files whose latest 200 changes have at most one author. */
+/**
+ * For each change, the number of its files whose latest 200 changes before it have at most one author. Changes that follow
+ * the same change of a file share the look at it, which ends at the first other author.
+ */
 export async function countSingleOwned(
   tx: ISql,
   orgId: string,
@@ -100,12 +125,11 @@ export async function countSingleOwned(
   touched: readonly Touched[],
 ): Promise<Map<number, number>> {
   const rows = await tx<{ change: number; single_owned: string }[]>`
-    select n.change, count(*) as single_owned
-    from ${unnest(tx, touched, { change: 'integer', file: 'text', before: 'timestamptz' })}
-    where (
-      select count(distinct l.author_email)
-      from (
-        select f.author_email
+    with latest as materialized (
+      select n.change, n.file, l.committed_at, l.sha, l.author_email
+      from ${unnest(tx, touched, { change: 'integer', file: 'text', before: 'timestamptz' })}
+      left join lateral (
+        select f.committed_at, f.sha, f.author_email
         from commit_files f
         where f.org_id = ${orgId}
           and f.project = ${project}
@@ -113,10 +137,38 @@ export async function countSingleOwned(
           and f.committed_at < n.before
           and not f.bot
         order by f.committed_at desc, f.sha desc
-        limit ${MAX_OWN_CHANGES}
-      ) l
-    ) <= 1
-    group by n.change`
+        limit 1
+      ) l on true
+    ),
+    places as materialized (
+      select distinct l.file, l.committed_at, l.sha, l.author_email
+      from latest l
+      where l.sha is not null
+    ),
+    shared as materialized (
+      select p.file, p.committed_at, p.sha
+      from places p
+      where exists (
+        select 1
+        from (
+          select f.author_email
+          from commit_files f
+          where f.org_id = ${orgId}
+            and f.project = ${project}
+            and f.file = p.file
+            and (f.committed_at, f.sha) <= (p.committed_at, p.sha)
+            and not f.bot
+          order by f.committed_at desc, f.sha desc
+          limit ${MAX_OWN_CHANGES}
+        ) o
+        where o.author_email <> p.author_email
+      )
+    )
+    select l.change, count(*) as single_owned
+    from latest l
+    where (l.file, l.committed_at, l.sha) not in (select s.file, s.committed_at, s.sha from shared s)
+      or l.sha is null
+    group by l.change`
   return new Map(rows.map((row) => [row.change, Number(row.single_owned)]))
 }
 

@@ -1,5 +1,6 @@
 import type { ChangeHistory } from './coupling.ts'
 import { percentile } from './impact.ts'
+import { createPartners } from './partners.ts'
 
 /** A file in a commit. */
 export interface CommittedFile {
@@ -28,10 +29,10 @@ export interface MovingHistory extends ChangeHistory {
   advance(commits: readonly CommittedChange[], from: number, limit: number): void
   /** The current name of the file that had this name; the name itself if the history does not contain it. */
   nameNow(path: string): string
-  files(): Iterable<string>
   /**
    * The maximum over these files of percentile of changes × percentile of lines, among all files that
-   * changed; 0 for files that did not. Names are current names.
+   * changed; 0 for files that did not. Names are current names. `lines`, always the same map, has those of all files
+   * of the history when it is called.
    */
   hotspot(files: readonly string[], lines: ReadonlyMap<string, number>): number
 }
@@ -39,11 +40,23 @@ export interface MovingHistory extends ChangeHistory {
 export function createHistory(): MovingHistory {
   const commits = new Map<number, { at: number; changeSet: ReadonlySet<string> }>()
   const revisions = new Map<string, Set<ReadonlySet<string>>>()
+  const revisionsOf = (file: string): number => revisions.get(file)?.size ?? 0
+  const partners = createPartners((file) => revisions.get(file) ?? [], revisionsOf)
+  /** By number of changes: how many files have so many. */
+  const filesWith: number[] = []
+  /** The lines of all files, ascending; undefined when files were added or removed since. */
+  let sizes: { lines: ReadonlyMap<string, number>; sorted: Float64Array } | undefined
   const byName = new Map<string, LastChange>()
   const byFile = new Map<string, LastChange>()
   let next = 0
   let first = 0
 
+  /** A file had `before` changes and has `after` now. */
+  const count = (before: number, after: number) => {
+    if (before > 0) filesWith[before] = (filesWith[before] ?? 0) - 1
+    if (after > 0) filesWith[after] = (filesWith[after] ?? 0) + 1
+    if (before === 0 || after === 0) sizes = undefined
+  }
   const add = ({ at, files }: CommittedChange) => {
     const changeSet = new Set(files.map(({ file }) => file))
     for (const { path, file, deleted } of files) {
@@ -52,19 +65,23 @@ export function createHistory(): MovingHistory {
       // a commit may delete a file and rename another to its name
       if (byFile.get(file)?.commit !== next || !deleted) byFile.set(file, change)
     }
+    partners.note(changeSet, 1)
     for (const file of changeSet) {
       const changeSets = revisions.get(file) ?? new Set()
       revisions.set(file, changeSets.add(changeSet))
+      count(changeSets.size - 1, changeSets.size)
     }
     commits.set(next, { at, changeSet })
     next += 1
   }
 
   const removeFirst = (changeSet: ReadonlySet<string>) => {
+    partners.note(changeSet, -1)
     for (const file of changeSet) {
       const changeSets = revisions.get(file)
-      changeSets?.delete(changeSet)
-      if (changeSets?.size === 0) revisions.delete(file)
+      if (changeSets?.delete(changeSet) !== true) continue
+      if (changeSets.size === 0) revisions.delete(file)
+      count(changeSets.size + 1, changeSets.size)
     }
     commits.delete(first)
     first += 1
@@ -72,7 +89,19 @@ export function createHistory(): MovingHistory {
 
   const known = (change: LastChange | undefined): LastChange | undefined =>
     change !== undefined && change.commit >= first ? change : undefined
-  const revisionsOf = (file: string): number => revisions.get(file)?.size ?? 0
+  /** How many files have less changes. */
+  const filesBelow = (changes: number): number => {
+    let files = 0
+    for (let fewer = 1; fewer < changes; fewer++) files += filesWith[fewer] ?? 0
+    return files
+  }
+  const sizesBy = (lines: ReadonlyMap<string, number>): Float64Array => {
+    if (sizes?.lines !== lines) {
+      const sorted = Float64Array.from(revisions.keys(), (file) => lines.get(file) ?? 0).sort()
+      sizes = { lines, sorted }
+    }
+    return sizes.sorted
+  }
 
   return {
     advance(later, from, limit) {
@@ -83,18 +112,15 @@ export function createHistory(): MovingHistory {
       }
     },
     nameNow: (path) => known(byName.get(path))?.file ?? path,
-    files: () => revisions.keys(),
     revisions: revisionsOf,
-    changeSets: (file) => revisions.get(file) ?? [],
+    shared: partners.of,
     isDeleted: (file) => known(byFile.get(file))?.deleted ?? false,
     hotspot(files, lines) {
-      const changed = [...revisions.keys()]
-      const counts = Float64Array.from(changed, revisionsOf).sort()
-      const sizes = Float64Array.from(changed, (file) => lines.get(file) ?? 0).sort()
+      const sorted = sizesBy(lines)
       const hotspots = files.map((file) => {
         if (!revisions.has(file)) return 0
-        const byChanges = percentile(countBelow(counts, revisionsOf(file)), changed.length)
-        return byChanges * percentile(countBelow(sizes, lines.get(file) ?? 0), changed.length)
+        const byChanges = percentile(filesBelow(revisionsOf(file)), revisions.size)
+        return byChanges * percentile(countBelow(sorted, lines.get(file) ?? 0), revisions.size)
       })
       return hotspots.reduce((highest, hotspot) => Math.max(highest, hotspot), 0)
     },
