@@ -16,9 +16,9 @@ import type { Log } from './log.ts'
 import { createOrganizationQueues } from './organizations/queue.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
-import type { Pricer } from './scoring/prices.ts'
 import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import type { Intake } from './sync/intake.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { teamRoutes } from './team/routes.ts'
 import { sentEvents } from './webhooks/catalogue-page.ts'
@@ -43,7 +43,8 @@ export interface AppDeps {
   now: () => Date
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
-  pricer: () => Promise<Pricer>
+  /** Takes the bodies of sync. */
+  intake: Intake
   /** Encrypts the signing secrets of webhooks. */
   secrets: SecretBox
   /** Whether each response is checked by its schema: in tests and under `bun run dev`. */
@@ -58,12 +59,11 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, writes, findVersions, config, log, now, worker, pricer, secrets } = deps
+  const { sql, writes, findVersions, config, log, now, worker, intake, secrets } = deps
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
   const cache = createResponseCache(createVersionReader(findVersions), config.cacheBytes)
   const routeDeps = { sql, config, log, now, bodies, cache }
-  const syncDeps = { sql: writes, now, storeContent: config.storeContent, pricer }
 
   const { enqueueWrite, stop: stopQueues } = createOrganizationQueues()
   const egress = createEgress({
@@ -96,7 +96,7 @@ export function createApp(deps: AppDeps) {
       .use(teamRoutes(routeDeps))
       .use(riskRoutes(routeDeps))
       .use(whoAmIRoutes(routeDeps))
-      .use(syncRoutes(routeDeps, syncDeps, enqueueWrite))
+      .use(syncRoutes(routeDeps, intake))
       .use(webhookRoutes(routeDeps, webhookDeps))
       .use(deliveryRoutes(routeDeps, webhookDeps))
 

@@ -5,7 +5,8 @@ if (process.env[EXEC_POSTGRES] !== undefined) execPostgres()
 
 if (Bun.isMainThread) {
   const { runCommandLine } = await import('./cli/program.ts')
-  // Here, since only in the entry point this URL is valid both from source and in the executable.
+  // Here, since only in the entry point these URLs are valid both from source and in the executable.
   const spawnWorker = () => new Worker(new URL('./worker/worker.ts', import.meta.url))
-  process.exit(await runCommandLine(process.argv.slice(2), { env: process.env, spawnWorker }))
+  const spawnIntake = () => new Worker(new URL('./intake/worker.ts', import.meta.url))
+  process.exit(await runCommandLine(process.argv.slice(2), { env: process.env, spawnWorker, spawnIntake }))
 }

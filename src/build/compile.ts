@@ -13,7 +13,7 @@ import { PACKED_FOLDER, packFiles } from './pack-files.ts'
  */
 export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 
-/** Compiles `src/main.ts` and the worker thread's entry to `outfile`, with PostgreSQL for `target`. */
+/** Compiles `src/main.ts` and the threads' entries to `outfile`, with PostgreSQL for `target`. */
 export async function compile(target: Target, outfile: string): Promise<void> {
   await pack(target)
   packFiles()
@@ -42,11 +42,12 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       assetsFolder(target),
       '--asset',
       PACKED_FOLDER,
-      // Keeps the worker at worker/worker, the path that main.ts names, as in the source.
+      // Keeps the threads at worker/worker and intake/worker, the paths that main.ts names, as in the source.
       '--root',
       'src',
       'src/main.ts',
       'src/worker/worker.ts',
+      'src/intake/worker.ts',
       '--outfile',
       outfile,
     ],

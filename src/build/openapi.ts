@@ -17,7 +17,7 @@ const app = createApp({
   log: createLog('silent', 'json'),
   now: () => new Date(),
   worker: () => 'ok',
-  pricer: async () => ({ cost: () => undefined }),
+  intake: { submit: () => Promise.reject(new Error('no database')), stop: async () => {} },
   secrets: createSecretBox(new Uint8Array(32)),
   checkResponses: false,
 })

@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts'
 import { grants, type Need, scopesFor } from '../keys/model.ts'
 import type { Log } from '../log.ts'
 import { type Access, type Admitted, accessOf } from './admission.ts'
-import { type BodyOptions, readBody } from './body.ts'
+import { type BodyOptions, readBody, readPacked } from './body.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { queryReader, uncheckedQuery } from './query-reader.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
@@ -123,13 +123,15 @@ export function guard(scope: Need, { query, body, response, ...options }: RouteS
     replaceNul(context.params)
     if (readQuery !== undefined) context.query = readQuery(context.request.url)
     const places = context.bodies.placesOf(context.request, context.access.orgId)
-    context.body = await readBody(context.request, options, places)
+    const read = options.packed === true ? readPacked : readBody
+    context.body = await read(context.request, options, places)
   }
   const transform = body === undefined ? checkOnly : checkAndRead
   guards.set(transform, guarded)
   return {
     transform,
     ...(query && { query: uncheckedQuery(query) }),
-    ...(body && { body, parse: leaveUnread }),
+    // `noValidate`: Elysia would check the packed body
+    ...(body && { body: options.packed === true ? { ...body, noValidate: true } : body, parse: leaveUnread }),
   }
 }

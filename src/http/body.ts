@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { ApiError, codeOf, type FieldProblem, validationError } from '../errors.ts'
 import { type BodyPlaces, FREE_BODY_BYTES, SMALL_BODY_BYTES } from './body-semaphore.ts'
-import { parseJson, parseLines } from './json.ts'
+import { parseJson } from './json.ts'
 import { receive } from './receive.ts'
 
 /** Of a body, packed and unpacked, unless a route has its own limit. */
@@ -14,7 +14,7 @@ const CHARSET_PARAMETER = /^\s*charset\s*=\s*"?utf-?8"?\s*$/i
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
 const unpackGzip = promisify(gunzip)
-type Encoding = 'gzip' | 'zstd'
+export type Encoding = 'gzip' | 'zstd'
 
 export interface BodyOptions {
   /** Of the body, packed and unpacked; 1 MiB unless given. */
@@ -23,12 +23,23 @@ export interface BodyOptions {
   ndjson?: boolean
   /** A missing body is `{}`. */
   optional?: boolean
+  /** The handler gets the body as it was sent, a PackedBody, and unpacks and checks it. */
+  packed?: boolean
 }
 
-const bodyError = (message: string, status = 400): ApiError =>
+/** A body as it was sent. */
+export interface PackedBody {
+  /** With a buffer of their own, so that they can be transferred to a thread. */
+  bytes: Uint8Array<ArrayBuffer>
+  encoding: Encoding | undefined
+  /** NDJSON; else JSON. */
+  isLines: boolean
+}
+
+export const bodyError = (message: string, status = 400): ApiError =>
   new ApiError('VALIDATION_ERROR', `body: ${message}`, { status, details: [{ field: 'body', message }] })
 
-const tooLarge = (maxBytes: number) =>
+export const tooLarge = (maxBytes: number) =>
   bodyError(`must have at most ${maxBytes} bytes, also when unpacked`, 413)
 
 /** The media type in lower case; throws 415 unless it is one of `accepted` in UTF-8. */
@@ -74,7 +85,13 @@ async function readBytes(
   } finally {
     body.end()
   }
-  return Buffer.concat(chunks, size)
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
 }
 
 async function unpackBytes(
@@ -129,21 +146,33 @@ export async function readAtMost(
 }
 
 /**
- * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark;
- * NDJSON as `{ records: [...] }`. It waits for `places`. Throws VALIDATION_ERROR: 413 beyond `maxBytes` packed or
- * unpacked, 415 for another type or encoding, 408 when it comes too slowly, else 400; and INTERNAL_ERROR with 503.
+ * The request's body as it was sent. It waits for `places`. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 415 for another
+ * type or encoding, 408 when it comes too slowly; and INTERNAL_ERROR with 503.
+ */
+export async function readPacked(
+  request: Request,
+  { maxBytes = MAX_BODY_BYTES, ndjson = false }: BodyOptions,
+  places: BodyPlaces,
+): Promise<PackedBody> {
+  const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
+  const encoding = encodingOf(request)
+  const bytes = await readBytes(request, maxBytes, places)
+  return { bytes, encoding, isLines: mediaType === NDJSON_TYPE }
+}
+
+/**
+ * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark. It waits for
+ * `places`. Throws as `readPacked` does, also 413 beyond `maxBytes` unpacked, and 400 for what is not JSON.
  */
 export async function readBody(
   request: Request,
-  { maxBytes = MAX_BODY_BYTES, ndjson = false, optional = false }: BodyOptions,
+  { maxBytes = MAX_BODY_BYTES, optional = false }: BodyOptions,
   places: BodyPlaces,
 ): Promise<unknown> {
   if (optional && request.body === null) return {}
-  const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
-  const encoding = encodingOf(request)
-  const packed = await readBytes(request, maxBytes, places)
-  if (optional && packed.length === 0) return {}
-  const bytes = await unpackBytes(packed, encoding, maxBytes, places)
+  const packed = await readPacked(request, { maxBytes }, places)
+  if (optional && packed.bytes.length === 0) return {}
+  const bytes = await unpackBytes(packed.bytes, packed.encoding, maxBytes, places)
   let text: string
   try {
     text = DECODER.decode(bytes)
@@ -151,7 +180,7 @@ export async function readBody(
     throw bodyError('is not valid UTF-8')
   }
   const problems: FieldProblem[] = []
-  const value = mediaType === NDJSON_TYPE ? parseLines(text, problems) : parseJson(text, problems)
+  const value = parseJson(text, problems)
   if (problems.length > 0) throw validationError(...problems)
   // Elysia leaves null and an empty array unchecked where every field may be missing
   if (optional && (typeof value !== 'object' || value === null || Array.isArray(value)))

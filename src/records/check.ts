@@ -1,19 +1,10 @@
-import { FormatRegistry, type TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
-import { isDate, isTimestamp } from '../dates.ts'
 import type { FieldProblem } from '../errors.ts'
 import { findUnstorable } from '../text.ts'
-import { MAX_PATH_BYTES } from './commit.ts'
+import './formats.ts'
 import { RECORD_SCHEMAS } from './records.ts'
 import { type PrRiskRecord, riskProblem } from './risk.ts'
-
-FormatRegistry.Set('timestamp', isTimestamp)
-FormatRegistry.Set('day', isDate)
-FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))
-// an index holds path, project and hash together, and an entry of it has at most 2,700 bytes
-FormatRegistry.Set('repository-path', (text) => Buffer.byteLength(text) <= MAX_PATH_BYTES)
-// one @ with text before and after it, no spaces: whether mail can be delivered is not checked
-FormatRegistry.Set('email', (text) => /^[^\s@]+@[^\s@]+$/.test(text))
 
 const COMPILED = new Map<string, TypeCheck<TSchema>>(
   Object.entries(RECORD_SCHEMAS).map(([type, schema]) => [type, TypeCompiler.Compile<TSchema>(schema)]),

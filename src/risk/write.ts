@@ -21,16 +21,58 @@ export interface RiskRow extends RiskParts {
   inputHash: string | null
 }
 
+/** Parts that were computed before the records are written, by the record's `inputHash`. */
+export type ComputedRisks = ReadonlyMap<string, RiskParts>
+
+export const NONE_COMPUTED: ComputedRisks = new Map()
+
+/**
+ * Computes the parts of the batch's records with files that are not stored yet, without the organization's lock, which
+ * would be held for seconds. Not for a batch with commits or sessions: those records are computed from them, in
+ * `writeRisks`. `pause` is called between two records.
+ */
+export async function computeRisks(
+  sql: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+  pause: () => Promise<void> | undefined,
+): Promise<ComputedRisks> {
+  if (records.some(({ type }) => type === 'commit' || type === 'session')) return NONE_COMPUTED
+  const risks = records.flatMap((record) =>
+    record.type === 'pr_risk' && record.files != null ? [prepareRisk(record)] : [],
+  )
+  if (risks.length === 0) return NONE_COMPUTED
+  const found = await findRisks(sql, orgId, risks)
+  const stored = new Map(found.map((row) => [keyOf(row), row]))
+  const missing = risks.filter((risk) => stored.get(keyOf(risk))?.inputHash !== risk.inputHash)
+  const changes = missing.flatMap(({ change, inputHash }) =>
+    change === null || inputHash === null ? [] : [{ change, inputHash }],
+  )
+  const parts = await computeParts(
+    sql,
+    orgId,
+    changes.map(({ change }) => change),
+    pause,
+  )
+  return new Map(
+    changes.flatMap(({ inputHash }, index) => {
+      const computed = parts[index]
+      return computed === undefined ? [] : [[inputHash, computed]]
+    }),
+  )
+}
+
 /**
  * Writes the batch's risk scores. Needs the organization's lock; call it after the writers of commits and
- * sessions: it computes from their history and findings. A record with files is computed once, from the
- * history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
+ * sessions: it computes from their history and findings what is not in `computed`. A record with files is computed once,
+ * from the history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
  * one.
  */
 export async function writeRisks(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
+  computed: ComputedRisks,
 ): Promise<WriteResult> {
   const risks = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'pr_risk' ? [{ risk: prepareRisk(record), field: `records[${index}].id` }] : [],
@@ -39,7 +81,7 @@ export async function writeRisks(
   const prepared = risks.map(({ risk }) => risk)
   const found = await findRisks(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
-  const parts = await partsOf(tx, orgId, prepared, stored)
+  const parts = await partsOf(tx, orgId, prepared, stored, computed)
   const ids = new Map(found.map((row) => [keyOf(row), row.id]))
   const owners = new Map(found.map((row) => [row.id, keyOf(row)]))
   const scored = risks.map(({ risk, field }, index) => {
@@ -75,16 +117,18 @@ function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefin
   }
 }
 
-/** The parts of each score: given, stored from the same record, or computed now. */
+/** The parts of each score: given, stored from the same record, or computed: before or now. */
 async function partsOf(
   tx: ISql,
   orgId: string,
   risks: readonly PreparedRisk[],
   stored: ReadonlyMap<string, RiskRow>,
+  before: ComputedRisks,
 ): Promise<RiskParts[]> {
   const known = risks.map((risk) => {
     const row = stored.get(keyOf(risk))
-    return risk.given ?? (row !== undefined && row.inputHash === risk.inputHash ? row : undefined)
+    if (row !== undefined && row.inputHash === risk.inputHash) return risk.given ?? row
+    return risk.given ?? (risk.inputHash === null ? undefined : before.get(risk.inputHash))
   })
   const changes = risks.flatMap((risk, index) => (known[index] === undefined ? (risk.change ?? []) : []))
   const computed = (await computeParts(tx, orgId, changes)).values()

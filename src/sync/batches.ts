@@ -3,7 +3,7 @@ import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { prepareSession } from '../sessions/prepare.ts'
-import { MAX_RECORDS } from './validate.ts'
+import { MAX_RECORDS } from './prepare.ts'
 
 /** A record that was left out: its file and line, and why. */
 export interface Skipped {

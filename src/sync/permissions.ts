@@ -2,7 +2,7 @@ import { ApiError, type FieldProblem } from '../errors.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import type { SyncRecord } from '../records/records.ts'
 
-// What a key may send. Plain functions of the records and of what is known of the key.
+// What a key may send.
 
 /** The rights of the key that sends records. */
 export interface KeyRights {
@@ -11,8 +11,13 @@ export interface KeyRights {
   memberEmail: string | null
 }
 
-/** Problems in one response. */
-const MAX_PROBLEMS = 20
+/** The member whose sessions a key sends; `id` is undefined while no member has the address. */
+export interface SendingMember {
+  email: string
+  id: string | undefined
+}
+
+type SessionRecord = SyncRecord & { type: 'session' }
 
 const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
   session: 'sessions:write',
@@ -24,50 +29,32 @@ const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
   report: 'reports:write',
 }
 
-/** Throws FORBIDDEN, naming the first records of a kind that the scopes do not cover. Kinds that do not exist pass. */
-export function checkScopes(records: readonly unknown[], scopes: readonly Scope[]): void {
+/** A function that tells the scope that a record needs and the key lacks. Kinds that do not exist need none. */
+export function missingScopes(scopes: readonly Scope[]): (record: unknown) => Scope | undefined {
   const missing = new Map(
     Object.entries(SCOPE_OF_TYPE).filter(([, scope]) => !grants(scopes, scope)),
   ) as ReadonlyMap<unknown, Scope>
-  if (missing.size === 0) return
-  const problems: FieldProblem[] = []
-  for (const [index, record] of records.entries()) {
-    const type = typeof record === 'object' && record !== null && 'type' in record ? record.type : undefined
-    const scope = missing.get(type)
-    if (scope === undefined) continue
-    problems.push({ field: `records[${index}]`, message: `needs an API key with the scope ${scope}` })
-    if (problems.length === MAX_PROBLEMS) break
-  }
-  if (problems.length > 0) throw forbidden(problems)
+  return (record) =>
+    missing.get(typeof record === 'object' && record !== null && 'type' in record ? record.type : undefined)
 }
 
-/**
- * The records as a member's key sends them: sessions without a user are the member's. `memberId` is undefined while no
- * member has the address. Throws FORBIDDEN, naming the first sessions of another user.
- */
-export function bindSessions(
-  records: readonly SyncRecord[],
-  email: string,
-  memberId: string | undefined,
-): readonly SyncRecord[] {
-  const problems: FieldProblem[] = []
-  const refuse = (index: number, field: string) =>
-    problems.push({
-      field: `records[${index}].${field}`,
-      message: `this API key is for sessions of ${email}`,
-    })
-  const bound = records.map((record, index) => {
-    if (record.type !== 'session') return record
-    const { user_id, user_email } = record
-    if (user_email != null && user_email.toLowerCase() !== email) refuse(index, 'user_email')
-    else if (user_id != null && user_id !== memberId) refuse(index, 'user_id')
-    return user_id == null && user_email == null ? { ...record, user_email: email } : record
+/** The session as the member's key sends it, the member's without a user; or what is wrong with its user. */
+export function bindSession(
+  session: SessionRecord,
+  name: string,
+  member: SendingMember,
+): SessionRecord | FieldProblem {
+  const { user_id, user_email } = session
+  const foreign = (field: string): FieldProblem => ({
+    field: `${name}.${field}`,
+    message: `this API key is for sessions of ${member.email}`,
   })
-  if (problems.length > 0) throw forbidden(problems.slice(0, MAX_PROBLEMS))
-  return bound
+  if (user_email != null && user_email.toLowerCase() !== member.email) return foreign('user_email')
+  if (user_id != null && user_id !== member.id) return foreign('user_id')
+  return user_id == null && user_email == null ? { ...session, user_email: member.email } : session
 }
 
-function forbidden(details: FieldProblem[]): ApiError {
+export function forbidden(details: FieldProblem[]): ApiError {
   const message = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return new ApiError('FORBIDDEN', message, { details })
 }

@@ -1,14 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { withLineNumbers } from '../http/json.ts'
+import type { PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
-import type { EnqueueWrite } from '../organizations/queue.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
-import { type SyncDeps, writeRecords } from './write.ts'
-
-/** Packed and unpacked. */
-const MAX_SYNC_BYTES = 32 * 1024 * 1024
+import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
 
 const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
 
@@ -66,20 +62,18 @@ export const SyncResponse = Type.Object(
 )
 export type SyncResponse = Static<typeof SyncResponse>
 
-export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: EnqueueWrite) =>
+export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
   new Elysia().use(access(deps)).post(
     '/sync',
-    ({ body, query: { reassign }, access: { orgId, actor, scopes, memberEmail }, request }) =>
-      withLineNumbers(body, () =>
-        enqueueWrite(
+    ({ body, query: { reassign }, access: { orgId, actor, scopes, memberEmail }, request: { signal } }) =>
+      intake.submit(
+        {
           orgId,
-          () =>
-            writeRecords(sync, orgId, body.records, actor, {
-              key: { scopes, memberEmail },
-              reassign: reassign === 'true',
-            }),
-          request.signal,
-        ),
+          actor,
+          options: { key: { scopes, memberEmail }, reassign: reassign === 'true' },
+          body: body as unknown as PackedBody,
+        },
+        signal,
       ),
     {
       ...guard('some write', {
@@ -87,6 +81,7 @@ export const syncRoutes = (deps: RouteDeps, sync: SyncDeps, enqueueWrite: Enqueu
         body: SyncRequest,
         maxBytes: MAX_SYNC_BYTES,
         ndjson: true,
+        packed: true,
         response: { 200: SyncResponse },
       }),
       detail: {

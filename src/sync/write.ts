@@ -7,24 +7,22 @@ import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
-import { type CleanRecord, cleanRecords } from '../detection/record-secrets.ts'
 import { createPause } from '../pause.ts'
 import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import { writeRisks } from '../risk/write.ts'
+import { type ComputedRisks, computeRisks, writeRisks } from '../risk/write.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
-import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
+import type { PreparedSession } from '../sessions/prepare.ts'
 import type { Reassignment } from '../sessions/user-queries.ts'
 import { activityOf, type SessionsWritten, writeSessions } from '../sessions/write.ts'
-import { findMember } from '../team/queries.ts'
 import { updateActivity } from '../team/rollup.ts'
 import { writeMembers } from '../team/write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
 import { buildEvents, monthsToCheck } from './events.ts'
-import { bindSessions, checkScopes, type KeyRights } from './permissions.ts'
-import { checkRecords } from './validate.ts'
+import type { KeyRights } from './permissions.ts'
+import { createPreparer, findSender, type PreparedBatch, refuseTooMany } from './prepare.ts'
 
 export interface SyncDeps {
   sql: Sql
@@ -41,7 +39,7 @@ export interface SendOptions {
   reassign?: boolean
 }
 
-interface SyncResult extends RecordCounts {
+export interface SyncResult extends RecordCounts {
   received: number
 }
 
@@ -57,27 +55,56 @@ export async function writeRecords(
   actor: Actor = SYSTEM,
   options: SendOptions = {},
 ): Promise<SyncResult> {
-  if (options.key !== undefined) checkScopes(sent, options.key.scopes)
-  return await writeChecked(deps, orgId, await checkRecords(sent), actor, options)
+  refuseTooMany(sent.length)
+  const pause = createPause()
+  const batch = await prepareBatch(deps, orgId, sent, { key: options.key, isChecked: false, pause })
+  const computed = await computeRisks(deps.sql, orgId, batch.records, pause)
+  return await storeBatch(deps, orgId, { ...batch, computed }, actor, options)
 }
 
 /**
- * As `writeRecords`, for records that `problemOf` has checked, at most MAX_RECORDS, of kinds that the key may send. The
- * transaction begins when `before` has ended, so that a batch is prepared while the one before it is written; if `before`
- * rejects, nothing is written.
+ * As `writeRecords`, for at most MAX_RECORDS records that `problemOf` has checked, sent without a key. They are written when
+ * `before` has ended, so that a batch is prepared while the one before it is written; if `before` rejects, nothing is
+ * written.
  */
 export async function writeChecked(
   deps: SyncDeps,
   orgId: string,
   checked: readonly SyncRecord[],
   actor: Actor,
-  { key, reassign = false }: SendOptions,
-  before?: Promise<unknown>,
+  options: Omit<SendOptions, 'key'>,
+  before: Promise<unknown>,
 ): Promise<SyncResult> {
-  const clean = await cleanRecords(await boundTo(deps, orgId, checked, key), createPause())
-  const records = clean.map(({ record }) => record)
-  const sessions = await prepareSessions(deps, clean)
+  const pause = createPause()
+  const batch = await prepareBatch(deps, orgId, checked, { key: undefined, isChecked: true, pause })
   await before
+  const computed = await computeRisks(deps.sql, orgId, batch.records, pause)
+  return await storeBatch(deps, orgId, { ...batch, computed }, actor, options)
+}
+
+async function prepareBatch(
+  deps: SyncDeps,
+  orgId: string,
+  records: readonly unknown[],
+  options: { key: KeyRights | undefined; isChecked: boolean; pause: () => Promise<void> | undefined },
+): Promise<PreparedBatch> {
+  const { storeContent } = deps
+  const sender = await findSender(deps.sql, orgId, options.key)
+  const preparer = createPreparer({ pricer: await deps.pricer(), storeContent, sender, ...options })
+  for (const [index, record] of records.entries()) {
+    if (!(await preparer.add(record, `records[${index}]`))) break
+  }
+  return await preparer.finish()
+}
+
+/** Writes a prepared batch: see `writeRecords`. */
+export async function storeBatch(
+  deps: Pick<SyncDeps, 'sql' | 'now'>,
+  orgId: string,
+  { records, sessions, computed }: PreparedBatch & { computed: ComputedRisks },
+  actor: Actor,
+  { key, reassign = false }: SendOptions,
+): Promise<SyncResult> {
   const now = deps.now()
   const results = await deps.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
@@ -90,7 +117,7 @@ export async function writeChecked(
       session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment),
       commit: await writeCommits(tx, orgId, records),
       // after sessions and commits: computed from their findings and history
-      pr_risk: await writeRisks(tx, orgId, records),
+      pr_risk: await writeRisks(tx, orgId, records, computed),
       audit: await writeAudit(tx, orgId, records),
       // after all entries that they may count
       report: await writeReports(tx, orgId, records),
@@ -111,18 +138,6 @@ export async function writeChecked(
   }
 }
 
-/** The records as the key sends them: sessions without a user are its member's. */
-async function boundTo(
-  { sql }: SyncDeps,
-  orgId: string,
-  records: readonly SyncRecord[],
-  key: KeyRights | undefined,
-): Promise<readonly SyncRecord[]> {
-  const email = key?.memberEmail
-  if (email == null || !records.some(({ type }) => type === 'session')) return records
-  return bindSessions(records, email, (await findMember(sql, orgId, email))?.id)
-}
-
 /** Writes the sessions, and the counts of the team's activity and the findings of the heatmap that follow from them. */
 async function writeSessionsAndCounts(
   tx: ISql,
@@ -140,17 +155,4 @@ async function writeSessionsAndCounts(
   await updateActivity(tx, orgId, written.activityBefore, changed.map(activityOf))
   await writeFindings(tx, orgId, changed, known)
   return written
-}
-
-async function prepareSessions(deps: SyncDeps, clean: readonly CleanRecord[]): Promise<PreparedSession[]> {
-  const pricer = await deps.pricer()
-  const pause = createPause()
-  const prepared: PreparedSession[] = []
-  for (const [index, { record, findings }] of clean.entries()) {
-    if (record.type !== 'session') continue
-    const options = { pricer, storeContent: deps.storeContent, findings }
-    prepared.push(prepareSession(record, `records[${index}]`, options))
-    await pause()
-  }
-  return prepared
 }

@@ -73,9 +73,9 @@ test('the worker thread dies in every way and hangs: the API answers all the tim
     threads.push(thread)
     return thread
   }
-  const server = await startServer({ config, log, env, isGiven: () => true, json: true, spawnWorker }, () =>
-    openDatabase(config, 'serve', log),
-  )
+  const spawnIntake = () => new Worker(new URL('../../src/intake/worker.ts', import.meta.url))
+  const started = { config, log, env, isGiven: () => true, json: true, spawnWorker, spawnIntake }
+  const server = await startServer(started, () => openDatabase(config, 'serve', log))
   const tenant = await makeTenant(FROM_SOURCE, env)
   const receiver = await startReceiver(answersSoon)
   await addEndpointByApi(server.url, tenant, receiver.url)

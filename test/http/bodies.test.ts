@@ -235,11 +235,11 @@ describe('many bodies at once', () => {
       })
     const held = Array.from({ length: 2 }, () => post(slow()))
     await pulled.promise
-    const packed = gzipSync(`{"records":[]${' '.repeat(2 * MIB)}}`)
+    const large = `{"records":[]${' '.repeat(2 * MIB)}}`
     const refused: Awaited<ReturnType<typeof post>>[] = []
     const full = Promise.withResolvers<void>()
     const waiting = Array.from({ length: 40 }, async () => {
-      const answer = await post(packed, { 'content-encoding': 'gzip' })
+      const answer = await post(large)
       if (answer.status === 503 && refused.push(answer) === 8) full.resolve()
       return answer
     })
@@ -256,6 +256,6 @@ describe('many bodies at once', () => {
     expect((await Promise.all(held)).map(({ status }) => status).sort()).toEqual([200, 400])
     const statuses = (await Promise.all(waiting)).map(({ status }) => status).sort()
     expect(statuses).toEqual([...Array(32).fill(200), ...Array(8).fill(503)])
-    expect((await post(packed, { 'content-encoding': 'gzip' })).status).toBe(200)
+    expect((await post(large)).status).toBe(200)
   })
 })

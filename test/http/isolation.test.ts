@@ -49,10 +49,13 @@ const post = ({ key }: Tenant, records: unknown[]) =>
     body: JSON.stringify({ records }),
   })
 
+/** The service's own audit entries have random ids, in which a word may occur. */
+const RANDOM_ID = /log_[0-9a-z]{20}/g
+
 /** All of an answer but what is of this request alone. `words`: what may differ, made the same. */
 async function answerOf(answer: Response, words: string[] = []): Promise<string> {
   expect([200, 304, 308, 404]).toContain(answer.status)
-  const text = await answer.text()
+  const text = (await answer.text()).replace(RANDOM_ID, (id) => (words.includes(id) ? id : 'log'))
   const alike = (part: string) => words.reduce((rest, word) => rest.replaceAll(word, '¤'), part)
   const headers = [...answer.headers].filter(
     ([name]) =>
@@ -237,10 +240,9 @@ describe('a value of another organization is answered as one that nobody has', (
   }
 })
 
-/** The service's own audit entries have a random id and the database's time. */
+/** The service's own audit entries have the database's time. */
 const unnumbered = (answer: string): string =>
   answer
-    .replace(/log_[0-9a-z]{20}/g, 'log')
     .replace(/\d{4}-\d\d-\d\dT[\d:]+\.\d{6}Z/g, 'time')
     .replace(/"generated_at":"[^"]*"/, '')
     .replace(/\["etag","[^"]*"\],?/, '')

@@ -205,7 +205,7 @@ describe('writes', () => {
     const third = sync(ask, [session('third')])
     await Bun.sleep(100)
     leaving.abort()
-    expect((await left).status).toBe(503)
+    expect((await left).status).toBe(400)
     release.resolve()
     await holder
     expect([(await first).status, (await third).status]).toEqual([200, 200])

@@ -23,6 +23,7 @@ const FOLDERS = [
   'doctor',
   'seed',
   'worker',
+  'intake',
   'sync',
   'security',
   'sessions',
@@ -185,11 +186,11 @@ test('SQL is in the files made for it', () => {
   expect(offences(wrong)).toEqual([])
 })
 
-test('what has SQL never reaches Elysia, nor does what is pure or the worker', () => {
+test('what has SQL never reaches Elysia, nor does what is pure or a thread', () => {
   const isServer = (path: string) => /(^|\/)(routes|model)\.ts$/.test(path)
   const wrong = ({ path }: Source) =>
     !isServer(path) &&
-    (WITH_SQL.test(path) || PURE.test(path) || path.startsWith('worker/')) &&
+    (WITH_SQL.test(path) || PURE.test(path) || /^(worker|intake)\//.test(path)) &&
     reach(path).has('elysia')
       ? ['reaches elysia']
       : []

@@ -2,8 +2,10 @@ import { type App, type AppDeps, createApp } from '../../src/app.ts'
 import { type Config, loadConfig, type Plan } from '../../src/config.ts'
 import type { Sql } from '../../src/db/client.ts'
 import type { Pagination } from '../../src/http/query.ts'
+import { createIntake } from '../../src/intake/intake.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { createOrganization, findVersions } from '../../src/organizations/queries.ts'
+import type { Pricer } from '../../src/scoring/prices.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { silent } from './postgres.ts'
 import { asOrganization, callerOf, rlsMode } from './rls.ts'
@@ -11,24 +13,28 @@ import { asOrganization, callerOf, rlsMode } from './rls.ts'
 /** Encrypts and decrypts the webhook secrets of every test's app. */
 export const testSecrets = createSecretBox(new Uint8Array(32).fill(7))
 
-/** An app on `sql` with the default settings, without a log; `over` replaces any of these. */
-export function testApp(
-  sql: Sql,
-  over: Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config> } = {},
-): App {
-  const { config, ...deps } = over
+type Over = Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config>; pricer?: () => Promise<Pricer> }
+
+/**
+ * An app on `sql` with the default settings, without a log and with the intake in this thread; `over` replaces any of
+ * these.
+ */
+export function testApp(sql: Sql, over: Over = {}): App {
+  const { pricer = async () => ({ cost: () => undefined }), ...deps } = over
+  const config = { ...loadConfig(rlsMode === undefined ? {} : { CACHE_BYTES: '0' }), ...over.config }
+  const now = deps.now ?? (() => new Date())
   const app = createApp({
     sql,
     writes: sql,
     findVersions: (orgIds) => findVersions(sql, orgIds),
-    config: { ...loadConfig(rlsMode === undefined ? {} : { CACHE_BYTES: '0' }), ...config },
     log: silent,
-    now: () => new Date(),
+    now,
     worker: () => 'ok',
-    pricer: async () => ({ cost: () => undefined }),
+    intake: createIntake({ sql: deps.writes ?? sql, now, storeContent: config.storeContent, pricer }),
     secrets: testSecrets,
     checkResponses: true,
     ...deps,
+    config,
   })
   return rlsMode === undefined ? app : withCallers(app, sql)
 }

@@ -8,6 +8,8 @@ export interface ProcessContext {
   env: Record<string, string | undefined>
   /** Starts the worker thread; only main.ts can name its file. */
   spawnWorker: () => Worker
+  /** Starts the intake thread, likewise. */
+  spawnIntake: () => Worker
 }
 
 /** What every command gets. */

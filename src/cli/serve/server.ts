@@ -1,7 +1,10 @@
 import type { OpenDatabase } from '../../database.ts'
+import { endConnections } from '../../db/connections.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
+import { intakeSettingsOf } from '../../intake/messages.ts'
+import { createIntakeThread } from '../../intake/thread.ts'
 import { findVersions } from '../../organizations/queries.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
@@ -10,14 +13,13 @@ import { workerSettingsOf } from '../../worker/messages.ts'
 import { superviseWorker } from '../../worker/supervise.ts'
 import type { Context } from '../command/context.ts'
 import { untilSignal } from '../command/signals.ts'
-import { pricerOf } from '../command/sync-deps.ts'
 
 /** From the start of the server to its garbage collection. */
 const GC_DELAY_MS = 500
 /** Between two checks whether the database still responds. */
 const CHECK_MS = 1_000
 
-/** Concurrent transactions of all organizations; those of one organization run one after the other. */
+/** Concurrent transactions of all organizations, of what is changed other than by sync. */
 const WRITERS = 4
 /** All reads that are answered from memory wait for a version: a connection that does not respond is replaced. */
 const VERSION_LIMIT_MS = 3_000
@@ -43,12 +45,12 @@ async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<Open
   return database
 }
 
-/** Migrates the database and starts the API and the worker on it; the database is closed with the server. */
+/** Migrates the database and starts the API and its threads on it; the database is closed with the server. */
 export async function startServer(
   context: Context,
   open: () => Promise<OpenDatabase>,
 ): Promise<RunningServer> {
-  const { config, log, spawnWorker } = context
+  const { config, log, spawnWorker, spawnIntake } = context
   const database = await openWhileLoading(open)
   try {
     const [[{ createApp }, { listen }]] = await Promise.all([loadApp(), migrate(database.sql, log)])
@@ -62,6 +64,13 @@ export async function startServer(
       settings: workerSettingsOf(config),
       secretKey,
       log,
+    })
+    const intake = createIntakeThread({
+      spawn: spawnIntake,
+      target,
+      settings: intakeSettingsOf(config),
+      log,
+      endConnections: (name) => endConnections(sql, name),
     })
     const writePool = createReconnectingPool(target, {
       max: WRITERS,
@@ -86,7 +95,7 @@ export async function startServer(
       log,
       now: () => new Date(),
       worker: worker.state,
-      pricer: pricerOf(config),
+      intake,
       secrets,
       // the executable's responses were checked in tests
       checkResponses: !Bun.isStandaloneExecutable,
@@ -97,13 +106,13 @@ export async function startServer(
       listening = listen(app, config, log)
     } catch (error) {
       clearInterval(checkTimer)
-      await worker.stop()
+      await Promise.all([worker.stop(), intake.stop()])
       await endPools()
       throw error
     }
     database.embedded?.announceUrl(listening.url)
     const stop = async () => {
-      await Promise.all([listening.stop(), worker.stop()])
+      await Promise.all([listening.stop(), worker.stop(), intake.stop()])
       clearInterval(checkTimer)
       await endPools()
       await database.close()

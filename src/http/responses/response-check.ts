@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-
+import '../../records/formats.ts'
 import { CachedResponse } from './response-cache.ts'
 
 /** Schemas by status. */

@@ -1,0 +1,24 @@
+import { ApiError } from '../errors.ts'
+
+// Why the intake refuses a request that is not wrong in itself.
+
+const RETRY_S = 2
+
+/** 503 with Retry-After. */
+export const busy = (reason: string): ApiError =>
+  new ApiError('INTERNAL_ERROR', `${reason}; try again`, {
+    status: 503,
+    headers: { 'retry-after': String(RETRY_S) },
+  })
+
+/** 413 for a request whose work takes longer than it may; `name` is where it was. */
+export function tooMuchWork(name: string, limitMs: number): ApiError {
+  const message = `was reached after ${limitMs / 1000} s of work, the most for one request: send fewer or smaller records`
+  return new ApiError('VALIDATION_ERROR', `${name}: ${message}`, {
+    status: 413,
+    details: [{ field: name, message }],
+  })
+}
+
+/** The request's client has left: nobody reads the response. */
+export const clientLeft = (): ApiError => new ApiError('VALIDATION_ERROR', 'The client went away')

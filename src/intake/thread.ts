@@ -1,0 +1,196 @@
+import type { ConnectTarget } from '../db/client.ts'
+import { messageOf } from '../errors.ts'
+import { randomLowerAlnum } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Intake, IntakeRequest } from '../sync/intake.ts'
+import type { SyncResult } from '../sync/write.ts'
+import { withTimeout } from '../timeout.ts'
+import { type FromIntake, type IntakeSettings, receivedError, type ToIntake } from './messages.ts'
+import { busy, clientLeft } from './refusals.ts'
+
+export interface IntakeThreadOptions {
+  spawn: () => Worker
+  target: ConnectTarget
+  settings: IntakeSettings
+  log: Log
+  /** Ends the connections whose names begin so; PostgreSQL rolls their transactions back. */
+  endConnections: (applicationName: string) => Promise<void>
+  limits?: Partial<ThreadLimits>
+}
+
+interface ThreadLimits {
+  /** Between two checks of the thread. */
+  tickMs: number
+  /** Checks without a heartbeat after which the thread is stuck. No duration: a machine may be suspended. */
+  missedBeats: number
+  /** Further ones that a new thread may miss, which loads its code first. */
+  startTicks: number
+  /** Checks without a request after which the thread ends. */
+  idleTicks: number
+  /** How long a stop waits for what is being written. */
+  stopMs: number
+}
+
+const LIMITS: ThreadLimits = { tickMs: 1_000, missedBeats: 8, startTicks: 10, idleTicks: 30, stopMs: 3_000 }
+/** Bytes of bodies, as they were sent, that are in the thread at once: those of an organization, and all. */
+const MAX_BYTES = { each: 48 * 1024 * 1024, all: 96 * 1024 * 1024 }
+
+interface Pending {
+  orgId: string
+  bytes: number
+  resolve: (result: SyncResult) => void
+  reject: (error: Error) => void
+}
+
+interface Thread {
+  worker: Worker
+  applicationName: string
+  pending: Map<number, Pending>
+  missed: number
+  idleTicks: number
+  /** Resolved when the thread has stopped or ended. */
+  over: PromiseWithResolvers<void>
+  isEnded: boolean
+}
+
+const MAX_REASON_LENGTH = 300
+
+/**
+ * The intake in a thread that starts with the first request and ends after half a minute without one, so that an idle
+ * server has no memory for it. When the thread dies or hangs, its requests get 503, its connections are ended, and the
+ * next request starts a new one.
+ */
+export function createIntakeThread(options: IntakeThreadOptions): Intake {
+  const { log, endConnections } = options
+  const limits = { ...LIMITS, ...options.limits }
+  let thread: Thread | undefined
+  let ticker: ReturnType<typeof setInterval> | undefined
+  let nextId = 1
+  let stopped: Promise<void> | undefined
+
+  /** With a `reason` when the thread did not end by itself or on request. */
+  const end = (ended: Thread, reason: string | undefined) => {
+    if (ended.isEnded) return
+    ended.isEnded = true
+    ended.over.resolve()
+    if (thread === ended) thread = undefined
+    // not left to `close`, which a hung thread may never emit
+    ended.worker.terminate()
+    if (reason === undefined) return
+    log.error('the intake thread ended', { reason, requests: ended.pending.size })
+    for (const { reject } of ended.pending.values())
+      reject(busy('The server was interrupted at this request'))
+    endConnections(ended.applicationName).catch((error: unknown) =>
+      log.warn('connections of the intake thread may still be open', { error: messageOf(error) }),
+    )
+  }
+  const finish = async (ended: Thread) => {
+    post(ended.worker, { type: 'stop' })
+    const late = await withTimeout(ended.over.promise, limits.stopMs, 'late')
+    end(ended, late === 'late' ? 'it did not stop in time' : undefined)
+  }
+  const check = () => {
+    if (thread === undefined) {
+      clearInterval(ticker)
+      ticker = undefined
+      return
+    }
+    thread.missed += 1
+    thread.idleTicks = thread.pending.size === 0 ? thread.idleTicks + 1 : 0
+    if (thread.missed >= limits.missedBeats) {
+      end(thread, `no beat in ${limits.missedBeats} checks`)
+    } else if (thread.idleTicks >= limits.idleTicks) {
+      void finish(thread)
+      thread = undefined
+    }
+  }
+  const current = (): Thread => {
+    thread ??= startThread(options, -limits.startTicks, end)
+    ticker ??= setInterval(check, limits.tickMs)
+    return thread
+  }
+  return {
+    async submit(request, left) {
+      if (stopped !== undefined) throw busy('The server is stopping')
+      if (left.aborted) throw clientLeft()
+      const used = current()
+      refuseBeyondBytes(used, request)
+      const id = nextId++
+      const result = Promise.withResolvers<SyncResult>()
+      const onLeft = () => {
+        post(used.worker, { type: 'cancel', id })
+        result.reject(clientLeft())
+      }
+      used.pending.set(id, {
+        orgId: request.orgId,
+        bytes: request.body.bytes.byteLength,
+        resolve: result.resolve,
+        reject: result.reject,
+      })
+      left.addEventListener('abort', onLeft, { once: true })
+      try {
+        post(used.worker, { type: 'request', id, request }, [request.body.bytes.buffer])
+        return await result.promise
+      } finally {
+        left.removeEventListener('abort', onLeft)
+      }
+    },
+    async stop() {
+      stopped ??= thread === undefined ? Promise.resolve() : finish(thread)
+      await stopped
+      clearInterval(ticker)
+    },
+  }
+}
+
+const post = (worker: Worker, message: ToIntake, transfer: ArrayBuffer[] = []) =>
+  worker.postMessage(message, transfer)
+
+function refuseBeyondBytes({ pending }: Thread, { orgId, body }: IntakeRequest): void {
+  let all = body.bytes.byteLength
+  let own = all
+  for (const other of pending.values()) {
+    all += other.bytes
+    if (other.orgId === orgId) own += other.bytes
+  }
+  if (own > MAX_BYTES.each || all > MAX_BYTES.all) throw busy('Too many large requests at once')
+}
+
+function startThread(
+  { spawn, target, settings }: IntakeThreadOptions,
+  missed: number,
+  end: (thread: Thread, reason: string) => void,
+): Thread {
+  const worker = spawn()
+  const applicationName = `cloud-analytics intake ${randomLowerAlnum(8)}`
+  const thread: Thread = {
+    worker,
+    applicationName,
+    pending: new Map(),
+    missed,
+    idleTicks: 0,
+    over: Promise.withResolvers(),
+    isEnded: false,
+  }
+  let reason: string | undefined
+  worker.addEventListener('message', ({ data }: MessageEvent<FromIntake>) => {
+    thread.missed = 0
+    if (data.type === 'heartbeat') return
+    if (data.type === 'stopped') return thread.over.resolve()
+    const pending = thread.pending.get(data.id)
+    thread.pending.delete(data.id)
+    if (data.type === 'done') pending?.resolve(data.result)
+    else pending?.reject(receivedError(data.error))
+  })
+  // Without this listener the error is lost; `close` follows.
+  worker.addEventListener('error', (event) => {
+    event.preventDefault()
+    reason ??= event.message.slice(0, MAX_REASON_LENGTH)
+  })
+  // With any exit code: after an unhandled rejection it is 0.
+  worker.addEventListener('close', (event) => {
+    end(thread, reason ?? `it closed with code ${event.code}`)
+  })
+  post(worker, { type: 'start', target, applicationName, settings })
+  return thread
+}

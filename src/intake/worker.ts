@@ -1,0 +1,79 @@
+import {
+  createConnectionMonitor,
+  createReconnectingPool,
+  type ReconnectingPool,
+} from '../db/reconnecting-pool.ts'
+import { createLog } from '../log.ts'
+import { loadPricer, type Pricer } from '../scoring/prices.ts'
+import type { Intake } from '../sync/intake.ts'
+import { createIntake } from './intake.ts'
+import { type FromIntake, HEARTBEAT_MS, sentError, type ToIntake } from './messages.ts'
+
+// The entry point of the intake thread: reads, checks and writes what is sent to the API, and tells the main thread only
+// what came of it.
+
+declare const self: Worker
+
+/** Transactions at once; those of one organization run one after the other. */
+const WRITERS = 4
+/** Between two checks whether the database still responds. */
+const CHECK_MS = 1_000
+const END_TIMEOUT_S = 2
+
+interface Running {
+  intake: Intake
+  pool: ReconnectingPool
+  /** Tell the requests in work that their clients have left. */
+  clients: Map<number, AbortController>
+}
+
+let running: Running | undefined
+
+// Before any await: messages without a listener are lost.
+self.onmessage = ({ data }: MessageEvent<ToIntake>) => {
+  if (data.type === 'start') running = start(data)
+  else if (data.type === 'request') void answer(data)
+  else if (data.type === 'cancel') running?.clients.get(data.id)?.abort()
+  else void stop()
+}
+
+const send = (message: FromIntake) => self.postMessage(message)
+
+function start({ target, applicationName, settings }: Extract<ToIntake, { type: 'start' }>): Running {
+  const pool = createReconnectingPool(target, { max: WRITERS, applicationName })
+  const { storeContent, modelPrices } = settings
+  let loaded: Promise<Pricer> | undefined
+  const pricer = () => {
+    loaded ??= loadPricer(modelPrices ?? {})
+    return loaded
+  }
+  const intake = createIntake({ sql: pool.sql, now: () => new Date(), storeContent, pricer })
+  send({ type: 'heartbeat' })
+  setInterval(send, HEARTBEAT_MS, { type: 'heartbeat' } satisfies FromIntake)
+  // not for a unix socket, which is never half open
+  if (!('socketDir' in target)) {
+    const check = createConnectionMonitor([pool], createLog(settings.logLevel, settings.logFormat))
+    setInterval(() => void check(), CHECK_MS)
+  }
+  return { intake, pool, clients: new Map() }
+}
+
+async function answer({ id, request }: Extract<ToIntake, { type: 'request' }>): Promise<void> {
+  if (running === undefined) return
+  const { intake, clients } = running
+  const client = new AbortController()
+  clients.set(id, client)
+  try {
+    send({ type: 'done', id, result: await intake.submit(request, client.signal) })
+  } catch (error) {
+    send({ type: 'failed', id, error: sentError(error) })
+  } finally {
+    clients.delete(id)
+  }
+}
+
+async function stop(): Promise<void> {
+  await running?.intake.stop()
+  await running?.pool.end(END_TIMEOUT_S)
+  send({ type: 'stopped' })
+}

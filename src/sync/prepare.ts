@@ -1,0 +1,174 @@
+import type { ISql } from '../db/client.ts'
+import { cleanRecords } from '../detection/record-secrets.ts'
+import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { problemOf } from '../records/check.ts'
+import type { SyncRecord } from '../records/records.ts'
+import type { Pricer } from '../scoring/prices.ts'
+import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
+import { findMember } from '../team/queries.ts'
+import { bindSession, forbidden, type KeyRights, missingScopes, type SendingMember } from './permissions.ts'
+
+/** Records in one request; import and sync send more in several. */
+export const MAX_RECORDS = 10_000
+/** Problems in one response: a file in the wrong format has one in every record. */
+export const MAX_PROBLEMS = 20
+/** Records whose secrets are masked together, as each scan takes 0.16 ms besides its characters; and their bytes. */
+const GROUP_RECORDS = 500
+const GROUP_BYTES = 512 * 1024
+
+/** A batch that was checked, masked, priced and scored. */
+export interface PreparedBatch {
+  /** In the order they were sent; of a session only what identifies it. */
+  records: readonly SyncRecord[]
+  sessions: readonly PreparedSession[]
+}
+
+/** Who sends a batch; without `key`, everything may be sent. */
+export interface Sender {
+  key: KeyRights | undefined
+  /** Undefined unless the key is a member's. */
+  member: SendingMember | undefined
+}
+
+/** Looks up what is to be known of the key that sends a batch. */
+export async function findSender(sql: ISql, orgId: string, key: KeyRights | undefined): Promise<Sender> {
+  const email = key?.memberEmail ?? null
+  if (email === null) return { key, member: undefined }
+  return { key, member: { email, id: (await findMember(sql, orgId, email))?.id } }
+}
+
+interface PreparerOptions {
+  pricer: Pricer
+  sender: Sender
+  /** Whether `problemOf` has checked the records already. */
+  isChecked: boolean
+  /** Whether the texts of prompts and responses are stored. */
+  storeContent: boolean
+  /** Called between two records or texts: lets other work run. May throw to give the batch up. */
+  pause: () => Promise<void> | undefined
+}
+
+/** Prepares the records of a batch one after the other. */
+export interface BatchPreparer {
+  /**
+   * Takes a record; `name` names it in errors (`records[3]`), `bytes` is its size where it is known. False when enough
+   * problems are found: no further record is needed.
+   */
+  add(record: unknown, name: string, bytes?: number): Promise<boolean>
+  /** Notes a problem of a record that cannot be taken; as `add`. */
+  refuse(problem: FieldProblem): boolean
+  /**
+   * The batch. Throws FORBIDDEN with the records that the key may not send, or VALIDATION_ERROR with the problems of all
+   * records.
+   */
+  finish(): Promise<PreparedBatch>
+}
+
+interface Checked {
+  record: SyncRecord
+  name: string
+}
+
+export function createPreparer({
+  pricer,
+  storeContent,
+  sender: { key, member },
+  isChecked,
+  pause,
+}: PreparerOptions): BatchPreparer {
+  const missingScope = key === undefined ? undefined : missingScopes(key.scopes)
+  /** Records of a kind that the key may not send, then sessions of another user than the key's member. */
+  const unscoped: FieldProblem[] = []
+  const foreign: FieldProblem[] = []
+  const problems: FieldProblem[] = []
+  const records: SyncRecord[] = []
+  const sessions: PreparedSession[] = []
+  /** Of the first session whose parts contradict each other; problems of the schema are reported before it. */
+  let contradiction: unknown
+  let group: Checked[] = []
+  let groupBytes = 0
+
+  const prepareGroup = async () => {
+    const taken = group
+    group = []
+    groupBytes = 0
+    const cleaned = await cleanRecords(
+      taken.map(({ record }) => record),
+      pause,
+    )
+    for (const [index, { record, findings }] of cleaned.entries()) {
+      if (record.type !== 'session') {
+        records.push(record)
+        continue
+      }
+      records.push(identityOf(record))
+      const name = taken[index]?.name ?? ''
+      sessions.push(prepareSession(record, name, { pricer, storeContent, findings }))
+      await pause()
+    }
+  }
+  const addTo = (list: FieldProblem[], problem: FieldProblem) => {
+    list.push(problem)
+    return list.length < MAX_PROBLEMS
+  }
+  const refuse = (problem: FieldProblem) => addTo(problems, problem)
+  return {
+    refuse,
+    async add(record, name, bytes = 0) {
+      const scope = missingScope?.(record)
+      if (scope !== undefined) {
+        return addTo(unscoped, { field: name, message: `needs an API key with the scope ${scope}` })
+      }
+      const problem = isChecked ? undefined : problemOf(record, name)
+      if (problem !== undefined) return refuse(problem)
+      await pause()
+      // a record without a problem matches one of RECORD_SCHEMAS
+      const valid = record as SyncRecord
+      const bound =
+        member !== undefined && valid.type === 'session' ? bindSession(valid, name, member) : valid
+      if ('field' in bound) return addTo(foreign, bound)
+      if (unscoped.length + problems.length + foreign.length > 0 || contradiction !== undefined) return true
+      group.push({ record: bound, name })
+      groupBytes += bytes
+      if (group.length < GROUP_RECORDS && groupBytes < GROUP_BYTES) return true
+      try {
+        await prepareGroup()
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR' || error.status !== 400)
+          throw error
+        contradiction = error
+      }
+      return true
+    },
+    async finish() {
+      if (unscoped.length > 0) throw forbidden(unscoped)
+      if (problems.length > 0) throw validationError(...problems)
+      if (foreign.length > 0) throw forbidden(foreign)
+      if (contradiction !== undefined) throw contradiction
+      await prepareGroup()
+      return { records, sessions }
+    },
+  }
+}
+
+/** The record without what its PreparedSession has. */
+const identityOf = ({
+  type,
+  id,
+  project_name,
+  created_at,
+}: SyncRecord & { type: 'session' }): SyncRecord => ({
+  type,
+  id,
+  project_name,
+  created_at,
+})
+
+/** Refuses more than MAX_RECORDS records with 413. */
+export function refuseTooMany(count: number): void {
+  if (count <= MAX_RECORDS) return
+  throw new ApiError('VALIDATION_ERROR', `at most ${MAX_RECORDS} records in one request, got ${count}`, {
+    status: 413,
+    details: [{ field: 'records', message: `at most ${MAX_RECORDS}` }],
+  })
+}

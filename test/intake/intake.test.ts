@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { createIntake } from '../../src/intake/intake.ts'
+import type { Intake } from '../../src/sync/intake.ts'
+import { type Tenant, tenant } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+const ACTOR = { userId: 'key_test', ipAddress: null }
+
+let database: TestDatabase
+let heavy: Tenant
+let light: Tenant
+beforeAll(async () => {
+  database = await testDatabase()
+  heavy = await tenant(database.sql)
+  light = await tenant(database.sql)
+})
+afterAll(() => database.drop())
+
+const intakeOf = (limitMs?: number): Intake =>
+  createIntake(
+    {
+      sql: database.sql,
+      now: () => new Date(),
+      storeContent: false,
+      pricer: async () => ({ cost: () => undefined }),
+    },
+    limitMs,
+  )
+const session = (id: string, content?: string) => ({
+  type: 'session',
+  id: `sess_${id}`,
+  project_name: 'p',
+  created_at: '2026-01-01T00:00:00Z',
+  ...(content === undefined ? {} : { turn_records: [{ content }] }),
+})
+const submit = (
+  intake: Intake,
+  { orgId }: Tenant,
+  records: unknown[],
+  signal = new AbortController().signal,
+) => {
+  const bytes = new Uint8Array(gzipSync(JSON.stringify({ records })))
+  return intake.submit(
+    { orgId, options: {}, actor: ACTOR, body: { bytes, encoding: 'gzip', isLines: false } },
+    signal,
+  )
+}
+const storedOf = async ({ orgId }: Tenant, id: string) => {
+  const rows =
+    await database.sql`select s.id from sessions s where s.org_id = ${orgId} and s.id = ${`sess_${id}`}`
+  return rows.length
+}
+/** Some seconds of work: 20 MB of plain words. */
+const many = (name: string) =>
+  Array.from({ length: 5_000 }, (_, index) => session(`${name}${index}`, 'word '.repeat(800)))
+
+test('a large request leaves turns for another organization', async () => {
+  const intake = intakeOf(60_000)
+  const order: string[] = []
+  const slow = submit(intake, heavy, many('turns')).then(() => order.push('large'))
+  for (let index = 0; index < 5; index += 1) {
+    await submit(intake, light, [session(`turns${index}`)]).then(() => order.push('small'))
+  }
+  await slow
+  expect(order).toEqual([...Array(5).fill('small'), 'large'])
+})
+
+test('work beyond the limit is 413 naming the record, and nothing is stored', async () => {
+  const failed = submit(intakeOf(300), heavy, many('limit'))
+  await expect(failed).rejects.toMatchObject({
+    status: 413,
+    code: 'VALIDATION_ERROR',
+    message: expect.stringMatching(/^records\[\d+\]: was reached after 0\.3 s of work/),
+  })
+  expect(await storedOf(heavy, 'limit0')).toBe(0)
+})
+
+test('waiting beyond the limit is 503, and the writing before it goes on', async () => {
+  const intake = intakeOf(1_000)
+  const release = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holder = database.sql.begin(async (tx) => {
+    await tx`select 1 from org_locks l where l.org_id = ${heavy.orgId} for update`
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  const first = submit(intake, heavy, [session('first')])
+  await expect(submit(intake, heavy, [session('second')])).rejects.toMatchObject({
+    status: 503,
+    options: { headers: { 'retry-after': '2' } },
+  })
+  release.resolve()
+  await holder
+  expect(await first).toMatchObject({ created: 1 })
+  expect([await storedOf(heavy, 'first'), await storedOf(heavy, 'second')]).toEqual([1, 0])
+})
+
+test('a client that leaves stops its work', async () => {
+  const intake = intakeOf(60_000)
+  const client = new AbortController()
+  const left = submit(intake, heavy, many('left'), client.signal)
+  setTimeout(() => client.abort(), 50)
+  await expect(left).rejects.toThrow('The client went away')
+  expect(await submit(intake, heavy, [session('stays')])).toMatchObject({ created: 1 })
+  expect(await storedOf(heavy, 'left0')).toBe(0)
+  await expect(submit(intake, heavy, [session('gone')], client.signal)).rejects.toThrow(
+    'The client went away',
+  )
+})
+
+test('a stop refuses what is not written yet', async () => {
+  const intake = intakeOf(60_000)
+  const refused = submit(intake, heavy, many('stop'))
+  const caught = refused.catch((error: unknown) => error)
+  await Bun.sleep(50)
+  await intake.stop()
+  expect(await caught).toMatchObject({ status: 503 })
+  await expect(submit(intake, light, [session('late')])).rejects.toMatchObject({ status: 503 })
+  expect(await storedOf(heavy, 'stop0')).toBe(0)
+})
+
+test('problems of many records name each, twenty at most', async () => {
+  const records = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? session(`p${index}`) : {}))
+  const failed = await submit(intakeOf(), light, records).catch((error: unknown) => error)
+  const fields = (failed as { options: { details: { field: string }[] } }).options.details
+  expect(fields.map(({ field }) => field)).toEqual(
+    Array.from({ length: 20 }, (_, index) => `records[${2 * index + 1}].type`),
+  )
+  expect(await storedOf(light, 'p0')).toBe(0)
+})

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { bodyOf } from '../support/api.ts'
+import { scratchFolder } from '../support/cli.ts'
+import { given } from '../support/risk-records.ts'
+import {
+  FROM_SOURCE,
+  type Instance,
+  killInstances,
+  makeTenant,
+  startInstance,
+  type Tenant,
+} from '../support/webhook-load.ts'
+
+// A server from source, as `bun run dev` starts it: its intake is in a thread, and its responses are checked.
+
+const scratch = scratchFolder()
+const settings = { PATH: '/usr/bin:/bin', PORT: '0', LOG_LEVEL: 'error', DATA_DIR: scratch.path }
+let server: Instance
+let own: Tenant
+beforeAll(async () => {
+  server = await startInstance(FROM_SOURCE, settings)
+  own = await makeTenant(FROM_SOURCE, settings)
+}, 60_000)
+afterAll(async () => {
+  await killInstances()
+  scratch.remove()
+})
+
+const sync = (records: readonly unknown[], signal?: AbortSignal) =>
+  fetch(`${server.url}/v1/sync`, {
+    method: 'POST',
+    headers: { ...own.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+const sessions = (name: string, count: number, content: string) =>
+  Array.from({ length: count }, (_, index) => ({
+    type: 'session',
+    id: `sess_${name}${index}`,
+    project_name: 'p',
+    created_at: '2026-01-01T00:00:00Z',
+    turn_records: [{ content }],
+  }))
+
+test('what the thread writes, the server reads', async () => {
+  const synced = await sync([given()])
+  expect([synced.status, await bodyOf(synced)]).toMatchObject([200, { received: 1, created: 1 }])
+  const list = await fetch(`${server.url}/v1/risk`, { headers: own.headers })
+  expect([list.status, (await bodyOf(list)).pagination.total]).toEqual([200, 1])
+})
+
+test('a request whose client has left is not stored', async () => {
+  const client = new AbortController()
+  const left = sync(sessions('left', 5_000, 'word '.repeat(1_000)), client.signal)
+  setTimeout(() => client.abort(), 400)
+  await expect(left).rejects.toThrow()
+  // large too: it waits until the first one has ended
+  expect((await sync(sessions('stays', 3, 'word '.repeat(150_000)))).status).toBe(200)
+  const list = await fetch(`${server.url}/v1/sessions`, { headers: own.headers })
+  expect((await bodyOf(list)).pagination.total).toBe(3)
+}, 60_000)

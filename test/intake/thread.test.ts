@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { endConnections } from '../../src/db/connections.ts'
+import { createIntakeThread } from '../../src/intake/thread.ts'
+import { createLog } from '../../src/log.ts'
+import type { Intake } from '../../src/sync/intake.ts'
+import { type Tenant, tenant } from '../support/api.ts'
+import { eventually } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// The intake thread itself, which dies and hangs on demand.
+
+const UNRULY = new URL('../fixtures/unruly-intake.ts', import.meta.url)
+const WAIT_MS = 30_000
+
+let database: TestDatabase
+let own: Tenant
+beforeAll(async () => {
+  database = await testDatabase()
+  own = await tenant(database.sql)
+})
+afterAll(() => database.drop())
+
+function startIntake({ idleTicks = 1_000 } = {}) {
+  const threads: Worker[] = []
+  const lines: string[] = []
+  const intake = createIntakeThread({
+    spawn() {
+      const thread = new Worker(UNRULY)
+      threads.push(thread)
+      return thread
+    },
+    target: database.target,
+    settings: { logLevel: 'silent', logFormat: 'json', storeContent: false, modelPrices: null },
+    log: createLog('warn', 'json', (line) => lines.push(line)),
+    endConnections: (name) => endConnections(database.sql, name),
+    limits: { tickMs: 100, missedBeats: 100, startTicks: 200, idleTicks, stopMs: 2_000 },
+  })
+  return { intake, threads, lines }
+}
+const submit = (intake: Intake, id: string) => {
+  const record = { type: 'session', id: `sess_${id}`, project_name: 'p', created_at: '2026-01-01T00:00:00Z' }
+  const bytes = new TextEncoder().encode(JSON.stringify({ records: [record] }))
+  return intake.submit(
+    {
+      orgId: own.orgId,
+      actor: { userId: 'key_test', ipAddress: null },
+      options: {},
+      body: { bytes, encoding: undefined, isLines: false },
+    },
+    new AbortController().signal,
+  )
+}
+const stored = async (id: string) => {
+  const rows = await database.sql`
+    select s.id from sessions s where s.org_id = ${own.orgId} and s.id = ${`sess_${id}`}`
+  return rows.length
+}
+const connections = async () => {
+  const rows = await database.sql`
+    select a.pid
+    from pg_stat_activity a
+    where a.application_name like 'cloud-analytics intake %'
+      and a.datname = current_database()`
+  return rows.length
+}
+
+test('writes, refuses and answers as without a thread', async () => {
+  const { intake } = startIntake()
+  expect(await submit(intake, 'plain')).toEqual({ received: 1, created: 1, updated: 0, unchanged: 0 })
+  // not `rejects`: while bun waits in it, no message of a thread arrives
+  expect(await submit(intake, 'bad id').catch((error: unknown) => error)).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    status: 400,
+    options: { details: [{ field: 'records[0].id', message: expect.any(String) }] },
+  })
+  await intake.stop()
+  await expect(submit(intake, 'late')).rejects.toMatchObject({ status: 503 })
+})
+
+for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {
+  test(`a thread that ends by ${way} within a transaction: 503, nothing half-written, the next request passes`, async () => {
+    const { intake, threads, lines } = startIntake()
+    const { sql } = database
+    await submit(intake, `${way}-before`)
+    // the sessions are written, and the transaction waits at its entry in the audit log
+    await sql`
+      create function wait_long() returns trigger language plpgsql as $$
+      begin
+        perform pg_sleep(60);
+        return new;
+      end $$`
+    await sql`create trigger wait_long before insert on audit_log for each row execute function wait_long()`
+    const interrupted = submit(intake, way).catch((error: unknown) => error)
+    await eventually(
+      async () => (await sql`select 1 from pg_stat_activity a where a.wait_event = 'PgSleep'`).length,
+      (sleeping) => sleeping > 0,
+      WAIT_MS,
+    )
+    threads[0]?.postMessage({ type: way })
+    expect(await interrupted).toMatchObject({ status: 503, options: { headers: { 'retry-after': '2' } } })
+    await eventually(connections, (open) => open === 0, WAIT_MS)
+    await sql`drop trigger wait_long on audit_log`
+    await sql`drop function wait_long`
+    expect(await stored(way)).toBe(0)
+    expect(lines).toHaveLength(1)
+    expect(await submit(intake, way)).toMatchObject({ created: 1 })
+    expect(threads).toHaveLength(2)
+    await intake.stop()
+  }, 60_000)
+}
+
+test('a thread without requests ends with its connections, and the next request starts another', async () => {
+  const { intake, threads, lines } = startIntake({ idleTicks: 5 })
+  await submit(intake, 'idle')
+  await eventually(connections, (open) => open === 0, WAIT_MS)
+  expect(await submit(intake, 'idle')).toMatchObject({ unchanged: 1 })
+  expect(threads).toHaveLength(2)
+  await intake.stop()
+  expect(lines).toEqual([])
+}, 60_000)
