@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -94,6 +95,41 @@ describe.skipIf(!built)('the executable', () => {
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
   }, 30_000)
+
+  test('unfinished headers and bodies hold little, and a stop does not wait for them', async () => {
+    const { child, url } = start()
+    const port = Number(new URL(await url).port)
+    const { key } = JSON.parse(
+      (await run('key', 'create', '--org', 'acme', '--name', 's', '--scopes', 'write', '--json')).out,
+    )
+    const dial = (text: string) => {
+      const socket = net.connect(port, '127.0.0.1', () => socket.write(text))
+      const closed = Promise.withResolvers<string>()
+      let received = ''
+      socket.on('data', (bytes) => {
+        received += bytes.toString('latin1')
+      })
+      socket.on('error', () => {})
+      socket.on('close', () => closed.resolve(received))
+      return closed.promise
+    }
+    const head = 'GET /v1/sessions HTTP/1.1\r\nHost: a\r\nX-Long: '
+    const long = await Promise.all(Array.from({ length: 40 }, () => dial(head + 'a'.repeat(1_900_000))))
+    // a client that is still sending may miss the response
+    expect(long.filter((text) => text !== '' && !text.startsWith('HTTP/1.1 431 '))).toEqual([])
+    const post = `POST /v1/sync HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json`
+    const unfinished = [
+      ...Array.from({ length: 20 }, () => dial(`${post}\r\nContent-Length: 1200000\r\n\r\n{`)),
+      ...Array.from({ length: 20 }, () => dial(head)),
+    ]
+    // answered after what was sent before
+    expect((await fetch(`${await url}/health`)).status).toBe(200)
+    const startedAt = performance.now()
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(9_000)
+    await Promise.all(unfinished)
+  }, 60_000)
 
   test(`kill -9 under a stream of syncs, ${KILLS} times: nothing acknowledged is lost, rollups agree`, async () => {
     const { key } = JSON.parse(
