@@ -28,16 +28,28 @@ export async function findSecrets(text: string): Promise<FoundSecret[]> {
   scanner ??= loadScanner().then(inPieces)
   const scan = await scanner
   const found = new Map<string, FoundSecret>()
+  const fingerprintOnce = memoized(secretFingerprint)
   for (const raw of [...(await scan(text)), ...(await findEncoded(text, scan))]) {
     const key = `${raw.ruleId} ${raw.start}`
     // a secret that the end of a piece cuts is longer in the next piece
     if ((found.get(key)?.end ?? 0) < raw.start + (raw.length ?? raw.secret.length))
-      found.set(key, { ...withoutText(raw), line: 0 })
+      found.set(key, { ...withoutText(raw, fingerprintOnce), line: 0 })
   }
   return withLines(text, withoutOverlaps([...found.values()]))
 }
 
-function withoutText(raw: RawFinding): Omit<FoundSecret, 'line'> {
+/** The function with its results kept, since one secret may occur thousands of times in a text. */
+function memoized(fingerprint: typeof secretFingerprint): typeof secretFingerprint {
+  const known = new Map<string, string>()
+  return (ruleId, secret) => {
+    const key = `${ruleId} ${secret}`
+    const made = known.get(key) ?? fingerprint(ruleId, secret)
+    known.set(key, made)
+    return made
+  }
+}
+
+function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Omit<FoundSecret, 'line'> {
   const { ruleId, title, secret, start, severity, length = secret.length } = raw
   return {
     ruleId,
@@ -45,7 +57,7 @@ function withoutText(raw: RawFinding): Omit<FoundSecret, 'line'> {
     start,
     end: start + length,
     severity,
-    fingerprint: secretFingerprint(ruleId, secret),
+    fingerprint: fingerprint(ruleId, secret),
   }
 }
 
@@ -68,15 +80,12 @@ function withoutOverlaps(found: readonly FoundSecret[]): FoundSecret[] {
 
 function withLines(text: string, found: readonly FoundSecret[]): FoundSecret[] {
   let line = 1
-  let at = 0
+  // kept between secrets: to look for the end of a long line again for each of its secrets takes quadratic time
+  let lineEnd = text.indexOf('\n')
   return found.map((secret) => {
-    for (
-      let next = text.indexOf('\n', at);
-      next !== -1 && next < secret.start;
-      next = text.indexOf('\n', at)
-    ) {
+    while (lineEnd !== -1 && lineEnd < secret.start) {
       line += 1
-      at = next + 1
+      lineEnd = text.indexOf('\n', lineEnd + 1)
     }
     return { ...secret, line }
   })

@@ -89,6 +89,13 @@ describe('secrets are searched for in linear time', async () => {
     expect(found.map(({ start }) => start)).toEqual(Array.from({ length: count }, (_, n) => n * unit.length))
   }, 10_000)
 
+  test('a text of one line that is not Latin: the line of each secret is found', async () => {
+    const start = performance.now()
+    const found = await findSecrets(`…${'AKIAIOSFODNN7ABCDEFG '.repeat(190_000)}`)
+    expect(found).toHaveLength(190_000)
+    expect(performance.now() - start).toBeLessThan(15_000)
+  }, 120_000)
+
   test('a text full of base64: every run is decoded', async () => {
     const count = 30_000
     const unit = `${Buffer.from('AKIAIOSFODNN7ABCDEFG').toString('base64')}\t`
