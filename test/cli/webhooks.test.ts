@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createKey } from '../../src/keys/queries.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/notify.ts'
 import { signedHeaders } from '../../src/webhooks/signing/signature.ts'
 import { bodyOf, client, testApp } from '../support/api.ts'
-import { readUntil, run, runJson, startProgram } from '../support/cli.ts'
+import { readUntil, run, runJson, scratchFolder, startProgram } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { addDeliveries, addEndpoint, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
@@ -148,6 +150,35 @@ describe('endpoints and deliveries', () => {
     },
     SLOW_MS,
   )
+})
+
+describe('a secret in a file, which the list of processes does not show', () => {
+  const folder = scratchFolder()
+  afterAll(() => folder.remove())
+  const fileOf = (text: string) => {
+    const path = join(folder.path, 'secret')
+    writeFileSync(path, `${text}\n`, { mode: 0o600 })
+    return `@${path}`
+  }
+
+  test('is the secret of verify', async () => {
+    const args = ['webhook', 'verify', '--signature', SIGNATURE, '--secret', fileOf(SECRET)]
+    expect(await run(args, NOWHERE, BODY)).toMatchObject({ code: 0, stdout: 'valid\n' })
+  })
+
+  test('is the address of the database', async () => {
+    const { code, stderr } = await run(
+      ['org', 'list', '--database-url', fileOf('postgres://me:hush@127.0.0.1:1/none')],
+      NOWHERE,
+    )
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no server listens there')])
+    expect(stderr).not.toContain('hush')
+  })
+
+  test('that cannot be read is named', async () => {
+    const { code, stderr } = await run(['org', 'list', '--secret-key', '@/no/such/file'], NOWHERE)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('/no/such/file cannot be read: ENOENT')])
+  })
 })
 
 describe('verify', () => {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
+import { codeOf } from '../../errors.ts'
 
 /** An option's parser: an integer from `minimum` to `maximum`. */
 export const integer = (minimum: number, maximum: number) => (text: string) => {
@@ -15,4 +17,15 @@ export const duration = (maximumMs: number) => (text: string) => {
   const value = Number(count) * (UNITS_MS[unit] ?? Number.NaN)
   if (value <= maximumMs) return value
   throw new InvalidArgumentError(`It must be as 90s, 30m, 24h or 7d, at most ${maximumMs / 86_400_000}d.`)
+}
+
+/** An option's parser: a secret, or `@` and the file that has it, since every user sees the arguments of a program. */
+export function secret(text: string): string {
+  if (!text.startsWith('@')) return text
+  const path = text.slice(1)
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    throw new InvalidArgumentError(`The file ${path} cannot be read: ${codeOf(error) ?? String(error)}.`)
+  }
 }

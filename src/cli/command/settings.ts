@@ -1,14 +1,20 @@
 import { Option } from 'commander'
 import { flagOf, SETTINGS, type SettingName } from '../../config.ts'
+import { secret } from './option-parsers.ts'
 
 /** The settings that the help of every command shows. */
 const COMMON: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'LOG_LEVEL', 'LOG_FORMAT']
 
+/** The settings that are secrets or contain one. */
+const SECRET: readonly SettingName[] = ['DATABASE_URL', 'SECRET_KEY']
+
 /** A flag for each setting. */
 export const settingOptions = (): Option[] =>
-  SETTINGS.map(({ name, help }) =>
-    new Option(`${flagOf(name)} <value>`, help).helpGroup('Settings, each also an environment variable:'),
-  )
+  SETTINGS.map(({ name, help }) => {
+    const option = new Option(`${flagOf(name)} <value>`, help)
+    if (SECRET.includes(name)) option.argParser(secret)
+    return option.helpGroup('Settings, each also an environment variable (a secret also as @FILE):')
+  })
 
 /** The settings that `demo` does not use: its database is of its own. */
 const NOT_OF_DEMO: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL']

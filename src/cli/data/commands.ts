@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Actions } from '../command/context.ts'
-import { integer } from '../command/option-parsers.ts'
+import { integer, secret } from '../command/option-parsers.ts'
 import type { SyncOptions } from '../sync/sync.ts'
 import type { SeedOptions } from './seed.ts'
 
@@ -62,7 +62,8 @@ function addSync(program: Command, action: Actions): void {
     .option('--server <url>', 'send to this server instead')
     .option(
       '--key <key>',
-      'API key for the server, with the scopes sessions:write and commits:write, or write',
+      'API key for the server, with the scopes sessions:write and commits:write, or write; or @FILE',
+      secret,
     )
     .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
     .option('--user <email>', 'whose sessions they are')

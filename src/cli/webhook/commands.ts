@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Actions, type Context, contextOf, type ProcessContext } from '../command/context.ts'
-import { integer } from '../command/option-parsers.ts'
+import { integer, secret } from '../command/option-parsers.ts'
 import type { HistoryOptions } from './history.ts'
 
 const LISTEN_PORT = 9876
@@ -65,7 +65,7 @@ function addVerify(webhook: Command, action: Actions): void {
   webhook
     .command('verify')
     .description('check the signature of a body on standard input: exit code 0 valid, 1 not')
-    .option('--secret <secret>', "the endpoint's secret (WEBHOOK_SECRET)")
+    .option('--secret <secret>', "the endpoint's secret, or @FILE (WEBHOOK_SECRET)", secret)
     .requiredOption('--signature <signature>', 'sha256=<hex>, or v1,<base64> of webhook-signature')
     .option('--id <id>', 'header webhook-id, for v1')
     .option('--timestamp <seconds>', 'header webhook-timestamp, for v1')
@@ -93,7 +93,11 @@ function addListen(webhook: Command, started: ProcessContext): void {
     .command('listen')
     .description('receive webhooks on 127.0.0.1, verify them and show them')
     .option('--port <port>', `port to listen on, 0 for any free one (${LISTEN_PORT})`)
-    .option('--secret <secret>', "the endpoint's secret (WEBHOOK_SECRET); without it nothing is verified")
+    .option(
+      '--secret <secret>',
+      "the endpoint's secret, or @FILE (WEBHOOK_SECRET); without it nothing is verified",
+      secret,
+    )
     .option('--status <status>', 'answer with this', integer(MIN_STATUS, MAX_STATUS), MIN_STATUS)
     .addHelpText(
       'after',
