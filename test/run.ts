@@ -5,7 +5,7 @@ import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 
 // `bun test` in several processes, with one PostgreSQL for all of them. Arguments are passed on: folders, files, options.
 
-/** One more than processors, as some tests wait for times. Four at most: the server has 60 connections for all of them. */
+/** One more than processors, as some tests wait for times. Four at most: the server has 64 connections for all of them. */
 const PROCESSES = Math.min(availableParallelism() + 1, 4)
 
 await pack(hostTarget())

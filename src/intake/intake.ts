@@ -52,6 +52,7 @@ export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
           if (bytes <= SMALL_BYTES || releaseLarge !== undefined) return undefined
           return largePlaces.take(orgId, 1, wait).then((free) => {
             releaseLarge = free
+            lifetime.waited()
           })
         },
         onRecord: lifetime.reach,
@@ -107,6 +108,8 @@ interface Lifetime {
   reach: (name: string) => void
   /** `pause`, with the time between its calls counted as work of the request; throws once aborted. */
   counted(pause: () => Promise<void> | undefined): () => Promise<void> | undefined
+  /** The time since the last call of `counted`'s function was no work: the request waited. */
+  waited: () => void
   /** What `work` resolves to; rejects as soon as the request is aborted, while `work` goes on. */
   untilAborted<Result>(work: Promise<Result>): Promise<Result>
   /** From now on the request cannot be aborted. */
@@ -120,6 +123,10 @@ function createLifetime(left: AbortSignal, limitMs: number): Lifetime {
   let isWriting = false
   let name = 'body'
   let workMs = 0
+  let since = performance.now()
+  const waited = () => {
+    since = performance.now()
+  }
   const abort = (reason: ApiError) => {
     if (!isWriting) controller.abort(reason)
   }
@@ -136,15 +143,16 @@ function createLifetime(left: AbortSignal, limitMs: number): Lifetime {
     reach(next) {
       name = next
     },
+    waited,
     counted(pause) {
-      let since = performance.now()
+      waited()
       return () => {
         signal.throwIfAborted()
         const now = performance.now()
         workMs += now - since
         since = now
         return pause()?.then(() => {
-          since = performance.now()
+          waited()
           signal.throwIfAborted()
         })
       }

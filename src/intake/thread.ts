@@ -86,7 +86,9 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
   }
   const finish = async (ended: Thread) => {
     post(ended.worker, { type: 'stop' })
-    const late = await withTimeout(ended.over.promise, limits.stopMs, 'late')
+    // one that seems stuck is not waited for
+    const limitMs = ended.missed > limits.missedBeats / 2 ? 0 : limits.stopMs
+    const late = await withTimeout(ended.over.promise, limitMs, 'late')
     end(ended, late === 'late' ? 'it did not stop in time' : undefined)
   }
   const check = () => {

@@ -33,7 +33,7 @@ function startIntake({ idleTicks = 1_000 } = {}) {
     settings: { logLevel: 'silent', logFormat: 'json', storeContent: false, modelPrices: null },
     log: createLog('warn', 'json', (line) => lines.push(line)),
     endConnections: (name) => endConnections(database.sql, name),
-    limits: { tickMs: 100, missedBeats: 100, startTicks: 200, idleTicks, stopMs: 2_000 },
+    limits: { tickMs: 100, missedBeats: 100, startTicks: 200, idleTicks, stopMs: 20_000 },
   })
   return { intake, threads, lines }
 }
