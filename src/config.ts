@@ -6,6 +6,7 @@ import { LOG_FORMATS, LOG_LEVELS } from './log.ts'
 import { type PriceOverrides, parsePriceOverrides } from './model-prices.ts'
 import {
   boolean,
+  duration,
   httpUrl,
   Invalid,
   integer,
@@ -150,6 +151,11 @@ const TABLE = {
   modelPrices: setting('MODEL_PRICES', modelPrices, null, 'JSON file of model prices that win over those built in'),
   retentionDeliveriesDays: setting('RETENTION_DELIVERIES_DAYS', integer(1, 36_500), '30', 'days that finished deliveries are kept'),
   retentionAuditDays: setting('RETENTION_AUDIT_DAYS', integer(0, 36_500), () => 0, 'days that audit entries are kept (0: for ever)'),
+  /** null: `serve` makes none. */
+  backupEveryS: setting('BACKUP_EVERY', duration, null, 'time between backups that serve makes, such as 24h (off)'),
+  backupKeep: setting('BACKUP_KEEP', integer(1, 10_000), '14', 'backups of serve that are kept'),
+  /** null: `backups` in `dataDir`. */
+  backupDir: setting('BACKUP_DIR', matching(/^[^\0]+$/, 'must be a path'), null, 'folder of the backups of serve (backups in DATA_DIR)'),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info', LOG_LEVELS.join(', ')),
   logFormat: setting('LOG_FORMAT', oneOf(LOG_FORMATS), () => (process.stderr.isTTY ? 'pretty' : 'json'), 'pretty or json (pretty on a terminal)'),
 }

@@ -54,8 +54,9 @@ export async function openDatabase(
   log: Log,
   { create = true }: { create?: boolean } = {},
 ): Promise<OpenDatabase> {
-  if (config.databaseUrl === null && !create && !holdsDatabase(config.dataDir))
-    throw noDatabase(config.dataDir)
+  // a server that is making one publishes itself before
+  const isKnown = create || config.databaseUrl !== null || readHolder(config.dataDir) !== undefined
+  if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
   const { target, embedded } = await findOrStart(config, role, log)
   const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool

@@ -43,6 +43,17 @@ export const boolean: Parser<boolean> = (text) => {
   return /^(false|0|no|off)$/i.test(text) ? false : new Invalid('must be true or false')
 }
 
+const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+/** A time such as `90s`, `30m`, `24h` or `7d`, in seconds: 1 second to 366 days. */
+export const duration: Parser<number> = (text) => {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const seconds = Number(count) * SECONDS_OF[(unit ?? 's') as keyof typeof SECONDS_OF]
+  return seconds >= 1 && seconds <= 366 * SECONDS_OF.d
+    ? seconds
+    : new Invalid('must be a time such as 30m, 24h or 7d, up to 366d')
+}
+
 /** An absolute http or https URL, without a trailing slash. */
 export const httpUrl: Parser<string> = (text) => {
   const { protocol = '', hostname = '' } = URL.canParse(text) ? new URL(text) : {}

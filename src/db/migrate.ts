@@ -16,6 +16,7 @@ import sessionRanges from './migrations/0012_session_ranges.sql' with { type: 't
 import syncWindows from './migrations/0013_sync_windows.sql' with { type: 'text' }
 import statistics from './migrations/0014_statistics.sql' with { type: 'text' }
 import keyMembers from './migrations/0015_key_members.sql' with { type: 'text' }
+import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
   number: number
@@ -50,9 +51,10 @@ const checksumOf = (text: string) => new Bun.CryptoHasher('sha256').update(text)
 /**
  * Brings the database to this build's schema: each missing migration in a transaction of its own, one
  * instance at a time. Returns the names of those it applied. Throws OperatorError when the database is newer
- * than this build or a migration that was applied differs from this build's.
+ * than this build, a migration that was applied differs from this build's, or a restore is not finished.
  */
 export async function migrate(sql: Sql, log: Log): Promise<string[]> {
+  await refuseUnfinishedRestore(sql)
   const applied: string[] = []
   for (;;) {
     const label = await sql.begin(applyNext)
@@ -65,20 +67,12 @@ export async function migrate(sql: Sql, log: Log): Promise<string[]> {
 /** Applies the next migration that is missing and returns its name, or undefined when none is. */
 async function applyNext(tx: ISql): Promise<string | undefined> {
   await tx`set local statement_timeout = 0`
-  // of the transaction: one of the session stays behind in a pooler, and the next start waits for it for ever
-  await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
-  await tx`
-    create table if not exists schema_migrations (
-      number integer primary key,
-      name text not null,
-      checksum text not null,
-      applied_at timestamptz not null default now()
-    )`
-  const rows = await tx<{ number: number; checksum: string }[]>`
-    select m.number, m.checksum
-    from schema_migrations m
-    order by m.number`
-  checkApplied(rows)
+  await lockMigrations(tx)
+  // one that was killed while this waited
+  await refuseUnfinishedRestore(tx)
+  await createMigrationsTable(tx)
+  const rows = await listApplied(tx)
+  checkApplied(rows, 'the database')
   const migration = MIGRATIONS[rows.length]
   if (migration === undefined) return undefined
   await tx.unsafe(migration.text)
@@ -88,17 +82,59 @@ async function applyNext(tx: ISql): Promise<string | undefined> {
   return `${String(migration.number).padStart(4, '0')}_${migration.name}`
 }
 
-function checkApplied(rows: readonly { number: number; checksum: string }[]): void {
+/**
+ * Prevents that another process migrates until the end of the transaction. A lock of the session would stay behind in a
+ * pooler, and the next start would wait for it for ever.
+ */
+export async function lockMigrations(tx: ISql): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
+}
+
+/**
+ * Makes the schema of the first `count` migrations in an empty database, within a transaction that also fills
+ * `schema_migrations`.
+ */
+export async function createSchema(tx: ISql, count: number): Promise<void> {
+  await createMigrationsTable(tx)
+  for (const migration of MIGRATIONS.slice(0, count)) await tx.unsafe(migration.text)
+}
+
+async function createMigrationsTable(sql: ISql): Promise<void> {
+  await sql`
+    create table if not exists schema_migrations (
+      number integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`
+}
+
+/** A migration that a database has. */
+export interface AppliedMigration {
+  number: number
+  checksum: string
+}
+
+/** The migrations of a database that has the table of them, in order. */
+export async function listApplied(sql: ISql): Promise<AppliedMigration[]> {
+  return await sql<AppliedMigration[]>`
+    select m.number, m.checksum
+    from schema_migrations m
+    order by m.number`
+}
+
+/** Throws OperatorError unless `rows`, those of `what`, are this build's migrations, all or the first of them. */
+export function checkApplied(rows: readonly AppliedMigration[], what: string): void {
   if (rows.length > MIGRATIONS.length) {
     throw new OperatorError(
-      `the database is at schema ${rows.length}, newer than this program's ${MIGRATIONS.length}: run the newer program`,
+      `${what} is at schema ${rows.length}, newer than this program's ${MIGRATIONS.length}: run the newer program`,
     )
   }
   for (const [index, row] of rows.entries()) {
     const known = MIGRATIONS[index]
     if (known?.number !== row.number || checksumOf(known.text) !== row.checksum) {
       throw new OperatorError(
-        `schema migration ${row.number} in the database is not the one of this program: it was made by another build`,
+        `schema migration ${row.number} of ${what} is not the one of this program: it was made by another build`,
       )
     }
   }

@@ -1,9 +1,12 @@
 import { AUDIT_TABLES } from '../audit/check.ts'
+import { backupFolderOf, findFailure, listBackups } from '../backup/folder.ts'
+import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { type DerivedTable, findDifferences, rebuildTables } from '../db/derived-tables.ts'
 import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import { refuseUnfinishedRestore } from '../db/restore-mark.ts'
 import { messageOf } from '../errors.ts'
 import { listOrganizations } from '../organizations/queries.ts'
 import { RISK_TABLES } from '../risk/check.ts'
@@ -51,6 +54,7 @@ export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
 /** Checks that the database has this program's schema. */
 export const checkMigrations = (sql: Sql): Promise<Check> =>
   check('migrations', async () => {
+    await refuseUnfinishedRestore(sql)
     const applied = await appliedMigrations(sql)
     const known = MIGRATIONS.length
     if (applied === known) return { status: 'ok', message: `the schema is current (${known})` }
@@ -85,6 +89,34 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
       status: 'fail',
       message: `differ from the sessions: ${wrong.join(', ')}; doctor --repair mends them`,
     }
+  })
+
+/** A backup may take as long as the time between two of them before the newest one counts as too old. */
+const MAX_BACKUP_PERIODS = 2
+
+/** Checks that the backups that `serve` is to make every `everyS` seconds are made. */
+export const checkBackups = (
+  config: Pick<Config, 'backupDir' | 'dataDir'>,
+  everyS: number,
+  now: Date,
+): Promise<Check> =>
+  check('backup', async () => {
+    const folder = backupFolderOf(config)
+    const newest = listBackups(folder).at(-1)
+    const known =
+      newest === undefined
+        ? `there is none in ${folder}`
+        : `the newest one in ${folder} is of ${newest.at.toISOString()}`
+    const failure = findFailure(config.dataDir)
+    if (failure !== undefined) {
+      return { status: 'fail', message: `failed at ${failure.at}: ${failure.error}; ${known}` }
+    }
+    if (newest === undefined) return { status: 'warn', message: known }
+    const ageS = (now.getTime() - newest.at.getTime()) / 1_000
+    if (ageS > MAX_BACKUP_PERIODS * everyS) {
+      return { status: 'fail', message: `${known}, older than ${MAX_BACKUP_PERIODS} times BACKUP_EVERY` }
+    }
+    return { status: 'ok', message: known }
   })
 
 /** Checks that the folder, or the nearest one above it that exists, has free space. */

@@ -37,6 +37,9 @@ test('without settings the defaults hold', () => {
     modelPrices: null,
     retentionDeliveriesDays: 30,
     retentionAuditDays: 0,
+    backupEveryS: null,
+    backupKeep: 14,
+    backupDir: null,
     logLevel: 'info',
   })
 })
@@ -64,6 +67,7 @@ test('values are read as what they are', () => {
     PUBLIC_URL: 'https://a.example/base//',
     SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     DATABASE_URL: 'postgres:///db?host=/run/postgresql',
+    BACKUP_EVERY: '24h',
   })
   expect(config).toMatchObject({
     rateLimits: { cloud_pro: 1, cloud_team: 2, cloud_enterprise: 3 },
@@ -81,7 +85,15 @@ test('values are read as what they are', () => {
     publicUrl: 'https://a.example/base',
     secretKey: new Uint8Array(32).fill(7),
     databaseUrl: 'postgres:///db?host=/run/postgresql',
+    backupEveryS: 86_400,
   })
+  for (const [text, seconds] of [
+    ['1s', 1],
+    ['90m', 5_400],
+    ['366d', 366 * 86_400],
+  ] as const) {
+    expect(loadConfig({ BACKUP_EVERY: text }).backupEveryS).toBe(seconds)
+  }
 })
 
 const WRONG: Record<string, string[]> = {
@@ -118,6 +130,8 @@ const WRONG: Record<string, string[]> = {
   STORE_CONTENT: ['2'],
   RETENTION_DELIVERIES_DAYS: ['0'],
   RETENTION_AUDIT_DAYS: ['-1'],
+  BACKUP_EVERY: ['24', '0h', '-1h', '1w', '367d', 'daily'],
+  BACKUP_KEEP: ['0', 'all'],
   LOG_LEVEL: ['verbose', 'INFO'],
   LOG_FORMAT: ['xml'],
 }
@@ -182,5 +196,6 @@ test('every setting is read', () => {
   expect(SETTINGS.map(({ name }) => name).filter((name) => !(name in WRONG))).toEqual([
     'DATA_DIR',
     'MODEL_PRICES',
+    'BACKUP_DIR',
   ])
 })

@@ -21,6 +21,7 @@ const FOLDERS = [
   'app.ts',
   'http/openapi',
   'doctor',
+  'backup',
   'seed',
   'worker',
   'intake',

@@ -50,11 +50,17 @@ const prefix = `test_${process.pid}_${Date.now().toString(36)}`
  * Creates a database from a migrated template (about 30 ms), on the server of `test/run.ts`, or on one that
  * this process starts at the first call.
  */
-export async function testDatabase(): Promise<TestDatabase> {
+export const testDatabase = (): Promise<TestDatabase> => createDatabase(({ template }) => template)
+
+/** Creates a database without tables. */
+export const emptyDatabase = (): Promise<TestDatabase> => createDatabase(() => 'template0')
+
+async function createDatabase(templateOf: (server: TestServer) => string): Promise<TestDatabase> {
   used ??= useServer()
-  const { admin, url: serverUrl, template, role } = await used
+  const server = await used
+  const { admin, url: serverUrl, role } = server
   const name = `${prefix}_${++count}`
-  await admin`create database ${admin(name)} template ${admin(template)}`
+  await admin`create database ${admin(name)} template ${admin(templateOf(server))}`
   const url = urlOf(serverUrl, name)
   const pool = (max: number) => {
     const owner = connect({ url }, { max, applicationName: 'test' })

@@ -1,6 +1,7 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { decompressZstd } from '../../decompress-zstd.ts'
 import { OperatorError } from '../../errors.ts'
 import { type Line, splitLines } from '../../split-lines.ts'
 
@@ -69,17 +70,4 @@ const startsWith = (head: Buffer, bytes: readonly number[]): boolean =>
 async function* prepend(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield head
   yield* rest
-}
-
-/** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` accepts a truncated file as a complete one. */
-async function* decompressZstd(compressed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    async pull(controller) {
-      const { done, value } = await compressed.next()
-      if (done) controller.close()
-      else controller.enqueue(new Uint8Array(value))
-    },
-  })
-  for await (const chunk of source.pipeThrough(new DecompressionStream('zstd')))
-    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
 }

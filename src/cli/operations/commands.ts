@@ -3,8 +3,9 @@ import { VERSION } from '../../version.ts'
 import type { Actions } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
-/** `migrate`, `doctor`, `health` and `version`. */
+/** `backup`, `restore`, `migrate`, `doctor`, `health` and `version`. */
 export function addOperations(program: Command, action: Actions): void {
+  addBackup(program, action)
   program
     .command('migrate')
     .description('bring the database to the schema of this program (serve and all commands do it too)')
@@ -42,4 +43,52 @@ export function addOperations(program: Command, action: Actions): void {
     .action(async function (this: Command) {
       await printResult(this.optsWithGlobals<{ json?: true }>().json === true, { version: VERSION }, VERSION)
     })
+}
+
+function addBackup(program: Command, action: Actions): void {
+  const backup = program
+    .command('backup <file>')
+    .usage('[options] <file> | verify <file>')
+    .description('write everything into one file, also while serve runs')
+    .option(
+      '--with-secret-key',
+      'have the key of webhook secrets inside; the file is then as secret as the key',
+    )
+    .addHelpText(
+      'after',
+      `
+The file has the state of one instant, and its name only when it is complete; an older file of that name is replaced.
+
+Examples:
+  cloud-analytics backup /backups/monday.zst
+  cloud-analytics backup verify /backups/monday.zst`,
+    )
+    .action(
+      action(async (context, { withSecretKey }: { withSecretKey?: true }, [file]) => {
+        const { backup } = await import('./backup.ts')
+        await backup(context, file, withSecretKey === true)
+      }),
+    )
+  backup
+    .command('verify <file>')
+    .description('restore a backup into a scratch database and check that as doctor does')
+    .action(
+      action(async (context, _options, [file]) => {
+        const { verify } = await import('./restore.ts')
+        await verify(context, file)
+      }),
+    )
+  program
+    .command('restore <file>')
+    .description('take a backup into an empty database, or a data directory without one')
+    .addHelpText(
+      'after',
+      '\nExample:\n  cloud-analytics restore /backups/monday.zst --data-dir /var/lib/cloud-analytics',
+    )
+    .action(
+      action(async (context, _options, [file]) => {
+        const { restore } = await import('./restore.ts')
+        await restore(context, file)
+      }),
+    )
 }

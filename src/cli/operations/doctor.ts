@@ -3,6 +3,7 @@ import { placeOf } from '../../db/connect-check.ts'
 import {
   type Check,
   check,
+  checkBackups,
   checkDatabase,
   checkDisk,
   checkMigrations,
@@ -21,6 +22,8 @@ export async function doctor(context: Context, rebuild: boolean): Promise<void> 
     ...(await databaseChecks(context, rebuild)),
     await checkWorker(context),
   ]
+  const { backupEveryS } = config
+  if (backupEveryS !== null) checks.push(await checkBackups(config, backupEveryS, new Date()))
   // the disk of another server's database cannot be checked
   if (config.databaseUrl === null) checks.push(await checkDisk(config.dataDir))
   const failed = checks.filter(({ status }) => status === 'fail')

@@ -71,10 +71,11 @@ export async function demo(context: Context): Promise<void> {
       }
     }
     await serveUntilSignal(scratch, open, async ({ url }) => {
-      if (filled === undefined) return
+      if (filled === undefined) return undefined
       const { key, endpoint, welcome } = filled
       await printResult(context.json, { url, key, org: ORG }, greeting(url, key, endpoint))
       await welcome()
+      return undefined
     })
   } finally {
     await webhooks.stop()

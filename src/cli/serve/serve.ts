@@ -6,6 +6,7 @@ import { listOrganizations } from '../../organizations/queries.ts'
 import { VERSION } from '../../version.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
+import { startBackups } from './backups.ts'
 import { gettingStarted } from './getting-started.ts'
 import { serveUntilSignal } from './server.ts'
 
@@ -28,6 +29,7 @@ export async function serve(context: Context): Promise<void> {
         ...(organizations.length === 0 ? [gettingStarted(context, url)] : []),
       ]
       await printResult(json, { url, pid: process.pid }, lines.join('\n'))
+      return config.backupEveryS === null ? undefined : startBackups(context, config.backupEveryS)
     },
   )
 }

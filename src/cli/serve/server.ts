@@ -140,22 +140,27 @@ async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boole
   throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
 }
 
-/** Serves until a signal; throws when the server fails. `announce` is called when the server listens. */
+/**
+ * Serves until a signal; throws when the server fails. `announce` is called when the server listens; what it returns is
+ * stopped before the server.
+ */
 export async function serveUntilSignal(
   context: Context,
   open: () => Promise<OpenDatabase>,
-  announce: (server: RunningServer) => Promise<void>,
+  announce: (server: RunningServer) => Promise<{ stop(): Promise<void> } | undefined>,
 ): Promise<void> {
   // set up before the start: a signal during the start must also stop PostgreSQL
   const signal = untilSignal()
   const server = await startServer(context, open)
+  let beside: { stop(): Promise<void> } | undefined
   try {
-    await announce(server)
+    beside = await announce(server)
     // frees 90 MB after a first start, which unpacks PostgreSQL
     setTimeout(() => Bun.gc(true), GC_DELAY_MS).unref()
     const received = await Promise.race([signal, server.failed])
     context.log.info('stopping', { signal: received })
   } finally {
+    await beside?.stop()
     await server.stop()
   }
 }

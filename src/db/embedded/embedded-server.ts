@@ -58,9 +58,7 @@ export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedd
   const { role = 'serve', log } = options
   const assets = findAssets()
   try {
-    mkdirSync(dirname(options.dataDir), { recursive: true })
-    if (!existsSync(options.dataDir)) mkdirSync(options.dataDir, { mode: 0o700 })
-    const dataDir = realpathSync(options.dataDir)
+    const dataDir = makeDataDir(options.dataDir)
     const lock = acquireInstanceLock(dataDir)
     if (lock === undefined) return undefined
     try {
@@ -74,14 +72,11 @@ export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedd
   }
 }
 
-/** Whether the folder has a database, of any version of PostgreSQL, or another process is making one in it. */
-export function holdsDatabase(dataDir: string): boolean {
-  if (!existsSync(dataDir)) return false
-  try {
-    return readHolder(dataDir) !== undefined || majorsIn(dataDir).length > 0
-  } catch (error) {
-    throw explain(error, dataDir)
-  }
+/** Creates the folder when it is missing; returns its real path. */
+export function makeDataDir(path: string): string {
+  mkdirSync(dirname(path), { recursive: true })
+  if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
+  return realpathSync(path)
 }
 
 /** The error for a data directory that another process uses. */
@@ -108,10 +103,11 @@ async function startLocked(
   const { dataDir, log, role, durable } = options
   const previous = readHolder(dataDir)
   lock.announce({ pid: process.pid, role })
+  const cluster = clusterFolder(dataDir, assets)
   removeLeftovers(dataDir)
+  settleRestore(dataDir, cluster)
   if (previous?.socketDir?.startsWith(FALLBACK_SOCKET_PREFIX))
     rmSync(previous.socketDir, { recursive: true, force: true })
-  const cluster = clusterFolder(dataDir, assets)
   refuseOtherMajor(dataDir, cluster, assets)
   const user = chooseSystemUser(cluster)
   const reachable = user === undefined || makeReachable(dataDir, user)
@@ -175,7 +171,18 @@ function sharedHome(dataDir: string): string {
   }
 }
 
-const clusterFolder = (dataDir: string, assets: Assets) => join(dataDir, `data-${assets.manifest.major}`)
+/** The cluster of this program's PostgreSQL. */
+export const clusterFolder = (dataDir: string, assets: Assets) =>
+  join(dataDir, `data-${assets.manifest.major}`)
+
+/** Whether there is a database in `dataDir`, of any major version. Throws OperatorError when it cannot be read. */
+export function holdsDatabase(dataDir: string): boolean {
+  try {
+    return existsSync(dataDir) && majorsIn(dataDir).length > 0
+  } catch (error) {
+    throw explain(error, dataDir)
+  }
+}
 
 /** The major versions of PostgreSQL whose databases the folder has. */
 const majorsIn = (dataDir: string): string[] =>
@@ -187,10 +194,29 @@ function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets
   const [other] = majorsIn(dataDir)
   if (other === undefined) return
   throw new OperatorError(
-    `${dataDir} holds a database of PostgreSQL ${other}, and this program carries ${manifest.major}: ` +
-      'with the program that made it write each organization to a file (`cloud-analytics export --org SLUG > FILE`), and ' +
-      '`import` the files here into another DATA_DIR',
+    `${dataDir} holds a database of PostgreSQL ${other}, and this program carries ${manifest.major}. Two commands move the data: ` +
+      `with the program that made it \`cloud-analytics backup FILE --data-dir ${shown(dataDir)}\`, then with this one ` +
+      `\`cloud-analytics restore FILE --data-dir ${shown(dataDir)}\``,
   )
+}
+
+/** Where a restore makes its cluster (see `createFilledDatabase`), which is then renamed. */
+export const RESTORE_FOLDER = 'unfinished-restore'
+
+/** A path as the shell takes it. */
+const shown = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+/** A cluster in its place means that the restore was finished; without one nobody may start with an empty one. */
+function settleRestore(dataDir: string, cluster: string): void {
+  const folder = join(dataDir, RESTORE_FOLDER)
+  if (!existsSync(folder)) return
+  if (!existsSync(cluster)) {
+    throw new OperatorError(
+      `a restore into ${dataDir} was interrupted: run \`cloud-analytics restore FILE\` again, or remove ${folder} to start with an empty database`,
+    )
+  }
+  rmSync(folder, { recursive: true })
 }
 
 function makeSocketFolder(dataDir: string, reachable: boolean): string {
@@ -202,7 +228,8 @@ function makeSocketFolder(dataDir: string, reachable: boolean): string {
   return folder
 }
 
-function explain(error: unknown, dataDir: string): unknown {
+/** The error for the operator when the data directory cannot be written or its disk is full. */
+export function explain(error: unknown, dataDir: string): unknown {
   const code = codeOf(error) ?? ''
   if (/^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_PERM)/.test(code)) {
     return new OperatorError(

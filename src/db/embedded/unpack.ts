@@ -92,7 +92,8 @@ async function syncTree(folder: string): Promise<void> {
   }
 }
 
-async function syncPath(path: string): Promise<void> {
+/** Flushes a file, or the names in a folder, to disk. */
+export async function syncPath(path: string): Promise<void> {
   const handle = await open(path)
   try {
     await handle.sync()

@@ -35,7 +35,7 @@ export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' |
   try {
     const known = readKey(file)
     if (known !== undefined) return known
-    makeKey(file)
+    makeKey(file, randomBytes(KEY_BYTES))
     const made = readKey(file)
     if (made === undefined) throw new OperatorError(`${file} was removed while it was made`)
     return made
@@ -45,6 +45,24 @@ export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' |
     throw new OperatorError(
       `the key that encrypts webhook secrets cannot be read or made in ${file} (${code}): set SECRET_KEY to 32 bytes in base64 (openssl rand -base64 32)`,
     )
+  }
+}
+
+/** The 32 bytes of the setting or of `secret.key`; undefined when there is neither. Throws as `loadSecretKey` does. */
+export function findSecretKey({
+  secretKey,
+  dataDir,
+}: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array | undefined {
+  return secretKey ?? readKey(join(dataDir, FILE))
+}
+
+/** Writes `secret.key` into the data directory, which has none. Throws OperatorError when it has another one. */
+export function saveSecretKey(dataDir: string, key: Uint8Array): void {
+  const file = join(dataDir, FILE)
+  makeKey(file, key)
+  const saved = readKey(file)
+  if (saved === undefined || !Buffer.from(saved).equals(key)) {
+    throw new OperatorError(`${file} is another key: move it away first`)
   }
 }
 
@@ -81,10 +99,10 @@ function removeAccessOfOthers(file: string, descriptor: number): void {
 }
 
 /** Writes a draft and links it to its name, so that no process reads a part. The first process wins. */
-function makeKey(file: string): void {
+function makeKey(file: string, key: Uint8Array): void {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`
+  const text = `${Buffer.from(key).toString('base64')}\n`
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`
   try {
     writeFileSync(draft, text, { flag: 'wx', mode: OWNER_ONLY, flush: true })

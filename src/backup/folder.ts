@@ -1,0 +1,88 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { codeOf } from '../errors.ts'
+
+// The backups that `serve` makes: files of one folder, with their times as names.
+
+const NAME = /^cloud-analytics-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.zst$/
+
+/** `cloud-analytics-20260131T235959Z.zst` */
+const nameOf = (at: Date): string =>
+  `cloud-analytics-${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.zst`
+
+export interface ScheduledBackup {
+  path: string
+  at: Date
+}
+
+/** The folder of the settings. */
+export const backupFolderOf = ({ backupDir, dataDir }: Pick<Config, 'backupDir' | 'dataDir'>): string =>
+  backupDir ?? join(dataDir, 'backups')
+
+/** The path of the backup that begins at `at`, in a folder that is created when it is missing. */
+export function newBackupPath(folder: string, at: Date): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return join(folder, nameOf(at))
+}
+
+/** The complete backups in the folder, oldest first; [] when there is no such folder. */
+export function listBackups(folder: string): ScheduledBackup[] {
+  return namesIn(folder)
+    .sort()
+    .flatMap((name) => {
+      const [, year, month, day, hour, minute, second] = NAME.exec(name) ?? []
+      if (year === undefined) return []
+      return {
+        path: join(folder, name),
+        at: new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`),
+      }
+    })
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error) ?? '')) return []
+    throw error
+  }
+}
+
+/** Removes the oldest backups, so that `keep` are left. Returns the paths removed. */
+export function removeOldBackups(folder: string, keep: number): string[] {
+  const removed = listBackups(folder)
+    .slice(0, -keep)
+    .map(({ path }) => path)
+  for (const path of removed) rmSync(path, { force: true })
+  return removed
+}
+
+/** A backup that could not be made. */
+export interface FailedBackup {
+  /** RFC 3339. */
+  at: string
+  error: string
+}
+
+// in the data directory: the folder of backups may be what cannot be written
+const failureFile = (dataDir: string): string => join(dataDir, 'backup-failed.json')
+
+/** Notes a failure for `doctor`, or with undefined that there is none any more. */
+export function noteFailure(dataDir: string, failure: FailedBackup | undefined): void {
+  if (failure === undefined) {
+    rmSync(failureFile(dataDir), { force: true })
+    return
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  writeFileSync(failureFile(dataDir), JSON.stringify(failure), { mode: 0o600 })
+}
+
+/** The failure since the last success; undefined when there is none. */
+export function findFailure(dataDir: string): FailedBackup | undefined {
+  try {
+    return JSON.parse(readFileSync(failureFile(dataDir), 'utf8')) satisfies FailedBackup
+  } catch {
+    return undefined
+  }
+}

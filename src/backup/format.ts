@@ -1,0 +1,123 @@
+import type { AppliedMigration } from '../db/migrate.ts'
+import { OperatorError } from '../errors.ts'
+
+// A backup is one file of zstd frames. Unpacked it is a script that psql runs on a database with the same schema:
+//
+//   -- cloud-analytics backup {"format":1,…}           the header
+//   copy "api_keys" ("id", …) from stdin;              for each table a block: this line,
+//   key_1	org_1	…                                      its rows in the text form of COPY,
+//   \.                                                 and this one
+//   -- tables [{"name":"api_keys","rows":1,…}]         the sums, which are known last
+//
+// The last 40 bytes are a frame that zstd skips, with the SHA-256 of all bytes before it: a changed or missing byte
+// anywhere is found.
+
+const FORMAT = 1
+const HEADER_PREFIX = '-- cloud-analytics backup '
+const SUMS_PREFIX = '-- tables '
+
+/** The line after a table's rows. In a row a backslash is escaped, so no row is like it. */
+export const END_OF_ROWS = '\\.\n'
+
+/** What has to be known before the rows. */
+export interface Header {
+  format: typeof FORMAT
+  /** RFC 3339, of the snapshot. */
+  created_at: string
+  /** The version of the program that made it. */
+  program: string
+  /** The version of the PostgreSQL that it was made from. */
+  postgres: string
+  /** The schema: all migrations of that database, in order. */
+  migrations: readonly AppliedMigration[]
+  /** The key that encrypts webhook secrets, in base64; null: not inside. */
+  secret_key: string | null
+}
+
+/** Size and content of a table: `bytes` and `sha256` are of its rows as text. */
+export interface TableSum {
+  name: string
+  rows: number
+  bytes: number
+  sha256: string
+}
+
+export const headerLine = (header: Omit<Header, 'format'>): string =>
+  `${HEADER_PREFIX}${JSON.stringify({ format: FORMAT, ...header })}\n`
+
+/** Throws OperatorError when the line is not a header of this format. */
+export function parseHeader(line: string): Header {
+  const header = parseAfter<{ format: number }>(HEADER_PREFIX, line)
+  if (header === undefined) throw new OperatorError('it is not a backup of this program')
+  if (header.format !== FORMAT) {
+    throw new OperatorError(
+      `it is a backup of format ${header.format}, and this program reads format ${FORMAT}: use the newer program`,
+    )
+  }
+  return header as Header
+}
+
+export const sumsLine = (tables: readonly TableSum[]): string => `${SUMS_PREFIX}${JSON.stringify(tables)}\n`
+
+/** Undefined when the line has no sums. */
+export const parseSums = (line: string): readonly TableSum[] | undefined =>
+  parseAfter<readonly TableSum[]>(SUMS_PREFIX, line)
+
+function parseAfter<Value>(prefix: string, line: string): Value | undefined {
+  if (!line.startsWith(prefix)) return undefined
+  try {
+    return JSON.parse(line.slice(prefix.length)) satisfies Value
+  } catch {
+    return undefined
+  }
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/** The line before a table's rows. */
+export const tableLine = (name: string, columns: readonly string[]): string =>
+  `copy ${quoted(name)} (${columns.map(quoted).join(', ')}) from stdin;\n`
+
+const TABLE_LINE = /^copy "([^"]+)" \("([^"]+(?:", "[^"]+)*)"\) from stdin;\n$/
+
+/** Undefined when the line begins no table. Names with a quote, which no table of ours has, are not read. */
+export function parseTableLine(line: string): { name: string; columns: readonly string[] } | undefined {
+  const [, name, columns] = TABLE_LINE.exec(line) ?? []
+  return name === undefined || columns === undefined ? undefined : { name, columns: columns.split('", "') }
+}
+
+const SKIPPED_FRAME = 0x184d2a5c
+const DIGEST_BYTES = 32
+const FRAME_HEADER_BYTES = 8
+export const TRAILER_BYTES = FRAME_HEADER_BYTES + DIGEST_BYTES
+
+/** The last bytes of a file whose other bytes have the SHA-256 `digest`. */
+export function trailerOf(digest: Uint8Array): Buffer {
+  const trailer = Buffer.alloc(TRAILER_BYTES)
+  trailer.writeUInt32LE(SKIPPED_FRAME, 0)
+  trailer.writeUInt32LE(DIGEST_BYTES, 4)
+  trailer.set(digest, FRAME_HEADER_BYTES)
+  return trailer
+}
+
+/** Counts rows, bytes and SHA-256 of a table's text. */
+export function createTableSum(name: string) {
+  const hasher = new Bun.CryptoHasher('sha256')
+  let rows = 0
+  let bytes = 0
+  return {
+    add(chunk: Buffer): void {
+      hasher.update(chunk)
+      bytes += chunk.length
+      // in a row a line feed is escaped
+      for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, end + 1)) rows += 1
+    },
+    result: (): TableSum => ({ name, rows, bytes, sha256: hasher.digest('hex') }),
+  }
+}
+
+/** Says how two sums of one table differ; undefined when they are the same. */
+export function differenceOf(table: TableSum, expected: TableSum): string | undefined {
+  if (table.rows !== expected.rows) return `${table.name} has ${table.rows} rows instead of ${expected.rows}`
+  return table.sha256 === expected.sha256 ? undefined : `rows of ${table.name} have other content`
+}

@@ -1,0 +1,60 @@
+import { setPriority } from 'node:os'
+import { writeBackup } from '../../backup/snapshot.ts'
+import { openDatabase } from '../../database.ts'
+import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
+import { OperatorError } from '../../errors.ts'
+import { VERSION } from '../../version.ts'
+import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
+import type { Context } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { startProgress } from '../command/progress.ts'
+
+/** Below a server on the same machine, whose requests must not wait. */
+const NICENESS = 10
+
+/** `backup`: all organizations into one file, also beside a server. */
+export async function backup(
+  { config, log, json }: Context,
+  file: string,
+  withSecretKey: boolean,
+): Promise<void> {
+  if (config.databaseUrl === null && !holdsDatabase(config.dataDir)) {
+    throw new OperatorError(`there is nothing to back up: ${config.dataDir} holds no database (--data-dir)`)
+  }
+  const secretKey = withSecretKey ? findSecretKey(config) : undefined
+  if (withSecretKey && secretKey === undefined) {
+    throw new OperatorError(
+      `--with-secret-key: there is neither SECRET_KEY nor a secret.key in ${config.dataDir}`,
+    )
+  }
+  setPriority(NICENESS)
+  const startedMs = performance.now()
+  const database = await openDatabase(config, 'command', log)
+  try {
+    const progress = await startProgress('backing up', 1)
+    const made = await writeBackup(database.sql, {
+      file,
+      secretKey: secretKey ?? null,
+      onProgress: (done, total, table) => progress.set(total === 0 ? 1 : done / total, table),
+    }).finally(() => progress.stop())
+    const seconds = secondsSince(startedMs)
+    const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
+    if (!withSecretKey) {
+      printMessage(
+        'secret.key is not inside: keep it elsewhere, without it webhook secrets cannot be opened (--with-secret-key)',
+      )
+    }
+    await printResult(
+      json,
+      { file, program: VERSION, ...made, rows, secret_key: withSecretKey, seconds },
+      `${file}: ${rows} rows of ${made.tables.length} tables, ${made.bytes} bytes, ` +
+        `${withSecretKey ? 'with secret.key: keep the file secret' : 'without secret.key'}, in ${seconds} s`,
+    )
+  } finally {
+    await database.close()
+  }
+}
+
+/** Seconds, to a tenth. */
+export const secondsSince = (startedMs: number): number =>
+  Math.round((performance.now() - startedMs) / 100) / 10

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type OpenBackup, openBackup, sizeOf } from '../../backup/file-reader.ts'
+import { findSecretKeyDigest } from '../../backup/queries.ts'
+import { checkSchema, restoreBackup } from '../../backup/restore.ts'
+import { openDatabase } from '../../database.ts'
+import { connect, type Sql } from '../../db/client.ts'
+import { startEmbedded } from '../../db/embedded/embedded-server.ts'
+import { createFilledDatabase } from '../../db/embedded/filled-database.ts'
+import { type Check, check, checkDatabase, checkMigrations, checkRollups } from '../../doctor/checks.ts'
+import { OperatorError } from '../../errors.ts'
+import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
+import { findSecretKey, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
+import type { Context } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { startProgress } from '../command/progress.ts'
+import { secondsSince } from './backup.ts'
+
+/** `restore`: a backup into an empty database or a data directory without one. */
+export async function restore(context: Context, file: string): Promise<void> {
+  const { config, log, json } = context
+  const startedMs = performance.now()
+  const restored = await withBackup(file, 'restoring', async (backup) => {
+    const key = chooseKey(context, backup)
+    const fill = async (sql: Sql) => {
+      const applied = await restoreBackup(sql, backup, log)
+      if (key.save) saveSecretKey(config.dataDir, key.bytes)
+      return { ...summaryOf(backup), applied, opens_secrets: await opensSecrets(sql, key.bytes) }
+    }
+    if (config.databaseUrl === null) {
+      return await createFilledDatabase({ dataDir: config.dataDir, log }, (target) => usePool(target, fill))
+    }
+    const database = await openDatabase(config, 'command', log)
+    return await fill(database.sql).finally(() => database.close())
+  })
+  const { opens_secrets, ...summary } = restored
+  if (opens_secrets === false) {
+    printMessage(
+      `the webhook secrets cannot be opened: put the secret.key of the server that was backed up into ${config.dataDir}, or set ` +
+        'SECRET_KEY to it; serve refuses to start before',
+    )
+  }
+  const seconds = secondsSince(startedMs)
+  await printResult(
+    json,
+    { file, ...summary, seconds },
+    `${file} of ${summary.created_at}: ${summary.rows} rows of ${summary.tables} tables restored and compared, in ${seconds} s`,
+  )
+}
+
+/** `backup verify`: restores into a scratch database, checks that as `doctor` does, and removes it. */
+export async function verify({ log, json }: Context, file: string): Promise<void> {
+  const startedMs = performance.now()
+  const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-verify-'))
+  try {
+    const result = await withBackup(file, 'verifying', async (backup) => {
+      const embedded = await startEmbedded({ dataDir: folder, log, role: 'command', durable: false })
+      return await usePool(embedded.target, async (sql) => {
+        await restoreBackup(sql, backup, log)
+        const checks = [
+          await checkDatabase(sql, 'scratch'),
+          await checkMigrations(sql),
+          await checkRollups(sql, false),
+          await checkKey(sql, backup),
+        ]
+        return { ...summaryOf(backup), checks }
+      }).finally(() => embedded.stop())
+    })
+    const failed = result.checks.filter(({ status }) => status === 'fail')
+    const lines = result.checks.map(
+      ({ name, status, message }) => `${status.padEnd(4)}  ${name.padEnd(10)}  ${message}`,
+    )
+    const seconds = secondsSince(startedMs)
+    lines.push(
+      `${file} of ${result.created_at}: ${result.rows} rows of ${result.tables} tables restored and compared, in ${seconds} s`,
+    )
+    await printResult(json, { ok: failed.length === 0, file, ...result, seconds }, lines.join('\n'))
+    if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Opens the backup and shows the progress of `use`, which reads it. */
+async function withBackup<Result>(
+  file: string,
+  label: string,
+  use: (backup: OpenBackup) => Promise<Result>,
+): Promise<Result> {
+  const progress = await startProgress(label, sizeOf(file))
+  try {
+    let read = 0
+    const backup = await openBackup(file, (count) => {
+      read += count
+      progress.set(read, `${Math.floor(read / 2 ** 20)} MiB`)
+    })
+    checkSchema(backup)
+    return await use(backup)
+  } finally {
+    progress.stop()
+  }
+}
+
+async function usePool<Result>(
+  target: Parameters<typeof connect>[0],
+  use: (sql: Sql) => Promise<Result>,
+): Promise<Result> {
+  const sql = connect(target, { max: 1, applicationName: 'cloud-analytics restore', statementTimeoutMs: 0 })
+  return await use(sql).finally(() => sql.end({ timeout: 5 }))
+}
+
+const summaryOf = ({ header, sums }: OpenBackup) => ({
+  created_at: header.created_at,
+  program: header.program,
+  postgres: header.postgres,
+  schema: header.migrations.length,
+  tables: sums().length,
+  rows: sums().reduce((sum, table) => sum + table.rows, 0),
+  secret_key: header.secret_key !== null,
+})
+
+const keyOf = ({ header: { secret_key } }: OpenBackup): Uint8Array | undefined =>
+  secret_key === null ? undefined : new Uint8Array(Buffer.from(secret_key, 'base64'))
+
+/** The key that the restored database will be used with: the one here, else the backup's, which is then saved. */
+function chooseKey(
+  { config }: Context,
+  backup: OpenBackup,
+): { bytes: Uint8Array; save: boolean } | { bytes: Uint8Array | undefined; save: false } {
+  const here = findSecretKey(config)
+  const inside = keyOf(backup)
+  if (here === undefined)
+    return inside === undefined ? { bytes: inside, save: false } : { bytes: inside, save: true }
+  if (inside !== undefined && !Buffer.from(here).equals(inside)) {
+    throw new OperatorError(
+      `${config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'} is another key than the one in the backup: ` +
+        'move it away, and the one in the backup is used',
+    )
+  }
+  return { bytes: here, save: false }
+}
+
+/** Whether the key opens the webhook secrets; undefined when there are none. */
+async function opensSecrets(sql: Sql, key: Uint8Array | undefined): Promise<boolean | undefined> {
+  const digest = await findSecretKeyDigest(sql)
+  if (digest === undefined) return undefined
+  return key !== undefined && Buffer.from(createSecretBox(key).digest).equals(digest)
+}
+
+const checkKey = (sql: Sql, backup: OpenBackup): Promise<Check> =>
+  check('secret.key', async () => {
+    const key = keyOf(backup)
+    const opens = await opensSecrets(sql, key)
+    if (opens === undefined) return { status: 'ok', message: 'not needed: there are no webhook secrets' }
+    if (opens) return { status: 'ok', message: 'inside, and opens the webhook secrets' }
+    return key === undefined
+      ? { status: 'warn', message: 'not inside: without it the webhook secrets cannot be opened' }
+      : { status: 'fail', message: 'the one inside does not open the webhook secrets' }
+  })

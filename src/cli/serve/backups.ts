@@ -1,0 +1,114 @@
+import { removePartials } from '../../backup/file-writer.ts'
+import {
+  backupFolderOf,
+  listBackups,
+  newBackupPath,
+  noteFailure,
+  removeOldBackups,
+} from '../../backup/folder.ts'
+import { type Config, SETTINGS } from '../../config.ts'
+import { messageOf } from '../../errors.ts'
+import type { Context } from '../command/context.ts'
+
+/** After a backup that failed, unless the next one is due before. */
+const RETRY_MS = 10 * 60_000
+/** A timer of Node takes 24 days at most. */
+const MAX_WAIT_MS = 86_400_000
+
+type BackupContext = Pick<Context, 'env' | 'log'> & {
+  config: Pick<Config, 'backupDir' | 'backupKeep' | 'dataDir' | 'databaseUrl' | 'logLevel' | 'logFormat'>
+}
+
+/**
+ * Makes a backup every `everyS` seconds after the newest one in the folder, also across restarts, and removes the
+ * oldest ones. Each is made by a process of its own, whose work does not delay requests. A failure is logged and noted
+ * for `doctor`.
+ */
+export function startBackups(context: BackupContext, everyS: number): { stop(): Promise<void> } {
+  const { config, log } = context
+  const folder = backupFolderOf(config)
+  const everyMs = everyS * 1_000
+  const stopped = Promise.withResolvers<void>()
+  let child: Bun.Subprocess | undefined
+  let isStopping = false
+
+  const wait = async (untilMs: number) => {
+    while (!isStopping && Date.now() < untilMs) {
+      const timer = Promise.withResolvers<void>()
+      const timeout = setTimeout(timer.resolve, Math.min(untilMs - Date.now(), MAX_WAIT_MS))
+      await Promise.race([timer.promise, stopped.promise])
+      clearTimeout(timeout)
+    }
+  }
+  const makeOne = async (): Promise<void> => {
+    const path = newBackupPath(folder, new Date())
+    const started = spawnBackup(context, path)
+    child = started
+    const [stdout, stderr, code] = await Promise.all([
+      started.stdout.text(),
+      started.stderr.text(),
+      started.exited,
+    ])
+    if (isStopping) return removePartials(folder)
+    if (code !== 0) throw new Error(lastLine(stderr) ?? `the backup ended with ${started.signalCode ?? code}`)
+    const { bytes, rows, seconds }: Record<string, unknown> = JSON.parse(stdout)
+    const removed = removeOldBackups(folder, config.backupKeep)
+    noteFailure(config.dataDir, undefined)
+    log.info('backup made', { file: path, bytes, rows, seconds, removed: removed.length })
+  }
+  const loop = async () => {
+    let retryAtMs = 0
+    while (!isStopping) {
+      try {
+        await wait(Math.max(retryAtMs, (listBackups(folder).at(-1)?.at.getTime() ?? 0) + everyMs))
+        if (!isStopping) await makeOne()
+        retryAtMs = 0
+      } catch (error) {
+        retryAtMs = Date.now() + Math.min(everyMs, RETRY_MS)
+        report(error)
+      }
+    }
+  }
+  const report = (error: unknown) => {
+    log.error('the backup failed', { folder, error: messageOf(error) })
+    try {
+      noteFailure(config.dataDir, { at: new Date().toISOString(), error: messageOf(error) })
+    } catch (noteError) {
+      log.error('the failure cannot be noted for doctor', { error: messageOf(noteError) })
+    }
+  }
+  const ended = loop()
+  return {
+    async stop() {
+      isStopping = true
+      stopped.resolve()
+      child?.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** Runs `backup` with the settings that say where the data is, in variables: arguments show in the process list. */
+function spawnBackup({ env, config }: BackupContext, path: string) {
+  const source = Bun.isStandaloneExecutable ? [] : [Bun.main]
+  const isSetting = (name: string) => SETTINGS.some((setting) => setting.name === name)
+  const others = Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting(name)))
+  return Bun.spawn([process.execPath, ...source, 'backup', path, '--json'], {
+    env: {
+      ...others,
+      DATA_DIR: config.dataDir,
+      DATABASE_URL: config.databaseUrl ?? '',
+      LOG_LEVEL: config.logLevel,
+      LOG_FORMAT: config.logFormat,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** The error that a command prints last, without `error: `. */
+const lastLine = (text: string): string | undefined =>
+  text
+    .trim()
+    .split('\n')
+    .at(-1)
+    ?.replace(/^error: /, '') || undefined
