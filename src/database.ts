@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ConnectTarget, Sql } from './db/client.ts'
 import { checkServer } from './db/connect-check.ts'
 import { waitForOtherCommands } from './db/embedded/attached-commands.ts'
@@ -6,6 +8,7 @@ import {
   type Embedded,
   holdsDatabase,
   inUse,
+  RESTORE_FOLDER,
   tryStartEmbedded,
 } from './db/embedded/embedded-server.ts'
 import { type Role, readHolder } from './db/embedded/instance-lock.ts'
@@ -54,8 +57,7 @@ export async function openDatabase(
   log: Log,
   { create = true }: { create?: boolean } = {},
 ): Promise<OpenDatabase> {
-  // a server that is making one publishes itself before
-  const isKnown = create || config.databaseUrl !== null || readHolder(config.dataDir) !== undefined
+  const isKnown = create || config.databaseUrl !== null || isBeingMade(config.dataDir)
   if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
   const { target, embedded } = await findOrStart(config, role, log)
   const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
@@ -81,6 +83,10 @@ export async function openDatabase(
   }
   return { sql, pool, target, close, ...(embedded === undefined ? {} : { embedded }) }
 }
+
+/** Whether a server or a restore makes a database in the folder, or has begun to. */
+const isBeingMade = (dataDir: string): boolean =>
+  readHolder(dataDir) !== undefined || existsSync(join(dataDir, RESTORE_FOLDER))
 
 const noDatabase = (dataDir: string) =>
   new OperatorError(

@@ -12,7 +12,7 @@ import { checkMigrations, checkRollups } from '../../src/doctor/checks.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { allResponses, editBackup, fillOrganization, restoreFile } from '../support/backups.ts'
 import { scratchFolder } from '../support/cli.ts'
-import { namesOf } from '../support/isolation-records.ts'
+import { namesOf } from '../support/isolation/records.ts'
 import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Backups of one database, restored into others.
@@ -28,7 +28,7 @@ let acme: Tenant
 beforeAll(async () => {
   source = await testDatabase()
   opened.push(source)
-  acme = await tenant(source.sql, { scopes: ['read', 'write', 'webhooks'] })
+  acme = await tenant(source.sql, { scopes: ['read', 'write', 'webhooks', 'audit:write'] })
   await fillOrganization(source.sql, acme, NAMES)
   const other = await tenant(source.sql, { plan: 'cloud_team' })
   await fillOrganization(source.sql, other, namesOf('tttt', { day: '2025-11-12' }))

@@ -186,7 +186,7 @@ describe('restore refuses', () => {
       expect.stringMatching(/is in use by another running instance|holds a database/),
     ])
     const stopped = { ...env, DATA_DIR: at('stopped') }
-    await runJson(['org', 'list'], stopped)
+    await runJson(['migrate'], stopped)
     expect((await run(['restore', file], stopped)).stderr).toContain('holds a database')
   })
 

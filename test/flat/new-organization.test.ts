@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import type { Sql } from '../../src/db/client.ts'
 import { type Tenant, tenant, testApp } from '../support/api.ts'
 import { explainedPool } from '../support/explained.ts'
-import { namesOf, storeWebhook } from '../support/isolation-records.ts'
-import { pathsOf, routesOf } from '../support/isolation-routes.ts'
+import { namesOf, storeWebhook } from '../support/isolation/records.ts'
+import { pathsOf, routesOf } from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Statements on an organization that came after the last ANALYZE, of which PostgreSQL's statistics know nothing: none

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { namesOf, recordsOf, storeWebhook } from '../support/isolation-records.ts'
+import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Requests made from the API document: its paths under both addresses with valid, wrong and hostile parameters, headers

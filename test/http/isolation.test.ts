@@ -4,7 +4,7 @@ import { updateBadges } from '../../src/badges/queries.ts'
 import { badgeChange } from '../../src/badges/settings.ts'
 import { RECORD_SCHEMAS } from '../../src/records/records.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation-records.ts'
+import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
   BADGE_PARAMETERS,
   BADGES,
@@ -16,7 +16,7 @@ import {
   ROUTES,
   routesOf,
   SHARED_PATHS,
-} from '../support/isolation-routes.ts'
+} from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Nothing that an organization holds shows in what another one is answered, and a value of another organization is

@@ -5,7 +5,7 @@ import { connect } from '../../src/db/client.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { namesOf, storeWebhook } from '../support/isolation-records.ts'
+import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // The document against the app: what it says exists, and whatever the app answers is in it.

@@ -4,8 +4,8 @@ import { TRAILER_BYTES, trailerOf } from '../../src/backup/format.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
 import type { Sql } from '../../src/db/client.ts'
 import { client, type Tenant, testApp } from './api.ts'
-import { type Names, recordsOf, storeWebhook } from './isolation-records.ts'
-import { pathsOf, routesOf } from './isolation-routes.ts'
+import { type Names, recordsOf, storeWebhook } from './isolation/records.ts'
+import { pathsOf, routesOf } from './isolation/routes.ts'
 import { silent } from './postgres.ts'
 
 /** Noon of a day after all records. */

@@ -1,5 +1,5 @@
-import type { Sql } from '../../src/db/client.ts'
-import { testSecrets } from './api.ts'
+import type { Sql } from '../../../src/db/client.ts'
+import { testSecrets } from '../api.ts'
 
 // The data of an organization in the proof of isolation (test/http/isolation.test.ts): every kind of record,
 // with every value by which a request could name another organization's data.

@@ -1,5 +1,5 @@
-import type { App } from '../../src/app.ts'
-import type { Names } from './isolation-records.ts'
+import type { App } from '../../../src/app.ts'
+import type { Names } from './records.ts'
 
 // The routes of the proof of isolation (test/http/isolation.test.ts), and requests of each for an
 // organization's data.
