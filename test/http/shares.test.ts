@@ -85,8 +85,9 @@ describe('bodies', () => {
     const header = net.connect(own.port, '127.0.0.1')
     header.on('error', () => {})
     header.write('GET /v1/cost HTTP/1.1\r\nHost: a\r\nX-Unfinished: ')
-    // answered, so that both were read before
     expect((await fetch(`${own.url}/live`)).status).toBe(200)
+    // until the headers of the first are read and its key is looked up
+    await Bun.sleep(500)
     const startedAt = performance.now()
     await own.stop()
     expect(performance.now() - startedAt).toBeLessThan(8_000)
