@@ -1,6 +1,7 @@
 import type { FindingRecord } from '../records/finding.ts'
 import type { SyncRecord } from '../records/records.ts'
 import {
+  type FindingSelection,
   type FoundSecret,
   findSecretsInTexts,
   maskSecrets,
@@ -35,6 +36,8 @@ const SHORT_MASK = '[secret]'
  * text.
  */
 const MAX_REPLACED = 50
+/** After a batch with more secrets, which nobody has by accident, what the scan has left is collected at once. */
+const MANY_SECRETS = 10_000
 /** A field whose content has no schema: its field names are scanned too. */
 const FREE_FIELD = 'details'
 /** Fields that are not scanned: their format allows no secret, or they identify records. */
@@ -70,48 +73,66 @@ export async function cleanRecords<Record extends SyncRecord>(
   records: readonly Record[],
   pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<CleanRecord<Record>[]> {
-  const found = records.map((): Found[] => [])
+  const scans = new Map<number, Scan>()
   for (const batch of batchesOf(records)) {
-    for (const { place, secret } of await findSecretsInTexts(batch))
-      found[place.index]?.push({ ...place, secret })
+    let count = 0
+    for (const [{ place, text }, secrets] of await secretsByText(batch)) {
+      count += secrets.length
+      const scan = scans.get(place.index) ?? newScan()
+      scans.set(place.index, scan)
+      addSecrets(scan, place.nth, text, secrets)
+    }
+    // some ten objects for each secret, which are not collected fast enough by themselves
+    if (count > MANY_SECRETS) Bun.gc(true)
     await pause()
   }
-  return records.map((record, index) => cleanRecord(record, found[index] ?? []))
+  return records.map((record, index) => cleanRecord(record, scans.get(index)))
 }
 
-interface Found extends Entry {
-  secret: FoundSecret
+/** What is kept of a record's secrets: a text of a megabyte may have 50,000, in a record ten times as many. */
+interface Scan {
+  /** Texts with secrets, masked, by their position in the record. */
+  masked: Map<number, string>
+  /** The label of each secret. */
+  labels: Map<string, string>
+  /** Of its findings those that are stored. */
+  selection: FindingSelection<FoundSecret & { nth: number }>
 }
 
-/** A secret with its place in the record. */
-interface Located {
-  secret: FoundSecret
-  path: Path
-  text: string
+const newScan = (): Scan => ({ masked: new Map(), labels: new Map(), selection: newFindingSelection() })
+
+async function secretsByText(
+  batch: readonly ScannedText<Entry>[],
+): Promise<Map<ScannedText<Entry>, FoundSecret[]>> {
+  const texts = new Map(batch.map((scanned) => [scanned.place, scanned]))
+  const secrets = new Map<ScannedText<Entry>, FoundSecret[]>()
+  for (const { place, secret } of await findSecretsInTexts(batch)) {
+    const scanned = texts.get(place)
+    if (scanned === undefined) continue
+    const known = secrets.get(scanned)
+    if (known === undefined) secrets.set(scanned, [secret])
+    else known.push(secret)
+  }
+  return secrets
 }
 
-/** Paths are made here, for the few records with secrets: to make them for every text takes longer than the scan. */
-function locate(record: SyncRecord, found: readonly Found[]): Located[] {
-  const texts = textsOf(record)
-  return found.flatMap(({ nth, secret }) => {
-    const place = texts[nth]
-    return place === undefined ? [] : [{ ...place, secret }]
-  })
+function addSecrets(scan: Scan, nth: number, text: string, secrets: readonly FoundSecret[]): void {
+  for (const secret of secrets) {
+    scan.labels.set(text.slice(secret.start, secret.end), labelOf(secret))
+    scan.selection.add({ ...secret, nth })
+  }
+  scan.masked.set(nth, maskSecrets(text, secrets, labelOf))
 }
 
-function cleanRecord<Record extends SyncRecord>(
-  record: Record,
-  entries: readonly Found[],
-): CleanRecord<Record> {
-  if (entries.length === 0) return { record, findings: [] }
-  const found = locate(record, entries)
+function cleanRecord<Record extends SyncRecord>(record: Record, scan: Scan | undefined): CleanRecord<Record> {
+  if (scan === undefined) return { record, findings: [] }
+  const { masked, labels, selection } = scan
   const copy = structuredClone(record)
-  const labels = new Map<string, string>()
-  for (const [path, located] of Map.groupBy(found, (each) => each.path)) {
-    const text = located[0]?.text ?? ''
-    for (const { secret } of located) labels.set(text.slice(secret.start, secret.end), labelOf(secret))
-    const secrets = located.map(({ secret }) => secret)
-    if (path.at(-1) !== NAME) put(copy, path, maskSecrets(text, secrets, labelOf))
+  // only now, for the few records with secrets: to make the paths of all texts takes longer than the scan
+  const paths = textsOf(record).map(({ path }) => path)
+  for (const [nth, text] of masked) {
+    const path = paths[nth] ?? []
+    if (path.at(-1) !== NAME) put(copy, path, text)
   }
   const details: unknown = Reflect.get(copy, FREE_FIELD)
   if (details !== undefined) Reflect.set(copy, FREE_FIELD, withoutSecretNames(details, labels))
@@ -121,7 +142,9 @@ function cleanRecord<Record extends SyncRecord>(
       if (masked !== text && path.at(-1) !== NAME) put(copy, path, masked)
     }
   }
-  return { record: copy, findings: findingsOf(copy, found) }
+  const { findings, omitted } = selection.selected()
+  const stored = findings.map((secret) => secretFinding(secret, placeOf(copy, paths[secret.nth] ?? [])))
+  return { record: copy, findings: withOmittedCount(stored, omitted) }
 }
 
 /** The text with each secret replaced by its label. */
@@ -131,16 +154,6 @@ const withoutSecrets = (text: string, labels: ReadonlyMap<string, string>): stri
 const labelOf = ({ ruleId, start, end }: FoundSecret): string => {
   const label = `[secret: ${ruleId}]`
   return label.length <= end - start ? label : SHORT_MASK
-}
-
-function findingsOf(record: SyncRecord, found: readonly Located[]): FindingRecord[] {
-  const selection = newFindingSelection<FoundSecret & { path: Path }>()
-  for (const { secret, path } of found) selection.add({ ...secret, path })
-  const { findings, omitted } = selection.selected()
-  return withOmittedCount(
-    findings.map((secret) => secretFinding(secret, placeOf(record, secret.path))),
-    omitted,
-  )
 }
 
 function* batchesOf(records: readonly SyncRecord[]): Generator<ScannedText<Entry>[]> {

@@ -166,7 +166,7 @@ export function secretFinding(
 }
 
 /** Selects the findings of a record. */
-interface FindingSelection<Found> {
+export interface FindingSelection<Found> {
   add(found: Found): void
   /** At most 1,000 in the order added; repeated fingerprints are left out first. `omitted`: the number of all others. */
   selected(): { findings: Found[]; omitted: number }
