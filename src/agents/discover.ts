@@ -47,7 +47,9 @@ const SESSION_FILE_EXTENSIONS = new Set([
 const CHUNK = 1024 * 1024
 /** Bytes by which chunks overlap: the longest id with its key. */
 const OVERLAP = 512
-const SESSION_ID = /"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/g
+/** The beginning of all keys of session ids. */
+const SESSION_KEY = '"session'
+const SESSION_ID = /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/
 
 /** Walks the paths in the order of file names. Throws OperatorError (exit code 2) for a path that does not exist. */
 export async function discover(paths: readonly string[]): Promise<Discovery> {
@@ -203,14 +205,20 @@ async function sessionIds(source: Source): Promise<Set<string>> {
     for (;;) {
       const { bytesRead } = await file.read(buffer, overlap, CHUNK)
       if (bytesRead === 0) return ids
-      const text = buffer.toString('latin1', 0, overlap + bytesRead)
-      for (const match of text.matchAll(SESSION_ID))
-        if (match[1] !== undefined && !ids.has(match[1])) ids.add(copyText(match[1]))
       const end = overlap + bytesRead
+      for (const id of idsIn(buffer.subarray(0, end))) ids.add(id)
       overlap = Math.min(OVERLAP, end)
       buffer.copyWithin(0, end - overlap, end)
     }
   } finally {
     await file.close()
+  }
+}
+
+// searches the bytes: to decode a file as text takes four times as long
+function* idsIn(bytes: Buffer): Generator<string> {
+  for (let at = bytes.indexOf(SESSION_KEY); at !== -1; at = bytes.indexOf(SESSION_KEY, at + 1)) {
+    const id = SESSION_ID.exec(bytes.toString('latin1', at, at + OVERLAP))?.[1]
+    if (id !== undefined) yield copyText(id)
   }
 }

@@ -1,5 +1,5 @@
 import type { Severity } from '../records/finding.ts'
-import { loadPresetRules, type Report, reportsOf } from './preset-rules.ts'
+import { loadPresetRules, type Report, reportsOf, rulesFor } from './preset-rules.ts'
 
 // The rules that find secrets: secretlint's recommended preset, and rules for kinds that it lacks.
 
@@ -108,7 +108,7 @@ export type Scanner = (text: string) => Promise<RawFinding[]>
 export async function loadScanner(): Promise<Scanner> {
   const presetRules = await loadPresetRules()
   return async (text) => [
-    ...(await reportsOf(presetRules, text)).flatMap((report) => rawOf(report, text) ?? []),
+    ...(await reportsOf(rulesFor(presetRules, text), text)).flatMap((report) => rawOf(report, text) ?? []),
     ...OWN_RULES.flatMap((rule) => [...ownFindings(rule, text)]),
   ]
 }
