@@ -108,36 +108,41 @@ export type Scanner = (text: string) => Promise<RawFinding[]>
 export async function loadScanner(): Promise<Scanner> {
   const presetRules = await loadPresetRules()
   return async (text) => [
-    ...(await reportsOf(rulesFor(presetRules, text), text)).flatMap((report) => rawOf(report, text) ?? []),
+    ...rawFindings(await reportsOf(rulesFor(presetRules, text), text), text),
     ...OWN_RULES.flatMap((rule) => [...ownFindings(rule, text)]),
   ]
 }
 
-function rawOf(report: Report, text: string): RawFinding | null {
-  if (NOT_SECRET.has(report.messageId)) return null
-  const { ruleId, start, end } = report
-  const secret = secretIn(report) ?? text.slice(start, end)
-  // the range of some rules starts before the secret (`aws_secret_access_key = `)
-  const at = text.indexOf(secret, start)
-  return {
-    ruleId,
-    title: titleOf(report),
-    start: at === -1 ? start : at,
-    secret,
-    severity: MEDIUM.has(report.messageId) ? 'medium' : 'high',
-  }
+function rawFindings(reports: readonly Report[], text: string): RawFinding[] {
+  // a secret that is found 50,000 times is described once
+  const titles = new Map<string, string>()
+  return reports.flatMap((report) => {
+    const { ruleId, messageId, start, end } = report
+    if (NOT_SECRET.has(messageId)) return []
+    const named = secretIn(report)
+    const secret = named ?? text.slice(start, end)
+    const key = `${messageId} ${secret}`
+    const title = titles.get(key) ?? titleOf(report, named)
+    titles.set(key, title)
+    // the range of some rules starts before the secret (`aws_secret_access_key = `)
+    const at = text.indexOf(secret, start)
+    const severity = MEDIUM.has(messageId) ? 'medium' : 'high'
+    return [{ ruleId, title, start: at === -1 ? start : at, secret, severity }]
+  })
 }
 
 function secretIn({ data }: Report): string | undefined {
-  const values = Object.entries(data).flatMap(([key, value]) =>
-    typeof value === 'string' && key === key.toUpperCase() ? [value] : [],
-  )
-  return values.sort((a, b) => b.length - a.length)[0]
+  let longest: string | undefined
+  for (const key in data) {
+    const value = data[key]
+    if (typeof value !== 'string' || key !== key.toUpperCase()) continue
+    if (longest === undefined || value.length > longest.length) longest = value
+  }
+  return longest
 }
 
 // `found GitHub Token(…): ghp_…`: the text before the colon, or the message id if that text is unusable
-function titleOf(report: Report): string {
-  const secret = secretIn(report)
+function titleOf(report: Report, secret: string | undefined): string {
   const words = report.message.split(': ')[0]?.replace(/^found |\s*\(.*$/g, '') ?? ''
   return words === '' || words.length > 100 || (secret !== undefined && words.includes(secret))
     ? report.messageId

@@ -212,12 +212,14 @@ export function maskSecrets(
   secrets: readonly FoundSecret[],
   label: (secret: FoundSecret) => string,
 ): string {
-  let masked = ''
+  // joined at the end: a text put together by `+` keeps an object for each of its parts
+  const parts: string[] = []
   let at = 0
   for (const secret of [...secrets].sort((a, b) => a.start - b.start)) {
     if (secret.start < at) continue
-    masked += text.slice(at, secret.start) + label(secret)
+    parts.push(text.slice(at, secret.start), label(secret))
     at = secret.end
   }
-  return masked + text.slice(at)
+  parts.push(text.slice(at))
+  return parts.join('')
 }
