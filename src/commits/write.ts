@@ -1,17 +1,22 @@
 import type { ISql } from '../db/client.ts'
+import { lockCommits } from '../db/org-lock.ts'
 import { unnest } from '../db/rows.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
 import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
-import { eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
+import { distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 import { type PreparedCommit, prepareCommit } from './prepare.ts'
 
+/** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
+const COMMITS_AT_A_TIME = 1_000
+
 /**
- * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Needs
- * the organization's lock. Commits may come in any order and in any batches: the same commits give the same results. The
- * cost depends on the batch and on the histories of the files it renames, not on what else is stored.
+ * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Takes
+ * seconds for thousands of commits: it locks the organization's commits only, and the caller locks the organization
+ * afterwards, before it commits. Commits may come in any order and in any batches: the same commits give the same results.
+ * The cost depends on the batch and on the histories of the files it renames, not on what else is stored.
  */
 export async function writeCommits(
   tx: ISql,
@@ -20,6 +25,7 @@ export async function writeCommits(
 ): Promise<WriteResult> {
   const commits = records.flatMap((record) => (record.type === 'commit' ? [prepareCommit(record)] : []))
   if (commits.length === 0) return NOTHING_WRITTEN
+  await lockCommits(tx, orgId)
   const stored = await findHashes(tx, orgId, commits)
   const { rows, ...result } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
     keyOf,
@@ -27,7 +33,15 @@ export async function writeCommits(
     isSame: (commit, known) => commit.hash === known.hash,
   })
   const isStored = (commit: PreparedCommit) => stored.has(keyOf(commit))
-  if (rows.length > 0) await replaceCommits(tx, orgId, rows, isStored)
+  if (rows.length === 0) return result
+  // arrays have one id or thousands: a generic plan for both read whole histories, in 17 s instead of 0.3 s
+  await tx`set local plan_cache_mode = force_custom_plan`
+  let domains: ItemId[] = []
+  for (let start = 0; start < rows.length; start += COMMITS_AT_A_TIME) {
+    const some = rows.slice(start, start + COMMITS_AT_A_TIME)
+    domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, some, isStored))])
+  }
+  await updateExpertise(tx, orgId, domains)
   return result
 }
 
@@ -40,14 +54,13 @@ interface StoredCommit {
 const keyOf = ({ project, sha }: StoredCommit): string => `${project}\0${sha}`
 const itemIdOf = ({ project, sha }: PreparedCommit): ItemId => ({ project, name: sha })
 
+/** Writes the commits and the histories of the files they change. Returns the domains whose expertise changes. */
 async function replaceCommits(
   tx: ISql,
   orgId: string,
   commits: readonly PreparedCommit[],
   isStored: (commit: PreparedCommit) => boolean,
-): Promise<void> {
-  // arrays have one id or thousands: a generic plan for both read whole histories, in 17 s instead of 0.3 s
-  await tx`set local plan_cache_mode = force_custom_plan`
+): Promise<ItemId[]> {
   const replaced = commits.filter(isStored).map(itemIdOf)
   const added = commits.map(itemIdOf)
   const affected = await affectedFiles(tx, orgId, renamesOf(commits), replaced)
@@ -59,7 +72,7 @@ async function replaceCommits(
   const renamed = await followRenames(tx, orgId, affected, added)
   const changed = await rebuildFiles(tx, orgId, [...affected, ...renamed], added)
   const after = await countCommits(tx, orgId, [...history, ...added], 1)
-  await updateExpertise(tx, orgId, [...before, ...after, ...changed])
+  return [...before, ...after, ...changed]
 }
 
 /** The old names of renamed files, with the commits that renamed them. */
@@ -155,8 +168,8 @@ const COMMIT_COLUMNS = {
   bot: 'boolean',
 } as const
 
-/** Rows of one insert: some 10 MB of parameters. */
-const FILES_PER_STATEMENT = 50_000
+/** Rows of one insert: some MB of parameters. */
+const FILES_PER_STATEMENT = 10_000
 
 async function insertFiles(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {
   const rows = commits.flatMap(({ files }, commit) => files.map((file) => ({ ...file, commit })))

@@ -13,3 +13,12 @@ export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
     where org_id = ${orgId}`
   if (count === 0) throw new Error(`organization ${orgId} has no lock`)
 }
+
+/**
+ * Locks the organization's commits, and what is computed from them, for writing until the end of the transaction. The
+ * computing takes seconds: only other writers of commits wait for it. Take it before `lockOrganization`, never after it:
+ * two writers would wait for each other.
+ */
+export async function lockCommits(tx: ISql, orgId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`commits of ${orgId}`}, 0))`
+}

@@ -86,8 +86,8 @@ export async function seedCommits(
     const records = batch
     batch = []
     await sql.begin(async (tx) => {
-      await lockOrganization(tx, orgId)
       await writeCommits(tx, orgId, records)
+      await lockOrganization(tx, orgId)
     })
     await analyzeGrownTables(sql)
     done += records.length

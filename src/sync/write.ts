@@ -107,6 +107,8 @@ export async function storeBatch(
 ): Promise<SyncResult> {
   const now = deps.now()
   const results = await deps.sql.begin(async (tx) => {
+    // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
+    const commit = await writeCommits(tx, orgId, records)
     await lockOrganization(tx, orgId)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
@@ -115,7 +117,7 @@ export async function storeBatch(
       member: await writeMembers(tx, orgId, records),
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment),
-      commit: await writeCommits(tx, orgId, records),
+      commit,
       // after sessions and commits: computed from their findings and history
       pr_risk: await writeRisks(tx, orgId, records, computed),
       audit: await writeAudit(tx, orgId, records),
