@@ -2,10 +2,9 @@ import { ApiError } from '../errors.ts'
 import { renumberRecords } from '../http/json.ts'
 import { createOrganizationQueues } from '../organizations/queue.ts'
 import { createShares, type Free } from '../organizations/shares.ts'
-import { computeRisks } from '../risk/write.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from '../sync/intake.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
-import { type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
+import { computeBatch, hasCommits, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
 import { readBatch } from './read-batch.ts'
 import { busy, clientLeft, tooMuchWork } from './refusals.ts'
 import { createTurns } from './turns.ts'
@@ -57,13 +56,15 @@ export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
         },
         onRecord: lifetime.reach,
       })
-      const computed = await computeRisks(deps.sql, orgId, batch.records, pause)
+      const computed = await computeBatch(deps.sql, orgId, batch, pause)
       const store = () => {
         signal.throwIfAborted()
         lifetime.beginWriting()
-        return withNumbers(numbers, () => storeBatch(deps, orgId, { ...batch, computed }, actor, options))
+        return withNumbers(numbers, () => storeBatch(deps, orgId, computed, actor, options))
       }
-      return await lifetime.untilAborted(enqueueWrite(orgId, store, signal))
+      // commits take seconds before they lock the organization: its other writes do not wait for them
+      const queue = hasCommits(batch) ? `commits of ${orgId}` : orgId
+      return await lifetime.untilAborted(enqueueWrite(queue, store, signal))
     } finally {
       // else the heap grows by the next one: some 75 MB more after ten texts of a megabyte each
       if (releaseLarge !== undefined) Bun.gc(true)

@@ -5,9 +5,9 @@ const MAX_WAITING = 2_000
 /** As long as the statement that it waits for may take. A connection whose request has come whole may be idle so long. */
 const WAIT_MS = 25_000
 
-/** Runs `work` when all earlier writes of the organization in this process are done. */
+/** Runs `work` when all earlier writes of `queue`, an organization or a part of it, are done in this process. */
 export type EnqueueWrite = <Result>(
-  orgId: string,
+  queue: string,
   work: () => Promise<Result>,
   /** Of the request: one whose client leaves while it waits is not written. */
   signal?: AbortSignal,
@@ -28,8 +28,8 @@ export function createOrganizationQueues(waitMs = WAIT_MS): OrganizationQueues {
   const turns = createShares({ total: Infinity, each: 1, waiting: MAX_WAITING, what: 'writes' })
   return {
     stop: turns.stop,
-    async enqueueWrite(orgId, work, signal) {
-      const free = await turns.take(orgId, 1, { units: 1, signal, waitMs })
+    async enqueueWrite(queue, work, signal) {
+      const free = await turns.take(queue, 1, { units: 1, signal, waitMs })
       try {
         return await work()
       } finally {

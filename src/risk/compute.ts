@@ -15,7 +15,7 @@ import {
 import { impactScore } from './impact.ts'
 import type { Change, RiskParts } from './prepare.ts'
 import { measureChange, regressionScore } from './regression.ts'
-import { securityPart } from './sensitive-paths.ts'
+import { type OpenFindings, securityPart } from './sensitive-paths.ts'
 
 /** 12 months: the history before a change. */
 const HISTORY_MS = 365 * 86_400_000
@@ -24,6 +24,17 @@ const CHANGES_PER_STATEMENT = 200
 const FILES_PER_STATEMENT = 5_000
 /** Commits read beyond those before a change, for the changes after it. */
 const COMMITS_AHEAD = 500
+
+/** Computed parts, with what their findings are looked up by. */
+export interface ComputedParts extends RiskParts {
+  /** All names of the change's files: see ChangeInHistory. */
+  names: readonly string[]
+}
+
+export interface ComputedChange {
+  change: Change
+  parts: ComputedParts
+}
 
 /** A change with what the history contains of its files. */
 interface ChangeInHistory {
@@ -46,8 +57,8 @@ export async function computeParts(
   orgId: string,
   changes: readonly Change[],
   pause: () => Promise<void> | undefined = () => undefined,
-): Promise<RiskParts[]> {
-  const parts = new Map<Change, RiskParts>()
+): Promise<ComputedParts[]> {
+  const parts = new Map<Change, ComputedParts>()
   for (const [project, own] of Map.groupBy(changes, (change) => change.project)) {
     // the history can only advance in time
     const ordered = own.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
@@ -162,22 +173,16 @@ async function computePartsOf(
   orgId: string,
   project: string,
   seen: readonly ChangeInHistory[],
-  parts: Map<Change, RiskParts>,
+  parts: Map<Change, ComputedParts>,
 ): Promise<void> {
   if (seen.length === 0) return
   const touched = seen.flatMap(({ change, files }, index) =>
     files.map((file) => ({ change: index, file, before: change.createdAt })),
   )
   const singleOwned = await countSingleOwned(tx, orgId, project, touched)
-  const keys = new Map<string, string>()
-  for (const name of seen.flatMap(({ names }) => names)) {
-    if (!keys.has(name)) keys.set(name, fileKeyOf(name))
-  }
-  const named = seen.flatMap(({ names }, index) =>
-    names.map((name) => ({ change: index, fileKey: keys.get(name) ?? fileKeyOf(name) })),
-  )
-  const findings = await findingsIn(tx, orgId, project, named)
-  for (const [index, { change, files, hotspot, missing }] of seen.entries()) {
+  const lists = seen.map(({ names }) => names)
+  const findings = await findingsOfNames(tx, orgId, project, lists)
+  for (const [index, { change, files, names, hotspot, missing }] of seen.entries()) {
     const measures = measureChange(change.files, change.title)
     const scored = {
       impact: impactScore({
@@ -187,10 +192,7 @@ async function computePartsOf(
         singleOwned: singleOwned.get(index) ?? 0,
       }),
       regression: regressionScore(measures),
-      security: securityPart(
-        change.files.map(({ path }) => path),
-        findings.get(index) ?? { critical: 0, high: 0, medium: 0, low: 0 },
-      ),
+      security: securityOf(change, findings.get(index)),
       coupling: couplingScore(missing),
     }
     parts.set(change, {
@@ -206,6 +208,55 @@ async function computePartsOf(
         security: scored.security.contributions,
         coupling: scored.coupling.contributions,
       },
+      names,
     })
   }
+}
+
+/**
+ * The parts with their security computed anew, from the findings of now; by the same keys. Reads no history: some
+ * milliseconds for 100 changes.
+ */
+export async function withCurrentFindings(
+  tx: ISql,
+  orgId: string,
+  computed: ReadonlyMap<string, ComputedChange>,
+): Promise<Map<string, ComputedParts>> {
+  const updated = new Map<string, ComputedParts>()
+  for (const [project, own] of Map.groupBy(computed, ([, { change }]) => change.project)) {
+    for (let start = 0; start < own.length; start += CHANGES_PER_STATEMENT) {
+      const some = own.slice(start, start + CHANGES_PER_STATEMENT)
+      const lists = some.map(([, { parts }]) => parts.names)
+      const findings = await findingsOfNames(tx, orgId, project, lists)
+      for (const [index, [key, { change, parts }]] of some.entries()) {
+        const { score, contributions } = securityOf(change, findings.get(index))
+        updated.set(key, {
+          names: parts.names,
+          scores: { ...parts.scores, security: score },
+          contributions: { ...parts.contributions, security: contributions },
+        })
+      }
+    }
+  }
+  return updated
+}
+
+const securityOf = (change: Change, findings: OpenFindings | undefined) =>
+  securityPart(
+    change.files.map(({ path }) => path),
+    findings ?? { critical: 0, high: 0, medium: 0, low: 0 },
+  )
+
+/** The open findings in the files of each list of names, by its index. */
+async function findingsOfNames(
+  tx: ISql,
+  orgId: string,
+  project: string,
+  lists: readonly (readonly string[])[],
+): Promise<Map<number, OpenFindings>> {
+  const keys = new Map([...new Set(lists.flat())].map((name) => [name, fileKeyOf(name)]))
+  const named = lists.flatMap((names, change) =>
+    names.map((name) => ({ change, fileKey: keys.get(name) ?? fileKeyOf(name) })),
+  )
+  return await findingsIn(tx, orgId, project, named)
 }

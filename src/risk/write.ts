@@ -6,7 +6,7 @@ import { derivedId } from '../ids.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { Part, RiskContributions } from '../records/risk.ts'
-import { computeParts } from './compute.ts'
+import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
 import { countedOf, type PreparedRisk, prepareRisk, type RiskParts, riskScoreOf } from './prepare.ts'
 import { updateRiskRollups } from './rollup.ts'
 
@@ -21,15 +21,13 @@ export interface RiskRow extends RiskParts {
   inputHash: string | null
 }
 
-/** Parts that were computed before the records are written, by the record's `inputHash`. */
-export type ComputedRisks = ReadonlyMap<string, RiskParts>
-
-export const NONE_COMPUTED: ComputedRisks = new Map()
+/** Parts that were computed before the organization was locked, by the record's `inputHash`. */
+export type ComputedRisks = ReadonlyMap<string, ComputedParts>
 
 /**
  * Computes the parts of the batch's records with files that are not stored yet, without the organization's lock, which
- * would be held for seconds. Not for a batch with commits or sessions: those records are computed from them, in
- * `writeRisks`. `pause` is called between two records.
+ * would be held for seconds. Call it after the batch's commits are written, in their transaction: the records are computed
+ * from them. `pause` is called between two records.
  */
 export async function computeRisks(
   sql: ISql,
@@ -37,11 +35,10 @@ export async function computeRisks(
   records: readonly SyncRecord[],
   pause: () => Promise<void> | undefined,
 ): Promise<ComputedRisks> {
-  if (records.some(({ type }) => type === 'commit' || type === 'session')) return NONE_COMPUTED
   const risks = records.flatMap((record) =>
     record.type === 'pr_risk' && record.files != null ? [prepareRisk(record)] : [],
   )
-  if (risks.length === 0) return NONE_COMPUTED
+  if (risks.length === 0) return new Map()
   const found = await findRisks(sql, orgId, risks)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
   const missing = risks.filter((risk) => stored.get(keyOf(risk))?.inputHash !== risk.inputHash)
@@ -63,9 +60,9 @@ export async function computeRisks(
 }
 
 /**
- * Writes the batch's risk scores. Needs the organization's lock; call it after the writers of commits and
- * sessions: it computes from their history and findings what is not in `computed`. A record with files is computed once,
- * from the history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
+ * Writes the batch's risk scores. Needs the organization's lock; call it after the writers of commits and sessions: it
+ * computes from their history and findings what is not in `computed`, and where the batch has sessions the security of
+ * what is. A record with files is computed once, from the history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
  * one.
  */
 export async function writeRisks(
@@ -81,7 +78,9 @@ export async function writeRisks(
   const prepared = risks.map(({ risk }) => risk)
   const found = await findRisks(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
-  const parts = await partsOf(tx, orgId, prepared, stored, computed)
+  const hasSessions = records.some(({ type }) => type === 'session')
+  const current = hasSessions ? await withSessions(tx, orgId, prepared, computed) : computed
+  const parts = await partsOf(tx, orgId, prepared, stored, current)
   const ids = new Map(found.map((row) => [keyOf(row), row.id]))
   const owners = new Map(found.map((row) => [row.id, keyOf(row)]))
   const scored = risks.map(({ risk, field }, index) => {
@@ -115,6 +114,22 @@ function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefin
   if (owner !== undefined && owner !== keyOf(risk)) {
     throw validationError({ field, message: 'another pull request has this id' })
   }
+}
+
+/** What was computed before the batch's sessions were written, with their findings. */
+async function withSessions(
+  tx: ISql,
+  orgId: string,
+  risks: readonly PreparedRisk[],
+  computed: ComputedRisks,
+): Promise<ComputedRisks> {
+  const changes = new Map<string, ComputedChange>()
+  for (const { change, inputHash } of risks) {
+    const parts = computed.get(inputHash ?? '')
+    if (change !== null && inputHash !== null && parts !== undefined)
+      changes.set(inputHash, { change, parts })
+  }
+  return await withCurrentFindings(tx, orgId, changes)
 }
 
 /** The parts of each score: given, stored from the same record, or computed: before or now. */

@@ -58,8 +58,7 @@ export async function writeRecords(
   refuseTooMany(sent.length)
   const pause = createPause()
   const batch = await prepareBatch(deps, orgId, sent, { key: options.key, isChecked: false, pause })
-  const computed = await computeRisks(deps.sql, orgId, batch.records, pause)
-  return await storeBatch(deps, orgId, { ...batch, computed }, actor, options)
+  return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)
 }
 
 /**
@@ -78,8 +77,7 @@ export async function writeChecked(
   const pause = createPause()
   const batch = await prepareBatch(deps, orgId, checked, { key: undefined, isChecked: true, pause })
   await before
-  const computed = await computeRisks(deps.sql, orgId, batch.records, pause)
-  return await storeBatch(deps, orgId, { ...batch, computed }, actor, options)
+  return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)
 }
 
 async function prepareBatch(
@@ -97,11 +95,32 @@ async function prepareBatch(
   return await preparer.finish()
 }
 
+/** A batch with what is computed of it before its writing begins. */
+export interface ComputedBatch extends PreparedBatch {
+  /** Undefined where the batch has commits, which its pull requests are computed from. */
+  computed: ComputedRisks | undefined
+  pause: () => Promise<void> | undefined
+}
+
+/** Computes what needs neither a lock nor the batch's other records. `pause` is called between two records. */
+export async function computeBatch(
+  sql: Sql,
+  orgId: string,
+  batch: PreparedBatch,
+  pause: () => Promise<void> | undefined,
+): Promise<ComputedBatch> {
+  const computed = hasCommits(batch) ? undefined : await computeRisks(sql, orgId, batch.records, pause)
+  return { ...batch, computed, pause }
+}
+
+export const hasCommits = ({ records }: PreparedBatch): boolean =>
+  records.some(({ type }) => type === 'commit')
+
 /** Writes a prepared batch: see `writeRecords`. */
 export async function storeBatch(
   deps: Pick<SyncDeps, 'sql' | 'now'>,
   orgId: string,
-  { records, sessions, computed }: PreparedBatch & { computed: ComputedRisks },
+  { records, sessions, computed, pause }: ComputedBatch,
   actor: Actor,
   { key, reassign = false }: SendOptions,
 ): Promise<SyncResult> {
@@ -109,6 +128,7 @@ export async function storeBatch(
   const results = await deps.sql.begin(async (tx) => {
     // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
     const commit = await writeCommits(tx, orgId, records)
+    const risks = computed ?? (await computeRisks(tx, orgId, records, pause))
     await lockOrganization(tx, orgId)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
@@ -119,7 +139,7 @@ export async function storeBatch(
       session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment),
       commit,
       // after sessions and commits: computed from their findings and history
-      pr_risk: await writeRisks(tx, orgId, records, computed),
+      pr_risk: await writeRisks(tx, orgId, records, risks),
       audit: await writeAudit(tx, orgId, records),
       // after all entries that they may count
       report: await writeReports(tx, orgId, records),

@@ -264,4 +264,20 @@ describe('commit history', () => {
       { numRuns: Number(process.env.RUNS ?? 25) },
     )
   }, 120_000)
+
+  test('several writers at once give what one of them gives, in more commits than are written together', async () => {
+    const kinds = ['modified', 'added', 'renamed', 'modified', 'deleted'] as const
+    const path = (n: number) => `dir${n % 5}/f${n % 41}`
+    const commits = Array.from({ length: 2_400 }, (_, n) => {
+      const status = kinds[n % 7] ?? 'modified'
+      const file = { path: path(n * 3), status, ...(status === 'renamed' ? { previous_path: path(n) } : {}) }
+      return commit(`c${n}`, `dev${n % 19}`, n, [file, { path: `f${n % 90}` }])
+    })
+    const [once, together] = [await organization(), await organization()]
+    await sync(once, commits)
+    const batches = [0, 1, 2, 3, 4, 5].map((part) => commits.filter((_, n) => n % 6 === part))
+    await Promise.all(batches.map((batch) => sync(together, batch)))
+    expect(await stateOf(together)).toEqual(await stateOf(once))
+    expect(await expertiseOf(together)).toEqual(await expertiseOf(once))
+  }, 120_000)
 })

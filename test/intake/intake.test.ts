@@ -97,6 +97,63 @@ test('waiting beyond the limit is 503, and the writing before it goes on', async
   expect([await storedOf(heavy, 'first'), await storedOf(heavy, 'second')]).toEqual([1, 0])
 })
 
+const changed = [{ path: 'src/a.ts', status: 'modified', additions: 1, deletions: 0 }]
+const commit = (sha: string) => ({
+  type: 'commit',
+  project: 'p',
+  sha: sha.repeat(40),
+  author_email: 'ada@example.com',
+  author_name: 'Ada',
+  committed_at: '2026-01-01T00:00:00Z',
+  files: changed,
+})
+const pull = (pr_number: number) => ({
+  type: 'pr_risk',
+  repo: 'acme/p',
+  pr_number,
+  pr_title: 'Change',
+  files_changed: 1,
+  created_at: '2026-01-02T00:00:00Z',
+  project: 'p',
+  author_email: 'ada@example.com',
+  files: changed,
+})
+
+test.each([
+  ['commits', [commit('a')]],
+  ['pull requests with commits', [commit('b'), pull(1)]],
+  ['pull requests with sessions', [session('beside'), pull(2)]],
+])('%s are computed while the organization is written by others', async (name, records) => {
+  const intakes = [intakeOf(60_000), intakeOf(60_000)]
+  const release = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holder = database.sql.begin(async (tx) => {
+    await tx`lock table commit_files in access exclusive mode`
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  let isDone = false
+  const slow = submit(intakes[0] ?? intakeOf(), heavy, records).then((result) => {
+    isDone = true
+    return result
+  })
+  const waiting = () => database.sql`
+    select 1 from pg_stat_activity a
+    where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%commit_files%'`
+  while ((await waiting()).length === 0) await Bun.sleep(5)
+  // of this process, and of another one
+  for (const [index, intake] of intakes.entries()) {
+    expect(await submit(intake, heavy, [session(`${name.replaceAll(' ', '_')}${index}`)])).toMatchObject({
+      created: 1,
+    })
+  }
+  expect(isDone).toBe(false)
+  release.resolve()
+  await holder
+  expect(await slow).toMatchObject({ created: records.length })
+})
+
 test('a client that leaves stops its work', async () => {
   const intake = intakeOf(60_000)
   const client = new AbortController()
