@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ISql } from '../db/client.ts'
 import { fileKeyOf } from '../ids.ts'
 import { couplingScore, type MissingFile, missingFiles } from './coupling.ts'
@@ -29,6 +30,7 @@ const COMMITS_AHEAD = 500
 export interface ComputedParts extends RiskParts {
   /** All names of the change's files: see ChangeInHistory. */
   names: readonly string[]
+  findings: OpenFindings
 }
 
 export interface ComputedChange {
@@ -183,6 +185,7 @@ async function computePartsOf(
   const lists = seen.map(({ names }) => names)
   const findings = await findingsOfNames(tx, orgId, project, lists)
   for (const [index, { change, files, names, hotspot, missing }] of seen.entries()) {
+    const found = findings[index] ?? NO_FINDINGS
     const measures = measureChange(change.files, change.title)
     const scored = {
       impact: impactScore({
@@ -192,7 +195,7 @@ async function computePartsOf(
         singleOwned: singleOwned.get(index) ?? 0,
       }),
       regression: regressionScore(measures),
-      security: securityOf(change, findings.get(index)),
+      security: securityOf(change, found),
       coupling: couplingScore(missing),
     }
     parts.set(change, {
@@ -209,6 +212,7 @@ async function computePartsOf(
         coupling: scored.coupling.contributions,
       },
       names,
+      findings: found,
     })
   }
 }
@@ -224,39 +228,60 @@ export async function withCurrentFindings(
 ): Promise<Map<string, ComputedParts>> {
   const updated = new Map<string, ComputedParts>()
   for (const [project, own] of Map.groupBy(computed, ([, { change }]) => change.project)) {
-    for (let start = 0; start < own.length; start += CHANGES_PER_STATEMENT) {
-      const some = own.slice(start, start + CHANGES_PER_STATEMENT)
-      const lists = some.map(([, { parts }]) => parts.names)
-      const findings = await findingsOfNames(tx, orgId, project, lists)
-      for (const [index, [key, { change, parts }]] of some.entries()) {
-        const { score, contributions } = securityOf(change, findings.get(index))
-        updated.set(key, {
-          names: parts.names,
-          scores: { ...parts.scores, security: score },
-          contributions: { ...parts.contributions, security: contributions },
-        })
+    const lists = own.map(([, { parts }]) => parts.names)
+    const findings = await findingsOfNames(tx, orgId, project, lists)
+    for (const [index, [key, { change, parts }]] of own.entries()) {
+      const found = findings[index] ?? NO_FINDINGS
+      if (isDeepStrictEqual(found, parts.findings)) {
+        updated.set(key, parts)
+        continue
       }
+      const { score, contributions } = securityOf(change, found)
+      updated.set(key, {
+        names: parts.names,
+        findings: found,
+        scores: { ...parts.scores, security: score },
+        contributions: { ...parts.contributions, security: contributions },
+      })
     }
   }
   return updated
 }
 
-const securityOf = (change: Change, findings: OpenFindings | undefined) =>
+const NO_FINDINGS: OpenFindings = { critical: 0, high: 0, medium: 0, low: 0 }
+
+const securityOf = (change: Change, findings: OpenFindings) =>
   securityPart(
     change.files.map(({ path }) => path),
-    findings ?? { critical: 0, high: 0, medium: 0, low: 0 },
+    findings,
   )
 
-/** The open findings in the files of each list of names, by its index. */
+/** The open findings in the files of each list of names. Looks up each name once. */
 async function findingsOfNames(
   tx: ISql,
   orgId: string,
   project: string,
   lists: readonly (readonly string[])[],
-): Promise<Map<number, OpenFindings>> {
-  const keys = new Map([...new Set(lists.flat())].map((name) => [name, fileKeyOf(name)]))
-  const named = lists.flatMap((names, change) =>
-    names.map((name) => ({ change, fileKey: keys.get(name) ?? fileKeyOf(name) })),
-  )
-  return await findingsIn(tx, orgId, project, named)
+): Promise<OpenFindings[]> {
+  const names = [...new Set(lists.flat())]
+  const found = new Map<string, OpenFindings>()
+  for (let start = 0; start < names.length; start += FILES_PER_STATEMENT) {
+    const keys = new Map(
+      names.slice(start, start + FILES_PER_STATEMENT).map((name) => [fileKeyOf(name), name]),
+    )
+    for (const [key, findings] of await findingsIn(tx, orgId, project, [...keys.keys()])) {
+      found.set(keys.get(key) ?? '', findings)
+    }
+  }
+  return lists.map((list) => list.reduce((sum, name) => plus(sum, found.get(name)), NO_FINDINGS))
 }
+
+const plus = (a: OpenFindings, b: OpenFindings | undefined): OpenFindings =>
+  b === undefined
+    ? a
+    : {
+        critical: a.critical + b.critical,
+        high: a.high + b.high,
+        medium: a.medium + b.medium,
+        low: a.low + b.low,
+      }

@@ -172,23 +172,17 @@ export async function countSingleOwned(
   return new Map(rows.map((row) => [row.change, Number(row.single_owned)]))
 }
 
-/** The open findings in the files of each change, each once per file; `fileKey`: of a current or former name of a file. */
+/** The open findings in the files with these keys, of current or former names, by key; files without any are left out. */
 export async function findingsIn(
   tx: ISql,
   orgId: string,
   project: string,
-  named: readonly { change: number; fileKey: string }[],
-): Promise<Map<number, OpenFindings>> {
-  const rows = await tx<({ change: number } & Record<keyof OpenFindings, string>)[]>`
-    select
-      n.change, sum(r.critical) as critical, sum(r.high) as high, sum(r.medium) as medium, sum(r.low) as low
-    from ${unnest(tx, named, { change: 'integer', file_key: ['bytea', ({ fileKey }) => fileKey] })}
-    join file_risks r on r.org_id = ${orgId} and r.project = ${project} and r.file_key = n.file_key
-    group by n.change`
-  return new Map(
-    rows.map(({ change, critical, high, medium, low }) => [
-      change,
-      { critical: Number(critical), high: Number(high), medium: Number(medium), low: Number(low) },
-    ]),
-  )
+  fileKeys: readonly string[],
+): Promise<Map<string, OpenFindings>> {
+  const keys = fileKeys.map((fileKey) => ({ fileKey }))
+  const rows = await tx<(OpenFindings & { file_key: string })[]>`
+    select encode(r.file_key, 'hex') as file_key, r.critical, r.high, r.medium, r.low
+    from ${unnest(tx, keys, { file_key: ['bytea', ({ fileKey }) => fileKey] })}
+    join file_risks r on r.org_id = ${orgId} and r.project = ${project} and r.file_key = n.file_key`
+  return new Map(rows.map(({ file_key, ...findings }) => [file_key, findings]))
 }

@@ -21,8 +21,13 @@ export interface RiskRow extends RiskParts {
   inputHash: string | null
 }
 
-/** Parts that were computed before the organization was locked, by the record's `inputHash`. */
-export type ComputedRisks = ReadonlyMap<string, ComputedParts>
+/** What was computed before the organization was locked. */
+export interface ComputedRisks {
+  /** Records with files, in their stored form. */
+  prepared: ReadonlyMap<SyncRecord, PreparedRisk>
+  /** Their parts, by `inputHash`, where they are not stored. */
+  parts: ReadonlyMap<string, ComputedParts>
+}
 
 /**
  * Computes the parts of the batch's records with files that are not stored yet, without the organization's lock, which
@@ -35,28 +40,32 @@ export async function computeRisks(
   records: readonly SyncRecord[],
   pause: () => Promise<void> | undefined,
 ): Promise<ComputedRisks> {
-  const risks = records.flatMap((record) =>
-    record.type === 'pr_risk' && record.files != null ? [prepareRisk(record)] : [],
-  )
-  if (risks.length === 0) return new Map()
+  const prepared = new Map<SyncRecord, PreparedRisk>()
+  for (const record of records) {
+    if (record.type === 'pr_risk' && record.files != null) prepared.set(record, prepareRisk(record))
+    await pause()
+  }
+  const risks = [...prepared.values()]
+  if (risks.length === 0) return { prepared, parts: new Map() }
   const found = await findRisks(sql, orgId, risks)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
   const missing = risks.filter((risk) => stored.get(keyOf(risk))?.inputHash !== risk.inputHash)
   const changes = missing.flatMap(({ change, inputHash }) =>
     change === null || inputHash === null ? [] : [{ change, inputHash }],
   )
-  const parts = await computeParts(
+  const computed = await computeParts(
     sql,
     orgId,
     changes.map(({ change }) => change),
     pause,
   )
-  return new Map(
+  const parts = new Map(
     changes.flatMap(({ inputHash }, index) => {
-      const computed = parts[index]
-      return computed === undefined ? [] : [[inputHash, computed]]
+      const found = computed[index]
+      return found === undefined ? [] : [[inputHash, found]]
     }),
   )
+  return { prepared, parts }
 }
 
 /**
@@ -72,14 +81,16 @@ export async function writeRisks(
   computed: ComputedRisks,
 ): Promise<WriteResult> {
   const risks = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'pr_risk' ? [{ risk: prepareRisk(record), field: `records[${index}].id` }] : [],
+    record.type === 'pr_risk'
+      ? [{ risk: computed.prepared.get(record) ?? prepareRisk(record), field: `records[${index}].id` }]
+      : [],
   )
   if (risks.length === 0) return NOTHING_WRITTEN
   const prepared = risks.map(({ risk }) => risk)
   const found = await findRisks(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
   const hasSessions = records.some(({ type }) => type === 'session')
-  const current = hasSessions ? await withSessions(tx, orgId, prepared, computed) : computed
+  const current = hasSessions ? await withSessions(tx, orgId, prepared, computed.parts) : computed.parts
   const parts = await partsOf(tx, orgId, prepared, stored, current)
   const ids = new Map(found.map((row) => [keyOf(row), row.id]))
   const owners = new Map(found.map((row) => [row.id, keyOf(row)]))
@@ -121,8 +132,8 @@ async function withSessions(
   tx: ISql,
   orgId: string,
   risks: readonly PreparedRisk[],
-  computed: ComputedRisks,
-): Promise<ComputedRisks> {
+  computed: ComputedRisks['parts'],
+): Promise<ComputedRisks['parts']> {
   const changes = new Map<string, ComputedChange>()
   for (const { change, inputHash } of risks) {
     const parts = computed.get(inputHash ?? '')
@@ -138,7 +149,7 @@ async function partsOf(
   orgId: string,
   risks: readonly PreparedRisk[],
   stored: ReadonlyMap<string, RiskRow>,
-  before: ComputedRisks,
+  before: ComputedRisks['parts'],
 ): Promise<RiskParts[]> {
   const known = risks.map((risk) => {
     const row = stored.get(keyOf(risk))
