@@ -1,5 +1,4 @@
 import type { ISql } from '../db/client.ts'
-import { lockCommits } from '../db/org-lock.ts'
 import { unnest } from '../db/rows.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
@@ -13,9 +12,9 @@ import { type PreparedCommit, prepareCommit } from './prepare.ts'
 const COMMITS_AT_A_TIME = 1_000
 
 /**
- * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Takes
- * seconds for thousands of commits: it locks the organization's commits only, and the caller locks the organization
- * afterwards, before it commits. Commits may come in any order and in any batches: the same commits give the same results.
+ * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Needs
+ * the lock of the organization's history; takes seconds for thousands of commits, so call it before the organization is
+ * locked. Commits may come in any order and in any batches: the same commits give the same results.
  * The cost depends on the batch and on the histories of the files it renames, not on what else is stored.
  */
 export async function writeCommits(
@@ -25,7 +24,6 @@ export async function writeCommits(
 ): Promise<WriteResult> {
   const commits = records.flatMap((record) => (record.type === 'commit' ? [prepareCommit(record)] : []))
   if (commits.length === 0) return NOTHING_WRITTEN
-  await lockCommits(tx, orgId)
   const stored = await findHashes(tx, orgId, commits)
   const { rows, ...result } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
     keyOf,

@@ -15,10 +15,10 @@ export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
 }
 
 /**
- * Locks the organization's commits, and what is computed from them, for writing until the end of the transaction. The
- * computing takes seconds: only other writers of commits wait for it. Take it before `lockOrganization`, never after it:
- * two writers would wait for each other.
+ * Locks the organization's commits and pull requests, and what is computed of them but its rollups, for writing until the
+ * end of the transaction. Their computing takes seconds, for which only their own writers wait. Take it before
+ * `lockOrganization`, never after it: two writers would wait for each other.
  */
-export async function lockCommits(tx: ISql, orgId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`commits of ${orgId}`}, 0))`
+export async function lockHistory(tx: ISql, orgId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`history of ${orgId}`}, 0))`
 }

@@ -4,7 +4,7 @@ import { createOrganizationQueues } from '../organizations/queue.ts'
 import { createShares, type Free } from '../organizations/shares.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from '../sync/intake.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
-import { computeBatch, hasCommits, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
+import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
 import { readBatch } from './read-batch.ts'
 import { busy, clientLeft, tooMuchWork } from './refusals.ts'
 import { createTurns } from './turns.ts'
@@ -62,8 +62,8 @@ export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
         lifetime.beginWriting()
         return withNumbers(numbers, () => storeBatch(deps, orgId, computed, actor, options))
       }
-      // commits take seconds before they lock the organization: its other writes do not wait for them
-      const queue = hasCommits(batch) ? `commits of ${orgId}` : orgId
+      // the history takes seconds before the organization is locked: its other writes do not wait for it
+      const queue = hasHistory(batch) ? `history of ${orgId}` : orgId
       return await lifetime.untilAborted(enqueueWrite(queue, store, signal))
     } finally {
       // else the heap grows by the next one: some 75 MB more after ten texts of a megabyte each

@@ -7,8 +7,14 @@ import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/chang
 import type { SyncRecord } from '../records/records.ts'
 import type { Part, RiskContributions } from '../records/risk.ts'
 import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
-import { countedOf, type PreparedRisk, prepareRisk, type RiskParts, riskScoreOf } from './prepare.ts'
-import { updateRiskRollups } from './rollup.ts'
+import {
+  type CountedRisk,
+  countedOf,
+  type PreparedRisk,
+  prepareRisk,
+  type RiskParts,
+  riskScoreOf,
+} from './prepare.ts'
 
 /** A score as it is stored. */
 export interface RiskRow extends RiskParts {
@@ -68,8 +74,15 @@ export async function computeRisks(
   return { prepared, parts }
 }
 
+export interface RisksWritten extends WriteResult {
+  /** For `updateRiskRollups`: what was replaced, and by what. */
+  replaced: CountedRisk[]
+  written: CountedRisk[]
+}
+
 /**
- * Writes the batch's risk scores. Needs the organization's lock; call it after the writers of commits and sessions: it
+ * Writes the batch's risk scores, but not their rollups. Needs the lock of the organization's history; call it after the
+ * writers of commits and sessions: it
  * computes from their history and findings what is not in `computed`, and where the batch has sessions the security of
  * what is. A record with files is computed once, from the history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
  * one.
@@ -79,13 +92,13 @@ export async function writeRisks(
   orgId: string,
   records: readonly SyncRecord[],
   computed: ComputedRisks,
-): Promise<WriteResult> {
+): Promise<RisksWritten> {
   const risks = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'pr_risk'
       ? [{ risk: computed.prepared.get(record) ?? prepareRisk(record), field: `records[${index}].id` }]
       : [],
   )
-  if (risks.length === 0) return NOTHING_WRITTEN
+  if (risks.length === 0) return { ...NOTHING_WRITTEN, replaced: [], written: [] }
   const prepared = risks.map(({ risk }) => risk)
   const found = await findRisks(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
@@ -109,8 +122,7 @@ export async function writeRisks(
   })
   await upsertRisks(tx, orgId, rows)
   const replaced = rows.flatMap((row) => stored.get(keyOf(row)) ?? [])
-  await updateRiskRollups(tx, orgId, replaced.map(counted), rows.map(counted))
-  return result
+  return { ...result, replaced: replaced.map(counted), written: rows.map(counted) }
 }
 
 const keyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`

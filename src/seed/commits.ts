@@ -2,7 +2,7 @@ import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
 import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import type { CommitRecord } from '../records/commit.ts'
 import { MEMBERS, randomFrom, type SeedPlan } from './generate.ts'
 import { refreshCommitStatistics } from './queries.ts'
@@ -86,6 +86,7 @@ export async function seedCommits(
     const records = batch
     batch = []
     await sql.begin(async (tx) => {
+      await lockHistory(tx, orgId)
       await writeCommits(tx, orgId, records)
       await lockOrganization(tx, orgId)
     })

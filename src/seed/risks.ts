@@ -1,7 +1,7 @@
 import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { rebuildTables } from '../db/derived-tables.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { RISK_TABLES } from '../risk/check.ts'
@@ -93,6 +93,7 @@ export async function seedRisks(
   onProgress: (done: number) => void = () => {},
 ): Promise<void> {
   await sql.begin(async (tx) => {
+    await lockHistory(tx, orgId)
     await lockOrganization(tx, orgId)
     if (await hasRisksOf(tx, orgId, reposOf(plan))) {
       throw new OperatorError(

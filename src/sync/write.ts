@@ -6,10 +6,11 @@ import { writeCommits } from '../commits/write.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
 import type { ISql, Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { createPause } from '../pause.ts'
 import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
+import { updateRiskRollups } from '../risk/rollup.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../risk/write.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
@@ -113,22 +114,28 @@ export async function computeBatch(
   return { ...batch, computed, pause }
 }
 
-export const hasCommits = ({ records }: PreparedBatch): boolean =>
-  records.some(({ type }) => type === 'commit')
+const hasCommits = ({ records }: PreparedBatch): boolean => records.some(({ type }) => type === 'commit')
+
+/** Whether the batch's writer needs the lock of the history. */
+export const hasHistory = ({ records }: PreparedBatch): boolean =>
+  records.some(({ type }) => type === 'commit' || type === 'pr_risk')
 
 /** Writes a prepared batch: see `writeRecords`. */
 export async function storeBatch(
   deps: Pick<SyncDeps, 'sql' | 'now'>,
   orgId: string,
-  { records, sessions, computed, pause }: ComputedBatch,
+  batch: ComputedBatch,
   actor: Actor,
   { key, reassign = false }: SendOptions,
 ): Promise<SyncResult> {
+  const { records, sessions } = batch
   const now = deps.now()
   const results = await deps.sql.begin(async (tx) => {
     // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
+    if (hasHistory(batch)) await lockHistory(tx, orgId)
     const commit = await writeCommits(tx, orgId, records)
-    const risks = computed ?? (await computeRisks(tx, orgId, records, pause))
+    const risks = batch.computed ?? (await computeRisks(tx, orgId, records, batch.pause))
+    const early = sessions.length > 0 ? undefined : await writeRisks(tx, orgId, records, risks)
     await lockOrganization(tx, orgId)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
@@ -138,12 +145,13 @@ export async function storeBatch(
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment),
       commit,
-      // after sessions and commits: computed from their findings and history
-      pr_risk: await writeRisks(tx, orgId, records, risks),
+      // computed from the findings of the batch's sessions
+      pr_risk: early ?? (await writeRisks(tx, orgId, records, risks)),
       audit: await writeAudit(tx, orgId, records),
       // after all entries that they may count
       report: await writeReports(tx, orgId, records),
     }
+    await updateRiskRollups(tx, orgId, results.pr_risk.replaced, results.pr_risk.written)
     const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(results, now))
     await recordEntries(tx, orgId, actor, buildAuditEntries(results))
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)

@@ -120,15 +120,17 @@ const pull = (pr_number: number) => ({
 })
 
 test.each([
-  ['commits', [commit('a')]],
-  ['pull requests with commits', [commit('b'), pull(1)]],
-  ['pull requests with sessions', [session('beside'), pull(2)]],
-])('%s are computed while the organization is written by others', async (name, records) => {
+  ['commits', 'commit_files', [commit('a')]],
+  ['pull requests', 'pr_risks', [pull(1)]],
+  ['pull requests with commits', 'pr_risks', [commit('b'), pull(2)]],
+  // their security is computed from the findings of the sessions, the rest before
+  ['pull requests with sessions', 'commit_files', [session('beside'), pull(3)]],
+])('%s are computed and written while others write the organization', async (name, table, records) => {
   const intakes = [intakeOf(60_000), intakeOf(60_000)]
   const release = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const holder = database.sql.begin(async (tx) => {
-    await tx`lock table commit_files in access exclusive mode`
+    await tx`lock table ${tx(table)} in access exclusive mode`
     held.resolve()
     await release.promise
   })
@@ -140,7 +142,7 @@ test.each([
   })
   const waiting = () => database.sql`
     select 1 from pg_stat_activity a
-    where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like '%commit_files%'`
+    where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like ${`%${table}%`}`
   while ((await waiting()).length === 0) await Bun.sleep(5)
   // of this process, and of another one
   for (const [index, intake] of intakes.entries()) {

@@ -3,9 +3,11 @@ import type { App } from '../../src/app.ts'
 import { findDifferences } from '../../src/db/derived-tables.ts'
 import { RISK_TABLES } from '../../src/risk/check.ts'
 import { countRisks, riskRecords } from '../../src/risk/queries.ts'
+import { writeRecords } from '../../src/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, firstOf, given, list, type Risk, sync } from '../support/risk-records.ts'
+import { asOrganization } from '../support/rls.ts'
 
 // pr_risk records whose parts are computed: from the files of the change and what was before it.
 
@@ -97,6 +99,28 @@ describe('computed parts', () => {
     expect(risk.regression_score).toBe(14.55)
     expect(risk.security_score).toBe(0)
     expect(risk.risk_score).toBe(Math.round(0.3 * 41 + 0.25 * 14.55 + 0.2 * 42.86))
+  })
+
+  test('of several writers at once are counted once', async () => {
+    const { own } = await newTenant()
+    const pulls = Array.from({ length: 60 }, (_, n) =>
+      change([`src/${n}.ts`], { pr_number: n + 1, created_at: `2026-09-${10 + (n % 9)}T00:00:00Z` }),
+    )
+    const writers = [...Array(6).keys()].map((n) => [
+      ...pulls.slice(n * 5, n * 5 + 30),
+      commit(`w${n}`, '2026-09-01T00:00:00Z', 'ada', ['src/1.ts']),
+    ])
+    const deps = {
+      sql: database.sql,
+      now: () => new Date(),
+      storeContent: false,
+      pricer: async () => ({ cost: () => undefined }),
+    }
+    const written = await asOrganization(own.orgId, () =>
+      Promise.all(writers.map((records) => writeRecords(deps, own.orgId, records))),
+    )
+    expect(written.reduce((sum, { created }) => sum + created, 0)).toBe(55 + 6)
+    expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
   })
 
   test('are kept as they were, whatever comes later, and the same batch changes nothing', async () => {
