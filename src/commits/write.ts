@@ -9,7 +9,7 @@ import { distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './i
 import { type PreparedCommit, prepareCommit } from './prepare.ts'
 
 /** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
-const COMMITS_AT_A_TIME = 1_000
+const COMMITS_AT_A_TIME = 2_500
 
 /**
  * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Needs
