@@ -15,12 +15,13 @@ const COMMITS_AT_A_TIME = 2_500
  * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Needs
  * the lock of the organization's history; takes seconds for thousands of commits, so call it before the organization is
  * locked. Commits may come in any order and in any batches: the same commits give the same results.
- * The cost depends on the batch and on the histories of the files it renames, not on what else is stored.
+ * `pause` is called between groups of commits, and may throw to give the batch up. The cost depends on the batch and on the histories of the files it renames, not on what else is stored.
  */
 export async function writeCommits(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
+  pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<WriteResult> {
   const commits = records.flatMap((record) => (record.type === 'commit' ? [prepareCommit(record)] : []))
   if (commits.length === 0) return NOTHING_WRITTEN
@@ -38,6 +39,7 @@ export async function writeCommits(
   for (let start = 0; start < rows.length; start += COMMITS_AT_A_TIME) {
     const some = rows.slice(start, start + COMMITS_AT_A_TIME)
     domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, some, isStored))])
+    await pause()
   }
   await updateExpertise(tx, orgId, domains)
   return result

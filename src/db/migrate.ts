@@ -67,6 +67,8 @@ export async function migrate(sql: Sql, log: Log): Promise<string[]> {
 /** Applies the next migration that is missing and returns its name, or undefined when none is. */
 async function applyNext(tx: ISql): Promise<string | undefined> {
   await tx`set local statement_timeout = 0`
+  // another instance's migration may take minutes
+  await tx`set local lock_timeout = 0`
   await lockMigrations(tx)
   // one that was killed while this waited
   await refuseUnfinishedRestore(tx)

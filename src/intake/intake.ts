@@ -15,6 +15,8 @@ const LIMIT_MS = 10_000
 const SMALL_BYTES = 1024 * 1024
 /** Requests in work at once; those of one organization write one after the other anyway. */
 const REQUESTS = { total: 64, each: 4, waiting: 2_000, what: 'requests' }
+/** Writes at once, of all organizations: those with a history take seconds, and leave connections to the others. */
+const WRITES = { history: 2, others: 4 }
 const LARGE_REQUESTS = { total: 2, each: 1, waiting: 250, what: 'large requests' }
 
 /**
@@ -25,7 +27,8 @@ export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
   const turns = createTurns()
   const places = createShares(REQUESTS)
   const largePlaces = createShares(LARGE_REQUESTS)
-  const { enqueueWrite } = createOrganizationQueues(limitMs)
+  const histories = createOrganizationQueues(limitMs, WRITES.history)
+  const others = createOrganizationQueues(limitMs, WRITES.others)
   const inWork = new Set<Lifetime>()
   let stopped: PromiseWithResolvers<void> | undefined
 
@@ -57,14 +60,16 @@ export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
         onRecord: lifetime.reach,
       })
       const computed = await computeBatch(deps.sql, orgId, batch, pause)
-      const store = () => {
+      // until then the transaction is rolled back when the client leaves or the time is over
+      const beforeLock = () => {
         signal.throwIfAborted()
         lifetime.beginWriting()
-        return withNumbers(numbers, () => storeBatch(deps, orgId, computed, actor, options))
       }
+      const store = () =>
+        withNumbers(numbers, () => storeBatch(deps, orgId, { ...computed, beforeLock }, actor, options))
       // the history takes seconds before the organization is locked: its other writes do not wait for it
-      const queue = hasHistory(batch) ? `history of ${orgId}` : orgId
-      return await lifetime.untilAborted(enqueueWrite(queue, store, signal))
+      const { enqueueWrite } = hasHistory(batch) ? histories : others
+      return await lifetime.untilAborted(enqueueWrite(orgId, store, signal))
     } finally {
       // else the heap grows by the next one: some 75 MB more after ten texts of a megabyte each
       if (releaseLarge !== undefined) Bun.gc(true)

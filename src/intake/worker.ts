@@ -14,8 +14,8 @@ import { type FromIntake, HEARTBEAT_MS, sentError, type ToIntake } from './messa
 
 declare const self: Worker
 
-/** Transactions at once; those of one organization run one after the other. */
-const WRITERS = 4
+/** Transactions at once, and two for what is read before them: no write waits for a connection. */
+const CONNECTIONS = 8
 /** Between two checks whether the database still responds. */
 const CHECK_MS = 1_000
 const END_TIMEOUT_S = 2
@@ -40,7 +40,7 @@ self.onmessage = ({ data }: MessageEvent<ToIntake>) => {
 const send = (message: FromIntake) => self.postMessage(message)
 
 function start({ target, applicationName, settings }: Extract<ToIntake, { type: 'start' }>): Running {
-  const pool = createReconnectingPool(target, { max: WRITERS, applicationName })
+  const pool = createReconnectingPool(target, { max: CONNECTIONS, applicationName })
   const { storeContent, modelPrices } = settings
   let loaded: Promise<Pricer> | undefined
   const pricer = () => {

@@ -22,10 +22,10 @@ export interface OrganizationQueues {
 /**
  * A queue of writes for each organization. In the database, each writer that waits for the organization's lock holds a
  * connection; here it waits before it takes one, so that many writes of one organization leave connections for the others.
- * Throws INTERNAL_ERROR with 503 when too many wait already, or when its turn does not come within `waitMs`.
+ * `total`: writes of all organizations at once. Throws INTERNAL_ERROR with 503 when too many wait already, or when its turn does not come within `waitMs`.
  */
-export function createOrganizationQueues(waitMs = WAIT_MS): OrganizationQueues {
-  const turns = createShares({ total: Infinity, each: 1, waiting: MAX_WAITING, what: 'writes' })
+export function createOrganizationQueues(waitMs = WAIT_MS, total = Infinity): OrganizationQueues {
+  const turns = createShares({ total, each: 1, waiting: MAX_WAITING, what: 'writes' })
   return {
     stop: turns.stop,
     async enqueueWrite(queue, work, signal) {

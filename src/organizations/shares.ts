@@ -72,6 +72,7 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
     return undefined
   }
   const serve = (): void => {
+    if (stopped) return
     for (let next = firstInTurn(); next !== undefined && taken + next.units <= total; next = firstInTurn())
       next.enter()
   }

@@ -178,7 +178,7 @@ function rangeAt(ranges: readonly Range[], position: Position): Range {
   }
   const found = ranges[from]
   if (found === undefined)
-    throw new Error('session_ranges has no range of the grain: doctor --rebuild-rollups mends it')
+    throw new Error('session_ranges has no range of the grain: doctor --repair mends it')
   return found
 }
 

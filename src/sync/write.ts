@@ -101,6 +101,8 @@ export interface ComputedBatch extends PreparedBatch {
   /** Undefined where the batch has commits, which its pull requests are computed from. */
   computed: ComputedRisks | undefined
   pause: () => Promise<void> | undefined
+  /** Called before the organization is locked; may throw, as `pause`, to give the batch up. */
+  beforeLock?: () => void
 }
 
 /** Computes what needs neither a lock nor the batch's other records. `pause` is called between two records. */
@@ -110,7 +112,12 @@ export async function computeBatch(
   batch: PreparedBatch,
   pause: () => Promise<void> | undefined,
 ): Promise<ComputedBatch> {
-  const computed = hasCommits(batch) ? undefined : await computeRisks(sql, orgId, batch.records, pause)
+  if (hasCommits(batch)) return { ...batch, computed: undefined, pause }
+  const compute = (from: ISql) => computeRisks(from, orgId, batch.records, pause)
+  // one snapshot: a commit that is written meanwhile would be in some of the counts only
+  const computed = hasHistory(batch)
+    ? await sql.begin('isolation level repeatable read read only', compute)
+    : await compute(sql)
   return { ...batch, computed, pause }
 }
 
@@ -133,9 +140,10 @@ export async function storeBatch(
   const results = await deps.sql.begin(async (tx) => {
     // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
     if (hasHistory(batch)) await lockHistory(tx, orgId)
-    const commit = await writeCommits(tx, orgId, records)
+    const commit = await writeCommits(tx, orgId, records, batch.pause)
     const risks = batch.computed ?? (await computeRisks(tx, orgId, records, batch.pause))
     const early = sessions.length > 0 ? undefined : await writeRisks(tx, orgId, records, risks)
+    batch.beforeLock?.()
     await lockOrganization(tx, orgId)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
@@ -157,7 +165,8 @@ export async function storeBatch(
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
     return results
   })
-  if (results.commit.created > 0) await analyzeGrownTables(deps.sql)
+  // the batch is written, whatever becomes of the planner's statistics
+  if (results.commit.created > 0) await analyzeGrownTables(deps.sql).catch(() => {})
   const sum = (count: keyof RecordCounts) =>
     Object.values(results).reduce((total, result) => total + result[count], 0)
   return {
