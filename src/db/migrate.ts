@@ -16,6 +16,7 @@ import sessionRanges from './migrations/0012_session_ranges.sql' with { type: 't
 import syncWindows from './migrations/0013_sync_windows.sql' with { type: 'text' }
 import statistics from './migrations/0014_statistics.sql' with { type: 'text' }
 import keyMembers from './migrations/0015_key_members.sql' with { type: 'text' }
+import rotatedKeys from './migrations/0016_rotated_keys.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 13, name: 'sync_windows', text: syncWindows },
   { number: 14, name: 'statistics', text: statistics },
   { number: 15, name: 'key_members', text: keyMembers },
+  { number: 16, name: 'rotated_keys', text: rotatedKeys },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

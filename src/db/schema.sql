@@ -11,6 +11,7 @@ create table api_keys (
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
   member_email text,
+  rotated_to text,
   constraint api_keys_pkey PRIMARY KEY (id)
 );
 CREATE INDEX api_keys_by_org ON api_keys USING btree (org_id, created_at, id);

@@ -89,7 +89,7 @@ async function findAddress(tx: ISql, orgId: string, email: string): Promise<stri
 
 /**
  * Makes a new key with the rights of a valid one, which ends after `graceMs` unless it ends before. Throws
- * OperatorError.
+ * OperatorError, also for a key that was rotated already.
  */
 export async function rotateKey(
   sql: Sql,
@@ -100,18 +100,22 @@ export async function rotateKey(
   return await sql.begin(async (tx) => {
     const known = await findRevocable(tx, id)
     await lockOrganization(tx, known.org_id)
-    const [rights] = await tx<Rights[]>`
-      select k.name, k.scopes, k.member_email as member,
+    const [rights] = await tx<(Rights & { rotated_to: string | null })[]>`
+      select k.name, k.scopes, k.member_email as member, k.rotated_to,
         to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at
       from api_keys k
       where k.id = ${known.id}
         and k.revoked_at is null
         and (k.expires_at is null or k.expires_at > clock_timestamp())`
     if (rights === undefined) throw new OperatorError(`the key ${known.id} has ended: create another one`)
+    if (rights.rotated_to !== null) {
+      throw new OperatorError(`the key ${known.id} was replaced by ${rights.rotated_to}: rotate that one`)
+    }
     const created = await insertKey(tx, known.org_id, rights)
     const [ended] = await tx<{ expires_at: string }[]>`
       update api_keys
-      set expires_at = least(expires_at, clock_timestamp() + ${graceMs} * interval '1 millisecond')
+      set rotated_to = ${created.id},
+        expires_at = least(expires_at, clock_timestamp() + ${graceMs} * interval '1 millisecond')
       where id = ${known.id}
       returning to_char(expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at`
     const previous = { id: known.id, expires_at: ended?.expires_at ?? '' }
