@@ -55,6 +55,9 @@ export interface AppDeps {
   keyClock?: () => number
 }
 
+/** Of the cache's bytes the part for badges. */
+const BADGE_PART = 16
+
 export type App = ReturnType<typeof createApp>
 
 /** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
@@ -62,7 +65,11 @@ export function createApp(deps: AppDeps) {
   const { sql, writes, findVersions, config, log, now, worker, intake, secrets } = deps
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
-  const cache = createResponseCache(createVersionReader(findVersions), config.cacheBytes)
+  const readVersion = createVersionReader(findVersions)
+  // badges need no key: their URLs, which anybody can make up, displace each other only
+  const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
+  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes)
+  const badgeCache = createResponseCache(readVersion, badgeBytes)
   const routeDeps = { sql, config, log, now, bodies, cache }
 
   const { enqueueWrite, stop: stopQueues } = createOrganizationQueues()
@@ -110,7 +117,7 @@ export function createApp(deps: AppDeps) {
   app
     .use(healthRoutes({ sql, worker, dataDir: config.databaseUrl === null ? config.dataDir : null }))
     .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
-    .use(badgeRoutes({ sql, config, now, cache }))
+    .use(badgeRoutes({ sql, config, now, cache: badgeCache }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
   const route = app.fetch

@@ -420,6 +420,27 @@ cached('is read once, by all who ask for it, until something is written', async 
   expect(asked()).toBe(2)
 })
 
+cached('of made-up projects displace no response of the API', async () => {
+  const { slug, key } = await shown([{ day: '2026-11-14', quality: 85 }])
+  let lists = 0
+  const counting = new Proxy(db.sql, {
+    apply(target, self, args) {
+      if (/from sessions s/.test(args[0]?.join?.('') ?? '')) lists += 1
+      return Reflect.apply(target, self, args)
+    },
+  })
+  const app = testApp(counting, { now: () => NOW, config: { cacheBytes: 64 * 1024 } })
+  const [own, nobody] = [client(app, key), client(app)]
+  await own('/v1/sessions')
+  await own('/v1/sessions')
+  const before = lists
+  for (let index = 0; index < 100; index += 1)
+    await nobody(`/api/badge/${slug}/quality?project=made-up-${index}`)
+  expect((await own('/v1/sessions')).status).toBe(200)
+  expect([before, lists]).toEqual([before, before])
+  expect(before).toBeGreaterThan(0)
+})
+
 cached('asks as often for an organization that shows none as for one that does not exist', async () => {
   const { slug } = await shown([{ day: '2026-11-14', quality: 85 }])
   await set(slug, { badges: 'private' })
