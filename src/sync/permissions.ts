@@ -29,11 +29,17 @@ const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
   report: 'reports:write',
 }
 
-/** A function that tells the scope that a record needs and the key lacks. Kinds that do not exist need none. */
-export function missingScopes(scopes: readonly Scope[]): (record: unknown) => Scope | undefined {
+/**
+ * A function that tells the scope that a record needs and the key lacks; undefined when the key lacks none. Kinds that do not
+ * exist need none.
+ */
+export function missingScopes(
+  scopes: readonly Scope[],
+): ((record: unknown) => Scope | undefined) | undefined {
   const missing = new Map(
     Object.entries(SCOPE_OF_TYPE).filter(([, scope]) => !grants(scopes, scope)),
   ) as ReadonlyMap<unknown, Scope>
+  if (missing.size === 0) return undefined
   return (record) =>
     missing.get(typeof record === 'object' && record !== null && 'type' in record ? record.type : undefined)
 }

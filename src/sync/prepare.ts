@@ -111,7 +111,11 @@ export function createPreparer({
     list.push(problem)
     return list.length < MAX_PROBLEMS
   }
-  const refuse = (problem: FieldProblem) => addTo(problems, problem)
+  // when scopes are missing, all records are looked at: they are named before what else is wrong
+  const refuse = (problem: FieldProblem) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(problem)
+    return problems.length < MAX_PROBLEMS || missingScope !== undefined
+  }
   return {
     refuse,
     async add(record, name, bytes = 0) {
@@ -119,6 +123,7 @@ export function createPreparer({
       if (scope !== undefined) {
         return addTo(unscoped, { field: name, message: `needs an API key with the scope ${scope}` })
       }
+      if (problems.length >= MAX_PROBLEMS) return true
       const problem = isChecked ? undefined : problemOf(record, name)
       if (problem !== undefined) return refuse(problem)
       await pause()

@@ -127,6 +127,16 @@ describe('scopes', () => {
     expect((await bodyOf(response)).details.map(({ field }) => field)).toEqual(['records[2]'])
   })
 
+  test('a missing scope is named also behind many invalid records', async () => {
+    const own = await tenant(database.sql, { scopes: ['sessions:write'] })
+    const invalid = Array.from({ length: 50 }, () => ({ type: 'session' }))
+    const { status, body } = await sender(own.key)([...invalid, RECORDS['budgets:write'] ?? {}])
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN'])
+    expect(body.details.map(({ field }) => field)).toEqual(['records[50]'])
+    const other = await sender(own.key)(invalid)
+    expect([other.status, other.body.details.length]).toEqual([400, 20])
+  })
+
   test('a key without any scope that writes is refused before its body is read', async () => {
     const own = await tenant(database.sql, { scopes: ['read', 'webhooks'] })
     const response = await client(app, own.key)('/v1/sync', { method: 'POST', body: 'x' })
