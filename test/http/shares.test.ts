@@ -204,7 +204,7 @@ describe('writes', () => {
     // read and waiting once its organization has the place for another
     const left = sync(ask, [session('left')], { signal: leaving.signal })
     const third = sync(ask, [session('third')])
-    await Bun.sleep(100)
+    await Bun.sleep(500)
     leaving.abort()
     expect((await left).status).toBe(400)
     release.resolve()
