@@ -4,15 +4,16 @@ import { badgeRoutes } from './badges/routes.ts'
 import type { Config } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
-import { createAdmission } from './http/admission.ts'
+import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
 import { healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
-import { createVersionReader, type FindVersions } from './http/responses/versions.ts'
+import { createVersionReader } from './http/responses/versions.ts'
 import type { Log } from './log.ts'
+import { findVersions } from './organizations/queries.ts'
 import { createOrganizationQueues } from './organizations/queue.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
@@ -36,8 +37,8 @@ export interface AppDeps {
   sql: Sql
   /** For transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
-  /** Reads the versions of organizations' data, over a connection that nothing else uses. */
-  findVersions: FindVersions
+  /** For what requests wait for together: keys, leases of the limit, versions. Rejects when there is no answer in time. */
+  lookUp: LookUp
   config: Config
   log: Log
   now: () => Date
@@ -62,10 +63,10 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, writes, findVersions, config, log, now, worker, intake, secrets } = deps
+  const { sql, writes, lookUp, config, log, now, worker, intake, secrets } = deps
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
-  const readVersion = createVersionReader(findVersions)
+  const readVersion = createVersionReader((owners) => lookUp((from) => findVersions(from, owners)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
   const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes)

@@ -12,7 +12,7 @@ const sql = connect({ url: 'postgres://localhost/none' }, { max: 1, applicationN
 const app = createApp({
   sql,
   writes: sql,
-  findVersions: async () => new Map(),
+  lookUp: () => Promise.reject(new Error('no database')),
   config: loadConfig({}),
   log: createLog('silent', 'json'),
   now: () => new Date(),

@@ -33,11 +33,15 @@ interface Current {
   name: string
 }
 
-/** Opens a pool as `connect` does, with a random suffix to `applicationName`. Throws as `connect` does. */
+/**
+ * Opens a pool as `connect` does, with a random suffix to `applicationName`. `onSilent` is called before the connections are
+ * replaced because a statement of `run` exceeded `limitMs`. Throws as `connect` does.
+ */
 export function createReconnectingPool(
   target: ConnectTarget,
   options: ConnectOptions,
   limitMs = STATEMENT_LIMIT_MS,
+  onSilent: () => void = () => {},
 ): ReconnectingPool {
   const open = (): Current => {
     const name = `${options.applicationName} ${crypto.randomUUID().slice(0, 8)}`
@@ -59,6 +63,7 @@ export function createReconnectingPool(
       const used = current
       const result = await withTimeout(statement(used.sql), limitMs, LATE)
       if (result !== LATE) return result
+      if (used === current) onSilent()
       replace(used)
       throw Object.assign(new Error(`the database gave no answer in ${limitMs} ms`), { code: 'ETIMEDOUT' })
     },

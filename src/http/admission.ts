@@ -57,8 +57,15 @@ export interface Admission {
   peek(request: Request, peer: Peer): Decision
 }
 
+/**
+ * Runs a small statement that many requests wait for, over a connection that slow reads do not take. Rejects when there is
+ * no answer in time: on a connection that was lost unnoticed, all requests would wait for ever.
+ */
+export type LookUp = <Result>(statement: (sql: Sql) => Promise<Result>) => Promise<Result>
+
 interface AdmissionDeps {
   sql: Sql
+  lookUp: LookUp
   config: Pick<Config, 'rateLimits' | 'trustProxy'>
   log: Log
   now: () => Date
@@ -71,12 +78,24 @@ interface AdmissionDeps {
 const elapsedMs = () => performance.now()
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
-export function createAdmission({ sql, config, log, now, windowClock, keyClock }: AdmissionDeps): Admission {
+export function createAdmission({
+  sql,
+  lookUp,
+  config,
+  log,
+  now,
+  windowClock,
+  keyClock,
+}: AdmissionDeps): Admission {
   const addresses = createAddressLimiter(now)
-  const findKey = createKeyCache({ find: (ids) => findKeys(sql, ids), clock: keyClock ?? elapsedMs })
+  const findKey = createKeyCache({
+    find: (ids) => lookUp((from) => findKeys(from, ids)),
+    clock: keyClock ?? elapsedMs,
+  })
   const limiterOf = (window: WindowName) =>
     createLimiter({
-      lease: (orgId, count) => leaseRequests(sql, orgId, window, count, windowClock?.() ?? null),
+      lease: (orgId, count) =>
+        lookUp((from) => leaseRequests(from, orgId, window, count, windowClock?.() ?? null)),
       clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),
     })
   const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }

@@ -43,6 +43,7 @@ describe('errors', () => {
     const log = createLog('warn', 'json', (line) => lines.push(line))
     const admission = createAdmission({
       sql: db.sql,
+      lookUp: (statement) => statement(db.sql),
       config: { trustProxy: 0, rateLimits: { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 } },
       log: silent,
       now: () => new Date(),

@@ -25,6 +25,7 @@ function countingApp(count: unknown, isChecked: boolean) {
     log: silent,
     admission: createAdmission({
       sql: database.sql,
+      lookUp: (statement) => statement(database.sql),
       config: { trustProxy: 0, rateLimits },
       log: silent,
       now: () => new Date(),

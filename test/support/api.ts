@@ -4,7 +4,7 @@ import type { Sql } from '../../src/db/client.ts'
 import type { Pagination } from '../../src/http/query.ts'
 import { createIntake } from '../../src/intake/intake.ts'
 import { createKey } from '../../src/keys/queries.ts'
-import { createOrganization, findVersions } from '../../src/organizations/queries.ts'
+import { createOrganization } from '../../src/organizations/queries.ts'
 import type { Pricer } from '../../src/scoring/prices.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { silent } from './postgres.ts'
@@ -26,7 +26,7 @@ export function testApp(sql: Sql, over: Over = {}): App {
   const app = createApp({
     sql,
     writes: sql,
-    findVersions: (orgIds) => findVersions(sql, orgIds),
+    lookUp: (statement) => statement(sql),
     log: silent,
     now,
     worker: () => 'ok',

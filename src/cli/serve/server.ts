@@ -5,7 +5,6 @@ import { createConnectionMonitor, createReconnectingPool } from '../../db/reconn
 import { OperatorError } from '../../errors.ts'
 import { intakeSettingsOf } from '../../intake/messages.ts'
 import { createIntakeThread } from '../../intake/thread.ts'
-import { findVersions } from '../../organizations/queries.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { checkSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
@@ -21,8 +20,8 @@ const CHECK_MS = 1_000
 
 /** Concurrent transactions of all organizations, of what is changed other than by sync. */
 const WRITERS = 4
-/** All reads that are answered from memory wait for a version: a connection that does not respond is replaced. */
-const VERSION_LIMIT_MS = 3_000
+/** All requests wait for keys, leases of the limit and versions: a connection that does not respond is replaced. */
+const LOOK_UP_LIMIT_MS = 3_000
 
 /** A server that listens. */
 export interface RunningServer {
@@ -77,12 +76,13 @@ export async function startServer(
       applicationName: 'cloud-analytics writes',
     })
     // one connection: its backend stays warm, and no slow read holds up a response from memory
-    const versionPool = createReconnectingPool(
+    const lookUpPool = createReconnectingPool(
       target,
-      { max: 1, applicationName: 'cloud-analytics versions', genericPlans: true },
-      VERSION_LIMIT_MS,
+      { max: 1, applicationName: 'cloud-analytics look-ups', genericPlans: true },
+      LOOK_UP_LIMIT_MS,
+      () => log.warn('the database is silent; connecting anew'),
     )
-    const pools = [writePool, versionPool]
+    const pools = [writePool, lookUpPool]
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // not for a unix socket, which is never half open
     const checkTimer =
@@ -90,7 +90,7 @@ export async function startServer(
     const app = createApp({
       sql,
       writes: writePool.sql,
-      findVersions: (orgIds) => versionPool.run((versions) => findVersions(versions, orgIds)),
+      lookUp: lookUpPool.run,
       config,
       log,
       now: () => new Date(),
