@@ -20,7 +20,7 @@ const MODELS = [
 const WORDS = (
   'the file test returns error function const value request server session config import export async await if ' +
   'else return new Error row table select update index count limit path line read write check build run commit ' +
-  'branch status { } ( ) => ; , . : "name" "type" // TODO const [first, second] = list.map((item) => item.id)'
+  'branch status { } ( ) => ; , . : "name" "type" // list const [first, second] = list.map((item) => item.id)'
 ).split(' ')
 /** Characters of text that the contents are cut from. */
 const CORPUS = 1_000_000
@@ -79,7 +79,7 @@ const uuidOf = (random: Random): string => [8, 4, 4, 4, 12].map((length) => hex(
 
 /** The lines of one session. */
 function* linesOf(random: Random, corpus: string, nth: number, sessionId: string): Generator<object> {
-  const cwd = `/home/dev/work/project-${1 + (nth % PROJECTS)}`
+  const cwd = `/home/dev/code/project-${1 + (nth % PROJECTS)}`
   const model = MODELS[nth % MODELS.length]
   const text = (length: number) => {
     const start = Math.floor(random() * (corpus.length - length))
