@@ -15,9 +15,9 @@ export interface DatedName {
   sha: string
 }
 
-/** The next rename of `x.name` after the commit `x.at, x.sha`, as the lateral table `r`. */
+/** The next rename of `x.name` after the commit `x.at, x.sha`, as the table `r`, to be joined. */
 const nextRename = (tx: ISql, orgId: string) => tx`
-  cross join lateral (
+  lateral (
     select f.path, f.committed_at, f.sha
     from commit_files f
     where f.org_id = ${orgId}
@@ -55,15 +55,25 @@ export async function affectedFiles(
       union
       select x.project, r.path, r.committed_at, r.sha
       from x
-      ${nextRename(tx, orgId)}
+      cross join ${nextRename(tx, orgId)}
     )
     select distinct x.project, x.name
     from x`
 }
 
+/** A change that renames a file. `time` is the rank of its commit in the order of renames. */
+interface Rename {
+  project: string
+  sha: string
+  path: string
+  previous_path: string
+  time: number
+}
+
 /**
  * Updates `commit_files.file`, the current name, for the files `affected` and the commits `added`. Returns
- * the new names that were set.
+ * the new names that were set. The cost grows with the number of changes and renames, however long the chains of
+ * renames are: each rename is followed once.
  */
 export async function followRenames(
   tx: ISql,
@@ -71,26 +81,40 @@ export async function followRenames(
   affected: readonly ItemId[],
   added: readonly ItemId[],
 ): Promise<ItemId[]> {
-  return await tx<ItemId[]>`
-    with recursive changes as (
-      select f.project, f.sha, f.path, f.committed_at
-      from ${historyOfFiles(tx, orgId, affected)}
+  const changes = tx`
+    select f.project, f.sha, f.path, f.committed_at
+    from ${historyOfFiles(tx, orgId, affected)}
+    union
+    select f.project, f.sha, f.path, f.committed_at
+    from ${filesOfCommits(tx, orgId, added)}`
+  // latest first; the smallest path of a commit last, which is the one that a name follows
+  const renames = await tx<Rename[]>`
+    with recursive names (project, name) as (
+      select c.project, c.path
+      from (${changes}) c
       union
-      select f.project, f.sha, f.path, f.committed_at
-      from ${filesOfCommits(tx, orgId, added)}
-    ),
-    x (project, change_sha, change_path, step, name, at, sha) as (
-      select c.project, c.sha, c.path, 0, c.path, c.committed_at, c.sha
-      from changes c
-      union all
-      select x.project, x.change_sha, x.change_path, x.step + 1, r.path, r.committed_at, r.sha
-      from x
-      ${nextRename(tx, orgId)}
-    ),
-    latest as (
-      select distinct on (x.project, x.change_sha, x.change_path) x.project, x.change_sha, x.change_path, x.name
-      from x
-      order by x.project, x.change_sha, x.change_path, x.step desc
+      select f.project, f.path
+      from names n
+      join commit_files f
+        on f.org_id = ${orgId} and f.project = n.project and f.previous_path = n.name and f.status = 'renamed'
+    )
+    select
+      f.project, f.sha, f.path, f.previous_path,
+      dense_rank() over (order by f.committed_at, f.sha)::integer as time
+    from names n
+    join commit_files f
+      on f.org_id = ${orgId} and f.project = n.project and f.previous_path = n.name and f.status = 'renamed'
+    order by f.committed_at desc, f.sha desc, f.path desc`
+  return await tx<ItemId[]>`
+    with latest as (
+      select x.project, x.sha, x.name as path, coalesce(n.current, x.name) as name
+      from (
+        select c.project, c.path as name, c.committed_at as at, c.sha
+        from (${changes}) c
+      ) x
+      left join ${nextRename(tx, orgId)} on true
+      left join ${unnest(tx, currentNames(renames), { project: 'text', sha: 'text', path: 'text', current: 'text' })}
+        on n.project = x.project and n.sha = r.sha and n.path = r.path
     ),
     renamed as (
       update commit_files f
@@ -98,11 +122,31 @@ export async function followRenames(
       from latest l
       where f.org_id = ${orgId}
         and f.project = l.project
-        and f.sha = l.change_sha
-        and f.path = l.change_path
+        and f.sha = l.sha
+        and f.path = l.path
         and f.file <> l.name
       returning f.project, f.file as name
     )
     select distinct r.project, r.name
     from renamed r`
+}
+
+/**
+ * The renames with the `current` name of what they rename: a file's next rename is the first one of its new name in a
+ * later commit. `renames` are ordered from the latest to the earliest.
+ */
+function currentNames(renames: readonly Rename[]): (Rename & { current: string })[] {
+  const nameOf = ({ project }: Rename, name: string): string => `${project}\0${name}`
+  const followed = new Map<string, string>()
+  const named = renames.map((rename) => ({ ...rename, current: rename.path }))
+  for (let start = 0; start < named.length; ) {
+    let end = start
+    while (named[end]?.time === named[start]?.time) end += 1
+    const ofCommit = named.slice(start, end)
+    // the renames of one commit do not follow each other
+    for (const rename of ofCommit) rename.current = followed.get(nameOf(rename, rename.path)) ?? rename.path
+    for (const rename of ofCommit) followed.set(nameOf(rename, rename.previous_path), rename.current)
+    start = end
+  }
+  return named
 }

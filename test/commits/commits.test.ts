@@ -265,6 +265,23 @@ describe('commit history', () => {
     )
   }, 120_000)
 
+  test('a file renamed 3,000 times has all of its history under the last name', async () => {
+    const orgId = await organization()
+    const renames = Array.from({ length: 3_000 }, (_, n) =>
+      commit(n.toString(16).padStart(40, '0'), 'ada', n, [
+        { path: `name-${n + 1}`, previous_path: `name-${n}`, status: 'renamed' },
+      ]),
+    )
+    // followed one by one for each change, the chain took longer than a statement may
+    await sync(orgId, renames)
+    const files = await database.sql<{ file: string; changes: number }[]>`
+      select f.file, count(*)::integer as changes
+      from commit_files f
+      where f.org_id = ${orgId}
+      group by f.file`
+    expect([...files]).toEqual([{ file: 'name-3000', changes: 3_000 }])
+  })
+
   test('several writers at once give what one of them gives, in more commits than are written together', async () => {
     const kinds = ['modified', 'added', 'renamed', 'modified', 'deleted'] as const
     const path = (n: number) => `dir${n % 5}/f${n % 41}`
