@@ -39,11 +39,14 @@ export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
     const release = await places.take(orgId, 1, wait)
     let releaseLarge: Free | undefined
     try {
+      const pricer = await deps.pricer()
+      const sender = await findSender(deps.sql, orgId, options.key)
+      // counted from here on: a wait for the database is not the request's work
       const pause = lifetime.counted(turns.pauseOf(orgId))
       const preparer = createPreparer({
-        pricer: await deps.pricer(),
+        pricer,
         storeContent: deps.storeContent,
-        sender: await findSender(deps.sql, orgId, options.key),
+        sender,
         isChecked: false,
         pause,
       })

@@ -94,14 +94,14 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
       signal?.removeEventListener('abort', waiter.refuse)
       queue.waiters.delete(waiter)
       queue.held -= held
-      // deleted and set again, so that its next waiter comes after those of other organizations
-      queues.delete(orgId)
-      if (queue.waiters.size > 0) queues.set(orgId, queue)
+      if (queue.waiters.size === 0) queues.delete(orgId)
     }
     const waiter: Waiter = {
       units,
       enter() {
         leave()
+        // deleted and set again, so that its next waiter comes after those of other organizations
+        if (queues.delete(orgId)) queues.set(orgId, queue)
         place.resolve(takeNow(orgId, units))
       },
       refuse() {
@@ -137,7 +137,7 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
 }
 
 const busy = (what: string) =>
-  new ApiError('INTERNAL_ERROR', `Too many ${what} of this organization at once; try again`, {
+  new ApiError('INTERNAL_ERROR', `Too many ${what} at once; try again`, {
     status: 503,
     headers: { 'retry-after': String(RETRY_AFTER_S) },
   })

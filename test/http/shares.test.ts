@@ -5,6 +5,7 @@ import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { receive } from '../../src/http/receive.ts'
 import { createShares, type Free } from '../../src/organizations/shares.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { holdOrganization } from '../support/held-organization.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // One organization takes all it can; the others get what they ask for.
@@ -191,14 +192,7 @@ describe('writes', () => {
   test('of a client that leaves while they wait are not made', async () => {
     const owner = await tenant(db.sql)
     const ask = client(app, owner.key)
-    const release = Promise.withResolvers<void>()
-    const locked = Promise.withResolvers<void>()
-    const holder = db.sql.begin(async (tx) => {
-      await tx`select 1 from org_locks l where l.org_id = ${owner.orgId} for update`
-      locked.resolve()
-      await release.promise
-    })
-    await locked.promise
+    const release = await holdOrganization(db.sql, owner.orgId)
     const first = sync(ask, [session('first')])
     const leaving = new AbortController()
     // read and waiting once its organization has the place for another
@@ -207,8 +201,7 @@ describe('writes', () => {
     await Bun.sleep(500)
     leaving.abort()
     expect((await left).status).toBe(400)
-    release.resolve()
-    await holder
+    await release()
     expect([(await first).status, (await third).status]).toEqual([200, 200])
     expect((await ask('/v1/sessions/sess_third')).status).toBe(200)
     expect((await ask('/v1/sessions/sess_left')).status).toBe(404)
@@ -255,6 +248,18 @@ describe('shares', () => {
     await Bun.sleep(0)
     for (const name of ['x1', 'a1', 'b1', 'c1', 'a2', 'b2']) await free(name)
     expect(order).toEqual(['x1', 'a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+  })
+
+  test('an organization keeps its turn when the first of its requests leaves', async () => {
+    const { order, take, free } = taking(sharesOf(1, 1))
+    const gone = new AbortController()
+    await take('x1')
+    const left = take('a1', 1, { signal: gone.signal })
+    for (const name of ['a2', 'b1']) void take(name)
+    gone.abort()
+    await expect(left).rejects.toMatchObject({ status: 503 })
+    for (const name of ['x1', 'a2']) await free(name)
+    expect(order).toEqual(['x1', 'a2', 'b1'])
   })
 
   test('one that needs much is not overtaken by others that need little', async () => {

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { createIntake } from '../../src/intake/intake.ts'
 import type { Intake } from '../../src/sync/intake.ts'
 import { type Tenant, tenant } from '../support/api.ts'
+import { holdOrganization } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 const ACTOR = { userId: 'key_test', ipAddress: null }
@@ -78,21 +79,13 @@ test('work beyond the limit is 413 naming the record, and nothing is stored', as
 
 test('waiting beyond the limit is 503, and the writing before it goes on', async () => {
   const intake = intakeOf(1_000)
-  const release = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  const holder = database.sql.begin(async (tx) => {
-    await tx`select 1 from org_locks l where l.org_id = ${heavy.orgId} for update`
-    held.resolve()
-    await release.promise
-  })
-  await held.promise
+  const release = await holdOrganization(database.sql, heavy.orgId)
   const first = submit(intake, heavy, [session('first')])
   await expect(submit(intake, heavy, [session('second')])).rejects.toMatchObject({
     status: 503,
     options: { headers: { 'retry-after': '2' } },
   })
-  release.resolve()
-  await holder
+  await release()
   expect(await first).toMatchObject({ created: 1 })
   expect([await storedOf(heavy, 'first'), await storedOf(heavy, 'second')]).toEqual([1, 0])
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Sql } from '../../src/db/client.ts'
 import { createOrganizationQueues } from '../../src/organizations/queue.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { holdOrganization } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // One organization's writers wait for each other; nobody else waits for them.
@@ -37,21 +38,13 @@ test('while one organization is locked, others read and write, and its own write
   const app = testApp(database.sql, { writes })
   const asBlocked = client(app, blocked.key)
   const asOther = client(app, other.key)
-  const release = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  const holder = database.sql.begin(async (tx) => {
-    await tx`select 1 from org_locks l where l.org_id = ${blocked.orgId} for update`
-    held.resolve()
-    await release.promise
-  })
-  await held.promise
+  const release = await holdOrganization(database.sql, blocked.orgId)
   const waiting = Array.from({ length: 12 }, (_, index) => post(asBlocked, `blocked${index}`))
   expect((await post(asOther, 'free')).status).toBe(200)
   expect((await asOther('/v1/sessions')).status).toBe(200)
   expect((await asBlocked('/v1/sessions')).status).toBe(200)
   expect((await client(app)('/health')).status).toBe(200)
-  release.resolve()
-  await holder
+  await release()
   const statuses = (await Promise.all(waiting)).map((response) => response.status)
   expect(statuses).toEqual(statuses.map(() => 200))
 })
