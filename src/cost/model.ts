@@ -52,6 +52,10 @@ export type Budget = Static<typeof Budget>
 export const CostSummary = Type.Object(
   {
     total_cost: dollars('of all matching sessions'),
+    unpriced_tokens: Type.Integer({
+      description: 'tokens of these sessions whose price is not known: total_cost is without them',
+      examples: [0],
+    }),
     current_month: dollars('of the current UTC month, date filters aside'),
     currency: Type.Literal('USD'),
     by_period: Type.Array(

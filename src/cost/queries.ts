@@ -13,6 +13,8 @@ const MAX_BUCKETS = 10_000
 
 interface CostRow {
   total: string
+  /** Tokens. */
+  unpriced: string
   /** The JSON of the items of `by_period` and `by_project`; null for none. */
   periods: string | null
   projects: string | null
@@ -30,12 +32,13 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
   const thisMonth = monthOf(dateOf(now))
   const [row] = await sql<CostRow[]>`
     with periods as materialized (
-      select ${firstDayOf(sql, query.group_by)} as period, sum(r.cost) as cost
+      select ${firstDayOf(sql, query.group_by)} as period, sum(r.cost) as cost, sum(r.unpriced_tokens) as unpriced
       from (${matchingRows(sql, orgId, query, query.group_by)}) r
       group by 1
     )
     select
       (select coalesce(trim_scale(sum(p.cost)), 0) from periods p) as total,
+      (select coalesce(sum(p.unpriced), 0) from periods p) as unpriced,
       (
         select string_agg('{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || '}', ',' order by p.period)
         from periods p
@@ -79,12 +82,12 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
       limit 1
     ) b on true`
   if (row === undefined) throw new Error('the statement gave no row')
-  const { total, periods, projects, current_month, since, limit, dates, costs } = row
+  const { total, unpriced, periods, projects, current_month, since, limit, dates, costs } = row
   const days = (dates ?? []).map((date, index) => ({ date, cost: unitsOf(costs?.[index] ?? '0') }))
   const budget = since === null || limit === null ? null : budgetStatus(since, unitsOf(limit), days, now)
   return new JsonText(
-    `{"total_cost":${total},"current_month":${current_month},"currency":"USD","by_period":[${periods ?? ''}],` +
-      `"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,
+    `{"total_cost":${total},"unpriced_tokens":${unpriced},"current_month":${current_month},"currency":"USD",` +
+      `"by_period":[${periods ?? ''}],"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,
   )
 }
 
@@ -103,7 +106,7 @@ const rowsOf = (sql: Sql, orgId: string, spans: readonly Span[], ofProject: Frag
   spans
     .map(
       ({ grain, from, before }): Fragment => sql`
-        select r.project, r.bucket, r.sessions, r.cost
+        select r.project, r.bucket, r.sessions, r.cost, r.unpriced_tokens
         from session_rollups r
         where r.org_id = ${orgId}
           and r.grain = ${grain}

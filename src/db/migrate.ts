@@ -17,6 +17,7 @@ import syncWindows from './migrations/0013_sync_windows.sql' with { type: 'text'
 import statistics from './migrations/0014_statistics.sql' with { type: 'text' }
 import keyMembers from './migrations/0015_key_members.sql' with { type: 'text' }
 import rotatedKeys from './migrations/0016_rotated_keys.sql' with { type: 'text' }
+import unpricedTokens from './migrations/0017_unpriced_tokens.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 14, name: 'statistics', text: statistics },
   { number: 15, name: 'key_members', text: keyMembers },
   { number: 16, name: 'rotated_keys', text: rotatedKeys },
+  { number: 17, name: 'unpriced_tokens', text: unpricedTokens },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

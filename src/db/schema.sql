@@ -377,6 +377,7 @@ create table session_rollups (
   security_sum numeric(20,2) not null,
   security_min numeric(5,2) not null,
   security_max numeric(5,2) not null,
+  unpriced_tokens bigint not null default 0,
   constraint session_rollups_pkey PRIMARY KEY (org_id, grain, project, bucket),
   constraint session_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
 ) with (fillfactor=70);
@@ -395,6 +396,7 @@ create table sessions (
   user_id text,
   user_email text,
   content_hash bytea not null,
+  unpriced_tokens bigint not null default 0,
   constraint sessions_pkey PRIMARY KEY (org_id, id)
 );
 CREATE INDEX sessions_by_cost ON sessions USING btree (org_id, estimated_cost, id COLLATE "C") INCLUDE (created_at);
@@ -404,6 +406,7 @@ CREATE INDEX sessions_by_project_turns ON sessions USING btree (org_id, project,
 CREATE INDEX sessions_by_time ON sessions USING btree (org_id, created_at, id);
 CREATE INDEX sessions_by_turns ON sessions USING btree (org_id, turns, id COLLATE "C") INCLUDE (created_at);
 CREATE INDEX sessions_by_user ON sessions USING btree (org_id, COALESCE(user_id, user_email), created_at);
+CREATE INDEX sessions_unpriced ON sessions USING btree (org_id, id) WHERE unpriced_tokens > 0;
 
 create table webhook_attempts (
   org_id text not null,

@@ -16,6 +16,13 @@ export const Tokens = Type.Object(
 )
 export type Tokens = Static<typeof Tokens>
 
+/** As many as four counts of `Tokens`. */
+export const UnpricedTokens = Type.Integer({
+  minimum: 0,
+  maximum: 4e12,
+  description: 'tokens of all kinds whose price is not known: they add nothing to estimated_cost',
+})
+
 export const ToolUse = Type.Object({ name: name(200), calls: count(1e9), errors: count(1e9) }, strict)
 export type ToolUse = Static<typeof ToolUse>
 
@@ -122,6 +129,7 @@ export const SessionRecord = Type.Object(
     turns: optional(count(1e9)),
     estimated_cost: optional(money),
     cost_source: optional(Type.Union([Type.Literal('reported'), Type.Literal('estimated')])),
+    unpriced_tokens: optional(UnpricedTokens),
     quality_score: optional(score),
     tokens: optional(Type.Partial(Tokens, strict)),
     tools_used: optional(

@@ -154,32 +154,65 @@ export function picodollarsOf(dollars: number): bigint {
   return scaled(dollars, PICO_DECIMALS)
 }
 
-/**
- * The cost in US dollars of a session record without a cost: the sum over its turns that have a cost or tokens, else its
- * total tokens at the price of its `model`. The `cost` of a turn takes precedence over an estimate from its tokens.
- * `unpriced`: the models without a known price (`unknown` for none), sorted.
- */
-export function priceRecord(pricer: Pricer, record: SessionRecord): { cost: number; unpriced: string[] } {
-  const unpriced = new Set<string>()
-  const price = (
-    model: string | null | undefined,
-    tokens: Partial<Tokens>,
-    at: string,
-    aggregated: boolean,
-  ): bigint => {
-    const cost = model ? pricer.cost({ model, tokens, at, aggregated }) : undefined
-    if (cost === undefined && Object.values(tokens).some((count) => count > 0))
-      unpriced.add(model || 'unknown')
-    return cost ?? 0n
-  }
-  const sessionModel = record.model ?? record.models?.[0]
-  const turns = (record.turn_records ?? []).filter((turn) => turn.tokens || turn.cost != null)
-  let total = 0n
-  for (const turn of turns) {
-    if (turn.cost != null) total += picodollarsOf(turn.cost)
-    else if (turn.tokens)
-      total += price(turn.model ?? sessionModel, turn.tokens, turn.started_at ?? record.created_at, false)
-  }
-  if (turns.length === 0 && record.tokens) total = price(sessionModel, record.tokens, record.created_at, true)
-  return { cost: dollarsOf(total), unpriced: [...unpriced].sort() }
+/** What a session record costs. */
+export interface PricedRecord {
+  /** US dollars. */
+  cost: number
+  /** One for each of its turns; null where it has no tokens, or its model no known price. */
+  turnCosts: (number | null)[]
+  /** Tokens of all four kinds that no known price applies to. */
+  unpricedTokens: number
+  /** The models of these tokens (`unknown` for none), sorted. */
+  unpriced: string[]
 }
+
+/**
+ * The cost of a session record. A given `estimated_cost` is kept, and covers all turns, but those that an estimate names
+ * as `unpriced_tokens`: their cost is added where the price is known now. Without one it is the sum over its turns that
+ * have a cost or tokens, else its total tokens at the price of its `model`. The `cost` of a turn takes precedence over an
+ * estimate from its tokens.
+ */
+export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord {
+  const { estimated_cost: given = null, turn_records, tokens: sum, created_at } = record
+  const turns = turn_records ?? []
+  const said = record.unpriced_tokens ?? 0
+  const turnCosts = turns.map((turn) => turn.cost ?? null)
+  if (given !== null && (record.cost_source !== 'estimated' || said === 0))
+    return { cost: given, turnCosts, unpricedTokens: said, unpriced: [] }
+  const sessionModel = record.model ?? record.models?.[0]
+  const unpriced = new Set<string>()
+  let [estimated, pricedTokens, unpricedTokens] = [0n, 0, 0]
+  const price = (usage: Omit<PricedUsage, 'model'> & { model: string | null | undefined }) => {
+    const { model, tokens } = usage
+    const count = countOf(tokens)
+    const cost = (model ? pricer.cost({ ...usage, model }) : undefined) ?? (count === 0 ? 0n : undefined)
+    if (cost === undefined) {
+      unpriced.add(model || 'unknown')
+      unpricedTokens += count
+      return null
+    }
+    estimated += cost
+    pricedTokens += count
+    return dollarsOf(cost)
+  }
+  for (const [index, { model, tokens, cost, started_at }] of turns.entries()) {
+    if (cost == null && tokens)
+      turnCosts[index] = price({ model: model ?? sessionModel, tokens, at: started_at ?? created_at })
+  }
+  const hasPrices = turns.some((turn) => turn.tokens || turn.cost != null)
+  if (!hasPrices && sum && (given === null || said === countOf(sum)))
+    price({ model: sessionModel, tokens: sum, at: created_at, aggregated: true })
+  const known =
+    given === null
+      ? turns.reduce((all, { cost }) => all + picodollarsOf(cost ?? 0), 0n)
+      : picodollarsOf(given)
+  return {
+    cost: dollarsOf(known + estimated),
+    turnCosts,
+    unpricedTokens: given === null ? unpricedTokens : Math.max(0, said - pricedTokens),
+    unpriced: [...unpriced].sort(),
+  }
+}
+
+const countOf = ({ input = 0, output = 0, cache_read = 0, cache_creation = 0 }: Partial<Tokens>): number =>
+  input + output + cache_read + cache_creation

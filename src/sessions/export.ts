@@ -11,6 +11,7 @@ interface SessionRow {
   position: string
   turns: number
   estimated_cost: string
+  unpriced_tokens: string
   quality_score: string
   user_id: string | null
   user_email: string | null
@@ -39,7 +40,7 @@ async function sessionsAfter(
 ): Promise<SessionRow[]> {
   return await sql<SessionRow[]>`
     select s.id, s.project as project_name, s.created_at, s.created_at::text as position, s.turns, s.estimated_cost,
-      s.quality_score, s.user_id, s.user_email,
+      s.unpriced_tokens, s.quality_score, s.user_id, s.user_email,
       (
         select d.detail::text
         from session_details d
@@ -59,6 +60,7 @@ function sessionLine({ position: _position, detail, ...row }: SessionRow): strin
     type: 'session',
     ...row,
     estimated_cost: Number(row.estimated_cost),
+    unpriced_tokens: Number(row.unpriced_tokens),
     quality_score: Number(row.quality_score),
   })
   return `${head.slice(0, -1)},${detail.slice(1)}\n`

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOfOr, Page, PageOf, PerPage, Project } from '../http/query.ts'
 import { Timestamp } from '../records/fields.ts'
 import { Severity } from '../records/finding.ts'
-import { QualityFactor, Tokens, ToolUse } from '../records/session.ts'
+import { QualityFactor, Tokens, ToolUse, UnpricedTokens } from '../records/session.ts'
 
 const strict = { additionalProperties: false } as const
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
@@ -136,6 +136,7 @@ export const SessionDetail = Type.Object(
   {
     ...listFields,
     user_id: nullable(Type.String({ examples: ['user_7m2k'] })),
+    unpriced_tokens: UnpricedTokens,
     ...SessionDetailBody.properties,
   },
   strict,

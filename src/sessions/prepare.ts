@@ -5,18 +5,11 @@ import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { problemOf } from '../records/check.ts'
 import type { FindingRecord } from '../records/finding.ts'
-import type {
-  QualityFactor,
-  QualityFactorRecord,
-  QualityRecord,
-  SessionRecord,
-  Tokens,
-  ToolUse,
-  TurnRecord,
-} from '../records/session.ts'
+import type { QualityFactor, QualityFactorRecord, QualityRecord, SessionRecord } from '../records/session.ts'
 import { type Pricer, priceRecord } from '../scoring/prices.ts'
 import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
 import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
+import { allTokens, countTools, sumTokens, turnDetail } from './turn-details.ts'
 
 interface PrepareOptions {
   pricer: Pricer
@@ -35,6 +28,7 @@ export interface PreparedSession {
   turns: number
   /** micro-dollars */
   cost: bigint
+  unpricedTokens: number
   /** hundredths */
   quality: bigint
   /** hundredths */
@@ -54,7 +48,6 @@ export interface PreparedSession {
 type Unhashed = Omit<PreparedSession, 'hash' | 'field'>
 
 const time = (text: string | null | undefined): string | null => (text ? normalizeTimestamp(text) : null)
-const money = (dollars: number): number => unscaled(scaled(dollars, MONEY_DECIMALS), MONEY_DECIMALS)
 const points = (value: number): number => unscaled(scaled(value, SCORE_DECIMALS), SCORE_DECIMALS)
 
 /**
@@ -67,10 +60,12 @@ export function prepareSession(
   { pricer, storeContent, findings = [] }: PrepareOptions,
 ): PreparedSession {
   const createdAt = normalizeTimestamp(record.created_at)
-  const turnRecords = (record.turn_records ?? []).map((turn, index) => turnDetail(turn, index, storeContent))
+  const { cost, turnCosts, unpricedTokens } = priceRecord(pricer, record)
+  const turnRecords = (record.turn_records ?? []).map((turn, index) =>
+    turnDetail(turn, index, turnCosts[index] ?? null, storeContent),
+  )
   const quality = qualityOf(record, field)
   const security = securityOf(record, findings, createdAt)
-  const cost = record.estimated_cost ?? priceRecord(pricer, record).cost
   const prepared = {
     id: record.id,
     project: record.project_name,
@@ -78,6 +73,7 @@ export function prepareSession(
     day: dateOf(createdAt),
     turns: record.turns ?? turnRecords.length,
     cost: scaled(cost, MONEY_DECIMALS),
+    unpricedTokens,
     quality: scaled(quality.score, SCORE_DECIMALS),
     security: scaled(security.score, SCORE_DECIMALS),
     userId: record.user_id ?? null,
@@ -118,6 +114,7 @@ function refuseBeyondLimits(session: Unhashed, field: string): void {
       created_at: session.createdAt,
       turns: session.turns,
       estimated_cost: unscaled(session.cost, MONEY_DECIMALS),
+      unpriced_tokens: session.unpricedTokens,
       quality_score: unscaled(session.quality, SCORE_DECIMALS),
       user_id: session.userId,
       user_email: session.userEmail,
@@ -134,6 +131,8 @@ export function hashOf(session: Unhashed): Uint8Array {
   const canonical = {
     ...session,
     cost: decimalText(session.cost, MONEY_DECIMALS),
+    // left out where it is 0, as in the hashes of sessions stored before there was one
+    unpricedTokens: session.unpricedTokens || undefined,
     quality: decimalText(session.quality, SCORE_DECIMALS),
     security: decimalText(session.security, SCORE_DECIMALS),
     detail: { ...session.detail, quality_metadata: quality },
@@ -156,49 +155,6 @@ function contextOf(record: SessionRecord, turns: readonly TurnDetail[]) {
     ended_at: endedAt,
     duration_seconds: record.duration_seconds ?? (elapsed === null ? null : Math.max(0, elapsed)),
     tokens: record.tokens ? allTokens(record.tokens) : sumTokens(turns),
-  }
-}
-
-const allTokens = (tokens: Partial<Tokens>): Tokens => ({
-  input: tokens.input ?? 0,
-  output: tokens.output ?? 0,
-  cache_read: tokens.cache_read ?? 0,
-  cache_creation: tokens.cache_creation ?? 0,
-})
-
-function sumTokens(turns: readonly TurnDetail[]): Tokens {
-  const sum: Tokens = { input: 0, output: 0, cache_read: 0, cache_creation: 0 }
-  for (const { tokens } of turns) {
-    if (tokens === null) continue
-    sum.input += tokens.input
-    sum.output += tokens.output
-    sum.cache_read += tokens.cache_read
-    sum.cache_creation += tokens.cache_creation
-  }
-  return sum
-}
-
-function countTools(turns: readonly TurnDetail[]): ToolUse[] {
-  const byName = new Map<string, ToolUse>()
-  for (const call of turns.flatMap((turn) => turn.tool_calls)) {
-    const use = byName.get(call.name) ?? { name: call.name, calls: 0, errors: 0 }
-    use.calls += 1
-    if (call.ok === false) use.errors += 1
-    byName.set(call.name, use)
-  }
-  return [...byName.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1))
-}
-
-function turnDetail(turn: TurnRecord, index: number, storeContent: boolean): TurnDetail {
-  return {
-    turn_number: turn.turn_number ?? index + 1,
-    role: turn.role ?? 'assistant',
-    model: turn.model ?? null,
-    started_at: time(turn.started_at),
-    tokens: turn.tokens ? allTokens(turn.tokens) : null,
-    cost: turn.cost == null ? null : money(turn.cost),
-    tool_calls: (turn.tool_calls ?? []).map(({ name, ok }) => ({ name, ok: ok ?? null })),
-    ...(storeContent && turn.content != null ? { content: turn.content } : {}),
   }
 }
 

@@ -116,7 +116,8 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
 export async function getSession(sql: Sql, orgId: string, id: string): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
-      ${sql.unsafe(LIST_ITEM)} || ',"user_id":' || coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null') as head,
+      ${sql.unsafe(LIST_ITEM)} || ',"user_id":' || coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')
+        || ',"unpriced_tokens":' || s.unpriced_tokens as head,
       d.detail::text as detail
     from sessions s
     join session_details d on d.org_id = s.org_id and d.session_id = s.id

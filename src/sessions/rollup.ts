@@ -8,6 +8,7 @@ export interface Counted {
   project: string
   day: string
   cost: bigint
+  unpricedTokens: number
   quality: bigint
   security: bigint
 }
@@ -19,6 +20,7 @@ interface RollupChange {
   bucket: string
   sessions: number
   cost: bigint
+  unpricedTokens: number
   qualitySum: bigint
   securitySum: bigint
   /** Extremes of the sessions as they are now. */
@@ -92,6 +94,7 @@ function changesOf(byKey: Map<string, RollupChange>, session: Counted): RollupCh
       ...row,
       sessions: 0,
       cost: 0n,
+      unpricedTokens: 0,
       qualitySum: 0n,
       securitySum: 0n,
       added: noExtremes(),
@@ -108,6 +111,7 @@ function count(change: RollupChange, session: Counted, sign: 1 | -1): void {
   change.sessions += sign
   if (sign === -1) change.hasRemoved = true
   change.cost += factor * session.cost
+  change.unpricedTokens += sign * session.unpricedTokens
   change.qualitySum += factor * session.quality
   change.securitySum += factor * session.security
   const extremes = sign === 1 ? change.added : change.removed
@@ -123,7 +127,7 @@ const score = (hundredths: bigint): string => decimalText(hundredths, SCORE_DECI
 async function applyDifferences(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
   await tx`
     insert into session_rollups as r (
-      org_id, grain, project, bucket, sessions, cost,
+      org_id, grain, project, bucket, sessions, cost, unpriced_tokens,
       quality_sum, quality_min, quality_max, security_sum, security_min, security_max
     )
     select ${orgId}, n.*
@@ -133,6 +137,7 @@ async function applyDifferences(tx: ISql, orgId: string, changes: readonly Rollu
       bucket: 'date',
       sessions: 'bigint',
       cost: ['numeric', ({ cost }) => money(cost)],
+      unpriced_tokens: ['bigint', ({ unpricedTokens }) => unpricedTokens],
       quality_sum: ['numeric', ({ qualitySum }) => score(qualitySum)],
       quality_min: ['numeric', ({ added }) => score(added.qualityMin)],
       quality_max: ['numeric', ({ added }) => score(added.qualityMax)],
@@ -143,6 +148,7 @@ async function applyDifferences(tx: ISql, orgId: string, changes: readonly Rollu
     on conflict (org_id, grain, project, bucket) do update set
       sessions = r.sessions + excluded.sessions,
       cost = r.cost + excluded.cost,
+      unpriced_tokens = r.unpriced_tokens + excluded.unpriced_tokens,
       quality_sum = r.quality_sum + excluded.quality_sum,
       quality_min = least(r.quality_min, excluded.quality_min),
       quality_max = greatest(r.quality_max, excluded.quality_max),

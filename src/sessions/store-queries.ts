@@ -49,7 +49,7 @@ export async function copySessions(
   await copyRows(
     await tx`
       copy sessions (
-        org_id, id, project, created_at, turns, estimated_cost,
+        org_id, id, project, created_at, turns, estimated_cost, unpriced_tokens,
         quality_score, security_score, user_id, user_email, content_hash
       ) from stdin`.writable(),
     rows,
@@ -60,6 +60,7 @@ export async function copySessions(
       session.createdAt,
       session.turns,
       decimalText(session.cost, MONEY_DECIMALS),
+      session.unpricedTokens,
       decimalText(session.quality, SCORE_DECIMALS),
       decimalText(session.security, SCORE_DECIMALS),
       session.userId,
@@ -78,7 +79,7 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
   if (rows.length === 0) return
   await tx`
     insert into sessions (
-      org_id, id, project, created_at, turns, estimated_cost,
+      org_id, id, project, created_at, turns, estimated_cost, unpriced_tokens,
       quality_score, security_score, user_id, user_email, content_hash
     )
     select ${orgId}, n.*
@@ -88,6 +89,7 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
       created_at: ['timestamptz', ({ createdAt }) => createdAt],
       turns: 'integer',
       cost: ['numeric', ({ cost }) => decimalText(cost, MONEY_DECIMALS)],
+      unpriced_tokens: ['bigint', ({ unpricedTokens }) => unpricedTokens],
       quality: ['numeric', ({ quality }) => decimalText(quality, SCORE_DECIMALS)],
       security: ['numeric', ({ security }) => decimalText(security, SCORE_DECIMALS)],
       user_id: ['text', ({ userId }) => userId],
@@ -99,6 +101,7 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
       created_at = excluded.created_at,
       turns = excluded.turns,
       estimated_cost = excluded.estimated_cost,
+      unpriced_tokens = excluded.unpriced_tokens,
       quality_score = excluded.quality_score,
       security_score = excluded.security_score,
       user_id = excluded.user_id,

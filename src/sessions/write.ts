@@ -36,6 +36,7 @@ interface StoredSession extends StoredScore {
   day: string
   turns: number
   cost: string
+  unpriced_tokens: string
   security: string
   hash: Uint8Array
   created_at: Date
@@ -92,6 +93,7 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
       s.day::text as day,
       s.turns,
       s.estimated_cost::text as cost,
+      s.unpriced_tokens,
       s.quality_score::text as quality,
       s.security_score::text as security,
       s.content_hash as hash,
@@ -157,6 +159,7 @@ const countedOf = (session: StoredSession): Counted & Ranked => ({
   project: session.project,
   day: session.day,
   cost: unitsOf(session.cost),
+  unpricedTokens: Number(session.unpriced_tokens),
   quality: unitsOf(session.quality),
   security: unitsOf(session.security),
 })

@@ -225,13 +225,22 @@ describe('prices', () => {
     ]
     expect(priceRecord(pricer, session({ turn_records: turns }))).toEqual({
       cost: 0.2515,
+      turnCosts: [0.0015, null, 0.25],
+      unpricedTokens: 5,
       unpriced: ['mystery'],
     })
     const tokens = { input: MILLION, output: 0 }
     expect(priceRecord(pricer, session({ model: 'claude-sonnet-4-5', tokens }))).toEqual({
       cost: 3,
+      turnCosts: [],
+      unpricedTokens: 0,
       unpriced: [],
     })
-    expect(priceRecord(pricer, session({ tokens }))).toEqual({ cost: 0, unpriced: ['unknown'] })
+    expect(priceRecord(pricer, session({ tokens }))).toEqual({
+      cost: 0,
+      turnCosts: [],
+      unpricedTokens: MILLION,
+      unpriced: ['unknown'],
+    })
   })
 })
