@@ -71,7 +71,7 @@ export const AuditEntry = Type.Object(
       examples: ['2026-01-31T12:34:56.789123Z'],
     }),
   },
-  strict,
+  { ...strict, title: 'AuditEntry' },
 )
 export type AuditEntry = Static<typeof AuditEntry>
 export const AuditPage = PageOf(AuditEntry)
@@ -123,7 +123,7 @@ export const AuditReport = Type.Object(
       }),
     ),
   },
-  strict,
+  { ...strict, title: 'AuditReport' },
 )
 export type AuditReport = Static<typeof AuditReport>
 

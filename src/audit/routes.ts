@@ -18,7 +18,11 @@ export const auditRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('audit:read', { query: AuditListQuery, response: { 200: AuditPage } }),
-        detail: { summary: 'List the audit log, newest first', tags: ['Audit'] },
+        detail: {
+          operationId: 'listAuditEntries',
+          summary: 'List the audit log, newest first',
+          tags: ['Audit'],
+        },
       },
     )
     .get(
@@ -32,6 +36,10 @@ export const auditRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('audit:read', { query: AuditReportQuery, response: { 200: AuditReport } }),
-        detail: { summary: 'The audit log as a report, page by page', tags: ['Audit'] },
+        detail: {
+          operationId: 'getAuditReport',
+          summary: 'The audit log as a report, page by page',
+          tags: ['Audit'],
+        },
       },
     )

@@ -63,6 +63,6 @@ export const ShieldsBadge = Type.Object(
     style: Type.Optional(oneOf(BADGE_STYLES)),
     cacheSeconds: Type.Integer({ examples: [CACHE_S] }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'ShieldsBadge' },
 )
 export type ShieldsBadge = Static<typeof ShieldsBadge>

@@ -130,14 +130,18 @@ export const badgeRoutes = (deps: BadgeDeps) => {
 }
 
 /** For the API's document alone: with `response` Elysia would check the text of a response by the schema of its content. */
-const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => ({
-  summary: `${kind[0]?.toUpperCase()}${kind.slice(1)} badge${suffix === '' ? '' : ', as shields.io reads it'}`,
-  description: `${MEANING[kind]} ${SHOWN_TO}`,
-  tags: ['Badges'],
-  responses: {
-    200: { description: 'The badge', content: { [contentType.split(';')[0] ?? '']: { schema } } },
-  },
-})
+const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => {
+  const word = `${kind[0]?.toUpperCase()}${kind.slice(1)}`
+  return {
+    operationId: `get${word}Badge${suffix === '' ? '' : 'Json'}`,
+    summary: `${word} badge${suffix === '' ? '' : ', as shields.io reads it'}`,
+    description: `${MEANING[kind]} ${SHOWN_TO}`,
+    tags: ['Badges'],
+    responses: {
+      200: { description: 'The badge', content: { [contentType.split(';')[0] ?? '']: { schema } } },
+    },
+  }
+}
 
 const badgeIn = (response: CachedResponse | undefined): Badge | null =>
   response === undefined ? null : JSON.parse(new TextDecoder().decode(response.body))

@@ -45,7 +45,7 @@ export const Budget = Type.Object(
     ),
     currency: Type.Literal('USD'),
   },
-  strict,
+  { ...strict, title: 'Budget' },
 )
 export type Budget = Static<typeof Budget>
 
@@ -64,7 +64,7 @@ export const CostSummary = Type.Object(
     by_project: Type.Array(Type.Object({ project: Type.String(), cost: dollars('of the project') }, strict)),
     current_budget: nullable(Budget),
   },
-  strict,
+  { ...strict, title: 'CostSummary' },
 )
 export type CostSummary = Static<typeof CostSummary>
 
@@ -84,6 +84,6 @@ export const CostTrend = Type.Object(
       ),
     ),
   },
-  strict,
+  { ...strict, title: 'CostTrend' },
 )
 export type CostTrend = Static<typeof CostTrend>

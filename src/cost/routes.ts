@@ -18,7 +18,7 @@ export const costRoutes = (deps: RouteDeps) =>
         }),
       {
         ...guard('cost:read', { query: CostQuery, response: { 200: CostSummary } }),
-        detail: { summary: 'Cost summary', tags: ['Cost'] },
+        detail: { operationId: 'getCost', summary: 'Cost summary', tags: ['Cost'] },
       },
     )
     .get(
@@ -30,6 +30,6 @@ export const costRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('cost:read', { query: CostTrendQuery, response: { 200: CostTrend } }),
-        detail: { summary: 'Cost over time', tags: ['Cost'] },
+        detail: { operationId: 'getCostTrend', summary: 'Cost over time', tags: ['Cost'] },
       },
     )

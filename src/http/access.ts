@@ -71,7 +71,7 @@ interface RouteSchemas extends Partial<BodyOptions> {
 export interface Guard {
   scope: Need
   /** Undefined for a route without a body. */
-  body: BodyOptions | undefined
+  body: (BodyOptions & { schema: TSchema }) | undefined
   response: ResponseSchemas
 }
 
@@ -108,7 +108,7 @@ export function guard<const Schemas extends RouteSchemas>(
 ): GuardHooks & Pick<Schemas, keyof Schemas & ('query' | 'body')>
 export function guard(scope: Need, { query, body, response, ...options }: RouteSchemas) {
   const readQuery = query === undefined ? undefined : queryReader(query)
-  const guarded = { scope, body: body === undefined ? undefined : options, response }
+  const guarded = { scope, body: body === undefined ? undefined : { ...options, schema: body }, response }
   // `context` is neither destructured, since Elysia takes `query` and `body` from it, nor given to a function: then
   // Elysia would parse headers, cookies and query of each request, for whatever that function may read.
   const checkOnly = (context: GuardContext): void => {
@@ -131,7 +131,7 @@ export function guard(scope: Need, { query, body, response, ...options }: RouteS
   return {
     transform,
     ...(query && { query: uncheckedQuery(query) }),
-    // `noValidate`: Elysia would check the packed body
-    ...(body && { body: options.packed === true ? { ...body, noValidate: true } : body, parse: leaveUnread }),
+    // A copy, for Elysia changes it, and the API's document shows ours. `noValidate`: Elysia would check the packed body.
+    ...(body && { body: { ...body, ...(options.packed && { noValidate: true }) }, parse: leaveUnread }),
   }
 }

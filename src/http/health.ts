@@ -15,8 +15,10 @@ interface HealthDeps {
   worker: () => string
 }
 
+// strict: Elysia would make them so when it first checks a response, and the API's document would change
+const strict = { additionalProperties: false } as const
 const part = (description: string, example = 'ok') => Type.String({ description, examples: [example] })
-const healthBody = (description: string, example = { status: 'ok', database: 'ok' }) =>
+const healthBody = (title: string, description: string, example = { status: 'ok', database: 'ok' }) =>
   Type.Object(
     {
       status: part('`ok`, or `error` when a part fails', example.status),
@@ -24,10 +26,10 @@ const healthBody = (description: string, example = { status: 'ok', database: 'ok
       database: part('`ok`, or what is wrong', example.database),
       worker: part('`ok`, or what is wrong'),
     },
-    { description },
+    { ...strict, title, description },
   )
 
-const readyBody = (description: string, disk: string, status: string) =>
+const readyBody = (title: string, description: string, disk: string, status: string) =>
   Type.Object(
     {
       status: part('`ready`, or `not ready` when a part fails', status),
@@ -35,7 +37,7 @@ const readyBody = (description: string, disk: string, status: string) =>
       disk: part('`ok`, or what is wrong; always `ok` for a database elsewhere', disk),
       worker: part('`ok`, or what is wrong'),
     },
-    { description },
+    { ...strict, title, description },
   )
 
 /** `ok`, or that the file system of the embedded database is about to be full. */
@@ -67,10 +69,14 @@ export const healthRoutes = ({ sql, worker, dataDir }: HealthDeps) => {
       },
       {
         response: {
-          200: healthBody('Every part works'),
-          503: healthBody('A part fails', { status: 'error', database: 'unreachable' }),
+          200: healthBody('Health', 'Every part works'),
+          503: healthBody('HealthFailure', 'A part fails', { status: 'error', database: 'unreachable' }),
         },
-        detail: { summary: 'Whether the service can do its work', tags: ['Service'] },
+        detail: {
+          operationId: 'getHealth',
+          summary: 'Whether the service can do its work',
+          tags: ['Service'],
+        },
       },
     )
     .get(
@@ -84,14 +90,18 @@ export const healthRoutes = ({ sql, worker, dataDir }: HealthDeps) => {
       },
       {
         response: {
-          200: readyBody('Requests may be sent', 'ok', 'ready'),
-          503: readyBody('A part fails', 'almost full: 0.0 GiB free', 'not ready'),
+          200: readyBody('Readiness', 'Requests may be sent', 'ok', 'ready'),
+          503: readyBody('ReadinessFailure', 'A part fails', 'almost full: 0.0 GiB free', 'not ready'),
         },
-        detail: { summary: 'Whether requests should be sent to this instance', tags: ['Service'] },
+        detail: {
+          operationId: 'getReady',
+          summary: 'Whether requests should be sent to this instance',
+          tags: ['Service'],
+        },
       },
     )
     .get('/live', () => ({ status: 'ok' }), {
-      response: { 200: Type.Object({ status: part('`ok`') }) },
-      detail: { summary: 'Whether the process serves', tags: ['Service'] },
+      response: { 200: Type.Object({ status: part('`ok`') }, { ...strict, title: 'Liveness' }) },
+      detail: { operationId: 'getLive', summary: 'Whether the process serves', tags: ['Service'] },
     })
 }

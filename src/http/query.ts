@@ -90,7 +90,7 @@ export const ErrorBody = Type.Object(
       }),
     ),
   },
-  { description: 'Error' },
+  { description: 'Error', title: 'Error' },
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
@@ -105,9 +105,12 @@ export const Pagination = Type.Object(
 )
 export type Pagination = Static<typeof Pagination>
 
-/** The schema of a page of `item`s. */
+/** The schema of a page of `item`s; in the API's document `<title of the item>Page`. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
-  Type.Object({ data: Type.Array(item), pagination: Pagination })
+  Type.Object(
+    { data: Type.Array(item), pagination: Pagination },
+    item.title === undefined ? {} : { title: `${item.title}Page` },
+  )
 
 /** A page of a list: `data` are its items, `total` those on all pages. */
 export function page<Item>(

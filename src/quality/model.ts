@@ -30,7 +30,7 @@ export const QualityOverview = Type.Object(
       { description: 'days with sessions, ascending' },
     ),
   },
-  strict,
+  { ...strict, title: 'QualityOverview' },
 )
 export type QualityOverview = Static<typeof QualityOverview>
 
@@ -50,6 +50,6 @@ export const QualityTrend = Type.Object(
       ),
     ),
   },
-  strict,
+  { ...strict, title: 'QualityTrend' },
 )
 export type QualityTrend = Static<typeof QualityTrend>

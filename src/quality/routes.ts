@@ -16,7 +16,7 @@ export const qualityRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('quality:read', { query: QualityQuery, response: { 200: QualityOverview } }),
-        detail: { summary: 'Quality overview', tags: ['Quality'] },
+        detail: { operationId: 'getQuality', summary: 'Quality overview', tags: ['Quality'] },
       },
     )
     .get(
@@ -28,6 +28,6 @@ export const qualityRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('quality:read', { query: QualityTrendQuery, response: { 200: QualityTrend } }),
-        detail: { summary: 'Quality over time', tags: ['Quality'] },
+        detail: { operationId: 'getQualityTrend', summary: 'Quality over time', tags: ['Quality'] },
       },
     )

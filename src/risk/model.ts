@@ -46,7 +46,7 @@ export const RiskScore = Type.Object(
     }),
     contributions: RiskContributions,
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'RiskScore' },
 )
 export type RiskScore = Static<typeof RiskScore>
 export const RiskPage = PageOf(RiskScore)

@@ -14,6 +14,10 @@ export const riskRoutes = (deps: RouteDeps) =>
       ),
     {
       ...guard('risk:read', { query: RiskListQuery, response: { 200: RiskPage } }),
-      detail: { summary: 'List risk scores of pull requests, newest first', tags: ['Risk'] },
+      detail: {
+        operationId: 'listRisks',
+        summary: 'List risk scores of pull requests, newest first',
+        tags: ['Risk'],
+      },
     },
   )

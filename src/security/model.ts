@@ -36,7 +36,7 @@ export const SecurityOverview = Type.Object(
       { description: 'the 10 newest of the matching sessions' },
     ),
   },
-  strict,
+  { ...strict, title: 'SecurityOverview' },
 )
 export type SecurityOverview = Static<typeof SecurityOverview>
 
@@ -82,7 +82,7 @@ export const HeatmapFile = Type.Object(
     first_seen_at: Timestamp('Begin of the first of them; UTC, milliseconds'),
     last_seen_at: Timestamp('Begin of the last of them; UTC, milliseconds'),
   },
-  strict,
+  { ...strict, title: 'HeatmapFile' },
 )
 export type HeatmapFile = Static<typeof HeatmapFile>
 
@@ -100,6 +100,6 @@ export const Heatmap = Type.Object(
     ),
     pagination: Pagination,
   },
-  strict,
+  { ...strict, title: 'Heatmap' },
 )
 export type Heatmap = Static<typeof Heatmap>

@@ -17,7 +17,7 @@ export const securityRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('security:read', { query: SecurityQuery, response: { 200: SecurityOverview } }),
-        detail: { summary: 'Security overview', tags: ['Security'] },
+        detail: { operationId: 'getSecurity', summary: 'Security overview', tags: ['Security'] },
       },
     )
     .get(
@@ -29,6 +29,6 @@ export const securityRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('security:read', { query: HeatmapQuery, response: { 200: Heatmap } }),
-        detail: { summary: 'Risk by file', tags: ['Security'] },
+        detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file', tags: ['Security'] },
       },
     )

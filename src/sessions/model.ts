@@ -31,7 +31,7 @@ const listFields = {
   created_at: Timestamp('When the session began; UTC, milliseconds'),
 }
 
-export const SessionListItem = Type.Object(listFields, strict)
+export const SessionListItem = Type.Object(listFields, { ...strict, title: 'Session' })
 export type SessionListItem = Static<typeof SessionListItem>
 export const SessionPage = PageOf(SessionListItem)
 
@@ -46,7 +46,7 @@ export const TurnDetail = Type.Object(
     tool_calls: Type.Array(Type.Object({ name: Type.String(), ok: nullable(Type.Boolean()) }, strict)),
     content: Type.Optional(Type.String({ description: 'Only where the operator stores content.' })),
   },
-  strict,
+  { ...strict, title: 'Turn' },
 )
 export type TurnDetail = Static<typeof TurnDetail>
 
@@ -61,7 +61,7 @@ export const Observation = Type.Object(
     turn_number: nullable(Type.Integer()),
     created_at: Timestamp(),
   },
-  strict,
+  { ...strict, title: 'Observation' },
 )
 export type Observation = Static<typeof Observation>
 
@@ -80,7 +80,7 @@ export const Finding = Type.Object(
     status: Type.Literal('open'),
     created_at: Timestamp(),
   },
-  strict,
+  { ...strict, title: 'Finding' },
 )
 export type Finding = Static<typeof Finding>
 
@@ -93,11 +93,14 @@ export const QualityMetadata = Type.Object(
     scored_at: Timestamp(),
     previous_score: nullable(Type.Number()),
   },
-  strict,
+  { ...strict, title: 'QualityMetadata' },
 )
 export type QualityMetadata = Static<typeof QualityMetadata>
 
-export const SecurityMetadata = Type.Object({ score: Type.Number(), findings: Type.Array(Finding) }, strict)
+export const SecurityMetadata = Type.Object(
+  { score: Type.Number(), findings: Type.Array(Finding) },
+  { ...strict, title: 'SecurityMetadata' },
+)
 export type SecurityMetadata = Static<typeof SecurityMetadata>
 
 /** The fields of the detail that are neither in the list item nor the user: stored as JSON in session_details. */
@@ -139,6 +142,6 @@ export const SessionDetail = Type.Object(
     unpriced_tokens: UnpricedTokens,
     ...SessionDetailBody.properties,
   },
-  strict,
+  { ...strict, title: 'SessionDetail' },
 )
 export type SessionDetail = Static<typeof SessionDetail>

@@ -16,7 +16,7 @@ export const sessionRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('sessions:read', { query: SessionListQuery, response: { 200: SessionPage } }),
-        detail: { summary: 'List sessions', tags: ['Sessions'] },
+        detail: { operationId: 'listSessions', summary: 'List sessions', tags: ['Sessions'] },
       },
     )
     .get(
@@ -28,6 +28,6 @@ export const sessionRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('sessions:read', { response: { 200: SessionDetail } }),
-        detail: { summary: 'One session in full', tags: ['Sessions'] },
+        detail: { operationId: 'getSession', summary: 'One session in full', tags: ['Sessions'] },
       },
     )

@@ -58,7 +58,7 @@ export const SyncResponse = Type.Object(
     updated: Type.Integer({ description: 'known, and now different' }),
     unchanged: Type.Integer({ description: 'known as they are' }),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, title: 'SyncResult' },
 )
 export type SyncResponse = Static<typeof SyncResponse>
 
@@ -85,6 +85,7 @@ export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
         response: { 200: SyncResponse },
       }),
       detail: {
+        operationId: 'sync',
         summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
         description:
           'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s, and those of another user are refused.',

@@ -32,7 +32,7 @@ export const TeamOverview = Type.Object(
       strict,
     ),
   },
-  strict,
+  { ...strict, title: 'TeamOverview' },
 )
 export type TeamOverview = Static<typeof TeamOverview>
 
@@ -90,6 +90,6 @@ export const Expertise = Type.Object(
       { description: 'by domain' },
     ),
   },
-  strict,
+  { ...strict, title: 'Expertise' },
 )
 export type Expertise = Static<typeof Expertise>

@@ -10,7 +10,7 @@ export const teamRoutes = (deps: RouteDeps) =>
     .use(access(deps))
     .get('/team', ({ access: { orgId } }) => getTeam(deps.sql, orgId, deps.now()), {
       ...guard('team:read', { response: { 200: TeamOverview } }),
-      detail: { summary: 'Members and their activity', tags: ['Team'] },
+      detail: { operationId: 'getTeam', summary: 'Members and their activity', tags: ['Team'] },
     })
     .get(
       '/team/expertise',
@@ -21,6 +21,6 @@ export const teamRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('team:read', { response: { 200: Expertise } }),
-        detail: { summary: 'Who knows which part of the code', tags: ['Team'] },
+        detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code', tags: ['Team'] },
       },
     )

@@ -29,7 +29,7 @@ const EndpointHealth = Type.Object(
       Type.Integer({ description: 'Of the latest attempt; null: no answer', examples: [200] }),
     ),
   },
-  { ...strict, title: 'Webhook health' },
+  { ...strict, title: 'WebhookHealth' },
 )
 
 const endpointFields = {
@@ -50,14 +50,17 @@ const endpointFields = {
   health: EndpointHealth,
 }
 
-export const Endpoint = Type.Object(endpointFields, { ...strict, title: 'Webhook endpoint' })
+export const Endpoint = Type.Object(endpointFields, { ...strict, title: 'WebhookEndpoint' })
 export type Endpoint = Static<typeof Endpoint>
-export const EndpointList = Type.Object({ data: Type.Array(Endpoint) }, strict)
+export const EndpointList = Type.Object(
+  { data: Type.Array(Endpoint) },
+  { ...strict, title: 'WebhookEndpointList' },
+)
 
 /** Only this response and that of a rotation contain the secret. */
 export const CreatedEndpoint = Type.Object(
   { ...endpointFields, secret: Secret },
-  { ...strict, title: 'Created webhook endpoint' },
+  { ...strict, title: 'CreatedWebhookEndpoint' },
 )
 export type CreatedEndpoint = Static<typeof CreatedEndpoint>
 
@@ -93,11 +96,11 @@ export const NewEndpointBody = Type.Object(
     enabled: Type.Optional(Enabled),
     description: Type.Optional(Description),
   },
-  strict,
+  { ...strict, title: 'NewWebhookEndpoint' },
 )
 export type NewEndpointBody = Static<typeof NewEndpointBody>
 
-export const EndpointChangeBody = Type.Partial(NewEndpointBody, strict)
+export const EndpointChangeBody = Type.Partial(NewEndpointBody, { ...strict, title: 'WebhookEndpointChange' })
 export type EndpointChangeBody = Static<typeof EndpointChangeBody>
 
 export const RotateBody = Type.Object(
@@ -112,7 +115,7 @@ export const RotateBody = Type.Object(
       }),
     ),
   },
-  strict,
+  { ...strict, title: 'SecretRotation' },
 )
 export type RotateBody = Static<typeof RotateBody>
 
@@ -128,7 +131,7 @@ export const RotatedSecret = Type.Object(
       Timestamp('Until when deliveries are signed with the former secret too; null: they are not'),
     ),
   },
-  strict,
+  { ...strict, title: 'RotatedSecret' },
 )
 export type RotatedSecret = Static<typeof RotatedSecret>
 
@@ -155,5 +158,5 @@ export const Catalogue = Type.Object(
       ),
     ),
   },
-  strict,
+  { ...strict, title: 'EventCatalogue' },
 )

@@ -54,11 +54,11 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .use(access(deps))
     .get('/webhooks/events', () => catalogue, {
       ...guard('webhooks', { response: { 200: Catalogue } }),
-      detail: { summary: 'The events there are', tags },
+      detail: { operationId: 'listWebhookEvents', summary: 'The events there are', tags },
     })
     .get('/webhooks', async ({ access: { orgId } }) => ({ data: await listEndpoints(deps.sql, orgId) }), {
       ...guard('webhooks', { response: { 200: EndpointList } }),
-      detail: { summary: 'List webhook endpoints, oldest first', tags },
+      detail: { operationId: 'listWebhooks', summary: 'List webhook endpoints, oldest first', tags },
     })
     .post(
       '/webhooks',
@@ -79,7 +79,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         ...guard('webhooks', { body: NewEndpointBody, response: { 201: CreatedEndpoint } }),
         headers: IdempotencyHeader,
 
-        detail: { summary: 'Add a webhook endpoint', tags },
+        detail: { operationId: 'createWebhook', summary: 'Add a webhook endpoint', tags },
       },
     )
     .get(
@@ -87,7 +87,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       ({ params, access: { orgId } }) => getEndpoint(deps.sql, orgId, params.webhook_id),
       {
         ...guard('webhooks', { response: { 200: Endpoint } }),
-        detail: { summary: 'One webhook endpoint', tags },
+        detail: { operationId: 'getWebhook', summary: 'One webhook endpoint', tags },
       },
     )
     .patch(
@@ -105,6 +105,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       {
         ...guard('webhooks', { body: EndpointChangeBody, response: { 200: Endpoint } }),
         detail: {
+          operationId: 'updateWebhook',
           summary: 'Change a webhook endpoint',
           description: 'Changes the fields that are given. Enabled again, an endpoint gets what was held.',
           tags,
@@ -120,6 +121,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       {
         ...guard('webhooks', { response: { 204: Type.Void({ description: 'Removed' }) } }),
         detail: {
+          operationId: 'deleteWebhook',
           summary: 'Remove a webhook endpoint',
           description: 'What waits for it is cancelled; an attempt in flight may still arrive.',
           tags,
@@ -135,6 +137,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       {
         ...guard('webhooks', { body: RotateBody, optional: true, response: { 200: RotatedSecret } }),
         detail: {
+          operationId: 'rotateWebhookSecret',
           summary: 'Replace the signing secret',
           description: 'The former secret signs beside the new one until its grace period ends.',
           tags,

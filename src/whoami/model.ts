@@ -43,6 +43,6 @@ export const WhoAmI = Type.Object(
       { ...strict, description: 'Of the organization, shared by its keys' },
     ),
   },
-  strict,
+  { ...strict, title: 'WhoAmI' },
 )
 export type WhoAmI = Static<typeof WhoAmI>

@@ -12,6 +12,10 @@ export const whoAmIRoutes = (deps: RouteDeps) =>
     },
     {
       ...guard('any key', { response: { 200: WhoAmI } }),
-      detail: { summary: 'The key of the request, its organization and limits', tags: ['Service'] },
+      detail: {
+        operationId: 'whoAmI',
+        summary: 'The key of the request, its organization and limits',
+        tags: ['Service'],
+      },
     },
   )

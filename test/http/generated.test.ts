@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import fc from 'fast-check'
+import type { App } from '../../src/app.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -10,6 +12,7 @@ import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 // and bodies, over a socket. None may end in a 5xx or a status that the document does not describe, take longer than
 // 2 s or have no request id. GENERATED_REQUESTS sets another number than 2,000.
 
+const ROOT = join(import.meta.dir, '../..')
 const REQUESTS = Number(process.env.GENERATED_REQUESTS ?? 2_000)
 const MAX_MS = 2_000
 
@@ -45,12 +48,13 @@ const OWN = Array.from({ length: 40 }, (_, n) => {
 })
 let db: TestDatabase
 let server: HttpServer
+let app: App
 let own: Tenant
 let operations: Operation[]
 
 beforeAll(async () => {
   db = await testDatabase()
-  const app = testApp(db.sql, {
+  app = testApp(db.sql, {
     pricer: loadPricer,
     config: { rateLimits: PLENTY, webhookMaxEndpoints: 100_000 },
   })
@@ -62,7 +66,8 @@ beforeAll(async () => {
   })
   expect(synced.status).toBe(200)
   for (const { webhook } of OWN) await storeWebhook(db.sql, own.orgId, webhook)
-  operations = operationsOf(JSON.parse(await (await client(app)('/docs/json')).text()))
+  // of another app: this one makes its document after the requests
+  operations = operationsOf(JSON.parse(await (await client(testApp(db.sql))('/docs/json')).text()))
   server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
 })
 afterAll(async () => {
@@ -288,3 +293,11 @@ test(
   },
   30_000 + REQUESTS * 30,
 )
+
+test('the document made after them is that of `bun run openapi`, to the byte', async () => {
+  const printed = Bun.spawn({ cmd: [process.execPath, 'src/build/openapi.ts'], cwd: ROOT, stderr: 'inherit' })
+  const served = await (await client(app)('/docs/json')).text()
+  expect(served === (await printed.stdout.text())).toBe(true)
+  expect(served === (await (await client(app)('/docs/json')).text())).toBe(true)
+  expect(JSON.parse(served).openapi).toBe('3.1.0')
+}, 30_000)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Ajv from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { connect } from '../../src/db/client.ts'
+import { createComponents } from '../../src/http/openapi/schema.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -168,7 +169,13 @@ describe('the document', () => {
     const tags = document.tags.map(({ name }) => name)
     const ids = operations.map(({ operation }) => operation.operationId)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const { path, operation } of operations) {
+    for (const { method, path, operation } of operations) {
+      // given at the route: `detail: { operationId: 'listSessions', … }`
+      expect([method, path, operation.operationId]).toEqual([
+        method,
+        path,
+        expect.stringMatching(/^[a-z]+([A-Z][a-z]*)*$/),
+      ])
       expect(operation.summary.length).toBeGreaterThan(3)
       expect(operation.description.length).toBeGreaterThan(3)
       expect(tags).toContain(operation.tags[0] ?? 'none')
@@ -176,6 +183,35 @@ describe('the document', () => {
       if (path.startsWith('/v1/'))
         expect(operation.description).toMatch(/Needs (the scope `|an API key, with any)/)
     }
+  })
+
+  test('names its schemas by what they are, each once', () => {
+    const { schemas } = document.components
+    const shownAs = (method: string, path: string, status: number) =>
+      resolved(document.paths[path]?.[method]?.responses[status])?.content?.['application/json']?.schema
+    for (const [method, path, status, name] of [
+      ['get', '/v1/sessions', 200, 'SessionPage'],
+      ['get', '/v1/sessions/{session_id}', 200, 'SessionDetail'],
+      ['get', '/v1/audit', 200, 'AuditEntryPage'],
+      ['post', '/v1/webhooks', 201, 'CreatedWebhookEndpoint'],
+      ['get', '/v1/webhooks/{webhook_id}', 200, 'WebhookEndpoint'],
+      ['post', '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', 202, 'Delivery'],
+      ['get', '/v1/sessions', 400, 'Error'],
+    ] as const)
+      expect(shownAs(method, path, status)).toEqual({ $ref: `#/components/schemas/${name}` })
+    for (const name of ['Session', 'AuditEntry', 'Finding', 'Pagination'])
+      expect(schemas).toHaveProperty(name)
+    // a title at the schema names what an answer or a body is; without one it would be named by its operation
+    const untitled = operations.flatMap(({ operation: { operationId } }) => {
+      const word = `${operationId[0]?.toUpperCase()}${operationId.slice(1)}`
+      return [`${word}Response`, `${word}Request`].filter((name) => name in schemas)
+    })
+    expect(untitled).toEqual(['SyncRequest'])
+    expect(() => {
+      const components = createComponents()
+      components.named('Thing', { type: 'string' })
+      components.named('Thing', { type: 'number' })
+    }).toThrow("two schemas of the API's document are named Thing")
   })
 
   test('has examples that its own schemas allow', () => {

@@ -1,8 +1,7 @@
 import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
 import { type Need, scopesFor } from '../../keys/model.ts'
 import { VERSION } from '../../version.ts'
-import { guardOf } from '../access.ts'
-import type { BodyOptions } from '../body.ts'
+import { type Guard, guardOf } from '../access.ts'
 import type { ResponseSchemas } from '../responses/response-check.ts'
 import {
   completedParameter,
@@ -126,14 +125,6 @@ function used(components: Schema, text: string): Schema {
   return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
 }
 
-/** `/v1/sessions/{session_id}` as `SessionsBySessionId`. */
-const nameOf = (path: string): string =>
-  path
-    .split('/')
-    .filter((part) => part !== '' && part !== 'v1' && part !== 'api')
-    .map((part) => (part.startsWith('{') ? `By${pascal(part)}` : pascal(part)))
-    .join('')
-
 const functionsOf = (hook: unknown): object[] =>
   (Array.isArray(hook) ? hook : [hook]).flatMap((entry: unknown) => {
     if (typeof entry === 'function') return [entry]
@@ -142,7 +133,7 @@ const functionsOf = (hook: unknown): object[] =>
   })
 
 function completed(operation: Operation, components: Components): Schema {
-  const { method, path, hooks, base, conditional } = operation
+  const { hooks, base, conditional } = operation
   const guard = functionsOf(hooks.transform)
     .map(guardOf)
     .find((known) => known !== undefined)
@@ -158,7 +149,7 @@ function completed(operation: Operation, components: Components): Schema {
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
   return {
-    operationId: `${method.toLowerCase()}${nameOf(path)}`,
+    operationId: base.operationId,
     summary: base.summary,
     description: describe(base, scope),
     tags: base.tags,
@@ -204,10 +195,13 @@ function describe({ summary, description }: Schema, scope: Need | undefined): st
   return `${meaning}\n\nNeeds the scope ${scopes.join(' or ')}${plan}.`
 }
 
-function bodyOf({ path, hooks }: Operation, options: BodyOptions, components: Components): Schema {
-  const { ndjson = false, optional = false } = options
+function bodyOf(
+  { base }: Operation,
+  { schema: sent, ndjson = false, optional = false }: NonNullable<Guard['body']>,
+  components: Components,
+): Schema {
   const required = !optional
-  const schema = components.named(`${nameOf(path)}Request`, hooks.body)
+  const schema = components.named(`${pascal(String(base.operationId))}Request`, sent)
   const example = exampleOf(schema, components.schemas) as { records?: unknown[] }
   const json = { [JSON_TYPE]: { schema, example } }
   if (!ndjson) return { required, content: json }
@@ -223,7 +217,7 @@ function successResponses(
   guarded: ResponseSchemas | undefined,
   components: Components,
 ): Record<string, Schema> {
-  const { method, path, hooks, base, limited, conditional } = operation
+  const { hooks, base, limited, conditional } = operation
   const declared = (guarded ?? hooks.response) as Record<string, Schema> | undefined
   const responses: Record<string, Schema> = {}
   const add = (status: string, description: unknown, content?: Schema) => {
@@ -240,7 +234,7 @@ function successResponses(
   for (const [status, schema] of Object.entries(declared ?? {})) {
     if (Number(status) >= 400 && limited) continue
     const empty = status === '204' || ['null', 'undefined', 'void'].includes(String(schema.type))
-    const name = `${nameOf(path)}${method === 'GET' ? '' : 'Answer'}`
+    const name = `${pascal(String(base.operationId))}Response`
     add(
       status,
       schema.description,

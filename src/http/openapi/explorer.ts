@@ -85,11 +85,16 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
   const hidden = { detail: { hide: true } }
   const app = new Elysia()
     .get('/docs', ({ request }) => send(request, page), {
-      detail: describe('The API explorer', 'text/html', Type.String()),
+      detail: describe('getExplorer', 'The API explorer', 'text/html', Type.String()),
     })
     .get('/docs/', () => new Response(null, { status: 308, headers: { location: '../docs' } }), hidden)
     .get('/docs/json', ({ request }) => send(request, document), {
-      detail: describe('This document', 'application/json', Type.Object({ openapi: Type.Literal('3.1.0') })),
+      detail: describe(
+        'getDocument',
+        'This document',
+        'application/json',
+        Type.Object({ openapi: Type.Literal('3.1.0') }),
+      ),
     })
   for (const [name, file] of Object.entries(files)) {
     app.get(`/docs/${name}`, ({ request }) => send(request, file), hidden)
@@ -97,7 +102,8 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
   return app
 }
 
-const describe = (summary: string, type: string, schema: object) => ({
+const describe = (operationId: string, summary: string, type: string, schema: object) => ({
+  operationId,
   summary,
   tags: ['Service'],
   responses: { 200: { description: summary, content: { [type]: { schema } } } },

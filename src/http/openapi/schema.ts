@@ -64,7 +64,10 @@ export interface Components {
   schemas: Record<string, Schema>
   /** The schema in plain form, those inside it that have a `title` replaced by references. */
   plain(schema: unknown): Schema
-  /** Adds the plain schema under `name` (numbered if that is taken) and returns a reference to it. */
+  /**
+   * Adds the plain schema under its `title`, or under `name` where it has none, and returns a reference to it. Throws
+   * where another schema has the name.
+   */
   named(name: string, schema: unknown): Schema
 }
 
@@ -72,10 +75,10 @@ export interface Components {
 export function createComponents(): Components {
   const schemas: Record<string, Schema> = {}
 
-  const addNamed = (wanted: string, schema: Schema): Schema => {
-    let name = wanted
-    for (let count = 2; name in schemas && !Bun.deepEquals(schemas[name], schema); count += 1) {
-      name = `${wanted}${count}`
+  const addNamed = (name: string, schema: Schema): Schema => {
+    const taken = schemas[name]
+    if (taken !== undefined && !Bun.deepEquals(taken, schema)) {
+      throw new Error(`two schemas of the API's document are named ${name}: give one another title`)
     }
     schemas[name] = schema
     return { $ref: `#/components/schemas/${name}` }
@@ -118,7 +121,12 @@ export function createComponents(): Components {
       : { oneOf, discriminator: { propertyName: 'type', mapping } }
   }
 
-  return { schemas, plain, named: (name, schema) => addNamed(name, plain(schema)) }
+  const named = (name: string, schema: unknown): Schema => {
+    const made = plain(schema)
+    return '$ref' in made ? made : addNamed(name, made)
+  }
+
+  return { schemas, plain, named }
 }
 
 /** Replaces forms that only TypeBox has by those that other tools expect. */

@@ -45,7 +45,7 @@ export const Delivery = Type.Object(
     attempts: Type.Integer({ minimum: 0, description: 'Attempts begun', examples: [1] }),
     ...ending,
   },
-  { ...strict, title: 'Webhook delivery' },
+  { ...strict, title: 'Delivery' },
 )
 export type Delivery = Static<typeof Delivery>
 export const DeliveryPage = PageOf(Delivery)
@@ -61,7 +61,7 @@ const Attempt = Type.Object(
     error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
     response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
   },
-  strict,
+  { ...strict, title: 'Attempt' },
 )
 
 export const DeliveryDetail = Type.Object(
@@ -83,7 +83,7 @@ export const DeliveryDetail = Type.Object(
       strict,
     ),
   },
-  { ...strict, title: 'Webhook delivery in full' },
+  { ...strict, title: 'DeliveryDetail' },
 )
 export type DeliveryDetail = Static<typeof DeliveryDetail>
 
@@ -96,7 +96,7 @@ export const TestBody = Type.Object(
       }),
     ),
   },
-  strict,
+  { ...strict, title: 'WebhookTest' },
 )
 export type TestBody = Static<typeof TestBody>
 
@@ -110,7 +110,7 @@ export const TestResponse = Type.Object(
     error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
     response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
   },
-  strict,
+  { ...strict, title: 'WebhookTestResult' },
 )
 export type TestResponse = Static<typeof TestResponse>
 
@@ -122,6 +122,7 @@ export const RecoverBody = Type.Object(
   },
   {
     ...strict,
+    title: 'Recovery',
     examples: [{ since: '2026-01-31T00:00:00Z', until: '2026-02-01T00:00:00Z', dry_run: true }],
   },
 )
@@ -129,6 +130,6 @@ export type RecoverBody = Static<typeof RecoverBody>
 
 export const RecoverResponse = Type.Object(
   { count: Type.Integer({ minimum: 0, description: 'Deliveries that are sent again', examples: [17] }) },
-  strict,
+  { ...strict, title: 'RecoveryResult' },
 )
 export type RecoverResponse = Static<typeof RecoverResponse>

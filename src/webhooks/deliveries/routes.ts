@@ -54,6 +54,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
       {
         ...guard('webhooks', { body: TestBody, optional: true, response: { 200: TestResponse } }),
         detail: {
+          operationId: 'testWebhook',
           summary: 'Send a test event now',
           description:
             'One attempt, no retry, also when the endpoint is disabled. The answer is 200 however the receiver answers. More than 4 at a time are RATE_LIMITED.',
@@ -70,7 +71,11 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
       },
       {
         ...guard('webhooks', { query: DeliveryListQuery, response: { 200: DeliveryPage } }),
-        detail: { summary: 'List deliveries of an endpoint, newest first', tags },
+        detail: {
+          operationId: 'listDeliveries',
+          summary: 'List deliveries of an endpoint, newest first',
+          tags,
+        },
       },
     )
     .get(
@@ -81,7 +86,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
       },
       {
         ...guard('webhooks', { response: { 200: DeliveryDetail } }),
-        detail: { summary: 'One delivery with its request and attempts', tags },
+        detail: { operationId: 'getDelivery', summary: 'One delivery with its request and attempts', tags },
       },
     )
     .post(
@@ -93,6 +98,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
       {
         ...guard('webhooks', { response: { 202: Delivery } }),
         detail: {
+          operationId: 'redeliverDelivery',
           summary: 'Send a delivery again',
           description:
             'A finished one is sent once more, under the same id; a waiting one at once, keeping its retries; one in flight is left as it is. Held while the endpoint is disabled.',
@@ -111,6 +117,7 @@ export const deliveryRoutes = (deps: RouteDeps, deliveries: DeliveryDeps) => {
       {
         ...guard('webhooks', { body: RecoverBody, response: { 202: RecoverResponse } }),
         detail: {
+          operationId: 'recoverDeliveries',
           summary: 'Send all failed deliveries of a time again',
           description:
             'Those that were given up or cancelled, each once more. With `dry_run` they are only counted.',
