@@ -1,9 +1,16 @@
 import { Elysia } from 'elysia'
 import { dateOf } from '../dates.ts'
+import { validationError } from '../errors.ts'
 import { access, guard, type RouteDeps } from '../http/access.ts'
 import { keyOf, sourceOf } from '../http/responses/response-cache.ts'
+import { Breakdown, BreakdownQuery } from './breakdown-model.ts'
+import { getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
+
+function checkKeys({ by, and_by }: BreakdownQuery): void {
+  if (by === and_by) throw validationError({ field: 'and_by', message: 'must not be the same as by' })
+}
 
 export const costRoutes = (deps: RouteDeps) =>
   new Elysia()
@@ -19,6 +26,27 @@ export const costRoutes = (deps: RouteDeps) =>
       {
         ...guard('cost:read', { query: CostQuery, response: { 200: CostSummary } }),
         detail: { operationId: 'getCost', summary: 'Cost summary', tags: ['Cost'] },
+      },
+    )
+    .get(
+      '/cost/breakdown',
+      ({ query, access: { orgId } }) => {
+        checkKeys(query)
+        return deps.cache.respond(
+          orgId,
+          sourceOf('/cost/breakdown', query, () => getBreakdown(deps.sql, orgId, query)),
+        )
+      },
+      {
+        ...guard('cost:read', { query: BreakdownQuery, response: { 200: Breakdown } }),
+        detail: {
+          operationId: 'getCostBreakdown',
+          summary: 'Cost and tokens by project, member, model, agent, branch or time',
+          description:
+            'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
+            'divided among them; the session counts once under each.',
+          tags: ['Cost'],
+        },
       },
     )
     .get(

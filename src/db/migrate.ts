@@ -18,6 +18,7 @@ import statistics from './migrations/0014_statistics.sql' with { type: 'text' }
 import keyMembers from './migrations/0015_key_members.sql' with { type: 'text' }
 import rotatedKeys from './migrations/0016_rotated_keys.sql' with { type: 'text' }
 import unpricedTokens from './migrations/0017_unpriced_tokens.sql' with { type: 'text' }
+import usage from './migrations/0018_usage.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 15, name: 'key_members', text: keyMembers },
   { number: 16, name: 'rotated_keys', text: rotatedKeys },
   { number: 17, name: 'unpriced_tokens', text: unpricedTokens },
+  { number: 18, name: 'usage', text: usage },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

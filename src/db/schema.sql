@@ -242,6 +242,7 @@ create table organizations (
   badges_public boolean not null default false,
   badge_token_hash bytea,
   badge_look json not null default '{}'::json,
+  hide_members boolean not null default false,
   constraint organizations_pkey PRIMARY KEY (org_id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_plan_check CHECK (plan = ANY (ARRAY['cloud_pro'::text, 'cloud_team'::text, 'cloud_enterprise'::text]))
@@ -383,6 +384,38 @@ create table session_rollups (
 ) with (fillfactor=70);
 CREATE INDEX session_rollups_by_bucket ON session_rollups USING btree (org_id, grain, bucket, project);
 
+create table session_usage (
+  org_id text not null,
+  session_id text not null,
+  model text not null,
+  is_main boolean not null,
+  project text not null,
+  member text not null,
+  agent text not null,
+  branch text not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  day date not null generated always as ((created_at AT TIME ZONE 'UTC'::text)::date) stored,
+  turns integer not null,
+  quality_score numeric(5,2) not null,
+  findings integer not null,
+  session_cost numeric(14,6) not null,
+  cost numeric(14,6) not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  constraint session_usage_pkey PRIMARY KEY (org_id, session_id, model)
+);
+CREATE INDEX session_usage_by_agent ON session_usage USING btree (org_id, agent, created_at, session_id);
+CREATE INDEX session_usage_by_branch ON session_usage USING btree (org_id, branch, created_at, session_id);
+CREATE INDEX session_usage_by_member ON session_usage USING btree (org_id, member, created_at, session_id);
+CREATE INDEX session_usage_by_model ON session_usage USING btree (org_id, model, created_at, session_id);
+CREATE INDEX session_usage_by_project ON session_usage USING btree (org_id, project, created_at, session_id);
+CREATE INDEX session_usage_by_time ON session_usage USING btree (org_id, created_at, session_id) WHERE is_main;
+CREATE INDEX session_usage_with_findings ON session_usage USING btree (org_id, created_at, session_id) WHERE is_main AND findings > 0;
+
 create table sessions (
   org_id text not null,
   id text not null,
@@ -407,6 +440,30 @@ CREATE INDEX sessions_by_time ON sessions USING btree (org_id, created_at, id);
 CREATE INDEX sessions_by_turns ON sessions USING btree (org_id, turns, id COLLATE "C") INCLUDE (created_at);
 CREATE INDEX sessions_by_user ON sessions USING btree (org_id, COALESCE(user_id, user_email), created_at);
 CREATE INDEX sessions_unpriced ON sessions USING btree (org_id, id) WHERE unpriced_tokens > 0;
+
+create table usage_rollups (
+  org_id text not null,
+  dims text not null,
+  grain text not null,
+  bucket date not null,
+  project text not null,
+  member text not null,
+  agent text not null,
+  model text not null,
+  sessions bigint not null,
+  main_sessions bigint not null,
+  turns bigint not null,
+  main_turns bigint not null,
+  cost numeric(20,6) not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model),
+  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['agent_model'::text, 'project'::text, 'member'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text])),
+  constraint usage_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
+) with (fillfactor=70);
 
 create table webhook_attempts (
   org_id text not null,

@@ -13,6 +13,7 @@ import { RISK_TABLES } from '../risk/check.ts'
 import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
 import { ACTIVITY_TABLES } from '../team/check.ts'
+import { USAGE_TABLES } from '../usage/check.ts'
 import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
@@ -26,6 +27,7 @@ export interface Check {
 /** The derived tables of each feature; the message names one differing row of a feature. */
 const TABLES: readonly (readonly DerivedTable[])[] = [
   SESSION_TABLES,
+  USAGE_TABLES,
   AUDIT_TABLES,
   FINDING_TABLES,
   ACTIVITY_TABLES,

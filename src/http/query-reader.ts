@@ -8,6 +8,12 @@ import { type FieldProblem, validationError } from '../errors.ts'
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
 
+/** Parameters of which the first must not be above the second. */
+const BOUNDS = [
+  ['min_cost', 'max_cost'],
+  ['min_quality', 'max_quality'],
+] as const
+
 type Read = (text: string) => string | number | FieldProblem
 
 interface ParameterSchema extends TSchema {
@@ -80,8 +86,8 @@ export const uncheckedQuery = <Schema extends TObject>(schema: Schema): Schema =
 
 /**
  * A function that reads a URL's query string by `schema` (integer, number, enum, date and string parameters)
- * and returns the values, with the defaults filled in. Throws VALIDATION_ERROR naming every invalid or
- * repeated parameter; unknown ones are ignored.
+ * and returns the values, with the defaults filled in. Throws VALIDATION_ERROR naming every invalid,
+ * repeated or missing parameter; unknown ones are ignored.
  */
 export function queryReader<Schema extends TObject>(schema: Schema): (url: string) => Static<Schema> {
   const readers = new Map<string, Read>()
@@ -90,13 +96,13 @@ export function queryReader<Schema extends TObject>(schema: Schema): (url: strin
     readers.set(name, readerOf(name, property))
     if (property.default !== undefined) defaults[name] = property.default
   }
+  const required = schema.required ?? []
   return (url) => {
     const values: Record<string, unknown> = { ...defaults }
     const start = url.indexOf('?')
-    if (start === -1) return values as Static<Schema>
     const seen = new Set<string>()
     const problems = new Map<string, FieldProblem>()
-    for (const pair of url.slice(start + 1).split('&')) {
+    for (const pair of (start === -1 ? '' : url.slice(start + 1)).split('&')) {
       const equals = pair.indexOf('=')
       const name = decode(equals === -1 ? pair : pair.slice(0, equals))
       const read = name === undefined ? undefined : readers.get(name)
@@ -113,6 +119,15 @@ export function queryReader<Schema extends TObject>(schema: Schema): (url: strin
     const { date_from: from, date_to: to } = values
     if (typeof from === 'string' && typeof to === 'string' && from > to) {
       problems.set('date_from', { field: 'date_from', message: 'must not be after date_to' })
+    }
+    for (const [least, most] of BOUNDS) {
+      const [low, high] = [values[least], values[most]]
+      if (typeof low === 'number' && typeof high === 'number' && low > high) {
+        problems.set(least, { field: least, message: `must not be above ${most}` })
+      }
+    }
+    for (const name of required) {
+      if (!seen.has(name)) problems.set(name, { field: name, message: 'is required' })
     }
     if (problems.size > 0) throw validationError(...problems.values())
     return values as Static<Schema>

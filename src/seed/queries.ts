@@ -5,7 +5,7 @@ import type { RiskRow } from '../risk/write.ts'
 
 /** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze sessions, session_details, session_rollups, session_ranges, session_hours, findings, finding_rollups, file_rollups, file_risks`
+  await sql`vacuum analyze sessions, session_details, session_rollups, session_ranges, session_usage, usage_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
 }
 
 const SEED_ACTIONS = [
@@ -120,5 +120,5 @@ export async function hasSession(tx: ISql, orgId: string, id: string): Promise<b
  * sessions of a new organization to their details by org_id alone, for more than half an hour.
  */
 export async function analyzeSessions(tx: ISql): Promise<void> {
-  await tx`analyze sessions, session_details`
+  await tx`analyze sessions, session_details, session_usage`
 }

@@ -12,6 +12,8 @@ import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { copySessions } from '../sessions/store-queries.ts'
 import { activityOf } from '../sessions/write.ts'
 import { type Activity, updateActivity } from '../team/rollup.ts'
+import { USAGE_ROLLUPS } from '../usage/check.ts'
+import { copyUsage } from '../usage/write.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import {
   analyzeSessions,
@@ -61,7 +63,7 @@ export async function seedSessions(
     const records = generateSessions(plan)
     let batch = await nextBatch(records, prepare)
     while (batch.length > 0) {
-      const [next] = await Promise.all([nextBatch(records, prepare), copySessions(tx, orgId, batch, now)])
+      const [next] = await Promise.all([nextBatch(records, prepare), copyBatch(tx, orgId, batch, now)])
       activity.push(...batch.map(activityOf))
       if (activity.length >= ACTIVITY_BATCH) await countActivity()
       done += batch.length
@@ -70,11 +72,16 @@ export async function seedSessions(
     }
     await countActivity()
     await analyzeSessions(tx)
-    await rebuildTables(tx, orgId, [...SESSION_TABLES, ...FINDING_TABLES])
+    await rebuildTables(tx, orgId, [...SESSION_TABLES, ...USAGE_ROLLUPS, ...FINDING_TABLES])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   })
   await refreshStatistics(deps.sql)
+}
+
+async function copyBatch(tx: ISql, orgId: string, batch: PreparedSession[], now: Date): Promise<void> {
+  await copySessions(tx, orgId, batch, now)
+  await copyUsage(tx, orgId, batch)
 }
 
 type Prepare = (record: SessionRecord) => PreparedSession

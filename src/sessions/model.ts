@@ -1,8 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, oneOfOr, Page, PageOf, PerPage, Project } from '../http/query.ts'
+import { oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
 import { Timestamp } from '../records/fields.ts'
 import { Severity } from '../records/finding.ts'
 import { QualityFactor, Tokens, ToolUse, UnpricedTokens } from '../records/session.ts'
+import { UsageFilters } from '../usage/model.ts'
 
 const strict = { additionalProperties: false } as const
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
@@ -10,9 +11,7 @@ const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema,
 export const SessionListQuery = Type.Object({
   page: Page,
   per_page: PerPage,
-  project: Project,
-  date_from: DateFrom,
-  date_to: DateTo,
+  ...UsageFilters.properties,
   sort: oneOfOr(
     ['created_at', 'estimated_cost', 'turns'],
     'created_at',

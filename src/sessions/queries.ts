@@ -2,6 +2,7 @@ import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { MAX_PER_PAGE } from '../http/query.ts'
 import { JsonText, pageText } from '../json-text.ts'
+import { filteredPage, isFiltered } from './filter-queries.ts'
 import {
   directionOf,
   itemsOf,
@@ -24,6 +25,7 @@ export async function listSessions(sql: Sql, orgId: string, query: SessionListQu
 }
 
 function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+  if (isFiltered(query)) return filteredPage(sql, orgId, query)
   if (isByValue(query) && hasDays(query)) return pageOfDaysByValue(sql, orgId, query)
   if (query.page === 1) return firstPage(sql, orgId, query)
   return isByValue(query) ? laterByValue(sql, orgId, query) : laterByTime(sql, orgId, query)

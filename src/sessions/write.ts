@@ -2,6 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { unitsOf } from '../decimals.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import { isAlert } from '../records/finding.ts'
+import { updateUsage } from '../usage/write.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
 import { type Counted, updateRollups } from './rollup.ts'
@@ -80,6 +81,12 @@ export async function writeSessions(
   const counted = before.map(countedOf)
   await updateRollups(tx, orgId, counted, rows)
   await updateRanges(tx, orgId, counted, rows)
+  await updateUsage(
+    tx,
+    orgId,
+    before.map(({ id }) => id),
+    rows,
+  )
   return { ...result, changed, activityBefore: before.map(storedActivity) }
 }
 

@@ -1,0 +1,88 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../http/query.ts'
+import { Tokens } from '../records/session.ts'
+import { UsageFilters } from '../usage/model.ts'
+
+const strict = { additionalProperties: false } as const
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const BREAKDOWN_KEYS = [
+  'project',
+  'member',
+  'model',
+  'agent',
+  'branch',
+  'day',
+  'week',
+  'month',
+] as const
+export type BreakdownKey = (typeof BREAKDOWN_KEYS)[number]
+
+export const BreakdownQuery = Type.Object({
+  by: oneOf(BREAKDOWN_KEYS, {
+    description:
+      'What an item is of. Reading time does not grow with the number of sessions, except by branch and with the ' +
+      'filters `branch`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two ' +
+      'of project, member and agent or model together: those read the sessions that match',
+    examples: ['project'],
+  }),
+  and_by: Type.Optional(
+    oneOf(BREAKDOWN_KEYS, {
+      description: 'A second key, other than `by`: an item for each pair',
+      examples: ['model'],
+    }),
+  ),
+  ...UsageFilters.properties,
+  sort: oneOfOr(
+    ['cost', 'tokens', 'sessions', 'key'],
+    'cost',
+    'What to sort by: `tokens` is the sum of the four kinds; ties are broken by key',
+  ),
+  order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
+  page: Page,
+  per_page: PerPage,
+})
+export type BreakdownQuery = Static<typeof BreakdownQuery>
+
+const key = (description: string) => nullable(Type.String({ description, examples: ['checkout'] }))
+
+const sums = {
+  sessions: Type.Integer({
+    description: 'A session counts once under each of its models; in the total, once',
+    examples: [42],
+  }),
+  turns: Type.Integer({ description: 'Of these sessions', examples: [812] }),
+  tokens: Tokens,
+  cost: Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [128.4] }),
+  share: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: 'Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs',
+    examples: [0.25],
+  }),
+  unpriced_tokens: Type.Integer({
+    description: 'Tokens of models without a known price, of all four kinds; they cost nothing',
+    examples: [0],
+  }),
+}
+
+export const Breakdown = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          key: key(
+            'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
+              'null for sessions without a member, branch …',
+          ),
+          and_key: Type.Optional(key('The second key')),
+          ...sums,
+        },
+        strict,
+      ),
+    ),
+    pagination: Pagination,
+    total: Type.Object(sums, { ...strict, description: 'Of all pages' }),
+  },
+  strict,
+)

@@ -1,0 +1,196 @@
+import type { ISql } from '../db/client.ts'
+import type { DerivedTable } from '../db/derived-tables.ts'
+
+/** The parts of all sessions anew, from their details: as `partsOf` divides them. */
+const fromDetails = (sql: ISql, orgId: string) => sql`
+  with parts as materialized (
+    select
+      s.org_id, s.id as session_id, coalesce(j.model, '') as main, w.model, w.models,
+      s.project, coalesce(s.user_id, s.user_email, '') as member, coalesce(j.source, '') as agent,
+      coalesce(j.branch, '') as branch, s.created_at, j.ended_at, s.turns, s.quality_score,
+      json_array_length(j.security_metadata->'findings') as findings, s.estimated_cost as session_cost,
+      t.input, t.output, t.cache_read, t.cache_creation, s.unpriced_tokens,
+      w.input as w_input, w.output as w_output, w.cache_read as w_cache_read, w.cache_creation as w_cache_creation,
+      w.unpriced as w_unpriced_tokens, w.cost as turn_costs, w.tokens as turn_tokens
+    from sessions s
+    join session_details d on d.org_id = s.org_id and d.session_id = s.id
+    cross join lateral json_to_record(d.detail) as j (
+      model text, models json, source text, branch text, ended_at timestamptz, tokens json,
+      turn_records json, security_metadata json
+    )
+    cross join lateral json_to_record(j.tokens) as t (
+      input numeric, output numeric, cache_read numeric, cache_creation numeric
+    )
+    cross join lateral (
+      select
+        u.model, count(*) over () as models, sum(u.input) as input, sum(u.output) as output,
+        sum(u.cache_read) as cache_read, sum(u.cache_creation) as cache_creation, sum(u.tokens) as tokens,
+        sum(u.cost) as cost, sum(case when u.cost is null then u.tokens else 0 end) as unpriced
+      from (
+        select
+          coalesce(j.model, '') as model, 0 as input, 0 as output, 0 as cache_read, 0 as cache_creation, 0 as tokens,
+          0 as cost
+        union all
+        select m.model, 0, 0, 0, 0, 0, 0
+        from json_array_elements_text(j.models) as m (model)
+        union all
+        select
+          coalesce(r.model, j.model, ''), coalesce(k.input, 0), coalesce(k.output, 0), coalesce(k.cache_read, 0),
+          coalesce(k.cache_creation, 0),
+          coalesce(k.input, 0) + coalesce(k.output, 0) + coalesce(k.cache_read, 0) + coalesce(k.cache_creation, 0),
+          r.cost
+        from json_to_recordset(j.turn_records) as r (model text, tokens json, cost numeric)
+        left join lateral json_to_record(r.tokens) as k (
+          input numeric, output numeric, cache_read numeric, cache_creation numeric
+        ) on true
+      ) u
+      group by u.model
+    ) w
+    where s.org_id = ${orgId}
+  ),
+  shares as (
+    select
+      w.*,
+      sum(w.w_input) over running as to_input, sum(w.w_input) over whole as all_input,
+      sum(w.w_output) over running as to_output, sum(w.w_output) over whole as all_output,
+      sum(w.w_cache_read) over running as to_cache_read, sum(w.w_cache_read) over whole as all_cache_read,
+      sum(w.w_cache_creation) over running as to_cache_creation, sum(w.w_cache_creation) over whole as all_cache_creation,
+      sum(w.w_unpriced_tokens) over running as to_unpriced_tokens, sum(w.w_unpriced_tokens) over whole as all_unpriced_tokens,
+      sum(w.w_cost) over running as to_cost, sum(w.w_cost) over whole as all_cost
+    from (
+      select
+        w.*,
+        case when sum(w.turn_costs) over session > 0 then w.turn_costs * 1000000 else w.turn_tokens end as w_cost
+      from parts w
+      where w.models > 1
+      window session as (partition by w.org_id, w.session_id)
+    ) w
+    window
+      whole as (partition by w.org_id, w.session_id),
+      running as (partition by w.org_id, w.session_id order by w.model collate "C")
+  )
+  select
+    p.session_id, p.model, p.model = p.main as is_main, p.project, p.member, p.agent, p.branch, p.created_at,
+    p.ended_at, p.turns, p.quality_score, p.findings, p.session_cost,
+    p.session_cost as cost, p.input, p.output, p.cache_read, p.cache_creation, p.unpriced_tokens
+  from parts p
+  where p.models = 1
+  union all
+  select
+    p.session_id, p.model, p.model = p.main as is_main, p.project, p.member, p.agent, p.branch, p.created_at,
+    p.ended_at, p.turns, p.quality_score, p.findings, p.session_cost,
+    case
+      when p.all_cost > 0
+        then (div(p.session_cost * 1000000 * p.to_cost, p.all_cost)
+          - div(p.session_cost * 1000000 * (p.to_cost - p.w_cost), p.all_cost)) / 1000000
+      when p.model = p.main then p.session_cost
+      else 0
+    end,
+    case
+      when p.all_input > 0 then div(p.input * p.to_input, p.all_input) - div(p.input * (p.to_input - p.w_input), p.all_input)
+      when p.model = p.main then p.input
+      else 0
+    end,
+    case
+      when p.all_output > 0 then div(p.output * p.to_output, p.all_output) - div(p.output * (p.to_output - p.w_output), p.all_output)
+      when p.model = p.main then p.output
+      else 0
+    end,
+    case
+      when p.all_cache_read > 0 then div(p.cache_read * p.to_cache_read, p.all_cache_read) - div(p.cache_read * (p.to_cache_read - p.w_cache_read), p.all_cache_read)
+      when p.model = p.main then p.cache_read
+      else 0
+    end,
+    case
+      when p.all_cache_creation > 0 then div(p.cache_creation * p.to_cache_creation, p.all_cache_creation) - div(p.cache_creation * (p.to_cache_creation - p.w_cache_creation), p.all_cache_creation)
+      when p.model = p.main then p.cache_creation
+      else 0
+    end,
+    case
+      when p.all_unpriced_tokens > 0 then div(p.unpriced_tokens * p.to_unpriced_tokens, p.all_unpriced_tokens) - div(p.unpriced_tokens * (p.to_unpriced_tokens - p.w_unpriced_tokens), p.all_unpriced_tokens)
+      when p.model = p.main then p.unpriced_tokens
+      else 0
+    end
+  from shares p`
+
+/** The sums of all parts anew. */
+const fromUsage = (sql: ISql, orgId: string) => sql`
+  with days as materialized (
+    select
+      u.day, u.project, u.member, u.agent, u.model,
+      count(*) as sessions, count(*) filter (where u.is_main) as main_sessions,
+      sum(u.turns) as turns, coalesce(sum(u.turns) filter (where u.is_main), 0) as main_turns, sum(u.cost) as cost,
+      sum(u.input) as input, sum(u.output) as output, sum(u.cache_read) as cache_read,
+      sum(u.cache_creation) as cache_creation, sum(u.unpriced_tokens) as unpriced_tokens
+    from session_usage u
+    where u.org_id = ${orgId}
+    group by u.day, u.project, u.member, u.agent, u.model
+  )
+  select
+    k.dims, k.grain,
+    case k.grain when 'day' then d.day else date_trunc('month', d.day::timestamp)::date end as bucket,
+    case when k.has_project then d.project else '' end as project,
+    case when k.has_member then d.member else '' end as member,
+    case when k.has_models then d.agent else '' end as agent,
+    case when k.has_models then d.model else '' end as model,
+    sum(case when k.has_models then d.sessions else d.main_sessions end)::bigint as sessions,
+    sum(d.main_sessions)::bigint as main_sessions,
+    sum(case when k.has_models then d.turns else d.main_turns end)::bigint as turns,
+    sum(d.main_turns)::bigint as main_turns, sum(d.cost) as cost,
+    sum(d.input)::bigint as input, sum(d.output)::bigint as output, sum(d.cache_read)::bigint as cache_read,
+    sum(d.cache_creation)::bigint as cache_creation, sum(d.unpriced_tokens)::bigint as unpriced_tokens
+  from days d
+  cross join (
+    values
+      ('agent_model', 'day', false, false, true),
+      ('agent_model', 'month', false, false, true),
+      ('project', 'day', true, false, false),
+      ('member', 'day', false, true, false),
+      ('project_agent_model', 'month', true, false, true),
+      ('member_agent_model', 'month', false, true, true),
+      ('project_member', 'month', true, true, false)
+  ) as k (dims, grain, has_project, has_member, has_models)
+  group by 1, 2, 3, 4, 5, 6, 7`
+
+const PART_COLUMNS = [
+  ...[
+    'session_id',
+    'model',
+    'is_main',
+    'project',
+    'member',
+    'agent',
+    'branch',
+    'created_at',
+    'ended_at',
+    'turns',
+  ],
+  ...['quality_score', 'findings', 'session_cost', 'cost', 'input', 'output', 'cache_read', 'cache_creation'],
+  'unpriced_tokens',
+]
+
+const ROLLUP_COLUMNS = [
+  ...['dims', 'grain', 'bucket', 'project', 'member', 'agent', 'model', 'sessions', 'main_sessions', 'turns'],
+  ...['main_turns', 'cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'],
+]
+
+/** The sums of breakdowns. */
+export const USAGE_ROLLUPS: readonly DerivedTable[] = [
+  {
+    name: 'usage_rollups',
+    columns: ROLLUP_COLUMNS,
+    query: fromUsage,
+    describe: ({ dims, grain, bucket }) => `usage of a ${grain} (${bucket}) by ${dims}`,
+  },
+]
+
+/** What each session used of each model, and the sums of it, in the order in which they are rebuilt. */
+export const USAGE_TABLES: readonly DerivedTable[] = [
+  {
+    name: 'session_usage',
+    columns: PART_COLUMNS,
+    query: fromDetails,
+    describe: ({ session_id, model }) => `usage of ${session_id} (${model || 'no model'})`,
+  },
+  ...USAGE_ROLLUPS,
+]

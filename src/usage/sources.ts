@@ -1,0 +1,156 @@
+import { daysOf, type Span, spansOf } from '../dates.ts'
+import type { Fragment, ISql } from '../db/client.ts'
+import type { Dimension, UsageFilters } from './model.ts'
+
+// Where sums of usage are read from: the sums of days and months, and where none are of the columns asked for, the
+// sessions themselves.
+
+/** The columns that rows of usage_rollups are of, fewest rows first. */
+const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dimension[] }[]> = {
+  month: [
+    { dims: 'agent_model', columns: ['agent', 'model'] },
+    { dims: 'project_agent_model', columns: ['project', 'agent', 'model'] },
+    { dims: 'member_agent_model', columns: ['member', 'agent', 'model'] },
+    { dims: 'project_member', columns: ['project', 'member'] },
+  ],
+  day: [
+    { dims: 'agent_model', columns: ['agent', 'model'] },
+    { dims: 'project', columns: ['project'] },
+    { dims: 'member', columns: ['member'] },
+  ],
+}
+
+/** Filters by single values that the sums have too. */
+const SUMMED_FILTERS = ['project', 'member', 'agent', 'model'] as const
+
+/** Whether only the sessions themselves can be filtered so. */
+const needsSessions = ({
+  branch,
+  min_cost,
+  max_cost,
+  min_quality,
+  max_quality,
+  has_findings,
+}: UsageFilters) =>
+  [branch, min_cost, max_cost, min_quality, max_quality, has_findings].some((value) => value !== undefined)
+
+/** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
+export const isSummed = (filters: UsageFilters): boolean =>
+  !needsSessions(filters) &&
+  dimsOf(
+    'month',
+    SUMMED_FILTERS.filter((name) => filters[name] !== undefined),
+  ) !== undefined
+
+function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | undefined {
+  return SUMS[grain].find(({ columns }) => needed.every((column) => columns.includes(column)))?.dims
+}
+
+/**
+ * The values of `member` in sessions of the member: a session has the id or the address that it was sent with. The
+ * parameter is an id, or an address in any case.
+ */
+const memberKeys = (sql: ISql, orgId: string, member: string) => sql`
+  any (array(
+    select ${member}::text
+    union
+    select lower(${member}::text)
+    union
+    select m.id
+    from members m
+    where m.org_id = ${orgId}
+      and m.email = lower(${member}::text)
+    union
+    select m.email
+    from members m
+    where m.org_id = ${orgId}
+      and m.id = ${member}::text
+  ))`
+
+/** Conditions on the columns that the sums have too; of the table `alias`. */
+function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {
+  const { project, member, agent, model } = filters
+  const t = sql.unsafe(alias)
+  return sql`
+    ${project === undefined ? sql`` : sql`and ${t}.project = ${project}`}
+    ${member === undefined ? sql`` : sql`and ${t}.member = ${memberKeys(sql, orgId, member)}`}
+    ${agent === undefined ? sql`` : sql`and ${t}.agent = ${agent}`}
+    ${model === undefined ? sql`` : sql`and ${t}.model = ${model}`}`
+}
+
+/** `from session_usage u where …`: the parts of sessions that match all filters but the days. */
+const matchingParts = (sql: ISql, orgId: string, filters: UsageFilters) => {
+  const { branch, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
+  return sql`
+    from session_usage u
+    where u.org_id = ${orgId}
+      ${summedConditions(sql, orgId, filters, 'u')}
+      ${branch === undefined ? sql`` : sql`and u.branch = ${branch}`}
+      ${min_cost === undefined ? sql`` : sql`and u.session_cost >= ${min_cost}`}
+      ${max_cost === undefined ? sql`` : sql`and u.session_cost <= ${max_cost}`}
+      ${min_quality === undefined ? sql`` : sql`and u.quality_score >= ${min_quality}`}
+      ${max_quality === undefined ? sql`` : sql`and u.quality_score <= ${max_quality}`}
+      ${has_findings === undefined ? sql`` : has_findings === 'true' ? sql`and u.findings > 0` : sql`and u.findings = 0`}`
+}
+
+const partsIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) => sql`
+  ${from === undefined ? sql`` : sql`and u.created_at >= ${from}::date::timestamp at time zone 'UTC'`}
+  ${before === undefined ? sql`` : sql`and u.created_at < ${before}::date::timestamp at time zone 'UTC'`}`
+
+/** `from session_usage u where …`: one part of each session that matches. */
+export const matchingSessions = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
+  ${matchingParts(sql, orgId, filters)}
+  ${filters.model === undefined ? sql`and u.is_main` : sql``}
+  ${partsIn(sql, daysOf(filters.date_from, filters.date_to))}`
+
+/**
+ * Rows `r` with the columns of usage_rollups and `branch`, whose sums by `columns` are those of the sessions that match.
+ * `bucket` is a day or, unless `byDays`, the first day of a month. Columns that are neither in `columns` nor filtered by
+ * may be ''.
+ */
+export function usageRows(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  { columns, byDays }: { columns: readonly Dimension[]; byDays: boolean },
+): Fragment {
+  const { date_from, date_to } = filters
+  const needed = [...columns, ...SUMMED_FILTERS.filter((name) => filters[name] !== undefined)]
+  const isSummedBy = (grain: Span['grain']) => (needsSessions(filters) ? undefined : dimsOf(grain, needed))
+  const days = daysOf(date_from, date_to)
+  const spans = byDays || isSummedBy('month') === undefined ? [days] : spansOf(date_from, date_to)
+  return spans
+    .map((span): Fragment => {
+      const dims = isSummedBy(span.grain)
+      return dims === undefined
+        ? partRows(sql, orgId, filters, span)
+        : sumRows(sql, orgId, filters, span, dims)
+    })
+    .reduce((rows, more) => sql`${rows} union all ${more}`)
+}
+
+const sumRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, dims: string) => sql`
+  select
+    r.project, r.member, r.agent, r.model, '' as branch, r.bucket, r.sessions, r.main_sessions, r.turns, r.main_turns,
+    r.cost, r.input, r.output, r.cache_read, r.cache_creation, r.unpriced_tokens
+  from usage_rollups r
+  where r.org_id = ${orgId}
+    and r.dims = ${dims}
+    and r.grain = ${span.grain}
+    ${span.from === undefined ? sql`` : sql`and r.bucket >= ${span.from}`}
+    ${span.before === undefined ? sql`` : sql`and r.bucket < ${span.before}`}
+    ${summedConditions(sql, orgId, filters, 'r')}`
+
+const partRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
+  select
+    u.project, u.member, u.agent, u.model, u.branch, u.day as bucket, 1::bigint as sessions,
+    u.is_main::integer::bigint as main_sessions, u.turns::bigint as turns,
+    case when u.is_main then u.turns else 0 end::bigint as main_turns,
+    u.cost, u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens
+  ${matchingParts(sql, orgId, filters)}
+  ${partsIn(sql, span)}`
+
+/** Sessions that match, from the sums. `filters` must be `isSummed`. */
+export const countOfSums = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
+  select coalesce(sum(${filters.model === undefined ? sql`r.main_sessions` : sql`r.sessions`}), 0)
+  from (${usageRows(sql, orgId, filters, { columns: [], byDays: false })}) r`

@@ -1,0 +1,192 @@
+import { dateOf } from '../dates.ts'
+import type { ISql } from '../db/client.ts'
+import { copyRows } from '../db/copy.ts'
+import { unnest } from '../db/rows.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../decimals.ts'
+import { type Divisible, type Part, partsOf } from './parts.ts'
+import { type Counted, updateSums } from './rollup.ts'
+
+/** A session as its usage is computed from it. */
+export interface UsedSession {
+  id: string
+  project: string
+  createdAt: string
+  turns: number
+  /** micro-dollars */
+  cost: bigint
+  unpricedTokens: number
+  /** hundredths */
+  quality: bigint
+  userId: string | null
+  userEmail: string | null
+  detail: Divisible & {
+    source: string | null
+    branch: string | null
+    ended_at: string | null
+    security_metadata: { findings: readonly unknown[] }
+  }
+}
+
+/** A row of session_usage. */
+interface UsageRow extends Part {
+  session_id: string
+  project: string
+  member: string
+  agent: string
+  branch: string
+  created_at: string
+  ended_at: string | null
+  turns: number
+  quality_score: string
+  findings: number
+  session_cost: string
+}
+
+/** Rows from which on they are copied. */
+const MIN_COPIED = 100
+
+/**
+ * Replaces the usage of the sessions `before` (ids of sessions as they were stored, whose usage is deleted) by that of
+ * `after`, and changes the sums by the difference. Needs the organization's lock, in the transaction that writes or deletes
+ * the sessions.
+ */
+export async function updateUsage(
+  tx: ISql,
+  orgId: string,
+  before: readonly string[],
+  after: readonly UsedSession[],
+): Promise<void> {
+  const removed = await deleteUsage(tx, orgId, before)
+  const rows = after.flatMap(rowsOf)
+  await insertUsage(tx, orgId, rows)
+  await updateSums(
+    tx,
+    orgId,
+    removed,
+    rows.map((row) => ({ ...row, day: dateOf(row.created_at) })),
+  )
+}
+
+/** Inserts the usage of sessions that are not stored by COPY, without the sums. */
+export async function copyUsage(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
+  await copyUsageRows(tx, orgId, sessions.flatMap(rowsOf))
+}
+
+function rowsOf(session: UsedSession): UsageRow[] {
+  const { detail } = session
+  return partsOf(session).map((part) => ({
+    ...part,
+    session_id: session.id,
+    project: session.project,
+    member: session.userId ?? session.userEmail ?? '',
+    agent: detail.source ?? '',
+    branch: detail.branch ?? '',
+    created_at: session.createdAt,
+    ended_at: detail.ended_at,
+    turns: session.turns,
+    quality_score: decimalText(session.quality, SCORE_DECIMALS),
+    findings: detail.security_metadata.findings.length,
+    session_cost: decimalText(session.cost, MONEY_DECIMALS),
+  }))
+}
+
+async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<Counted[]> {
+  if (ids.length === 0) return []
+  const rows = await tx<
+    (Omit<Counted, 'cost' | 'input' | 'output' | 'cache_read' | 'cache_creation' | 'unpriced_tokens'> & {
+      cost: string
+      input: string
+      output: string
+      cache_read: string
+      cache_creation: string
+      unpriced_tokens: string
+    })[]
+  >`
+    delete from session_usage u
+    where u.org_id = ${orgId}
+      and u.session_id = any(${[...ids]}::text[])
+    returning
+      u.model, u.is_main, u.project, u.member, u.agent, u.day::text as day, u.turns, u.cost::text as cost,
+      u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
+  return rows.map((row) => ({
+    ...row,
+    cost: unitsOf(row.cost),
+    input: Number(row.input),
+    output: Number(row.output),
+    cache_read: Number(row.cache_read),
+    cache_creation: Number(row.cache_creation),
+    unpriced_tokens: Number(row.unpriced_tokens),
+  }))
+}
+
+async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
+  if (rows.length === 0) return
+  if (rows.length >= MIN_COPIED && !(await isRowSecurityActive(tx)))
+    return await copyUsageRows(tx, orgId, rows)
+  await tx`
+    insert into session_usage (
+      org_id, session_id, model, is_main, project, member, agent, branch, created_at, ended_at, turns, quality_score,
+      findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens
+    )
+    select ${orgId}, n.*
+    from ${unnest(tx, rows, {
+      session_id: 'text',
+      model: 'text',
+      is_main: 'boolean',
+      project: 'text',
+      member: 'text',
+      agent: 'text',
+      branch: 'text',
+      created_at: 'timestamptz',
+      ended_at: 'timestamptz',
+      turns: 'integer',
+      quality_score: 'numeric',
+      findings: 'integer',
+      session_cost: 'numeric',
+      cost: ['numeric', ({ cost }) => decimalText(cost, MONEY_DECIMALS)],
+      input: 'bigint',
+      output: 'bigint',
+      cache_read: 'bigint',
+      cache_creation: 'bigint',
+      unpriced_tokens: 'bigint',
+    })}`
+}
+
+/** PostgreSQL refuses COPY into tables whose row level security applies to the user. */
+async function isRowSecurityActive(tx: ISql): Promise<boolean> {
+  const [row] = await tx<{ active: boolean }[]>`select row_security_active('session_usage') as active`
+  return row?.active === true
+}
+
+async function copyUsageRows(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
+  await copyRows(
+    await tx`
+      copy session_usage (
+        org_id, session_id, model, is_main, project, member, agent, branch, created_at, ended_at, turns, quality_score,
+        findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens
+      ) from stdin`.writable(),
+    rows,
+    (row) => [
+      orgId,
+      row.session_id,
+      row.model,
+      row.is_main ? 't' : 'f',
+      row.project,
+      row.member,
+      row.agent,
+      row.branch,
+      row.created_at,
+      row.ended_at,
+      row.turns,
+      row.quality_score,
+      row.findings,
+      row.session_cost,
+      decimalText(row.cost, MONEY_DECIMALS),
+      row.input,
+      row.output,
+      row.cache_read,
+      row.cache_creation,
+      row.unpriced_tokens,
+    ],
+  )
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { App } from '../../src/app.ts'
+import { findDifferences, rebuildTables } from '../../src/db/derived-tables.ts'
+import { USAGE_TABLES } from '../../src/usage/check.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { KEYS, makeRecords, type Session, sumsByHand } from './by-hand.ts'
+
+// Breakdowns against sums by hand over the list and the details of the sessions.
+
+const SESSIONS = 400
+const FILTERS = [
+  '',
+  '&project=p1',
+  '&date_from=2026-02-10&date_to=2026-04-20',
+  '&member=ada@example.com&date_to=2026-03-05',
+  '&agent=codex&project=p0',
+  '&model=large',
+  '&model=large&member=user_bob&project=p1',
+  '&branch=main',
+  '&min_cost=0.5&max_cost=2&has_findings=true',
+  '&min_quality=60&max_quality=80&date_from=2026-03-01',
+]
+
+let database: TestDatabase
+let app: App
+let owner: Tenant
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql)
+  owner = await tenant(database.sql)
+  // half of the members come after their sessions, and some sessions change
+  const [first, second] = [makeRecords(SESSIONS, 1), makeRecords(SESSIONS / 4, 2)]
+  await send([
+    {
+      type: 'member',
+      email: 'ada@example.com',
+      id: 'user_ada',
+      display_name: 'Ada',
+      role: 'owner',
+      joined_at: '2026-01-01T00:00:00Z',
+    },
+  ])
+  await send(first)
+  await send(second, '?reassign=true')
+  await send([
+    {
+      type: 'member',
+      email: 'bob@example.com',
+      id: 'user_bob',
+      display_name: 'Bob',
+      role: 'developer',
+      joined_at: '2026-01-02T00:00:00Z',
+    },
+  ])
+}, 60_000)
+afterAll(() => database.drop())
+
+async function send(records: object[], query = ''): Promise<void> {
+  const response = await client(app, owner.key)(`/v1/sync${query}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect(await response.json()).toMatchObject({ received: records.length })
+}
+
+async function ask<Body>(path: string): Promise<Body> {
+  const response = await client(app, owner.key)(path)
+  const body = await response.json()
+  expect([path, response.status, response.status === 200 ? '' : body]).toEqual([path, 200, ''])
+  return body as Body
+}
+
+/** Every session that matches, from the pages of the list, each in full. */
+async function sessionsOf(filters: string): Promise<Session[]> {
+  const found: Session[] = []
+  for (let page = 1; ; page += 1) {
+    const { data, pagination } = await ask<{ data: { id: string }[]; pagination: { total: number } }>(
+      `/v1/sessions?per_page=100&page=${page}${filters}`,
+    )
+    for (const { id } of data) found.push(details.get(id) ?? (await detailOf(id)))
+    if (data.length < 100) {
+      expect(found).toHaveLength(pagination.total)
+      return found
+    }
+  }
+}
+
+const details = new Map<string, Session>()
+async function detailOf(id: string): Promise<Session> {
+  const detail = await ask<Session>(`/v1/sessions/${id}`)
+  details.set(id, detail)
+  return detail
+}
+
+interface Item {
+  key: string | null
+  and_key?: string | null
+  share: number
+  cost: number
+}
+
+for (const filters of FILTERS) {
+  test(`each key and pair${filters}`, async () => {
+    const sessions = await sessionsOf(filters)
+    expect(sessions.length).toBeGreaterThan(0)
+    const model = /&model=(\w+)/.exec(filters)?.[1]
+    for (const by of KEYS) {
+      for (const andBy of [undefined, ...KEYS.filter((key) => key !== by)]) {
+        const expected = sumsByHand(sessions, by, andBy, model)
+        const data: Item[] = []
+        for (let page = 1; ; page += 1) {
+          const answer = await ask<{ data: Item[]; pagination: object; total: Item }>(
+            `/v1/cost/breakdown?by=${by}${andBy === undefined ? '' : `&and_by=${andBy}`}${filters}&per_page=100&page=${page}`,
+          )
+          data.push(...answer.data)
+          expect(answer.pagination).toEqual({ page, per_page: 100, total: expected.items.length })
+          const { share, ...total } = answer.total
+          expect(total).toEqual(expected.total as never)
+          expect(share).toBe(total.cost > 0 ? 1 : 0)
+          if (answer.data.length < 100) break
+        }
+        const shares = data.map(({ share, cost }) => [share, cost / expected.total.cost])
+        for (const [share = 0, exact = 0] of shares)
+          expect(Math.abs(share - exact)).toBeLessThanOrEqual(5.1e-7)
+        expect(data.map(({ share: _share, ...item }) => item)).toEqual(expected.items as never)
+      }
+    }
+  }, 60_000)
+}
+
+test('sort and order', async () => {
+  const keysOf = async (query: string) =>
+    (await ask<{ data: Item[] }>(`/v1/cost/breakdown?by=project&and_by=agent&${query}`)).data
+  const { items } = sumsByHand(await sessionsOf(''), 'project', 'agent')
+  const tokens = (item: (typeof items)[number]) =>
+    Object.values(item.tokens).reduce((sum, count) => sum + count, 0)
+  const names = (list: { key: string | null; and_key?: string | null }[]) =>
+    list.map(({ key, and_key }) => [key, and_key])
+  const byKeys = names([...items]).sort((a, b) =>
+    `${a[0]} ${a[1] ?? '\uffff'}`.localeCompare(`${b[0]} ${b[1] ?? '\uffff'}`),
+  )
+  expect(names(await keysOf('sort=key&order=asc'))).toEqual(byKeys)
+  expect(names(await keysOf('sort=tokens&order=asc'))).toEqual(
+    names([...items].sort((a, b) => tokens(a) - tokens(b))),
+  )
+  const bySessions = (await keysOf('sort=sessions')) as unknown as { sessions: number }[]
+  const counts = bySessions.map(({ sessions }) => sessions)
+  expect(counts).toEqual([...counts].sort((a, b) => b - a))
+})
+
+test('the stored usage is what the details give, also after a rebuild', async () => {
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+  await database.sql`
+    update usage_rollups
+    set cost = cost + 1
+    where org_id = ${owner.orgId}`
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).not.toEqual([])
+  await database.sql.begin((tx) => rebuildTables(tx, owner.orgId, USAGE_TABLES))
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+})
+
+test('wrong parameters are named', async () => {
+  const detailsOf = async (query: string) => {
+    const response = await client(app, owner.key)(`/v1/cost/breakdown${query}`)
+    const body = (await response.json()) as { details: { field: string }[] }
+    return [response.status, body.details.map(({ field }) => field)]
+  }
+  expect(await detailsOf('')).toEqual([400, ['by']])
+  expect(await detailsOf('?by=owner&sort=name')).toEqual([400, ['by', 'sort']])
+  expect(await detailsOf('?by=day&and_by=day')).toEqual([400, ['and_by']])
+  expect(await detailsOf('?by=day&min_cost=2&max_cost=1&min_quality=101')).toEqual([
+    400,
+    ['min_quality', 'min_cost'],
+  ])
+})
+
+test('without sessions', async () => {
+  const other = await tenant(database.sql)
+  const response = await client(app, other.key)('/v1/cost/breakdown?by=model')
+  expect(await response.json()).toMatchObject({
+    data: [],
+    pagination: { total: 0 },
+    total: { sessions: 0, turns: 0, cost: 0, share: 0, unpriced_tokens: 0 },
+  })
+})
