@@ -12,6 +12,7 @@ import { listOrganizations } from '../organizations/queries.ts'
 import { RISK_TABLES } from '../risk/check.ts'
 import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
+import { sumUnpriced } from '../sessions/unpriced-queries.ts'
 import { ACTIVITY_TABLES } from '../team/check.ts'
 import { USAGE_TABLES } from '../usage/check.ts'
 import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
@@ -90,6 +91,21 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
     return {
       status: 'fail',
       message: `differ from the sessions: ${wrong.join(', ')}; doctor --repair mends them`,
+    }
+  })
+
+/** Looks for tokens without a known price, which no cost includes. */
+export const checkPrices = (sql: Sql): Promise<Check> =>
+  check('prices', async () => {
+    const found: string[] = []
+    for (const { id, slug } of await listOrganizations(sql)) {
+      const { sessions, tokens, models } = await sumUnpriced(sql, id)
+      if (sessions > 0) found.push(`${slug} (${tokens} tokens of ${sessions} sessions: ${models.join(', ')})`)
+    }
+    if (found.length === 0) return { status: 'ok', message: 'every token has a price' }
+    return {
+      status: 'warn',
+      message: `no price is known for models of ${found.join(', ')}: MODEL_PRICES or a newer version may have it, then reprice`,
     }
   })
 

@@ -1,14 +1,13 @@
-import type { Sql } from '../db/client.ts'
+import type { Fragment, ISql, Sql } from '../db/client.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
 
-interface SessionRow {
+/** A session with its detail, as `exportedColumns` selects it. */
+export interface SessionRow {
   id: string
   project_name: string
   created_at: Date
-  /** `created_at` with microseconds, where the next page begins. */
-  position: string
   turns: number
   estimated_cost: string
   unpriced_tokens: string
@@ -18,6 +17,9 @@ interface SessionRow {
   detail: string
 }
 
+/** `position`: `created_at` with microseconds, where the next page begins. */
+type PlacedRow = SessionRow & { position: string }
+
 /**
  * Every session as a line of NDJSON, by `created_at` and `id`, page by page. Each page is as of its own instant: a session
  * that is written meanwhile is exported as it was before or after.
@@ -26,7 +28,7 @@ export async function* exportSessions(sql: Sql, orgId: string): AsyncGenerator<s
   let after = { position: '-infinity', id: '' }
   for (;;) {
     const rows = await sessionsAfter(sql, orgId, after)
-    yield rows.map(sessionLine).join('')
+    yield rows.map(({ position: _position, ...row }) => sessionLine(row)).join('')
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
     after = { position: last.position, id: last.id }
@@ -37,16 +39,9 @@ async function sessionsAfter(
   sql: Sql,
   orgId: string,
   after: { position: string; id: string },
-): Promise<SessionRow[]> {
-  return await sql<SessionRow[]>`
-    select s.id, s.project as project_name, s.created_at, s.created_at::text as position, s.turns, s.estimated_cost,
-      s.unpriced_tokens, s.quality_score, s.user_id, s.user_email,
-      (
-        select d.detail::text
-        from session_details d
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-      ) as detail
+): Promise<PlacedRow[]> {
+  return await sql<PlacedRow[]>`
+    select ${exportedColumns(sql)}, s.created_at::text as position
     from sessions s
     where s.org_id = ${orgId}
       and (s.created_at, s.id) > (${after.position}::timestamptz, ${after.id})
@@ -54,8 +49,19 @@ async function sessionsAfter(
     limit ${PAGE}`
 }
 
-/** The stored detail is a JSON object already: its fields follow the others. */
-function sessionLine({ position: _position, detail, ...row }: SessionRow): string {
+/** What `sessionLine` takes, of session `s`. */
+export const exportedColumns = (sql: ISql): Fragment => sql`
+  s.id, s.project as project_name, s.created_at, s.turns, s.estimated_cost,
+  s.unpriced_tokens, s.quality_score, s.user_id, s.user_email,
+  (
+    select d.detail::text
+    from session_details d
+    where d.org_id = s.org_id
+      and d.session_id = s.id
+  ) as detail`
+
+/** The session's record as a line of NDJSON. The stored detail is a JSON object already: its fields follow the others. */
+export function sessionLine({ detail, ...row }: SessionRow): string {
   const head = JSON.stringify({
     type: 'session',
     ...row,

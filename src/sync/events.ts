@@ -34,12 +34,7 @@ export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[
     ...changed.flatMap(completed),
     ...changed.flatMap(scoreChanged),
     ...changed.flatMap(alerts),
-    ...exceeded.map(
-      ({ budgetId, cost, limit }): NewEvent => ({
-        event: 'cost.budget_exceeded',
-        data: { budget_id: budgetId, current_cost: cost, limit },
-      }),
-    ),
+    ...budgetEvents(exceeded),
     ...results.report.generated.map(
       ({ id, report_type, from, to }): NewEvent => ({
         event: 'compliance.report_ready',
@@ -48,6 +43,13 @@ export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[
     ),
   ]
 }
+
+/** The events of months whose cost is above their limit. */
+export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
+  exceeded.map(({ budgetId, cost, limit }) => ({
+    event: 'cost.budget_exceeded',
+    data: { budget_id: budgetId, current_cost: cost, limit },
+  }))
 
 /** First days of the months whose cost may now be above the budget. */
 export function monthsToCheck({ budget, session }: Pick<Results, 'budget' | 'session'>, now: Date): string[] {

@@ -178,7 +178,7 @@ export async function storeBatch(
 }
 
 /** Writes the sessions, and the counts of the team's activity and the findings of the heatmap that follow from them. */
-async function writeSessionsAndCounts(
+export async function writeSessionsAndCounts(
   tx: ISql,
   orgId: string,
   sessions: readonly PreparedSession[],

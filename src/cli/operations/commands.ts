@@ -3,7 +3,7 @@ import { VERSION } from '../../version.ts'
 import type { Actions } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
-/** `backup`, `restore`, `migrate`, `doctor`, `health` and `version`. */
+/** `backup`, `restore`, `migrate`, `doctor`, `reprice`, `health` and `version`. */
 export function addOperations(program: Command, action: Actions): void {
   addBackup(program, action)
   program
@@ -24,6 +24,24 @@ export function addOperations(program: Command, action: Actions): void {
       action(async (context, { repair, rebuildRollups }: { repair?: true; rebuildRollups?: true }) => {
         const { doctor } = await import('./doctor.ts')
         await doctor(context, repair === true || rebuildRollups === true)
+      }),
+    )
+  program
+    .command('reprice')
+    .description('price what had no known price when it was written, by the prices of now')
+    .option('--org <slug>', 'slug of the organization (all)')
+    .addHelpText(
+      'after',
+      `
+What has a cost keeps it. Prices are those of this program and of MODEL_PRICES; doctor names the models without one.
+
+Example:
+  cloud-analytics reprice --org acme --model-prices prices.json`,
+    )
+    .action(
+      action(async (context, { org }: { org?: string }) => {
+        const { reprice } = await import('./reprice.ts')
+        await reprice(context, org)
       }),
     )
   program

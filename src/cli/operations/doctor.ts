@@ -7,6 +7,7 @@ import {
   checkDatabase,
   checkDisk,
   checkMigrations,
+  checkPrices,
   checkRollups,
 } from '../../doctor/checks.ts'
 import { messageOf, OperatorError } from '../../errors.ts'
@@ -51,7 +52,8 @@ async function databaseChecks({ config, log }: Context, rebuild: boolean): Promi
         await checkMigrations(database.sql),
       ]
       const isReadable = first.every(({ status }) => status === 'ok')
-      return isReadable ? [...first, await checkRollups(database.sql, rebuild)] : first
+      if (!isReadable) return first
+      return [...first, await checkRollups(database.sql, rebuild), await checkPrices(database.sql)]
     } finally {
       await database.close()
     }

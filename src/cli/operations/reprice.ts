@@ -1,0 +1,36 @@
+import type { Sql } from '../../db/client.ts'
+import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
+import { sumUnpriced } from '../../sessions/unpriced-queries.ts'
+import { repriceSessions } from '../../sync/reprice.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Context, withDatabase } from '../command/context.ts'
+import { printResult } from '../command/output.ts'
+import { syncDepsOf } from '../command/sync-deps.ts'
+
+/** `reprice`: prices what had no price when it was written, of one organization or of all. */
+export async function reprice(context: Context, slug: string | undefined): Promise<void> {
+  const result = await withDatabase(context, async (sql) => {
+    const organizations = await organizationsOf(sql, slug)
+    const deps = syncDepsOf(context, sql)
+    let repriced = 0
+    let unpriced_tokens = 0n
+    const models = new Set<string>()
+    for (const { id } of organizations) {
+      repriced += await repriceSessions(deps, id, commandLineActor())
+      const rest = await sumUnpriced(sql, id)
+      unpriced_tokens += rest.tokens
+      for (const model of rest.models) models.add(model)
+    }
+    return { repriced, unpriced_tokens: Number(unpriced_tokens), unpriced_models: [...models].sort() }
+  })
+  const { repriced, unpriced_tokens, unpriced_models } = result
+  const rest =
+    unpriced_tokens === 0
+      ? 'every token has a price'
+      : `${unpriced_tokens} tokens of ${unpriced_models.join(', ')} have no known price`
+  await printResult(context.json, result, `${repriced} sessions have a new cost; ${rest}`)
+}
+
+async function organizationsOf(sql: Sql, slug: string | undefined): Promise<{ id: string }[]> {
+  return slug === undefined ? await listOrganizations(sql) : [await getOrganization(sql, slug)]
+}

@@ -1,0 +1,109 @@
+import type { ISql, Sql } from '../db/client.ts'
+import { exportedColumns, type SessionRow, sessionLine } from './export.ts'
+
+// Sessions with tokens whose price is not known, found by the index sessions_unpriced.
+
+/** A session's record as JSON, and the hash of what is stored. */
+export interface UnpricedSession {
+  id: string
+  line: string
+  hash: Uint8Array
+}
+
+/** Sessions in a page, which may be fewer: their details have at most so many bytes as they are stored, compressed. */
+const PAGE = 200
+const MAX_PAGE_BYTES = 1024 * 1024
+/** Sessions whose models are named. */
+const MAX_LOOKED_AT = 1_000
+
+/** Of the sessions with unpriced tokens some that follow the id, in the order of their ids; at least one if there is one. */
+export async function findUnpriced(sql: Sql, orgId: string, afterId: string): Promise<UnpricedSession[]> {
+  const rows = await sql<(SessionRow & { hash: Uint8Array })[]>`
+    select ${exportedColumns(sql)}, s.content_hash as hash
+    from (
+      select k.*, sum(k.size) over (order by k.id) - k.size as before
+      from (
+        select
+          s.*,
+          (
+            select pg_column_size(d.detail)
+            from session_details d
+            where d.org_id = s.org_id
+              and d.session_id = s.id
+          ) as size
+        from sessions s
+        where s.org_id = ${orgId}
+          and s.unpriced_tokens > 0
+          and s.id > ${afterId}
+        order by s.id
+        limit ${PAGE}
+      ) k
+    ) s
+    where s.before < ${MAX_PAGE_BYTES}
+    order by s.id`
+  return rows.map(({ hash, ...row }) => ({ id: row.id, line: sessionLine(row), hash }))
+}
+
+/** Ids of those sessions that are still stored with these hashes. */
+export async function findUnchanged(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly Pick<UnpricedSession, 'id' | 'hash'>[],
+): Promise<Set<string>> {
+  const hashes = new Map(sessions.map(({ id, hash }) => [id, hash]))
+  const rows = await tx<{ id: string; hash: Uint8Array }[]>`
+    select s.id, s.content_hash as hash
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...hashes.keys()]}::text[])`
+  const isSame = ({ id, hash }: { id: string; hash: Uint8Array }) => {
+    const before = hashes.get(id)
+    return before !== undefined && Buffer.compare(before, hash) === 0
+  }
+  return new Set(rows.filter(isSame).map(({ id }) => id))
+}
+
+/** What an organization has without a price: `models` (`unknown` for none) are those of its first 1,000 such sessions. */
+export interface Unpriced {
+  sessions: number
+  tokens: bigint
+  models: string[]
+}
+
+/** The organization's tokens without a price, and whose they are. */
+export async function sumUnpriced(sql: Sql, orgId: string): Promise<Unpriced> {
+  const [row] = await sql<{ sessions: number; tokens: string; models: string[] }[]>`
+    select
+      count(*)::integer as sessions,
+      coalesce(sum(s.unpriced_tokens), 0)::text as tokens,
+      (
+        select coalesce(array_agg(distinct m.model order by m.model), '{}')
+        from (
+          select s.id
+          from sessions s
+          where s.org_id = ${orgId}
+            and s.unpriced_tokens > 0
+          order by s.id
+          limit ${MAX_LOOKED_AT}
+        ) k
+        join session_details d on d.org_id = ${orgId} and d.session_id = k.id
+        cross join lateral (
+          select coalesce(t.turn->>'model', d.detail->>'model', 'unknown') as model
+          from json_array_elements(d.detail->'turn_records') as t (turn)
+          where t.turn->>'cost' is null
+            and t.turn->>'tokens' is not null
+          union
+          select coalesce(d.detail->>'model', 'unknown')
+          where not exists (
+            select
+            from json_array_elements(d.detail->'turn_records') as t (turn)
+            where t.turn->>'tokens' is not null
+          )
+        ) m
+      ) as models
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.unpriced_tokens > 0`
+  if (row === undefined) throw new Error('the statement gave no row')
+  return { ...row, tokens: BigInt(row.tokens) }
+}

@@ -1,0 +1,67 @@
+import { type Actor, recordEntries } from '../audit-log/append.ts'
+import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
+import { monthOf } from '../dates.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import type { SessionRecord } from '../records/session.ts'
+import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
+import { findUnchanged, findUnpriced, type UnpricedSession } from '../sessions/unpriced-queries.ts'
+import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
+import { budgetEvents } from './events.ts'
+import { type SyncDeps, writeSessionsAndCounts } from './write.ts'
+
+/** Looks up ids after this one. */
+const FIRST = ''
+
+/**
+ * Prices tokens of the organization's sessions whose price was not known when they were written, by the prices of now; what
+ * has a price keeps it. Returns how many sessions changed. Sessions are read and priced some at a time before the
+ * organization is locked for their writing; one that is written meanwhile is left as it then is.
+ */
+export async function repriceSessions(
+  deps: Pick<SyncDeps, 'sql' | 'now' | 'pricer'>,
+  orgId: string,
+  actor: Actor,
+): Promise<number> {
+  const pricer = await deps.pricer()
+  let repriced = 0
+  let last = FIRST
+  for (;;) {
+    const found = await findUnpriced(deps.sql, orgId, last)
+    const end = found.at(-1)
+    if (end === undefined) return repriced
+    last = end.id
+    // content is stored here already, whatever the settings of this command
+    const options = { pricer, storeContent: true }
+    const priced = found.flatMap(({ line, id }) => {
+      const record = JSON.parse(line) as SessionRecord
+      const session = prepareSession(record, id, options)
+      return session.unpricedTokens === record.unpriced_tokens ? [] : [session]
+    })
+    if (priced.length > 0) repriced += await writeRepriced(deps, orgId, found, priced, actor)
+  }
+}
+
+async function writeRepriced(
+  { sql, now }: Pick<SyncDeps, 'sql' | 'now'>,
+  orgId: string,
+  found: readonly UnpricedSession[],
+  priced: readonly PreparedSession[],
+  actor: Actor,
+): Promise<number> {
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const unchanged = await findUnchanged(tx, orgId, found)
+    const sessions = priced.filter(({ id }) => unchanged.has(id))
+    const written = await writeSessionsAndCounts(tx, orgId, sessions, now(), false, 'refused')
+    if (written.updated === 0) return 0
+    const months = new Set(sessions.map(({ day }) => monthOf(day)))
+    const exceeded = await writeBudgetAlerts(tx, orgId, [...months])
+    const details = { updated: written.updated, ids: written.updatedIds.slice(0, MAX_IDS) }
+    await recordEntries(tx, orgId, actor, [{ action: 'session.repriced', details }])
+    await emit(tx, orgId, now(), budgetEvents(exceeded), await findSubscribers(tx, orgId))
+    return written.updated
+  })
+}
+
+/** Ids in an audit entry; its count includes all. */
+const MAX_IDS = 100
