@@ -1,6 +1,7 @@
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
+import { knownNamesOf, type OwnTier, ownPrices } from './own-prices.ts'
 
 /**
  * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
@@ -45,8 +46,8 @@ interface PriceRow {
 type CalcPrice = typeof import('@pydantic/genai-prices')['calcPrice']
 
 /**
- * A pricer with the prices of @pydantic/genai-prices (by date and, where the vendor has tiers, by prompt size); `overrides`
- * replace the prices of the model with exactly this name. Loads the library (20 MB of memory) on the first call.
+ * A pricer with the prices of @pydantic/genai-prices (by date and, where the vendor has tiers, by prompt size) and those
+ * that it lacks (own-prices.ts); `overrides` replace the prices of the model with exactly this name. Loads the library (20 MB of memory) on the first call.
  */
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
   const { calcPrice } = await import('@pydantic/genai-prices')
@@ -72,7 +73,7 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
 
 /**
  * The names to look up: `anthropic/claude-x`, `us.anthropic.claude-x-v1:0` and `claude-x[1m]` are also looked up as
- * `claude-x`.
+ * `claude-x`, and each under the other names of `knownNamesOf`.
  */
 function namesOf(model: string): string[] {
   const last = model.slice(model.lastIndexOf('/') + 1)
@@ -81,12 +82,15 @@ function namesOf(model: string): string[] {
     .replace(/-v\d+(?::\d+)?$/, '')
     .replace(/\[[^\]]*\]$/, '')
     .replace(/:[a-z]+$/, '')
-  return [...new Set([model, last, plain])]
+  return [...new Set([model, last, plain].flatMap(knownNamesOf))]
 }
 
 function lookUp(calcPrice: CalcPrice, model: string, at: string): PriceRow | null {
+  const time = new Date(at)
   for (const name of namesOf(model)) {
-    const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, name, { timestamp: new Date(at) })
+    const own = ownPrices(name, time.toISOString())
+    if (own !== undefined) return ownRow(own)
+    const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, name, { timestamp: time })
     if (!found) continue
     const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, cache_write_1h_mtok } =
       found.model_price
@@ -100,6 +104,16 @@ function lookUp(calcPrice: CalcPrice, model: string, at: string): PriceRow | nul
     }
   }
   return null
+}
+
+function ownRow(tiers: readonly [OwnTier, ...OwnTier[]]): PriceRow {
+  const [first, ...others] = tiers
+  const of = (kind: 'input' | 'output' | 'cacheRead'): Price => ({
+    base: first[kind],
+    tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] })),
+  })
+  const input = of('input')
+  return { input, output: of('output'), cacheRead: of('cacheRead'), cacheWrite: input, cacheWrite1h: input }
 }
 
 function overrideRow(prices: ModelPrices | undefined): PriceRow | null {

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parsePriceOverrides } from '../../src/model-prices.ts'
+import { dollarsOf, loadPricer } from '../../src/scoring/prices.ts'
+
+// Prices of our own table, and all prices against those that LiteLLM has.
+
+const MILLION = 1_000_000
+const AT = '2026-07-24T12:00:00.000Z'
+
+/** US dollars per million tokens: input, output, cached input, cache write; null for an unknown model. */
+async function priceOf(model: string, at = AT): Promise<(number | null)[]> {
+  const pricer = await loadPricer()
+  return [{ input: MILLION }, { output: MILLION }, { cache_read: MILLION }, { cache_creation: MILLION }].map(
+    (tokens) => {
+      const cost = pricer.cost({ model, tokens, at, aggregated: true })
+      return cost === undefined ? null : dollarsOf(cost)
+    },
+  )
+}
+
+describe('prices that the library lacks', () => {
+  test.each([
+    ['deepseek-chat', 0.28, 0.42, 0.028],
+    ['deepseek-reasoner', 0.28, 0.42, 0.028],
+    ['deepseek/deepseek-chat', 0.28, 0.42, 0.028],
+    ['kimi-k2', 0.6, 2.5, 0.15],
+    ['moonshotai/kimi-k2', 0.6, 2.5, 0.15],
+    ['glm-4.5', 0.6, 2.2, 0.11],
+    ['glm-4.6', 0.6, 2.2, 0.11],
+    ['z-ai/glm-4.6', 0.6, 2.2, 0.11],
+    ['GLM-4.7', 0.6, 2.2, 0.11],
+    ['glm-5.1', 1.4, 4.4, 0.26],
+    ['qwen3-coder', 1.5, 7.5, 1.5],
+    ['qwen3-coder-plus', 1, 5, 0.1],
+    ['gpt-5.1-codex-max-xhigh', 1.25, 10, 0.125],
+    ['gpt-5.2-codex', 1.75, 14, 0.175],
+    ['gpt-5.3-codex-high', 1.75, 14, 0.175],
+    ['gpt-5.5-codex', 5, 30, 0.5],
+    ['gpt-5-codex-mini', 0.25, 2, 0.025],
+    ['gemini-3-pro', 2, 12, 0.2],
+    ['gemini-3.1-pro-high', 2, 12, 0.2],
+    ['gemini-3-flash', 0.5, 3, 0.05],
+    ['claude-4.5-sonnet', 3, 15, 0.3],
+    ['claude-4-5-sonnet', 3, 15, 0.3],
+    ['claude-4.5-sonnet-thinking', 3, 15, 0.3],
+    ['anthropic/claude-4.6-opus', 5, 25, 0.5],
+  ])('%s', async (model, input, output, cached) => {
+    expect((await priceOf(model)).slice(0, 3)).toEqual([input, output, cached])
+  })
+
+  test('a price holds from its day on', async () => {
+    const chat = async (at: string) => (await priceOf('deepseek-chat', at)).slice(0, 3)
+    expect(await chat('2025-09-05T15:59:00Z')).toEqual([0.27, 1.1, 0.07])
+    expect(await chat('2025-09-05T18:00:00+02:00')).toEqual([0.56, 1.68, 0.07])
+    expect(await chat('2025-09-28T23:59:00Z')).toEqual([0.56, 1.68, 0.07])
+    expect(await chat('2025-09-29T00:00:00Z')).toEqual([0.28, 0.42, 0.028])
+  })
+
+  test('a larger prompt has the price of its size', async () => {
+    const pricer = await loadPricer()
+    const cost = (input: number, aggregated = false) =>
+      dollarsOf(pricer.cost({ model: 'qwen3-coder-plus', tokens: { input }, at: AT, aggregated }) ?? -1n)
+    expect([cost(32_000), cost(32_001), cost(500_000)]).toEqual([0.032, 0.057602, 3])
+    expect(cost(500_000, true)).toBe(0.5)
+  })
+
+  test('what nobody sells by this name has no price', async () => {
+    for (const model of [
+      '<synthetic>',
+      'sonnet',
+      'claude-9.9-sonnet',
+      'glm-4',
+      'qwen',
+      'constructor',
+      'gpt-5.9-codex',
+    ])
+      expect(await priceOf(model)).toEqual([null, null, null, null])
+  })
+
+  test('the operator’s prices come before them', async () => {
+    const pricer = await loadPricer(parsePriceOverrides('{"glm-4.6":{"input":9,"output":9}}'))
+    expect(dollarsOf(pricer.cost({ model: 'glm-4.6', tokens: { input: MILLION }, at: AT }) ?? -1n)).toBe(9)
+  })
+})
+
+// LiteLLM's table, with models that its copy adds by itself: neither is part of this repository
+const LITELLM = join(import.meta.dir, '../../../shared/data/prices')
+const isPresent = existsSync(LITELLM)
+if (!isPresent) test.skip("prices against LiteLLM's: the shared data is not here", () => {})
+
+/** Vendors of models that coding agents use. */
+const VENDORS = ['anthropic', 'openai', 'deepseek', 'gemini', 'vertex_ai-language-models']
+/** No models for code. */
+const OTHER_USES =
+  /image|audio|tts|live|realtime|search|robotics|computer-use|embedding|moderation|deep-research/
+/** Where LiteLLM differs from the vendor's price list, or its name moves on to other models. */
+const DIFFERENT: Record<string, string> = {
+  'gemini-2.0-flash-001': 'the price of Vertex AI; ours is that of the Gemini API',
+  'gemini-2.0-flash-lite': 'a price for cached tokens that the vendor does not have',
+  'gemini-2.0-flash-lite-001': 'a price for cached tokens that the vendor does not have',
+  'gemini-2.5-flash-lite-preview-06-17': 'the price for cached tokens before it was lowered',
+  'gemini-2.5-flash-preview-09-2025': 'the price for cached tokens before it was lowered',
+  'gemini-3.6-flash': 'twice the price that the library has',
+  'gemini-exp-1206': 'moves on',
+  'gemini-flash-latest': 'moves on',
+  'gemini-flash-lite-latest': 'moves on',
+  'gemini-pro-latest': 'moves on',
+  'gpt-5.4-pro': 'a price for cached tokens that the vendor does not have',
+  'gpt-5.4-pro-2026-03-05': 'a price for cached tokens that the vendor does not have',
+  'gpt-5.5-pro': 'a price for cached tokens that the vendor does not have',
+  'gpt-5.5-pro-2026-04-23': 'a price for cached tokens that the vendor does not have',
+}
+
+test.skipIf(!isPresent)("prices agree with LiteLLM's, but for what is known to differ", async () => {
+  const table: Record<string, Record<string, unknown>> = await Bun.file(
+    join(LITELLM, 'model_prices_and_context_window.json'),
+  ).json()
+  const { aliases, custom_models } = await Bun.file(join(LITELLM, 'upstream-config.json')).json()
+  const perMillion = (price: unknown) =>
+    typeof price === 'number' ? Math.round(price * 1e12) / 1e6 : undefined
+  const differing: string[] = []
+  let compared = 0
+  for (const [model, row] of Object.entries(table)) {
+    const isOfCopy = model in aliases || model in custom_models
+    const isSold = typeof row.input_cost_per_token === 'number' && row.input_cost_per_token > 0
+    const isForCode = VENDORS.includes(String(row.litellm_provider)) && !OTHER_USES.test(model)
+    if (isOfCopy || !isSold || !isForCode || !['chat', 'responses'].includes(String(row.mode))) continue
+    const theirs = [
+      perMillion(row.input_cost_per_token),
+      perMillion(row.output_cost_per_token),
+      perMillion(row.cache_read_input_token_cost),
+      // where nothing is charged for it, it is input
+      row.cache_creation_input_token_cost === 0 ? undefined : perMillion(row.cache_creation_input_token_cost),
+    ]
+    const ours = await priceOf(model)
+    compared += 1
+    if (theirs.some((price, index) => price !== undefined && price !== ours[index])) differing.push(model)
+  }
+  expect(differing.sort()).toEqual(Object.keys(DIFFERENT).sort())
+  expect(compared).toBeGreaterThan(100)
+})
