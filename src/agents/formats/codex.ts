@@ -1,7 +1,6 @@
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
 import {
   blockText,
-  countOf,
   isObject,
   type Json,
   listOf,
@@ -11,7 +10,7 @@ import {
   timeOf,
 } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
-import { noTokens, noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
+import { noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
 import {
   addCall,
   addEvent,
@@ -22,7 +21,9 @@ import {
   noteContext,
   scanResponse,
 } from '../transcript/transcript.ts'
-import type { MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
+import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+import { noteTotal, ownStartOf } from './codex-forks.ts'
+import { growth, type Totals, tokensOf, totalsKey, totalsOf } from './codex-totals.ts'
 
 // Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. Running token totals are written after each API
 // call, mostly twice; the texts and tool calls of an API call are written before its totals.
@@ -47,18 +48,10 @@ interface State {
   itemPrompts: { key: string; at: string | null; text: string }[]
   hasUserMessages: boolean
   hasCompactedEvents: boolean
-  /**
-   * `YYYY-MM-DDTHH:MM:SS` while the head of a sub-agent's file repeats its parent's events, all in this second; null
-   * after.
-   */
-  replaySecond: string | null
-}
-
-interface Totals {
-  input: number
-  cached: number
-  output: number
-  reasoning: number
+  /** The lines before this one are copies of the parent's. */
+  ownStart: number
+  /** An API call of its own was read. */
+  hasOwnCalls: boolean
 }
 
 /** Reads one rollout; `sessionId` is the id in its head. */
@@ -73,7 +66,8 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
     itemPrompts: [],
     hasUserMessages: false,
     hasCompactedEvents: false,
-    replaySecond: null,
+    ownStart: await ownStartOf(file, sessionId),
+    hasOwnCalls: false,
   }
   let metaSeen = false
   await readJsonLines(file, (value, lineNumber) => {
@@ -91,20 +85,19 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
 
 function readRolloutLine(state: State, line: Json, payload: Json, number: number): void {
   const at = timeOf(line.timestamp)
-  if (state.replaySecond !== null && line.type !== 'session_meta') {
-    if (at?.slice(0, 19) === state.replaySecond) {
-      if (payload.type === 'token_count')
-        state.total = totalsOf(objectOf(payload.info).total_token_usage) ?? state.total
-      if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
-      return
-    }
-    state.replaySecond = null
-  }
   const { transcript } = state
+  if (number < state.ownStart && line.type !== 'session_meta') {
+    if (payload.type === 'token_count') {
+      state.total = totalsOf(objectOf(payload.info).total_token_usage) ?? state.total
+      noteTotalOf(state)
+    }
+    if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
+    return
+  }
   noteContext(transcript, at, textOf(payload.cwd))
   switch (line.type) {
     case 'session_meta':
-      readMeta(state, payload, at)
+      readMeta(state, payload)
       return
     case 'turn_context':
       state.model = textOf(payload.model) ?? state.model
@@ -124,15 +117,10 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
   }
 }
 
-function readMeta(state: State, payload: Json, at: string | null): void {
+function readMeta(state: State, payload: Json): void {
   const git = objectOf(payload.git)
   state.transcript.repository ??= textOf(git.repository_url)
   state.transcript.branch ??= textOf(git.branch)
-  const source = objectOf(payload.source)
-  // `source.subagent.thread_spawn`, in other versions `source.thread_spawn` or `thread_spawn`
-  const spawned =
-    source.subagent !== undefined || source.thread_spawn !== undefined || payload.thread_spawn !== undefined
-  if (spawned || textOf(payload.forked_from_id) !== null) state.replaySecond = at?.slice(0, 19) ?? null
 }
 
 function readItem(state: State, payload: Json, at: string | null, number: number): void {
@@ -232,55 +220,28 @@ function readEvent(state: State, payload: Json, at: string | null): void {
   }
 }
 
-function totalsOf(usage: unknown): Totals | null {
-  if (!isObject(usage)) return null
-  return {
-    input: countOf(usage.input_tokens),
-    cached: countOf(usage.cached_input_tokens),
-    output: countOf(usage.output_tokens),
-    reasoning: countOf(usage.reasoning_output_tokens),
-  }
-}
-
-const totalsKey = (totals: Totals): string => Object.values(totals).join(' ')
-
 function readTokenCount(state: State, info: Json, at: string | null): void {
   const total = totalsOf(info.total_token_usage)
   const last = totalsOf(info.last_token_usage)
   // the second line of a call has another timestamp but the same total
   if (total !== null && state.total !== null && totalsKey(total) === totalsKey(state.total)) return
-  const grown = growth(state.total, total) ?? last
+  // a fork may begin with the total of its parent, or at 0
+  const isFirstOfFork = state.ownStart > 1 && !state.hasOwnCalls
+  const grown = (isFirstOfFork ? last : null) ?? growth(state.total, total) ?? last
   if (grown === null) return
+  state.hasOwnCalls = true
   state.model = textOf(info.model) ?? state.model
   if (total !== null) state.total = total
+  noteTotalOf(state)
   endApiCall(state, `${at} ${totalsKey(total ?? grown)}`, at, grown)
 }
 
-// The differences of consecutive totals sum up to the agent's total. Null where a total falls: it started again.
-function growth(before: Totals | null, now: Totals | null): Totals | null {
-  if (now === null) return null
-  if (before === null) return now
-  const grown = {
-    input: now.input - before.input,
-    cached: now.cached - before.cached,
-    output: now.output - before.output,
-    reasoning: now.reasoning - before.reasoning,
-  }
-  return Object.values(grown).some((count) => count < 0) ? null : grown
+function noteTotalOf({ file, transcript, total }: State): void {
+  if (total !== null) noteTotal(file.group, transcript.id, total)
 }
 
 function endApiCall(state: State, id: string, at: string | null, counted: Totals | null): void {
-  const tokens: MessageTokens | null =
-    counted === null
-      ? null
-      : {
-          ...noTokens(),
-          input: Math.max(0, counted.input - counted.cached),
-          output: counted.output,
-          cache_read: Math.min(counted.input, counted.cached),
-          reasoning: counted.reasoning,
-        }
-  const message = { id, model: state.model, tokens }
+  const message = { id, model: state.model, tokens: counted === null ? null : tokensOf(counted) }
   const turn = noteMessage(state.file, state.transcript, message, state.pendingAt ?? at)
   for (const add of state.pending) add(turn)
   state.pending = []

@@ -81,7 +81,7 @@ export function transcriptOf(group: FileGroup, format: Format, agentId: string):
 }
 
 /** True when the line was read before for another session: resuming a session copies its lines into a new file. */
-export function isCopied(group: FileGroup, transcript: Transcript, key: string): boolean {
+export function isCopied(group: FileGroup, transcript: Pick<Transcript, 'id'>, key: string): boolean {
   const hash = Bun.hash(key)
   const owner = group.owners.get(hash)
   if (owner === undefined) group.owners.set(hash, transcript.id)

@@ -1,0 +1,87 @@
+import { isObject, type Json, objectOf, parseJson, textOf, timeOf } from '../transcript/json-fields.ts'
+import { readLines } from '../transcript/json-lines.ts'
+import { type FileGroup, isCopied, type SourceFile } from '../transcript/source-file.ts'
+import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
+
+// The rollout of a forked thread and of a sub-agent begins with its parent's lines, of which it may repeat any number: with
+// their old times, or with new ones. What they used is counted in the parent's file.
+
+/** Whether the head of a rollout says that it continues another thread's. */
+export function isFork(meta: Json): boolean {
+  return textOf(meta.forked_from_id) !== null || spawnOf(meta) !== undefined
+}
+
+/** `source.subagent.thread_spawn`, in other versions `source.thread_spawn` or `thread_spawn`. */
+function spawnOf(meta: Json): unknown {
+  const source = objectOf(meta.source)
+  return objectOf(source.subagent).thread_spawn ?? source.subagent ?? source.thread_spawn ?? meta.thread_spawn
+}
+
+const parentOf = (meta: Json): string | null =>
+  textOf(meta.forked_from_id) ??
+  textOf(objectOf(spawnOf(meta)).parent_thread_id) ??
+  textOf(meta.parent_thread_id)
+
+/** Notes a thread's total, so that its forks know it, which are younger and read later. */
+export function noteTotal(group: FileGroup, threadId: string, total: Totals): void {
+  isCopied(group, { id: threadId }, keyOf(threadId, total))
+}
+
+const keyOf = (threadId: string, total: Totals): string => `codex ${threadId} ${totalsKey(total)}`
+
+/** The time of a UUIDv7 in milliseconds since 1970; undefined for any other id. */
+function timeOfId(id: unknown): number | undefined {
+  const digits = textOf(id)?.match(/^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/i)
+  return digits == null ? undefined : Number.parseInt(`${digits[1]}${digits[2]}`, 16)
+}
+
+/** The id of the turn that a line begins. */
+function turnIdOf(line: Json, payload: Json): string | null {
+  const begins =
+    line.type === 'turn_context' ||
+    (line.type === 'event_msg' && (payload.type === 'task_started' || payload.type === 'turn_started'))
+  return begins ? textOf(payload.turn_id) : null
+}
+
+/**
+ * The number of the first line of a rollout that is its thread's own: 1 unless it is a fork's. Ids are UUIDv7: a turn
+ * that is older than its thread is a copy. Where no turn has such an id, the lines up to the last total that the parent
+ * has are copies, if the parent was read before; else those that are older than the thread or of its first second.
+ */
+export async function ownStartOf(file: SourceFile, threadId: string): Promise<number> {
+  let meta: Json | undefined
+  let started = 0
+  let startedAt = ''
+  let hasCopiedTurns = false
+  let copiedByTotals = 0
+  let ownByTime: number | undefined
+  for await (const { number, text } of readLines(file.path, () => {})) {
+    const line =
+      text === undefined ? undefined : parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    if (!isObject(line)) continue
+    const payload = objectOf(line.payload)
+    const at = timeOf(line.timestamp)
+    if (meta === undefined) {
+      if (line.type !== 'session_meta') continue
+      if (!isFork(payload)) return 1
+      meta = payload
+      startedAt = at ?? timeOf(payload.timestamp) ?? ''
+      started = timeOfId(threadId) ?? Date.parse(startedAt)
+      continue
+    }
+    const turnTime = timeOfId(turnIdOf(line, payload))
+    if (turnTime !== undefined) {
+      if (turnTime >= started) return number
+      hasCopiedTurns = true
+    }
+    const total = payload.type === 'token_count' ? totalsOf(objectOf(payload.info).total_token_usage) : null
+    const parent = parentOf(meta)
+    if (total !== null && parent !== null && isCopied(file.group, { id: threadId }, keyOf(parent, total)))
+      copiedByTotals = number
+    if (line.type !== 'session_meta' && at !== null && at.slice(0, 19) > startedAt.slice(0, 19))
+      ownByTime ??= number
+  }
+  if (hasCopiedTurns) return Number.POSITIVE_INFINITY
+  if (copiedByTotals > 0) return copiedByTotals + 1
+  return meta === undefined ? 1 : (ownByTime ?? Number.POSITIVE_INFINITY)
+}
