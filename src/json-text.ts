@@ -1,4 +1,4 @@
-/** JSON that is ready to send, as the database put it together. */
+/** Text that is ready to send: JSON, as the database put it together, unless its source names another type. */
 export class JsonText {
   constructor(readonly text: string) {}
 }

@@ -17,7 +17,7 @@ export const auditRoutes = (deps: RouteDeps) =>
           sourceOf('/audit', query, () => listEntries(deps.sql, orgId, query)),
         ),
       {
-        ...guard('audit:read', { query: AuditListQuery, response: { 200: AuditPage } }),
+        ...guard('audit:read', { query: AuditListQuery, response: { 200: AuditPage }, namesMembers: true }),
         detail: {
           operationId: 'listAuditEntries',
           summary: 'List the audit log, newest first',
@@ -35,7 +35,11 @@ export const auditRoutes = (deps: RouteDeps) =>
           deps.now(),
         ),
       {
-        ...guard('audit:read', { query: AuditReportQuery, response: { 200: AuditReport } }),
+        ...guard('audit:read', {
+          query: AuditReportQuery,
+          response: { 200: AuditReport },
+          namesMembers: true,
+        }),
         detail: {
           operationId: 'getAuditReport',
           summary: 'The audit log as a report, page by page',

@@ -66,23 +66,24 @@ const sums = {
   }),
 }
 
+export const BreakdownItem = Type.Object(
+  {
+    key: key(
+      'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
+        'null for sessions without a member, branch …',
+    ),
+    and_key: Type.Optional(key('The second key')),
+    ...sums,
+  },
+  { ...strict, title: 'BreakdownItem' },
+)
+export type BreakdownItem = Static<typeof BreakdownItem>
+
 export const Breakdown = Type.Object(
   {
-    data: Type.Array(
-      Type.Object(
-        {
-          key: key(
-            'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
-              'null for sessions without a member, branch …',
-          ),
-          and_key: Type.Optional(key('The second key')),
-          ...sums,
-        },
-        strict,
-      ),
-    ),
+    data: Type.Array(BreakdownItem),
     pagination: Pagination,
-    total: Type.Object(sums, { ...strict, description: 'Of all pages' }),
+    total: Type.Object(sums, { ...strict, title: 'BreakdownTotal', description: 'Of all pages' }),
   },
-  strict,
+  { ...strict, title: 'Breakdown' },
 )

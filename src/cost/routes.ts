@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import { dateOf } from '../dates.ts'
 import { validationError } from '../errors.ts'
-import { access, guard, type RouteDeps } from '../http/access.ts'
+import { access, guard, type RouteDeps, refuseHidden } from '../http/access.ts'
+import { type CsvColumns, pageSource } from '../http/responses/csv.ts'
 import { keyOf, sourceOf } from '../http/responses/response-cache.ts'
-import { Breakdown, BreakdownQuery } from './breakdown-model.ts'
+import { Breakdown, type BreakdownItem, BreakdownQuery } from './breakdown-model.ts'
 import { getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
@@ -11,6 +12,20 @@ import { getCost, getCostTrend } from './queries.ts'
 function checkKeys({ by, and_by }: BreakdownQuery): void {
   if (by === and_by) throw validationError({ field: 'and_by', message: 'must not be the same as by' })
 }
+
+const breakdownColumns = ({ and_by }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
+  key: ({ key }) => key,
+  ...(and_by === undefined ? {} : { and_key: ({ and_key }: BreakdownItem) => and_key }),
+  sessions: ({ sessions }) => sessions,
+  turns: ({ turns }) => turns,
+  input_tokens: ({ tokens }) => tokens.input,
+  output_tokens: ({ tokens }) => tokens.output,
+  cache_read_tokens: ({ tokens }) => tokens.cache_read,
+  cache_creation_tokens: ({ tokens }) => tokens.cache_creation,
+  cost: ({ cost }) => cost,
+  share: ({ share }) => share,
+  unpriced_tokens: ({ unpriced_tokens }) => unpriced_tokens,
+})
 
 export const costRoutes = (deps: RouteDeps) =>
   new Elysia()
@@ -30,15 +45,16 @@ export const costRoutes = (deps: RouteDeps) =>
     )
     .get(
       '/cost/breakdown',
-      ({ query, access: { orgId } }) => {
+      ({ query, request, access: caller }) => {
+        const { orgId } = caller
+        if ([query.by, query.and_by].includes('member') || query.member !== undefined) refuseHidden(caller)
         checkKeys(query)
-        return deps.cache.respond(
-          orgId,
-          sourceOf('/cost/breakdown', query, () => getBreakdown(deps.sql, orgId, query)),
-        )
+        const compute = () => getBreakdown(deps.sql, orgId, query)
+        const columns = breakdownColumns(query)
+        return deps.cache.respond(orgId, pageSource(request, '/cost/breakdown', query, compute, columns))
       },
       {
-        ...guard('cost:read', { query: BreakdownQuery, response: { 200: Breakdown } }),
+        ...guard('cost:read', { query: BreakdownQuery, response: { 200: Breakdown }, csv: true }),
         detail: {
           operationId: 'getCostBreakdown',
           summary: 'Cost and tokens by project, member, model, agent, branch or time',

@@ -49,6 +49,15 @@ function checkScope(access: Access, need: Need): void {
   }
 }
 
+/** Throws FORBIDDEN where the organization hides its members from the key. */
+export function refuseHidden({ hidesMembers }: Pick<Access, 'hidesMembers'>): void {
+  if (!hidesMembers) return
+  throw new ApiError(
+    'FORBIDDEN',
+    'This organization shows its members only to API keys with the scope team:read',
+  )
+}
+
 /** PostgreSQL rejects NUL in a text. U+FFFD stands for broken UTF-8 already, and no id has it: the result is NOT_FOUND. */
 function replaceNul(params: Record<string, string>): void {
   for (const name in params) {
@@ -62,6 +71,10 @@ function replaceNul(params: Record<string, string>): void {
  * Responses are checked where the app is told to (tests, `bun run dev`): in production that took 15 % of a request.
  */
 interface RouteSchemas extends Partial<BodyOptions> {
+  /** The answers name members: FORBIDDEN for keys that the organization hides them from. */
+  namesMembers?: boolean
+  /** The 200 is a page of a list, which may be asked for as CSV. */
+  csv?: boolean
   query?: TObject
   body?: TSchema
   response: ResponseSchemas
@@ -73,6 +86,7 @@ export interface Guard {
   /** Undefined for a route without a body. */
   body: (BodyOptions & { schema: TSchema }) | undefined
   response: ResponseSchemas
+  csv: boolean
 }
 
 const guards = new WeakMap<object, Guard>()
@@ -106,19 +120,29 @@ export function guard<const Schemas extends RouteSchemas>(
   scope: Need,
   schemas: Schemas,
 ): GuardHooks & Pick<Schemas, keyof Schemas & ('query' | 'body')>
-export function guard(scope: Need, { query, body, response, ...options }: RouteSchemas) {
+export function guard(
+  scope: Need,
+  { query, body, response, namesMembers = false, csv = false, ...options }: RouteSchemas,
+) {
   const readQuery = query === undefined ? undefined : queryReader(query)
-  const guarded = { scope, body: body === undefined ? undefined : { ...options, schema: body }, response }
+  const guarded = {
+    scope,
+    body: body === undefined ? undefined : { ...options, schema: body },
+    response,
+    csv,
+  }
   // `context` is neither destructured, since Elysia takes `query` and `body` from it, nor given to a function: then
   // Elysia would parse headers, cookies and query of each request, for whatever that function may read.
   const checkOnly = (context: GuardContext): void => {
     checkScope(context.access, scope)
+    if (namesMembers) refuseHidden(context.access)
     context.guarded = guarded
     replaceNul(context.params)
     if (readQuery !== undefined) context.query = readQuery(context.request.url)
   }
   const checkAndRead = async (context: GuardContext): Promise<void> => {
     checkScope(context.access, scope)
+    if (namesMembers) refuseHidden(context.access)
     context.guarded = guarded
     replaceNul(context.params)
     if (readQuery !== undefined) context.query = readQuery(context.request.url)

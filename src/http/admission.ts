@@ -3,7 +3,7 @@ import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
-import type { Scope } from '../keys/model.ts'
+import { grants, type Scope } from '../keys/model.ts'
 import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
@@ -29,6 +29,8 @@ export interface Access {
   scopes: readonly Scope[]
   /** Of the member whose sessions the key sends; null: anybody's. */
   memberEmail: string | null
+  /** Whether no answer may name a member: the organization hides them from keys without the scope team:read. */
+  hidesMembers: boolean
   /** For the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor
 }
@@ -177,8 +179,18 @@ function presentedKey(request: Request): ParsedKey | undefined {
   return text === undefined ? undefined : parseKey(text)
 }
 
-function accessBy({ orgId, id, plan, scopes, memberEmail }: FoundKey, ipAddress: string | null): Access {
-  return { orgId, keyId: id, plan, scopes, memberEmail, actor: { userId: `key_${id}`, ipAddress } }
+function accessBy(found: FoundKey, ipAddress: string | null): Access {
+  const { orgId, id, plan, scopes, memberEmail, hideMembers } = found
+  const hidesMembers = hideMembers && !grants(scopes, 'team:read')
+  return {
+    orgId,
+    keyId: id,
+    plan,
+    scopes,
+    memberEmail,
+    hidesMembers,
+    actor: { userId: `key_${id}`, ipAddress },
+  }
 }
 
 /** Writes the time of a key's last use, in the background and at most once a minute for each key. */

@@ -1,5 +1,6 @@
 import { grants, type Need } from '../keys/model.ts'
 import type { Access, Admission } from './admission.ts'
+import { mentionsCsv } from './responses/csv.ts'
 import type { CachedResponse, ResponseCache, ResponseSource } from './responses/response-cache.ts'
 
 // A GET that was answered from the response cache before needs no router, no validation and no handler: its URL says
@@ -24,16 +25,19 @@ export interface HotPath {
 export function createHotPath(admission: Admission, cache: ResponseCache): HotPath {
   return {
     recognize(request, target) {
-      if (request.method !== 'GET') return undefined
+      // which response a URL is was learnt from requests for JSON
+      if (request.method !== 'GET' || mentionsCsv(request.headers.get('accept'))) return undefined
       const access = admission.recognize(request)
-      if (access === undefined) return undefined
+      // what others were answered may name members
+      if (access === undefined || access.hidesMembers) return undefined
       const known = cache.findUrl(`${access.orgId} ${target}`)
       return known !== undefined && grants(access.scopes, known.scope)
         ? { access, source: known.source }
         : undefined
     },
     remember(orgId, target, scope, response) {
-      if (target.length <= MAX_URL_LENGTH) cache.addUrl(`${orgId} ${target}`, scope, response)
+      const isJson = response.source.contentType === undefined
+      if (isJson && target.length <= MAX_URL_LENGTH) cache.addUrl(`${orgId} ${target}`, scope, response)
     },
   }
 }

@@ -137,7 +137,7 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
       if (guarded !== undefined) {
         checkResponse?.(guarded.response, Number(set.status ?? 200), responseValue)
         if (responseValue instanceof CachedResponse) {
-          if (admitted?.access !== undefined) {
+          if (admitted?.access !== undefined && !admitted.access.hidesMembers) {
             hotPath.remember(admitted.access.orgId, targetOf(request.url), guarded.scope, responseValue)
           }
           const body = sendCached(responseValue, request, set)
@@ -158,13 +158,13 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
     const etag = encodedEtag(response, encoding)
     headers.etag = etag
     headers['cache-control'] = 'private, no-cache'
-    headers.vary = 'Accept-Encoding'
+    headers.vary = response.source.variesByAccept === true ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
     const condition = request.headers.get('if-none-match')
     if (condition !== null && matchesEtag(condition, etag)) {
       set.status = 304
       return null
     }
-    headers['content-type'] = 'application/json'
+    headers['content-type'] = response.source.contentType ?? 'application/json'
     if (encoding !== undefined) headers['content-encoding'] = encoding
     const body = encodedBody(response, encoding, cache.grow)
     // an HTTP/1.0 proxy closes the connection, and needs a length to know that the body is complete

@@ -7,4 +7,6 @@ export type Organization = {
   name: string
   plan: Plan
   created_at: string
+  /** Whether members are shown to API keys with the scope team:read only. */
+  hide_members: boolean
 }

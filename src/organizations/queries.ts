@@ -61,7 +61,8 @@ export async function createOrganization(
 /** All organizations, by slug. */
 export async function listOrganizations(sql: Sql): Promise<Organization[]> {
   return await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
+      o.hide_members
     from organizations o
     order by o.slug`
 }
@@ -69,7 +70,8 @@ export async function listOrganizations(sql: Sql): Promise<Organization[]> {
 /** The organization with this slug. */
 export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
   const [row] = await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at
+    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
+      o.hide_members
     from organizations o
     where o.slug = ${slug.replaceAll('\0', '')}`
   return row
@@ -82,15 +84,16 @@ export async function getOrganization(sql: ISql, slug: string): Promise<Organiza
   return organization
 }
 
-/** Changes what is given. A changed plan holds on every instance within a second. Throws OperatorError. */
+/** Changes what is given. A changed plan, and whether members are hidden, hold on every instance within a second. Throws OperatorError. */
 export async function updateOrganization(
   sql: Sql,
   slug: string,
-  change: { name?: string | undefined; plan?: string | undefined },
+  change: { name?: string | undefined; plan?: string | undefined; hideMembers?: boolean | undefined },
   actor: Actor = SYSTEM,
 ): Promise<Organization> {
   const name = change.name === undefined ? null : checkName(change.name)
   const plan = change.plan === undefined ? null : checkPlan(change.plan)
+  const hideMembers = change.hideMembers ?? null
   const { id } = await getOrganization(sql, slug)
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, id)
@@ -98,11 +101,13 @@ export async function updateOrganization(
     const changed = {
       ...(name === null || name === before.name ? {} : { name }),
       ...(plan === null || plan === before.plan ? {} : { plan }),
+      ...(hideMembers === null || hideMembers === before.hide_members ? {} : { hide_members: hideMembers }),
     }
     if (Object.keys(changed).length === 0) return before
     await tx`
       update organizations
-      set name = coalesce(${name}, name), plan = coalesce(${plan}, plan)
+      set name = coalesce(${name}, name), plan = coalesce(${plan}, plan),
+        hide_members = coalesce(${hideMembers}, hide_members)
       where org_id = ${id}`
     await recordEntries(tx, id, actor, [
       { action: 'organization.updated', details: { ids: [id], ...changed } },

@@ -34,6 +34,20 @@ export const SessionListItem = Type.Object(listFields, { ...strict, title: 'Sess
 export type SessionListItem = Static<typeof SessionListItem>
 export const SessionPage = PageOf(SessionListItem)
 
+export const NamesQuery = Type.Object({ page: Page, per_page: PerPage })
+export type NamesQuery = Static<typeof NamesQuery>
+
+/** A name that sessions have: of a project, a model or an agent. */
+export const SessionName = Type.Object(
+  {
+    name: Type.String({ examples: ['checkout'] }),
+    sessions: Type.Integer({ description: 'A session counts under each of its models', examples: [128] }),
+    last_session_at: Timestamp('When the newest of them began; UTC, milliseconds'),
+  },
+  { ...strict, title: 'SessionName' },
+)
+export const SessionNamePage = PageOf(SessionName)
+
 export const TurnDetail = Type.Object(
   {
     turn_number: Type.Integer({ minimum: 1 }),

@@ -112,13 +112,18 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
 }
 
 /**
- * The whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. Throws
- * NOT_FOUND, also for an id of another organization.
+ * The whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. With
+ * `hidesUser` its user is null. Throws NOT_FOUND, also for an id of another organization.
  */
-export async function getSession(sql: Sql, orgId: string, id: string): Promise<JsonText> {
+export async function getSession(
+  sql: Sql,
+  orgId: string,
+  id: string,
+  { hidesUser = false }: { hidesUser?: boolean } = {},
+): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
-      ${sql.unsafe(LIST_ITEM)} || ',"user_id":' || coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')
+      ${sql.unsafe(LIST_ITEM)} || ',"user_id":' || ${hidesUser ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
         || ',"unpriced_tokens":' || s.unpriced_tokens as head,
       d.detail::text as detail
     from sessions s

@@ -8,6 +8,12 @@ import { KEYS, makeRecords, type Session, sumsByHand } from './by-hand.ts'
 
 // Breakdowns against sums by hand over the list and the details of the sessions.
 
+/** Prices `large` only. */
+const pricer = async () => ({
+  cost: ({ model, tokens }: { model: string; tokens: { output?: number } }) =>
+    model === 'large' ? BigInt(tokens.output ?? 0) * 2_500_000n : undefined,
+})
+
 const SESSIONS = 400
 const FILTERS = [
   '',
@@ -28,7 +34,7 @@ let owner: Tenant
 
 beforeAll(async () => {
   database = await testDatabase()
-  app = testApp(database.sql)
+  app = testApp(database.sql, { pricer })
   owner = await tenant(database.sql)
   // half of the members come after their sessions, and some sessions change
   const [first, second] = [makeRecords(SESSIONS, 1), makeRecords(SESSIONS / 4, 2)]

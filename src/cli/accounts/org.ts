@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { PLANS } from '../../config.ts'
 import { OperatorError } from '../../errors.ts'
 import { listKeys } from '../../keys/queries.ts'
+import type { Organization } from '../../organizations/model.ts'
 import {
   createOrganization,
   getOrganization,
@@ -32,13 +33,14 @@ export function addOrg(program: Command, action: Actions): void {
   org.command('list').description('list the organizations').action(action(list))
   org
     .command('show <slug>')
-    .description('show an organization: plan, badges, how much it has')
+    .description('show an organization: plan, badges, whether members are hidden, how much it has')
     .action(action(show))
   org
     .command('update <slug>')
     .description('change an organization')
     .option('--name <name>', 'its name for people')
     .option('--plan <plan>', PLANS.join(', '))
+    .option('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only')
     .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
     .option('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it')
     .option('--badge-label-quality <text>', 'label of the quality badge')
@@ -88,9 +90,20 @@ async function show(context: Context, _options: object, [slug]: [string, ...stri
   const lines = [
     `organization ${shown.slug} (${shown.id}): ${shown.name}, ${shown.plan}, since ${shown.created_at}`,
     `badges: ${badges.visibility}`,
+    `members: ${membersShown(shown)}`,
     `${sessions} sessions, ${members} members, ${keys} keys`,
   ]
   await printResult(context.json, shown, lines.join('\n'))
+}
+
+const membersShown = ({ hide_members }: Pick<Organization, 'hide_members'>): string =>
+  hide_members ? 'hidden from API keys without the scope team:read' : 'shown'
+
+/** Throws OperatorError (wrong usage). */
+function switchOf(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined
+  if (text !== 'on' && text !== 'off') throw new OperatorError('--hide-members must be on or off', 2)
+  return text === 'on'
 }
 
 async function update(
@@ -100,10 +113,13 @@ async function update(
 ): Promise<void> {
   const { badgeChange } = await import('../../badges/settings.ts')
   const { updateBadges } = await import('../../badges/queries.ts')
-  const change = { name: options.name, plan: options.plan }
+  const change = { name: options.name, plan: options.plan, hideMembers: switchOf(options.hideMembers) }
   const badges = badgeChange(options)
-  if (change.name === undefined && change.plan === undefined && badges === undefined) {
-    throw new OperatorError('nothing to change: give --name, --plan, --badges or --badge-…', 2)
+  if (Object.values(change).every((value) => value === undefined) && badges === undefined) {
+    throw new OperatorError(
+      'nothing to change: give --name, --plan, --hide-members, --badges or --badge-…',
+      2,
+    )
   }
   const changed = await withDatabase(context, async (sql) => {
     const organization = await updateOrganization(sql, slug, change, commandLineActor())
@@ -113,6 +129,7 @@ async function update(
     return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
   })
   const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`]
+  if (change.hideMembers !== undefined) lines.push(`members: ${membersShown(changed)}`)
   if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
   if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)
   await printResult(context.json, changed, lines.join('\n'))

@@ -2,7 +2,7 @@ import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
 import { type Need, scopesFor } from '../../keys/model.ts'
 import { VERSION } from '../../version.ts'
 import { type Guard, guardOf } from '../access.ts'
-import type { ResponseSchemas } from '../responses/response-check.ts'
+import { CSV_TYPE } from '../responses/csv.ts'
 import {
   completedParameter,
   errorComponents,
@@ -56,6 +56,17 @@ const MEANING_OF_STATUS: Record<string, string> = {
   204: 'Done; no body',
 }
 const JSON_TYPE = 'application/json'
+const CSV_CONTENT = {
+  [CSV_TYPE]: {
+    schema: {
+      type: 'string',
+      description:
+        'The items of the page as CSV (RFC 4180): a first line of names, lines end in CR LF, null is an empty cell, and ' +
+        "a text that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`) begins with `'`. Sent where Accept " +
+        'prefers `text/csv` to `application/json`.',
+    },
+  },
+}
 
 /**
  * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second
@@ -158,7 +169,7 @@ function completed(operation: Operation, components: Components): Schema {
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
     responses: {
       ...errorsOf(operation, scope, body !== undefined),
-      ...successResponses(operation, guard?.response, components),
+      ...successResponses(operation, guard, components),
     },
   }
 }
@@ -214,11 +225,11 @@ function bodyOf(
 /** The responses that a route declares itself, by its guard or, where they are not JSON, by `detail.responses`. */
 function successResponses(
   operation: Operation,
-  guarded: ResponseSchemas | undefined,
+  guard: Guard | undefined,
   components: Components,
 ): Record<string, Schema> {
   const { hooks, base, limited, conditional } = operation
-  const declared = (guarded ?? hooks.response) as Record<string, Schema> | undefined
+  const declared = (guard?.response ?? hooks.response) as Record<string, Schema> | undefined
   const responses: Record<string, Schema> = {}
   const add = (status: string, description: unknown, content?: Schema) => {
     const more =
@@ -238,7 +249,9 @@ function successResponses(
     add(
       status,
       schema.description,
-      empty ? undefined : { [JSON_TYPE]: media(components.named(name, schema)) },
+      empty
+        ? undefined
+        : { [JSON_TYPE]: media(components.named(name, schema)), ...(guard?.csv === true ? CSV_CONTENT : {}) },
     )
   }
   if (declared === undefined) {

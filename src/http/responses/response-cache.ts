@@ -33,6 +33,10 @@ export interface ResponseSource {
   compute(): Promise<Computed>
   /** Whether a value is kept, by the first request already. Absent: each is kept from the second request on. */
   keeps?(value: Computed): boolean
+  /** Whether the request's Accept header chose this response among others of the same URL. */
+  variesByAccept?: boolean
+  /** Absent: JSON. */
+  contentType?: string
 }
 
 /** Which response a URL is, for whoever of the organization has the scope. */

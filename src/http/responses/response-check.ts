@@ -15,6 +15,7 @@ export function createResponseCheck(): CheckResponse {
   return (schemas, status, value) => {
     const schema = schemas[status]
     if (schema === undefined || schema.type === 'void') return
+    if (value instanceof CachedResponse && value.source.contentType !== undefined) return
     const check = compiled.get(schema) ?? TypeCompiler.Compile<TSchema>(schema)
     compiled.set(schema, check)
     const sent: unknown =

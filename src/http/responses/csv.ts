@@ -1,0 +1,69 @@
+import { JsonText } from '../../json-text.ts'
+import { type ResponseSource, sourceOf } from './response-cache.ts'
+
+// Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.
+
+export const CSV_TYPE = 'text/csv'
+/** RFC 4180, section 3. */
+const CONTENT_TYPE = `${CSV_TYPE}; charset=utf-8; header=present`
+/** Spreadsheets take a text that begins so for a formula; a tab or line break before it is passed over. */
+const FORMULA = /^[\t\r\n ]*[=+\-@]/
+const QUOTED = /[",\r\n]/
+
+type Cell = string | number | boolean | null | undefined
+
+/** Whether an Accept header may name text/csv: false for what browsers and most clients send. */
+export const mentionsCsv = (accept: string | null): boolean =>
+  accept?.toLowerCase().includes(CSV_TYPE) === true
+
+/** Whether an Accept header prefers text/csv, named as such, to JSON. */
+export function prefersCsv(accept: string | null): boolean {
+  if (accept === null || !mentionsCsv(accept)) return false
+  const qualities = new Map<string, number>()
+  for (const item of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = item.split(';').map((part) => part.trim())
+    const q = parameters.find((parameter) => /^q\s*=/.test(parameter))?.split('=')[1]
+    const quality = q === undefined ? 1 : Number(q)
+    qualities.set(type, Number.isFinite(quality) ? quality : 0)
+  }
+  const csv = qualities.get(CSV_TYPE) ?? 0
+  return csv > 0 && csv > (qualities.get('application/json') ?? 0)
+}
+
+/** A cell: a text that a spreadsheet would calculate gets a `'` before it. */
+function cellOf(value: Cell): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value !== 'string') return String(value)
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Rows as CSV, under a first line of the columns' names. */
+export const csvOf = (columns: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  [columns, ...rows].map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
+
+/** The columns of an item, in their order, and the value of each. */
+export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
+
+/**
+ * The source of a page of a list, as JSON or, where the request's Accept header prefers it, as CSV with these columns.
+ */
+export function pageSource<Item>(
+  request: Request,
+  route: string,
+  parameters: Record<string, unknown>,
+  compute: () => Promise<JsonText>,
+  columns: CsvColumns<Item>,
+): ResponseSource {
+  if (!prefersCsv(request.headers.get('accept'))) {
+    return { ...sourceOf(route, parameters, compute), variesByAccept: true }
+  }
+  const source = sourceOf(`${route} as CSV`, parameters, async () => {
+    const page = await compute()
+    const { data } = JSON.parse(page.text) as { data: Item[] }
+    const read = Object.values(columns)
+    const rows = data.map((item) => read.map((value) => value(item)))
+    return new JsonText(csvOf(Object.keys(columns), rows))
+  })
+  return { ...source, variesByAccept: true, contentType: CONTENT_TYPE }
+}

@@ -1,0 +1,62 @@
+import { TIME_PATTERN } from '../dates.ts'
+import type { Fragment, Sql } from '../db/client.ts'
+import { type JsonText, pageText } from '../json-text.ts'
+import type { NamesQuery } from './model.ts'
+
+/** What names are listed of. */
+export type Named = 'project' | 'model' | 'agent'
+
+/** Names with their numbers of sessions, from the sums. */
+function countsOf(sql: Sql, orgId: string, named: Named): Fragment {
+  if (named === 'project') {
+    return sql`
+      select r.project as name, sum(r.sessions) as sessions
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and r.grain = 'month'
+        and r.project <> ''
+      group by r.project`
+  }
+  const column = named === 'model' ? sql`r.model` : sql`r.agent`
+  return sql`
+    select ${column} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
+    from usage_rollups r
+    where r.org_id = ${orgId}
+      and r.dims = 'agent_model'
+      and r.grain = 'month'
+      and ${column} <> ''
+    group by ${column}`
+}
+
+/** A page of the names that sessions have, in the order of their bytes; sessions without one are not counted. */
+export async function listNames(sql: Sql, orgId: string, named: Named, query: NamesQuery): Promise<JsonText> {
+  const { page, per_page } = query
+  const column = { project: sql`u.project`, model: sql`u.model`, agent: sql`u.agent` }[named]
+  const [row] = await sql<{ total: string; items: string | null }[]>`
+    with names as materialized (${countsOf(sql, orgId, named)})
+    select
+      (select count(*) from names) as total,
+      string_agg(
+        '{"name":' || to_json(n.name) || ',"sessions":' || n.sessions
+          || ',"last_session_at":"' || to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN}) || '"}',
+        ',' order by n.name collate "C"
+      ) as items
+    from (
+      select n.name, n.sessions
+      from names n
+      order by n.name collate "C"
+      limit ${per_page}
+      offset ${(page - 1) * per_page}
+    ) n
+    cross join lateral (
+      -- the last entry of an index
+      select u.created_at
+      from session_usage u
+      where u.org_id = ${orgId}
+        and ${column} = n.name
+      order by u.created_at desc
+      limit 1
+    ) l`
+  if (row === undefined) throw new Error('the statement gave no row')
+  return pageText(row.items, query, row.total)
+}
