@@ -264,6 +264,7 @@ create table pr_risks (
   rating text not null generated always as (CASE WHEN risk_score <= 30 THEN 'low'::text WHEN risk_score <= 60 THEN 'medium'::text WHEN risk_score <= 80 THEN 'high'::text ELSE 'critical'::text END) stored,
   contributions json not null,
   input_hash bytea,
+  origin json,
   constraint pr_risks_pkey PRIMARY KEY (org_id, repo, pr_number),
   constraint pr_risks_org_id_id_key UNIQUE (org_id, id),
   constraint pr_risks_risk_score_check CHECK (risk_score >= 0 AND risk_score <= 100)
@@ -351,6 +352,15 @@ create table session_hours (
   sessions integer not null,
   constraint session_hours_pkey PRIMARY KEY (org_id, hour)
 );
+
+create table session_links (
+  org_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  session_id text not null,
+  constraint session_links_pkey PRIMARY KEY (org_id, repo, pr_number, session_id)
+);
+CREATE INDEX session_links_by_session ON session_links USING btree (org_id, session_id);
 
 create table session_ranges (
   org_id text not null,

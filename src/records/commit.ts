@@ -25,11 +25,13 @@ export const CommitFile = Type.Object(
 )
 export type CommitFile = Static<typeof CommitFile>
 
+export const Sha = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,128}$', examples: ['8f3c2a1e5b'] })
+
 export const CommitRecord = Type.Object(
   {
     type: Type.Literal('commit'),
     project: name(200),
-    sha: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,128}$', examples: ['8f3c2a1e5b'] }),
+    sha: Sha,
     author_email: Type.String({ format: 'email', maxLength: 320 }),
     author_name: Type.String({ maxLength: 500 }),
     committed_at: Timestamp(),

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { SCORE_DECIMALS, scaled } from '../decimals.ts'
 import type { FieldProblem } from '../errors.ts'
-import { CommitFile } from './commit.ts'
+import { CommitFile, Sha } from './commit.ts'
 import { name, optional, score, strict, Timestamp } from './fields.ts'
 
 /** A measurement that contributes to a part of a risk score. */
@@ -45,6 +45,8 @@ export const PrRiskRecord = Type.Object(
     project: optional(name(200)),
     author_email: optional(Type.String({ format: 'email', maxLength: 320 })),
     files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
+    branch: optional(name(500)),
+    commits: optional(Type.Array(Sha, { maxItems: 1_000 })),
     risk_score: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
     rating: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
   },

@@ -26,6 +26,15 @@ export const UnpricedTokens = Type.Integer({
 export const ToolUse = Type.Object({ name: name(200), calls: count(1e9), errors: count(1e9) }, strict)
 export type ToolUse = Static<typeof ToolUse>
 
+/** A pull request that the session is linked to, as its agent noted. */
+export const PullRequest = Type.Object(
+  {
+    repo: name(200),
+    number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+  },
+  { ...strict, title: 'PullRequest' },
+)
+
 export const TurnRecord = Type.Object(
   {
     turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
@@ -121,6 +130,7 @@ export const SessionRecord = Type.Object(
     user_email: optional(Type.String({ format: 'email', maxLength: 320 })),
     source: optional(name(100)),
     branch: optional(name(500)),
+    pull_requests: optional(Type.Array(PullRequest, { maxItems: 100 })),
     model: optional(name(200)),
     models: optional(Type.Array(name(200), { maxItems: 100 })),
     started_at: optional(Timestamp()),

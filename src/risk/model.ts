@@ -50,3 +50,32 @@ export const RiskScore = Type.Object(
 )
 export type RiskScore = Static<typeof RiskScore>
 export const RiskPage = PageOf(RiskScore)
+
+const RiskSession = Type.Object(
+  {
+    id: Type.String({ examples: ['sess_4f1c2a'] }),
+    project_name: Type.String({ examples: ['checkout'] }),
+    turns: Type.Integer({ examples: [42] }),
+    estimated_cost: Type.Number({ description: 'US dollars', examples: [1.284213] }),
+    quality_score: Type.Number({ description: '0 to 100, high is good', examples: [87.5] }),
+    created_at: Timestamp('When the session began; UTC, milliseconds'),
+  },
+  { additionalProperties: false, title: 'RiskSession' },
+)
+
+export const RiskDetail = Type.Object(
+  {
+    ...RiskScore.properties,
+    sessions: Type.Object(
+      {
+        count: Type.Integer({ description: 'Sessions that worked on the pull request', examples: [3] }),
+        cost: Type.Number({ description: 'Of these sessions; US dollars', examples: [4.5] }),
+        average_quality: Type.Number({ description: '0 without sessions', examples: [81.25] }),
+        findings: Type.Integer({ description: 'Security findings of these sessions', examples: [1] }),
+        data: Type.Array(RiskSession, { description: 'The newest 50 of them', maxItems: 50 }),
+      },
+      { additionalProperties: false, title: 'RiskSessions' },
+    ),
+  },
+  { additionalProperties: false, title: 'RiskDetail' },
+)

@@ -19,6 +19,13 @@ export interface RiskParts {
   contributions: RiskContributions
 }
 
+/** Where a pull request comes from, by which its sessions are found. */
+export interface Origin {
+  project: string | null
+  branch: string | null
+  commits: readonly string[]
+}
+
 /** A record in its stored form: the parts as they were given, or the change to compute them from. */
 export interface PreparedRisk {
   /** As given; null: the stored id is kept, or one is derived. */
@@ -28,6 +35,7 @@ export interface PreparedRisk {
   title: string
   filesChanged: number
   createdAt: string
+  origin: Origin | null
   given: RiskParts | null
   change: Change | null
   /** SHA-256, in hex, of a record with files, so that it is computed once. Null where the parts are given. */
@@ -45,13 +53,19 @@ export function prepareRisk(record: PrRiskRecord): PreparedRisk {
     title: record.pr_title,
     filesChanged: record.files_changed,
     createdAt,
+    origin: originOf(record),
     given: change === null ? givenParts(record) : null,
     change,
   }
   if (change === null) return { ...prepared, inputHash: null }
-  const { id: _id, ...input } = { ...prepared, author: record.author_email?.toLowerCase() }
+  const { id: _id, origin: _origin, ...input } = { ...prepared, author: record.author_email?.toLowerCase() }
   const inputHash = new Bun.CryptoHasher('sha256').update(JSON.stringify(input)).digest('hex')
   return { ...prepared, inputHash }
+}
+
+function originOf({ project = null, branch = null, commits }: PrRiskRecord): Origin | null {
+  if (project === null && branch === null && !commits?.length) return null
+  return { project, branch, commits: commits ?? [] }
 }
 
 function changeOf(record: PrRiskRecord, createdAt: string): Change | null {

@@ -2,6 +2,7 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { RiskListQuery, RiskScore } from './model.ts'
+import type { Origin } from './prepare.ts'
 
 interface RiskRow
   extends Omit<
@@ -15,7 +16,7 @@ interface RiskRow
   coupling_score: string
 }
 
-const riskColumns = (sql: Sql) => sql`
+export const riskColumns = (sql: Sql) => sql`
   k.id, k.repo, k.pr_number, k.pr_title, k.risk_score, k.impact_score, k.regression_score, k.security_score,
   k.coupling_score, k.files_changed, k.created_at, k.rating, k.contributions`
 
@@ -41,17 +42,17 @@ interface PageRow {
   items: string | null
 }
 
-/** A row of `riskColumns` as JSON text. */
-const RISK_ITEM = `'{"id":' || to_json(p.id) || ',"repo":' || to_json(p.repo) || ',"pr_number":' || p.pr_number
+/** A row of `riskColumns` as JSON text, without its braces. */
+export const RISK_FIELDS = `'"id":' || to_json(p.id) || ',"repo":' || to_json(p.repo) || ',"pr_number":' || p.pr_number
   || ',"pr_title":' || to_json(p.pr_title) || ',"risk_score":' || p.risk_score
   || ',"impact_score":' || trim_scale(p.impact_score) || ',"regression_score":' || trim_scale(p.regression_score)
   || ',"security_score":' || trim_scale(p.security_score) || ',"coupling_score":' || trim_scale(p.coupling_score)
   || ',"files_changed":' || p.files_changed
   || ',"created_at":"' || to_char(p.created_at at time zone 'UTC', '${TIME_PATTERN}')
-  || '","rating":"' || p.rating || '","contributions":' || p.contributions || '}'`
+  || '","rating":"' || p.rating || '","contributions":' || p.contributions`
 
 const itemsOf = (sql: Sql) =>
-  sql`string_agg(${sql.unsafe(RISK_ITEM)}, ',' order by p.created_at desc, p.id desc) as items`
+  sql`string_agg('{' || ${sql.unsafe(RISK_FIELDS)} || '}', ',' order by p.created_at desc, p.id desc) as items`
 
 const matchingDays = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
   from risk_rollups r
@@ -119,20 +120,31 @@ const PAGE = 1_000
 export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<object[]> {
   let after = { position: '-infinity', id: '' }
   for (;;) {
-    const rows = await sql<(RiskRow & { position: string })[]>`
-      select ${riskColumns(sql)}, k.created_at::text as position
+    const rows = await sql<(RiskRow & { position: string; origin: Origin | null })[]>`
+      select ${riskColumns(sql)}, k.origin, k.created_at::text as position
       from pr_risks k
       where k.org_id = ${orgId}
         and (k.created_at, k.id) > (${after.position}::timestamptz, ${after.id})
       order by k.created_at, k.id
       limit ${PAGE}`
-    yield rows.map(({ position: _position, ...row }) => {
+    yield rows.map(({ position: _position, origin, ...row }) => {
       const { risk_score: _score, rating: _rating, ...record } = riskOf(row)
-      return { type: 'pr_risk', ...record }
+      return { type: 'pr_risk', ...record, ...recordedOrigin(origin) }
     })
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
     after = { position: last.position, id: last.id }
+  }
+}
+
+/** The fields of a record that have a value: exports of scores without them stay as they were. */
+function recordedOrigin(origin: Origin | null): Partial<Origin> {
+  if (origin === null) return {}
+  const { project, branch, commits } = origin
+  return {
+    ...(project === null ? {} : { project }),
+    ...(branch === null ? {} : { branch }),
+    ...(commits.length === 0 ? {} : { commits }),
   }
 }
 

@@ -10,6 +10,7 @@ import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindi
 import {
   type CountedRisk,
   countedOf,
+  type Origin,
   type PreparedRisk,
   prepareRisk,
   type RiskParts,
@@ -24,6 +25,7 @@ export interface RiskRow extends RiskParts {
   title: string
   filesChanged: number
   createdAt: string
+  origin: Origin | null
   inputHash: string | null
 }
 
@@ -175,9 +177,9 @@ async function partsOf(
 
 function rowOf(risk: PreparedRisk, id: string, parts: RiskParts | undefined): RiskRow {
   if (parts === undefined) throw new Error('a risk score without its parts')
-  const { repo, prNumber, title, filesChanged, createdAt, inputHash } = risk
+  const { repo, prNumber, title, filesChanged, createdAt, origin, inputHash } = risk
   const { scores, contributions } = parts
-  return { id, repo, prNumber, title, filesChanged, createdAt, inputHash, scores, contributions }
+  return { id, repo, prNumber, title, filesChanged, createdAt, origin, inputHash, scores, contributions }
 }
 
 /** True for rows that give the same response, whatever they were computed from. */
@@ -200,13 +202,15 @@ async function findRisks(tx: ISql, orgId: string, risks: readonly PreparedRisk[]
     select
       k.id, k.repo, k.pr_number as "prNumber", k.pr_title as title, k.files_changed as "filesChanged",
       k.created_at as "createdAt", encode(k.input_hash, 'hex') as "inputHash", k.impact_score as impact,
-      k.regression_score as regression, k.security_score as security, k.coupling_score as coupling, k.contributions
+      k.regression_score as regression, k.security_score as security, k.coupling_score as coupling, k.contributions,
+      k.origin
     from ${unnest(tx, risks, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })}
     join pr_risks k on k.org_id = ${orgId} and k.repo = n.repo and k.pr_number = n.pr_number
     union all
     select
       k.id, k.repo, k.pr_number, k.pr_title, k.files_changed, k.created_at, encode(k.input_hash, 'hex'),
-      k.impact_score, k.regression_score, k.security_score, k.coupling_score, k.contributions
+      k.impact_score, k.regression_score, k.security_score, k.coupling_score, k.contributions,
+      k.origin
     from pr_risks k
     where k.org_id = ${orgId}
       and k.id = any(${risks.map((risk) => risk.id ?? idOf(risk))}::text[])`
@@ -217,6 +221,7 @@ async function findRisks(tx: ISql, orgId: string, risks: readonly PreparedRisk[]
     title: row.title,
     filesChanged: row.filesChanged,
     createdAt: createdAt.toISOString(),
+    origin: row.origin,
     inputHash: row.inputHash,
     scores: {
       impact: Number(impact),
@@ -235,11 +240,11 @@ async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): P
   await tx`
     insert into pr_risks (
       org_id, repo, pr_number, id, pr_title, files_changed, created_at,
-      impact_score, regression_score, security_score, coupling_score, risk_score, contributions, input_hash
+      impact_score, regression_score, security_score, coupling_score, risk_score, contributions, input_hash, origin
     )
     select
       ${orgId}, n.repo, n.pr_number, n.id, n.pr_title, n.files_changed, n.created_at,
-      n.impact, n.regression, n.security, n.coupling, n.risk_score, n.contributions::json, n.input_hash
+      n.impact, n.regression, n.security, n.coupling, n.risk_score, n.contributions::json, n.input_hash, n.origin::json
     from ${unnest(tx, rows, {
       repo: 'text',
       pr_number: ['integer', ({ prNumber }) => prNumber],
@@ -254,6 +259,7 @@ async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): P
       risk_score: ['smallint', ({ scores }) => riskScoreOf(scores)],
       contributions: ['text', ({ contributions }) => JSON.stringify(contributions)],
       input_hash: ['bytea', ({ inputHash }) => inputHash],
+      origin: ['text', ({ origin }) => (origin === null ? null : JSON.stringify(origin))],
     })}
     on conflict (org_id, repo, pr_number) do update set
       pr_title = excluded.pr_title,
@@ -265,5 +271,6 @@ async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): P
       coupling_score = excluded.coupling_score,
       risk_score = excluded.risk_score,
       contributions = excluded.contributions,
-      input_hash = excluded.input_hash`
+      input_hash = excluded.input_hash,
+      origin = excluded.origin`
 }

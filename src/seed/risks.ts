@@ -69,6 +69,7 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
       filesChanged: files,
       createdAt: new Date(at).toISOString(),
       inputHash: null,
+      origin: null,
       scores: {
         impact: parts.impact.score,
         regression: parts.regression.score,

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
 import { Timestamp } from '../records/fields.ts'
 import { Severity } from '../records/finding.ts'
-import { QualityFactor, Tokens, ToolUse, UnpricedTokens } from '../records/session.ts'
+import { PullRequest, QualityFactor, Tokens, ToolUse, UnpricedTokens } from '../records/session.ts'
 import { UsageFilters } from '../usage/model.ts'
 
 const strict = { additionalProperties: false } as const
@@ -121,6 +121,7 @@ export const SessionDetailBody = Type.Object(
   {
     source: nullable(Type.String({ examples: ['claude-code'] })),
     branch: nullable(Type.String()),
+    pull_requests: Type.Optional(Type.Array(PullRequest, { description: 'Left out where there is none' })),
     model: nullable(Type.String()),
     models: Type.Array(Type.String()),
     started_at: nullable(Timestamp()),

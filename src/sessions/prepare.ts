@@ -149,6 +149,8 @@ function contextOf(record: SessionRecord, turns: readonly TurnDetail[]) {
   return {
     source: record.source ?? null,
     branch: record.branch ?? null,
+    // left out where there is none: the same hash as before there was this field
+    ...(record.pull_requests?.length ? { pull_requests: record.pull_requests } : {}),
     model: record.model ?? models[0] ?? null,
     models: models.length === 0 && record.model ? [record.model] : models,
     started_at: startedAt,

@@ -152,6 +152,13 @@ const fromUsage = (sql: ISql, orgId: string) => sql`
   ) as k (dims, grain, has_project, has_member, has_models)
   group by 1, 2, 3, 4, 5, 6, 7`
 
+/** The links to pull requests anew. */
+const linksFromDetails = (sql: ISql, orgId: string) => sql`
+  select distinct d.session_id, l.repo, l.number as pr_number
+  from session_details d
+  cross join lateral json_to_recordset(d.detail->'pull_requests') as l (repo text, number integer)
+  where d.org_id = ${orgId}`
+
 const PART_COLUMNS = [
   ...[
     'session_id',
@@ -193,4 +200,10 @@ export const USAGE_TABLES: readonly DerivedTable[] = [
     describe: ({ session_id, model }) => `usage of ${session_id} (${model || 'no model'})`,
   },
   ...USAGE_ROLLUPS,
+  {
+    name: 'session_links',
+    columns: ['session_id', 'repo', 'pr_number'],
+    query: linksFromDetails,
+    describe: ({ session_id }) => `pull requests of ${session_id}`,
+  },
 ]

@@ -23,6 +23,7 @@ export interface UsedSession {
     source: string | null
     branch: string | null
     ended_at: string | null
+    pull_requests?: readonly { repo: string; number: number }[]
     security_metadata: { findings: readonly unknown[] }
   }
 }
@@ -59,6 +60,7 @@ export async function updateUsage(
   const removed = await deleteUsage(tx, orgId, before)
   const rows = after.flatMap(rowsOf)
   await insertUsage(tx, orgId, rows)
+  await insertLinks(tx, orgId, after)
   await updateSums(
     tx,
     orgId,
@@ -92,6 +94,10 @@ function rowsOf(session: UsedSession): UsageRow[] {
 
 async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<Counted[]> {
   if (ids.length === 0) return []
+  await tx`
+    delete from session_links l
+    where l.org_id = ${orgId}
+      and l.session_id = any(${[...ids]}::text[])`
   const rows = await tx<
     (Omit<Counted, 'cost' | 'input' | 'output' | 'cache_read' | 'cache_creation' | 'unpriced_tokens'> & {
       cost: string
@@ -150,6 +156,18 @@ async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): 
       cache_creation: 'bigint',
       unpriced_tokens: 'bigint',
     })}`
+}
+
+async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
+  const links = sessions.flatMap(({ id, detail }) =>
+    (detail.pull_requests ?? []).map(({ repo, number }) => ({ session_id: id, repo, pr_number: number })),
+  )
+  if (links.length === 0) return
+  await tx`
+    insert into session_links (org_id, session_id, repo, pr_number)
+    select ${orgId}, n.*
+    from ${unnest(tx, links, { session_id: 'text', repo: 'text', pr_number: 'integer' })}
+    on conflict do nothing`
 }
 
 /** PostgreSQL refuses COPY into tables whose row level security applies to the user. */

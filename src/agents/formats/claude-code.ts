@@ -23,6 +23,7 @@ import {
   addEvent,
   addMode,
   addPrompt,
+  addPullRequest,
   addResult,
   isFirst,
   noteContext,
@@ -115,6 +116,7 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
       return undefined
     case 'pr-link':
       transcript.repository ??= textOf(line.prRepository)
+      addPullRequest(transcript, textOf(line.prRepository), countOf(line.prNumber))
       return undefined
     default:
       return undefined

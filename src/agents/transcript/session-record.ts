@@ -67,6 +67,7 @@ export function composeRecord(transcript: Transcript, options: RecordOptions): C
     ...(options.userEmail === undefined ? {} : { user_email: options.userEmail }),
     source: transcript.format === 'claude-stream-json' ? 'claude-code' : transcript.format,
     branch: transcript.branch === null ? null : cut(transcript.branch, MAX_BRANCH),
+    ...(transcript.pullRequests.size === 0 ? {} : { pull_requests: [...transcript.pullRequests.values()] }),
     model,
     models,
     started_at: transcript.firstAt,

@@ -59,6 +59,8 @@ export interface Transcript {
   id: string
   format: Format
   repository: string | null
+  /** Pull requests that the agent noted, by name; `acme/checkout#12`. */
+  pullRequests: Map<string, { repo: string; number: number }>
   /** The scan that its texts are added to. */
   scan: SecretScan
   /** Working folders in the order of their first use. */

@@ -25,6 +25,7 @@ export function newTranscript(id: string, format: Format, scan: SecretScan): Tra
     format,
     scan,
     repository: null,
+    pullRequests: new Map(),
     folders: [],
     branch: null,
     title: null,
@@ -43,6 +44,18 @@ export function newTranscript(id: string, format: Format, scan: SecretScan): Tra
     seen: new Set(),
     order: 0,
   }
+}
+
+/** Per session; further ones are dropped. */
+const MAX_PULL_REQUESTS = 100
+const MAX_REPOSITORY = 200
+const MAX_PULL_REQUEST = 2_147_483_647
+
+/** Notes a pull request of the session; one without repository or number is left out. */
+export function addPullRequest(transcript: Transcript, repo: string | null, number: number): void {
+  const isKnown = repo !== null && repo !== '' && repo.length <= MAX_REPOSITORY && number > 0
+  if (!isKnown || number > MAX_PULL_REQUEST || transcript.pullRequests.size >= MAX_PULL_REQUESTS) return
+  transcript.pullRequests.set(`${repo}#${number}`, { repo, number })
 }
 
 /** Extends the session's time range to `at`, adds the working folder, and sets the branch if it has none. */

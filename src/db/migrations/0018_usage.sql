@@ -218,5 +218,18 @@ cross join (
 ) as k (dims, grain, has_project, has_member, has_models)
 group by 1, 2, 3, 4, 5, 6, 7, 8;
 
+-- The pull requests that agents noted in sessions.
+create table session_links (
+  org_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  session_id text not null,
+  primary key (org_id, repo, pr_number, session_id)
+);
+create index session_links_by_session on session_links (org_id, session_id);
+
+-- Where a pull request comes from: project, branch and commits, by which its sessions are found; null: not known.
+alter table pr_risks add column origin json;
+
 -- Whether names and addresses of members are hidden from keys without the scope team:read.
 alter table organizations add column hide_members boolean not null default false;
