@@ -65,6 +65,7 @@ const CSV_CONTENT = {
         "a text that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`) begins with `'`. Sent where Accept " +
         'prefers `text/csv` to `application/json`.',
     },
+    example: 'key,sessions,cost\r\ncheckout,42,128.4\r\n',
   },
 }
 

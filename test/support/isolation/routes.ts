@@ -31,14 +31,30 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   status: ['success', 'failed', 'pending'],
   event: ['session.completed', 'webhook.test'],
   reassign: ['true'],
+  pr_id: (names) => [names.risk],
+  by: ['member', 'branch'],
+  and_by: ['day'],
+  member: (names) => [names.user, names.email],
+  model: ['claude-sonnet-4-5'],
+  agent: ['claude-code'],
+  branch: ['main'],
+  min_cost: ['0.01'],
+  max_cost: ['1000'],
+  min_quality: ['1'],
+  max_quality: ['99'],
+  has_findings: ['true', 'false'],
 }
 const V1_ROUTES = [
   'GET /sessions',
   'GET /sessions/:session_id',
+  'GET /projects',
+  'GET /models',
+  'GET /agents',
   'GET /quality',
   'GET /quality/trend',
   'GET /cost',
   'GET /cost/trend',
+  'GET /cost/breakdown',
   'GET /security',
   'GET /security/heatmap',
   'GET /audit',
@@ -46,6 +62,7 @@ const V1_ROUTES = [
   'GET /team',
   'GET /team/expertise',
   'GET /risk',
+  'GET /risk/:pr_id',
   'GET /whoami',
   'POST /sync',
   'GET /webhooks',
@@ -108,6 +125,7 @@ export function routesOf(app: App): Route[] {
 
 const ownId = (parameter: string, names: Names): string => {
   if (parameter === 'webhook_id') return names.hook
+  if (parameter === 'pr_id') return names.risk
   return parameter === 'delivery_id' ? names.delivery : names.session
 }
 
@@ -118,9 +136,11 @@ export function pathOf(route: Route, parameter: string | undefined, value: strin
   const path = route.path.replace(/:(\w+)/g, (_all, name) =>
     name === parameter ? value : ownId(name, names),
   )
-  return parameter === undefined || route.path.includes(`:${parameter}`)
-    ? path
-    : `${path}?${parameter}=${value}`
+  const isBreakdown = route.path.endsWith('/breakdown') && parameter !== 'by'
+  const required = isBreakdown ? ['by=project'] : []
+  const isInQuery = parameter !== undefined && !route.path.includes(`:${parameter}`)
+  const query = [...required, ...(isInQuery ? [`${parameter}=${value}`] : [])].join('&')
+  return query === '' ? path : `${path}?${query}`
 }
 
 /**
