@@ -149,7 +149,8 @@ export function pathOf(route: Route, parameter: string | undefined, value: strin
  */
 export function pathsOf(route: Route, names: Names, keyId: string): string[] {
   const withValues = route.parameters.flatMap((parameter) => {
-    const values = PARAMETERS[parameter] ?? []
+    const isOfBreakdown = parameter === 'sort' && route.path.endsWith('/breakdown')
+    const values = isOfBreakdown ? ['tokens', 'key'] : (PARAMETERS[parameter] ?? [])
     const given = typeof values === 'function' ? values(names, keyId) : values
     return given.map((value) => pathOf(route, parameter, value, names))
   })
