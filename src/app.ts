@@ -6,13 +6,15 @@ import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
-import { healthRoutes } from './http/health.ts'
+import { createReadiness, healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
 import { createVersionReader } from './http/responses/versions.ts'
 import type { Log } from './log.ts'
+import type { Registry } from './metrics/registry.ts'
+import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
 import { findVersions } from './organizations/queries.ts'
 import { createOrganizationQueues } from './organizations/queue.ts'
 import { qualityRoutes } from './quality/routes.ts'
@@ -41,6 +43,8 @@ export interface AppDeps {
   lookUp: LookUp
   config: Config
   log: Log
+  /** Gets the metrics of requests, limits, caches and readiness. */
+  registry: Registry
   now: () => Date
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
@@ -63,7 +67,8 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, writes, lookUp, config, log, now, worker, intake, secrets } = deps
+  const { sql, writes, lookUp, config, log, registry, now, worker, intake, secrets } = deps
+  const requests = measureRequests(registry)
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
   const readVersion = createVersionReader((owners) => lookUp((from) => findVersions(from, owners)))
@@ -71,6 +76,13 @@ export function createApp(deps: AppDeps) {
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
   const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes)
   const badgeCache = createResponseCache(readVersion, badgeBytes)
+  measureCaches(registry, { responses: cache, badges: badgeCache })
+  const readiness = createReadiness({
+    sql,
+    worker,
+    dataDir: config.databaseUrl === null ? config.dataDir : null,
+  })
+  measureReadiness(registry, readiness)
   const routeDeps = { sql, config, log, now, bodies, cache }
 
   const { enqueueWrite, stop: stopQueues } = createOrganizationQueues()
@@ -110,15 +122,16 @@ export function createApp(deps: AppDeps) {
 
   const { app, respondHot, flushAccessLog } = lifecycle({
     log,
+    requests,
     admission,
     bodies,
     cache,
     checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
   })
   app
-    .use(healthRoutes({ sql, worker, dataDir: config.databaseUrl === null ? config.dataDir : null }))
+    .use(healthRoutes(readiness))
     .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
-    .use(badgeRoutes({ sql, config, now, cache: badgeCache }))
+    .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
   const route = app.fetch

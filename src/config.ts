@@ -65,6 +65,7 @@ function setting<const Name extends string, Value>(
 }
 
 const port = integer(0, 65_535)
+const hostName = matching(/^[A-Za-z0-9.:%_-]+$/, 'must be a host name or an address')
 
 // A socket directory leaves the URL's host empty (postgres:///name?host=/run/postgresql), so only the form is
 // checked.
@@ -123,10 +124,11 @@ function home(): string {
 /** Every setting, in the order of `--help`: variable, parser, default, help text. */
 // biome-ignore format: one line for each setting
 const TABLE = {
-  host: setting('HOST', matching(/^[A-Za-z0-9.:%_-]+$/, 'must be a host name or an address'), '127.0.0.1', 'address to listen on'),
+  host: setting('HOST', hostName, '127.0.0.1', 'address to listen on'),
   port: setting('PORT', port, '8080', 'port to listen on, 0 for any free one'),
-  /** Accepted and checked, but not used yet. */
-  adminPort: setting('ADMIN_PORT', port, null, 'port of the admin listener (off) (for a later version)'),
+  /** null: no admin listener. */
+  adminPort: setting('ADMIN_PORT', port, null, 'port of the admin listener, which answers /metrics, 0 for any free one (off)'),
+  adminHost: setting('ADMIN_HOST', hostName, '127.0.0.1', 'address of the admin listener, which needs no key'),
   dataDir: setting('DATA_DIR', matching(/^[^\0]+$/, 'must be a path'), defaultDataDir, 'folder of the embedded database and of what is kept'),
   /** null: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: setting('DATABASE_URL', databaseUrl, null, 'a PostgreSQL 15 or newer instead of the embedded one'),

@@ -11,6 +11,7 @@ import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
 import { etagOf, matchesEtag, type ResponseHeaders } from '../http/responses/response.ts'
 import { type CachedResponse, keyOf, type ResponseCache } from '../http/responses/response-cache.ts'
+import type { RequestMeter } from '../metrics/requests.ts'
 import {
   BADGE_KINDS,
   type Badge,
@@ -55,6 +56,8 @@ interface BadgeDeps {
   config: Pick<Config, 'trustProxy'>
   now: () => Date
   cache: ResponseCache
+  /** Counts the decisions of the limit. */
+  limit: RequestMeter['limits']['badge']
 }
 
 interface Format {
@@ -94,6 +97,8 @@ export const badgeRoutes = (deps: BadgeDeps) => {
       const forwarded = request.headers.get('x-forwarded-for')
       const decision = limiter.take(clientAddress(peer, forwarded, deps.config.trustProxy))
       context.badgeLimit = decision
+      if (decision.admitted) deps.limit.allowed.add()
+      else deps.limit.refused.add()
       setLimitHeaders(set.headers as ResponseHeaders, decision)
       Object.assign(set.headers, EMBED_HEADERS)
     })

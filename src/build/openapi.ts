@@ -5,6 +5,7 @@ import { createApp } from '../app.ts'
 import { loadConfig } from '../config.ts'
 import { connect } from '../db/client.ts'
 import { createLog } from '../log.ts'
+import { createRegistry } from '../metrics/registry.ts'
 import { createSecretBox } from '../webhooks/signing/secret-box.ts'
 
 // never connects: a pool opens its first connection with its first query
@@ -15,6 +16,7 @@ const app = createApp({
   lookUp: () => Promise.reject(new Error('no database')),
   config: loadConfig({}),
   log: createLog('silent', 'json'),
+  registry: createRegistry(),
   now: () => new Date(),
   worker: () => 'ok',
   intake: { submit: () => Promise.reject(new Error('no database')), stop: async () => {} },

@@ -8,6 +8,16 @@ import { createPing } from './ping.ts'
 // table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
 // connections long before.
 
+/** How much of a pool is taken. */
+export interface PoolLoad {
+  /** Connections at most. */
+  max: number
+  /** Those that statements and transactions take. */
+  used: number
+  /** Statements and transactions beyond them: they wait. */
+  waiting: number
+}
+
 /** A pool whose connections can be replaced while it is used. */
 export interface ReconnectingPool {
   /** Queries go to the current connections. */
@@ -16,6 +26,8 @@ export interface ReconnectingPool {
   run<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result>
   /** Whether all connections are taken and one executes a statement: then a ping waits in the queue. */
   isBusy(): Promise<boolean>
+  /** Of all statements and transactions of `sql` and `run` in flight. */
+  load(): PoolLoad
   /** Replaces the connections; statements in flight fail as if their connections were lost. */
   reconnect(): void
   /** Ends the pool when the statements in flight have ended, or after `timeoutS`. */
@@ -54,19 +66,49 @@ export function createReconnectingPool(
     current = open()
     void old.sql.end({ timeout: 0 }).catch(() => {})
   }
+  let inFlight = 0
+  const counted = <Result>(work: Promise<Result>): Promise<Result> => {
+    inFlight += 1
+    const end = () => {
+      inFlight -= 1
+    }
+    work.then(end, end)
+    return work
+  }
+  // when it is sent: the driver makes a query of each part of a statement, too, which never is
+  const countWhenSent = (query: unknown) => {
+    if (!(query instanceof Promise) || !('handler' in query) || typeof query.handler !== 'function') return
+    const { handler } = query
+    query.handler = (sent: Promise<unknown>) => {
+      void counted(sent)
+      handler(sent)
+    }
+  }
+  const methods: Partial<Record<string | symbol, unknown>> = {
+    begin: (...args: Parameters<Sql['begin']>) => counted(current.sql.begin(...args)),
+  }
   return {
     sql: new Proxy(current.sql, {
-      apply: (_first, self, args) => Reflect.apply(current.sql, self, args),
-      get: (_first, name) => Reflect.get(current.sql, name),
+      apply(_first, self, args) {
+        const query = Reflect.apply(current.sql, self, args)
+        countWhenSent(query)
+        return query
+      },
+      get: (_first, name) => methods[name] ?? Reflect.get(current.sql, name),
     }),
     async run(statement) {
       const used = current
-      const result = await withTimeout(statement(used.sql), limitMs, LATE)
+      const result = await withTimeout(counted(statement(used.sql)), limitMs, LATE)
       if (result !== LATE) return result
       if (used === current) onSilent()
       replace(used)
       throw Object.assign(new Error(`the database gave no answer in ${limitMs} ms`), { code: 'ETIMEDOUT' })
     },
+    load: () => ({
+      max: options.max,
+      used: Math.min(inFlight, options.max),
+      waiting: Math.max(0, inFlight - options.max),
+    }),
     isBusy: () => isBusy(target, options, current.name),
     reconnect: () => replace(current),
     end: (timeoutS) => current.sql.end({ timeout: timeoutS }),

@@ -7,7 +7,7 @@ import { VERSION } from '../version.ts'
 
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
-interface HealthDeps {
+interface ReadinessDeps {
   sql: Sql
   /** The folder of the embedded database; null: it is another server's. */
   dataDir: string | null
@@ -51,17 +51,25 @@ function diskState(dataDir: string | null): string {
   }
 }
 
+/** The parts that requests need, each `ok` or what is wrong. Never rejects; takes 2 s at most. */
+export type Readiness = () => Promise<{ database: string; disk: string; worker: string }>
+
+export function createReadiness({ sql, worker, dataDir }: ReadinessDeps): Readiness {
+  const pingDatabase = createPing(sql, PING_LIMITS)
+  return async () => ({ database: await pingDatabase(), disk: diskState(dataDir), worker: worker() })
+}
+
 /**
  * Without a key. `/health`: whether the service can do its work. `/ready`: whether requests should be sent to it: also
  * whether writes have room. `/live`: whether the process serves.
  */
-export const healthRoutes = ({ sql, worker, dataDir }: HealthDeps) => {
-  const pingDatabase = createPing(sql, PING_LIMITS)
+export const healthRoutes = (readiness: Readiness) => {
   return new Elysia()
     .get(
       '/health',
       async ({ set }) => {
-        const parts = { database: await pingDatabase(), worker: worker() }
+        const { database, worker } = await readiness()
+        const parts = { database, worker }
         const failing = Object.values(parts).some((part) => part !== 'ok')
         set.status = failing ? 503 : 200
         set.headers['cache-control'] = 'no-store'
@@ -82,7 +90,7 @@ export const healthRoutes = ({ sql, worker, dataDir }: HealthDeps) => {
     .get(
       '/ready',
       async ({ set }) => {
-        const parts = { database: await pingDatabase(), disk: diskState(dataDir), worker: worker() }
+        const parts = await readiness()
         const failing = Object.values(parts).some((part) => part !== 'ok')
         set.status = failing ? 503 : 200
         set.headers['cache-control'] = 'no-store'

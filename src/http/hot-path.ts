@@ -13,13 +13,14 @@ const MAX_URL_LENGTH = 512
 export interface Recognized {
   access: Access
   source: ResponseSource
+  route: string
 }
 
 export interface HotPath {
   /** Undefined for a request that the routes must answer. `target` is its path and query. */
   recognize(request: Request, target: string): Recognized | undefined
   /** Remembers that `target` is this response, if it is kept, for whoever of the organization has the scope. */
-  remember(orgId: string, target: string, scope: Need, response: CachedResponse): void
+  remember(orgId: string, target: string, scope: Need, route: string, response: CachedResponse): void
 }
 
 export function createHotPath(admission: Admission, cache: ResponseCache): HotPath {
@@ -32,12 +33,14 @@ export function createHotPath(admission: Admission, cache: ResponseCache): HotPa
       if (access === undefined || access.hidesMembers) return undefined
       const known = cache.findUrl(`${access.orgId} ${target}`)
       return known !== undefined && grants(access.scopes, known.scope)
-        ? { access, source: known.source }
+        ? { access, source: known.source, route: known.route }
         : undefined
     },
-    remember(orgId, target, scope, response) {
+    remember(orgId, target, scope, route, response) {
       const isJson = response.source.contentType === undefined
-      if (isJson && target.length <= MAX_URL_LENGTH) cache.addUrl(`${orgId} ${target}`, scope, response)
+      if (isJson && target.length <= MAX_URL_LENGTH) {
+        cache.addUrl(`${orgId} ${target}`, scope, route, response)
+      }
     },
   }
 }

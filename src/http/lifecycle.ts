@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { RequestMeter } from '../metrics/requests.ts'
 import type { Guard } from './access.ts'
 import { createAccessLog } from './access-log.ts'
 import { type Admission, type Admitted, accessOf, setLimitHeaders } from './admission.ts'
@@ -8,6 +9,7 @@ import { createAllowedMethods } from './allowed-methods.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse } from './errors.ts'
 import { createHotPath, type Recognized } from './hot-path.ts'
+import type { WindowName } from './rate-windows.ts'
 import { requestIdOf } from './request-id.ts'
 import { encodedBody, encodedEtag, encodingOf } from './responses/compression.ts'
 import {
@@ -23,6 +25,9 @@ import type { CheckResponse } from './responses/response-check.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
+/** What the metrics call the route of a request that no route takes, and of a preflight. */
+const NO_ROUTE = 'none'
+const PREFLIGHT = 'preflight'
 const SYNC = /^\/(?:api\/)?v1\/sync$/
 /** Behind `http://`; the host may be one letter, or missing. */
 const HOST_START = 7
@@ -37,7 +42,8 @@ function pathOf(url: string): string {
 }
 
 /** The limit's window that a request below /v1 counts in. */
-const windowOf = (method: string, path: string) => (method === 'POST' && SYNC.test(path) ? 'sync' : 'read')
+const windowOf = (method: string, path: string): WindowName =>
+  method === 'POST' && SYNC.test(path) ? 'sync' : 'read'
 
 /** Two Host headers arrive joined by a comma, which no name of a host contains. */
 const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.includes(',') === true
@@ -54,6 +60,7 @@ type Arrival = {
 interface LifecycleDeps {
   log: Log
   admission: Admission
+  requests: RequestMeter
   bodies: Pick<BodySemaphore, 'release'>
   cache: ResponseCache
   /** Undefined: responses are not checked. */
@@ -64,7 +71,7 @@ interface LifecycleDeps {
  * What every request goes through, around its route: id, limit and CORS headers, errors, the response's text, and a line
  * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
-export function lifecycle({ log, admission, bodies, cache, checkResponse }: LifecycleDeps) {
+export function lifecycle({ log, requests, admission, bodies, cache, checkResponse }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   let allowedMethods: ((path: string) => string[]) | undefined
   const errorResponse = createErrorResponse({
@@ -74,15 +81,30 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
       return allowedMethods(path)
     },
   })
-  const record = (request: Request, { startedAt, admitted }: Arrival, status: number, set: ResponseSet) => {
+  const record = (
+    request: Request,
+    { startedAt, admitted }: Arrival,
+    route: string,
+    status: number,
+    set: ResponseSet,
+  ) => {
+    const ms = performance.now() - startedAt
+    requests.of(request.method, route).record(status, ms)
     accessLog.record({
       method: request.method,
       path: pathOf(request.url),
       status,
-      ms: performance.now() - startedAt,
+      ms,
       requestId: String(set.headers['x-request-id']),
       access: admitted?.access,
     })
+  }
+
+  const countDecision = ({ access, limit, failure }: Admitted, window: WindowName) => {
+    const meter = requests.limits[access === undefined ? 'address' : window]
+    if (failure !== undefined) meter.failed.add()
+    else if (limit.admitted) meter.allowed.add()
+    else meter.refused.add()
   }
 
   // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
@@ -104,10 +126,13 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
           setLimitHeaders(headers, admission.peek(request, peer))
           setPreflightHeaders(headers)
           set.status = 204
-          record(request, { startedAt: context.startedAt, admitted: undefined, guarded: undefined }, 204, set)
+          const arrival = { startedAt: context.startedAt, admitted: undefined, guarded: undefined }
+          record(request, arrival, PREFLIGHT, 204, set)
           return ''
         }
-        const admitted = await admission.admit(request, peer, windowOf(request.method, path))
+        const window = windowOf(request.method, path)
+        const admitted = await admission.admit(request, peer, window)
+        countDecision(admitted, window)
         context.admitted = admitted
         setLimitHeaders(headers, admitted.limit)
       }
@@ -125,28 +150,31 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
       const requestId = String(set.headers['x-request-id'])
       return errorResponse({ error, request, path: pathOf(request.url), requestId }, set)
     })
-    .mapResponse(({ responseValue, set, request, startedAt, admitted, guarded }) => {
+    // `route` is undefined where no route takes the request, whatever its type
+    .mapResponse(({ responseValue, set, request, startedAt, admitted, guarded, route: pattern }) => {
       bodies.release(request)
       const arrival = { startedAt, admitted, guarded }
+      const route = (pattern as string | undefined) ?? NO_ROUTE
       // Files and complete responses keep what they are; Elysia adds the headers in `set`.
       if (responseValue instanceof Response || responseValue instanceof Blob) {
         const status = responseValue instanceof Response ? responseValue.status : set.status
-        record(request, arrival, Number(status ?? 200), set)
+        record(request, arrival, route, Number(status ?? 200), set)
         return undefined
       }
       if (guarded !== undefined) {
         checkResponse?.(guarded.response, Number(set.status ?? 200), responseValue)
         if (responseValue instanceof CachedResponse) {
           if (admitted?.access !== undefined && !admitted.access.hidesMembers) {
-            hotPath.remember(admitted.access.orgId, targetOf(request.url), guarded.scope, responseValue)
+            const target = targetOf(request.url)
+            hotPath.remember(admitted.access.orgId, target, guarded.scope, route, responseValue)
           }
           const body = sendCached(responseValue, request, set)
-          record(request, arrival, Number(set.status ?? 200), set)
+          record(request, arrival, route, Number(set.status ?? 200), set)
           return new Response(body)
         }
       }
       const text = responseText(responseValue, set, request, admitted !== undefined)
-      record(request, arrival, Number(set.status ?? 200), set)
+      record(request, arrival, route, Number(set.status ?? 200), set)
       // Typed for a Response, which Elysia would copy with all its headers; text it makes one of with `set`.
       return text as unknown as Response
     })
@@ -171,10 +199,11 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
     return request.headers.get('connection')?.toLowerCase() === 'close' ? body : bodyOf(body)
   }
   /** Counts a recognized request and answers it; never throws. */
-  const sendHot = async (request: Request, { access, source }: Recognized): Promise<Response> => {
+  const sendHot = async (request: Request, { access, source, route }: Recognized): Promise<Response> => {
     const startedAt = performance.now()
     const counted = admission.count(access, 'read')
     const admitted = counted instanceof Promise ? await counted : counted
+    countDecision(admitted, 'read')
     const requestId = requestIdOf(request)
     const set: ResponseSet = { headers: { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' } }
     setCorsHeaders(set.headers)
@@ -188,7 +217,7 @@ export function lifecycle({ log, admission, bodies, cache, checkResponse }: Life
       body = responseText(errorResponse(failed, set), set, request, true)
     }
     const status = Number(set.status ?? 200)
-    record(request, { startedAt, admitted, guarded: undefined }, status, set)
+    record(request, { startedAt, admitted, guarded: undefined }, route, status, set)
     return new Response(body, { status, headers: set.headers as Record<string, string> })
   }
   /** The response to a request that was answered from the cache before; undefined: the routes must answer. */

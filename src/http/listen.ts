@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import { flagOf, type SettingName } from '../config.ts'
 import { codeOf, OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
@@ -30,6 +31,8 @@ interface Address {
   host: string
   /** 0: any free port. */
   port: number
+  /** The setting of the port, for errors; PORT unless given. */
+  setting?: SettingName
 }
 
 /** What is used of an app. */
@@ -77,14 +80,16 @@ function withHost(request: Request): Request {
   return new Request(`http://localhost${request.url}`, request)
 }
 
-function open<Server>({ host, port }: Address, serve: () => Server): Server {
+function open<Server>({ host, port, setting = 'PORT' }: Address, serve: () => Server): Server {
   try {
     return serve()
   } catch (error) {
     const code = codeOf(error)
     const where = `${host}:${port}`
     if (code === 'EADDRINUSE') {
-      throw new OperatorError(`port ${port} is in use (${where}): give another by --port or PORT`)
+      throw new OperatorError(
+        `port ${port} is in use (${where}): give another by ${flagOf(setting)} or ${setting}`,
+      )
     }
     if (code === 'EACCES') throw new OperatorError(`port ${port} needs more rights: give one above 1023`)
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')

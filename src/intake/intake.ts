@@ -19,11 +19,16 @@ const REQUESTS = { total: 64, each: 4, waiting: 2_000, what: 'requests' }
 const WRITES = { history: 2, others: 4 }
 const LARGE_REQUESTS = { total: 2, each: 1, waiting: 250, what: 'large requests' }
 
+interface IntakeDeps extends SyncDeps {
+  /** Called with each record that a request is refused for. */
+  onRefused?: (record: unknown) => void
+}
+
 /**
  * The intake in this thread: requests take turns, organization by organization, and each has 10 s until its writing
  * begins. The server runs it in a thread of its own (thread.ts).
  */
-export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
+export function createIntake(deps: IntakeDeps, limitMs = LIMIT_MS): Intake {
   const turns = createTurns()
   const places = createShares(REQUESTS)
   const largePlaces = createShares(LARGE_REQUESTS)
@@ -49,6 +54,7 @@ export function createIntake(deps: SyncDeps, limitMs = LIMIT_MS): Intake {
         sender,
         isChecked: false,
         pause,
+        ...(deps.onRefused && { onRefused: deps.onRefused }),
       })
       const { batch, numbers } = await readBatch(body, preparer, {
         maxBytes: MAX_SYNC_BYTES,

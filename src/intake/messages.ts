@@ -1,6 +1,7 @@
 import type { ConnectTarget } from '../db/client.ts'
 import { ApiError, codeOf, type ErrorCode } from '../errors.ts'
 import type { LogFormat, LogLevel } from '../log.ts'
+import type { ThreadReport } from '../metrics/threads.ts'
 import type { PriceOverrides } from '../model-prices.ts'
 import type { IntakeRequest } from '../sync/intake.ts'
 import type { SyncResult } from '../sync/write.ts'
@@ -31,10 +32,10 @@ export type ToIntake =
 
 /** From the thread: a heartbeat twice a second, and an answer for each request. */
 export type FromIntake =
-  | { type: 'heartbeat' }
+  | { type: 'heartbeat'; report: ThreadReport }
   | { type: 'done'; id: number; result: SyncResult }
   | { type: 'failed'; id: number; error: SentError }
-  | { type: 'stopped' }
+  | { type: 'stopped'; report: ThreadReport }
 
 export const HEARTBEAT_MS = 500
 

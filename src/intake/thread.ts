@@ -2,6 +2,7 @@ import type { ConnectTarget } from '../db/client.ts'
 import { messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
+import type { ThreadMeter } from '../metrics/threads.ts'
 import type { Intake, IntakeRequest } from '../sync/intake.ts'
 import type { SyncResult } from '../sync/write.ts'
 import { withTimeout } from '../timeout.ts'
@@ -15,6 +16,8 @@ export interface IntakeThreadOptions {
   log: Log
   /** Ends the connections whose names begin so; PostgreSQL rolls their transactions back. */
   endConnections: (applicationName: string) => Promise<void>
+  /** Takes the thread's counts of sessions. */
+  meter: ThreadMeter
   limits?: Partial<ThreadLimits>
 }
 
@@ -61,7 +64,7 @@ const MAX_REASON_LENGTH = 300
  * next request starts a new one.
  */
 export function createIntakeThread(options: IntakeThreadOptions): Intake {
-  const { log, endConnections } = options
+  const { log, endConnections, meter } = options
   const limits = { ...LIMITS, ...options.limits }
   let thread: Thread | undefined
   let ticker: ReturnType<typeof setInterval> | undefined
@@ -76,7 +79,9 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
     if (thread === ended) thread = undefined
     // not left to `close`, which a hung thread may never emit
     ended.worker.terminate()
+    meter.ended()
     if (reason === undefined) return
+    meter.failed()
     log.error('the intake thread ended', { reason, requests: ended.pending.size })
     for (const { reject } of ended.pending.values())
       reject(busy('The server was interrupted at this request'))
@@ -159,7 +164,7 @@ function refuseBeyondBytes({ pending }: Thread, { orgId, body }: IntakeRequest):
 }
 
 function startThread(
-  { spawn, target, settings }: IntakeThreadOptions,
+  { spawn, target, settings, meter }: IntakeThreadOptions,
   missed: number,
   end: (thread: Thread, reason: string) => void,
 ): Thread {
@@ -177,8 +182,11 @@ function startThread(
   let reason: string | undefined
   worker.addEventListener('message', ({ data }: MessageEvent<FromIntake>) => {
     thread.missed = 0
-    if (data.type === 'heartbeat') return
-    if (data.type === 'stopped') return thread.over.resolve()
+    if (data.type === 'heartbeat') return meter.report(data.report)
+    if (data.type === 'stopped') {
+      meter.report(data.report)
+      return thread.over.resolve()
+    }
     const pending = thread.pending.get(data.id)
     thread.pending.delete(data.id)
     if (data.type === 'done') pending?.resolve(data.result)

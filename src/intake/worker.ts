@@ -4,8 +4,10 @@ import {
   type ReconnectingPool,
 } from '../db/reconnecting-pool.ts'
 import { createLog } from '../log.ts'
+import { createTally } from '../metrics/threads.ts'
 import { loadPricer, type Pricer } from '../scoring/prices.ts'
 import type { Intake } from '../sync/intake.ts'
+import { countSessions } from './count-sessions.ts'
 import { createIntake } from './intake.ts'
 import { type FromIntake, HEARTBEAT_MS, sentError, type ToIntake } from './messages.ts'
 
@@ -28,6 +30,8 @@ interface Running {
 }
 
 let running: Running | undefined
+/** Sessions by agent and result. */
+const sessions = createTally()
 
 // Before any await: messages without a listener are lost.
 self.onmessage = ({ data }: MessageEvent<ToIntake>) => {
@@ -47,9 +51,17 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
     loaded ??= loadPricer(modelPrices ?? {})
     return loaded
   }
-  const intake = createIntake({ sql: pool.sql, now: () => new Date(), storeContent, pricer })
-  send({ type: 'heartbeat' })
-  setInterval(send, HEARTBEAT_MS, { type: 'heartbeat' } satisfies FromIntake)
+  const intake = createIntake({
+    sql: pool.sql,
+    now: () => new Date(),
+    storeContent,
+    pricer,
+    ...countSessions((agent, result) => sessions.add([agent, result])),
+  })
+  const beat = () =>
+    send({ type: 'heartbeat', report: { counts: sessions.take(), pools: { intake: pool.load() } } })
+  beat()
+  setInterval(beat, HEARTBEAT_MS)
   // not for a unix socket, which is never half open
   if (!('socketDir' in target)) {
     const check = createConnectionMonitor([pool], createLog(settings.logLevel, settings.logFormat))
@@ -75,5 +87,5 @@ async function answer({ id, request }: Extract<ToIntake, { type: 'request' }>): 
 async function stop(): Promise<void> {
   await running?.intake.stop()
   await running?.pool.end(END_TIMEOUT_S)
-  send({ type: 'stopped' })
+  send({ type: 'stopped', report: { counts: sessions.take(), pools: {} } })
 }

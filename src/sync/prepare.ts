@@ -46,6 +46,8 @@ interface PreparerOptions {
   storeContent: boolean
   /** Called between two records or texts: lets other work run. May throw to give the batch up. */
   pause: () => Promise<void> | undefined
+  /** Called with each record that is refused, before what is wrong with the batch is thrown. */
+  onRefused?: (record: unknown) => void
 }
 
 /** Prepares the records of a batch one after the other. */
@@ -75,6 +77,7 @@ export function createPreparer({
   sender: { key, member },
   isChecked,
   pause,
+  onRefused = () => {},
 }: PreparerOptions): BatchPreparer {
   const missingScope = key === undefined ? undefined : missingScopes(key.scopes)
   /** Records of a kind that the key may not send, then sessions of another user than the key's member. */
@@ -121,17 +124,24 @@ export function createPreparer({
     async add(record, name, bytes = 0) {
       const scope = missingScope?.(record)
       if (scope !== undefined) {
+        onRefused(record)
         return addTo(unscoped, { field: name, message: `needs an API key with the scope ${scope}` })
       }
       if (problems.length >= MAX_PROBLEMS) return true
       const problem = isChecked ? undefined : problemOf(record, name)
-      if (problem !== undefined) return refuse(problem)
+      if (problem !== undefined) {
+        onRefused(record)
+        return refuse(problem)
+      }
       await pause()
       // a record without a problem matches one of RECORD_SCHEMAS
       const valid = record as SyncRecord
       const bound =
         member !== undefined && valid.type === 'session' ? bindSession(valid, name, member) : valid
-      if ('field' in bound) return addTo(foreign, bound)
+      if ('field' in bound) {
+        onRefused(record)
+        return addTo(foreign, bound)
+      }
       if (unscoped.length + problems.length + foreign.length > 0 || contradiction !== undefined) return true
       group.push({ record: bound, name })
       groupBytes += bytes

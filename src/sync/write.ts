@@ -16,7 +16,7 @@ import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 import type { Reassignment } from '../sessions/user-queries.ts'
-import { activityOf, type SessionsWritten, writeSessions } from '../sessions/write.ts'
+import { activityOf, type SessionsWritten, type WrittenSession, writeSessions } from '../sessions/write.ts'
 import { updateActivity } from '../team/rollup.ts'
 import { writeMembers } from '../team/write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
@@ -30,6 +30,8 @@ export interface SyncDeps {
   now: () => Date
   storeContent: boolean
   pricer: () => Promise<Pricer>
+  /** Called with the sessions of each batch that is written, and those of them that are new or have changed. */
+  onSessions?: (sent: readonly PreparedSession[], changed: readonly WrittenSession[]) => void
 }
 
 /** How the records are sent; plain data. */
@@ -129,7 +131,7 @@ export const hasHistory = ({ records }: PreparedBatch): boolean =>
 
 /** Writes a prepared batch: see `writeRecords`. */
 export async function storeBatch(
-  deps: Pick<SyncDeps, 'sql' | 'now'>,
+  deps: Pick<SyncDeps, 'sql' | 'now' | 'onSessions'>,
   orgId: string,
   batch: ComputedBatch,
   actor: Actor,
@@ -165,6 +167,7 @@ export async function storeBatch(
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
     return results
   })
+  deps.onSessions?.(sessions, results.session.changed)
   // the batch is written, whatever becomes of the planner's statistics
   if (results.commit.created > 0) await analyzeGrownTables(deps.sql).catch(() => {})
   const sum = (count: keyof RecordCounts) =>

@@ -2,6 +2,7 @@ import type { Sql } from '../db/client.ts'
 import type { ReconnectingPool } from '../db/reconnecting-pool.ts'
 import type { Log } from '../log.ts'
 import { makeAttempt } from '../webhooks/attempt.ts'
+import { type AttemptOutcome, outcomeOf } from '../webhooks/http/attempt-result.ts'
 import { createEgress } from '../webhooks/http/egress.ts'
 import { ownAddresses, resolveByDns } from '../webhooks/http/resolve.ts'
 import { createSender } from '../webhooks/http/sender.ts'
@@ -27,6 +28,8 @@ interface DeliveriesDeps {
   openListener: () => Sql
   settings: WorkerSettings
   secretKey: Uint8Array
+  /** Called with how each attempt ended. */
+  onAttempt: (outcome: AttemptOutcome) => void
   log: Log
 }
 
@@ -42,6 +45,7 @@ export function startDeliveries({
   openListener,
   settings,
   secretKey,
+  onAttempt,
   log,
 }: DeliveriesDeps): Deliveries {
   const egress = createEgress({
@@ -59,7 +63,11 @@ export function startDeliveries({
       await presence.started
       return await pool.run((sql) => claim(sql, orgId, limits, cursors, presence.id()))
     },
-    attempt: (orgId, delivery) => makeAttempt(attemptDeps, orgId, delivery),
+    async attempt(orgId, delivery) {
+      const result = await makeAttempt(attemptDeps, orgId, delivery)
+      onAttempt(outcomeOf(result))
+      return result
+    },
     settle: (orgId, outcomes) =>
       pool.run((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
     release: (orgId, outcome, delayMs) => pool.run((sql) => release(sql, orgId, outcome, delayMs)),

@@ -1,5 +1,6 @@
 import type { ConnectTarget } from '../db/client.ts'
 import type { LogFormat, LogLevel } from '../log.ts'
+import type { ThreadReport } from '../metrics/threads.ts'
 
 /** The settings that the worker needs. */
 export interface WorkerSettings {
@@ -29,8 +30,10 @@ export type ToWorker =
   /** Claim nothing more, settle the attempts in flight, then send `drained`. */
   | { type: 'drain' }
 
-/** From the worker: a heartbeat every second, with the result of its last check of the database. */
-export type FromWorker = { type: 'heartbeat'; database: boolean } | { type: 'drained' }
+/** From the worker: a heartbeat every second, with the result of its last check of the database, and a last report. */
+export type FromWorker =
+  | { type: 'heartbeat'; database: boolean; report: ThreadReport }
+  | { type: 'drained'; report: ThreadReport }
 
 /** Between two heartbeats. */
 export const HEARTBEAT_MS = 1_000

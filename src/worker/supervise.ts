@@ -1,5 +1,6 @@
 import type { ConnectTarget } from '../db/client.ts'
 import type { Log } from '../log.ts'
+import type { ThreadMeter } from '../metrics/threads.ts'
 import { withTimeout } from '../timeout.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker, type WorkerSettings } from './messages.ts'
 
@@ -18,6 +19,8 @@ interface SupervisorOptions {
   /** 32 bytes that encrypt signing secrets. */
   secretKey: Uint8Array
   log: Log
+  /** Takes the thread's counts of attempts. */
+  meter: ThreadMeter
   /** Between two checks of the worker. */
   tickMs?: number
 }
@@ -46,7 +49,7 @@ interface Thread {
  * heartbeat. Each consecutive failure doubles the wait. The server continues meanwhile.
  */
 export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
-  const { log, tickMs = HEARTBEAT_MS } = options
+  const { log, meter, tickMs = HEARTBEAT_MS } = options
   let thread: Thread | undefined
   let failures = 0
   let respawn: ReturnType<typeof setTimeout> | undefined
@@ -58,6 +61,8 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
   const onEnd = (ended: Thread, reason: string) => {
     if (thread !== ended || stopped !== undefined) return
     thread = undefined
+    meter.failed()
+    meter.ended()
     const delayMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS)
     failures += 1
     log.error('the worker thread ended; a new one is started', { reason, delayMs })
@@ -94,11 +99,12 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
 }
 
 function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason: string) => void): Thread {
-  const { spawn, target, settings, secretKey } = options
+  const { spawn, target, settings, secretKey, meter } = options
   const worker = spawn()
   const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, heartbeats: 0, databaseOk: true }
   let reason: string | undefined
   worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
+    meter.report(data.report)
     if (data.type === 'drained') return thread.over.resolve()
     thread.missed = 0
     thread.heartbeats += 1

@@ -5,6 +5,7 @@ import {
   type ReconnectingPool,
 } from '../db/reconnecting-pool.ts'
 import { createLog, type Log } from '../log.ts'
+import { createTally } from '../metrics/threads.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'
 import { runHousekeeping } from './housekeeping.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker } from './messages.ts'
@@ -22,15 +23,19 @@ const END_TIMEOUT_S = 5
 /** Its statements read some rows; a connection that does not respond is replaced. */
 const PRESENCE_LIMIT_MS = 3_000
 
+type Pools = Record<string, ReconnectingPool>
+
 interface Running {
   deliveries: Deliveries
-  pools: ReconnectingPool[]
+  pools: Pools
   timers: ReturnType<typeof setInterval>[]
   /** In progress; a drain waits for it. */
   housekeeping: Promise<void> | undefined
 }
 
 let running: Running | undefined
+/** Attempts by outcome. */
+const attempts = createTally()
 
 // Before any await: messages without a listener are lost.
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
@@ -50,13 +55,14 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
     { max: 1, applicationName, keepOpen: true },
     PRESENCE_LIMIT_MS,
   )
-  const pools = [pool, housekeepingPool, presencePool]
+  const pools = { worker: pool, housekeeping: housekeepingPool, presence: presencePool }
   const deliveries = startDeliveries({
     pool,
     presencePool,
     openListener: () => connect(target, { max: 1, applicationName }),
     settings,
     secretKey,
+    onAttempt: (outcome) => attempts.add([outcome]),
     log,
   })
   const state: Running = { deliveries, pools, timers: [], housekeeping: undefined }
@@ -70,11 +76,16 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   return state
 }
 
-function startHeartbeat(pools: readonly ReconnectingPool[], log: Log): ReturnType<typeof setInterval> {
-  const checkDatabase = createConnectionMonitor(pools, log)
+const reportOf = (pools: Pools) => ({
+  counts: attempts.take(),
+  pools: Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, pool.load()])),
+})
+
+function startHeartbeat(pools: Pools, log: Log): ReturnType<typeof setInterval> {
+  const checkDatabase = createConnectionMonitor(Object.values(pools), log)
   let database = true
   const sendHeartbeat = () => {
-    send({ type: 'heartbeat', database })
+    send({ type: 'heartbeat', database, report: reportOf(pools) })
     void checkDatabase().then((isReachable) => {
       database = isReachable
     })
@@ -91,7 +102,7 @@ async function drain(): Promise<void> {
     for (const timer of others) clearInterval(timer)
     await Promise.all([deliveries.drain(), housekeeping])
     clearInterval(heartbeat)
-    await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
+    await Promise.all(Object.values(pools).map((pool) => pool.end(END_TIMEOUT_S)))
   }
-  send({ type: 'drained' })
+  send({ type: 'drained', report: { counts: attempts.take(), pools: {} } })
 }

@@ -26,7 +26,7 @@ test('version, and help with examples', async () => {
   expect(help.stdout).toContain('cloud-analytics key create --org acme')
   const settings = (await run(['--help'], env)).stdout.replace(/\n\s{20,}/g, ' ')
   expect(settings).toMatch(
-    /--admin-port <value>\s+port of the admin listener \(off\) \(for a later version\)/,
+    /--admin-port <value>\s+port of the admin listener, which answers \/metrics, 0 for any free one \(off\)\n/,
   )
   expect(settings).toMatch(/--public-url <value>\s+where clients reach this server\n/)
   expect(settings).toMatch(

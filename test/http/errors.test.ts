@@ -6,6 +6,8 @@ import { createAdmission } from '../../src/http/admission.ts'
 import { lifecycle } from '../../src/http/lifecycle.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createLog } from '../../src/log.ts'
+import { createRegistry } from '../../src/metrics/registry.ts'
+import { measureRequests } from '../../src/metrics/requests.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -50,6 +52,7 @@ describe('errors', () => {
     })
     const { app } = lifecycle({
       log,
+      requests: measureRequests(createRegistry()),
       admission,
       bodies: { release: () => {} },
       cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),

@@ -236,7 +236,7 @@ describe('the cache', () => {
     cache.grow(response, 700)
     expect(cache.size().bytes).toBe(alone + 700)
     const url = `o /v1/${'u'.repeat(400)}`
-    for (let round = 0; round < 2; round += 1) cache.addUrl(url, 'sessions:read', response)
+    for (let round = 0; round < 2; round += 1) cache.addUrl(url, 'sessions:read', '/v1/sessions', response)
     const withUrl = cache.size().bytes
     expect(withUrl - alone - 700).toBeWithin(url.length, url.length * 4)
     write()
@@ -246,7 +246,7 @@ describe('the cache', () => {
     for (let index = 0; index < 1_000; index += 1) {
       await respond(`other ${index}`)
       const other = await respond(`other ${index}`)
-      cache.addUrl(`o /v1/other/${index}`, 'sessions:read', other)
+      cache.addUrl(`o /v1/other/${index}`, 'sessions:read', '/v1/sessions', other)
       expect(cache.size().bytes).toBeLessThanOrEqual(100_000)
     }
     expect(cache.findUrl(url)).toBeUndefined()

@@ -6,6 +6,8 @@ import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
 import { lifecycle } from '../../src/http/lifecycle.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createResponseCheck } from '../../src/http/responses/response-check.ts'
+import { createRegistry } from '../../src/metrics/registry.ts'
+import { measureRequests } from '../../src/metrics/requests.ts'
 import { tenant } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -23,6 +25,7 @@ function countingApp(count: unknown, isChecked: boolean) {
   const rateLimits = { cloud_pro: 10, cloud_team: 10, cloud_enterprise: 10 }
   const { app } = lifecycle({
     log: silent,
+    requests: measureRequests(createRegistry()),
     admission: createAdmission({
       sql: database.sql,
       lookUp: (statement) => statement(database.sql),

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { endConnections } from '../../src/db/connections.ts'
+import { measureSessions } from '../../src/intake/measure.ts'
 import { createIntakeThread } from '../../src/intake/thread.ts'
 import { createLog } from '../../src/log.ts'
+import { createRegistry } from '../../src/metrics/registry.ts'
+import { measurePools, measureThreads } from '../../src/metrics/threads.ts'
 import type { Intake } from '../../src/sync/intake.ts'
 import { type Tenant, tenant } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
@@ -23,7 +26,10 @@ afterAll(() => database.drop())
 function startIntake({ idleTicks = 1_000 } = {}) {
   const threads: Worker[] = []
   const lines: string[] = []
+  const registry = createRegistry()
+  const pools = measurePools(registry)
   const intake = createIntakeThread({
+    meter: measureThreads(registry, pools)('intake', measureSessions(registry)),
     spawn() {
       const thread = new Worker(UNRULY)
       threads.push(thread)
@@ -35,7 +41,7 @@ function startIntake({ idleTicks = 1_000 } = {}) {
     endConnections: (name) => endConnections(database.sql, name),
     limits: { tickMs: 100, missedBeats: 100, startTicks: 200, idleTicks, stopMs: 20_000 },
   })
-  return { intake, threads, lines }
+  return { intake, threads, lines, metrics: () => registry.text() }
 }
 const submit = (intake: Intake, id: string) => {
   const record = { type: 'session', id: `sess_${id}`, project_name: 'p', created_at: '2026-01-01T00:00:00Z' }
@@ -65,7 +71,7 @@ const connections = async () => {
 }
 
 test('writes, refuses and answers as without a thread', async () => {
-  const { intake } = startIntake()
+  const { intake, metrics } = startIntake()
   expect(await submit(intake, 'plain')).toEqual({ received: 1, created: 1, updated: 0, unchanged: 0 })
   // not `rejects`: while bun waits in it, no message of a thread arrives
   expect(await submit(intake, 'bad id').catch((error: unknown) => error)).toMatchObject({
@@ -74,12 +80,17 @@ test('writes, refuses and answers as without a thread', async () => {
     options: { details: [{ field: 'records[0].id', message: expect.any(String) }] },
   })
   await intake.stop()
+  // its last report came before its end
+  const text = await metrics()
+  expect(text).toContain('intake_sessions_total{agent="none",result="created"} 1\n')
+  expect(text).toContain('intake_sessions_total{agent="none",result="refused"} 1\n')
+  expect(text).toContain('thread_restarts_total{thread="intake"} 0\n')
   await expect(submit(intake, 'late')).rejects.toMatchObject({ status: 503 })
 })
 
 for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {
   test(`a thread that ends by ${way} within a transaction: 503, nothing half-written, the next request passes`, async () => {
-    const { intake, threads, lines } = startIntake()
+    const { intake, threads, lines, metrics } = startIntake()
     const { sql } = database
     await submit(intake, `${way}-before`)
     // the sessions are written, and the transaction waits at its entry in the audit log
@@ -103,6 +114,7 @@ for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {
     await sql`drop function wait_long`
     expect(await stored(way)).toBe(0)
     expect(lines).toHaveLength(1)
+    expect(await metrics()).toContain('thread_restarts_total{thread="intake"} 1\n')
     expect(await submit(intake, way)).toMatchObject({ created: 1 })
     expect(threads).toHaveLength(2)
     await intake.stop()

@@ -54,6 +54,7 @@ const FOLDERS = [
   'detection',
   'scoring',
   'records',
+  'metrics',
   'database.ts',
   'db/embedded',
   'db',

@@ -4,6 +4,7 @@ import type { Sql } from '../../src/db/client.ts'
 import type { Pagination } from '../../src/http/query.ts'
 import { createIntake } from '../../src/intake/intake.ts'
 import { createKey } from '../../src/keys/queries.ts'
+import { createRegistry } from '../../src/metrics/registry.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import type { Pricer } from '../../src/scoring/prices.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
@@ -28,6 +29,7 @@ export function testApp(sql: Sql, over: Over = {}): App {
     writes: sql,
     lookUp: (statement) => statement(sql),
     log: silent,
+    registry: createRegistry(),
     now,
     worker: () => 'ok',
     intake: createIntake({ sql: deps.writes ?? sql, now, storeContent: config.storeContent, pricer }),

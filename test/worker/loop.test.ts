@@ -59,6 +59,7 @@ function deliver(over: Partial<WorkerSettings> = {}) {
     openListener: open,
     settings,
     secretKey: KEY,
+    onAttempt: () => {},
     log,
   })
   const end = async () => {

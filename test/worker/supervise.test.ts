@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
+import { createRegistry } from '../../src/metrics/registry.ts'
+import { measurePools, measureThreads } from '../../src/metrics/threads.ts'
+import { measureAttempts } from '../../src/worker/measure.ts'
 import { type FromWorker, workerSettingsOf } from '../../src/worker/messages.ts'
 import { superviseWorker } from '../../src/worker/supervise.ts'
 import { eventually } from '../support/cli.ts'
@@ -28,7 +31,10 @@ function supervise(url: URL, tickMs: number, target = database.target) {
   const threads: Worker[] = []
   const messages: FromWorker[] = []
   const lines: string[] = []
+  const registry = createRegistry()
+  const pools = measurePools(registry)
   const worker = superviseWorker({
+    meter: measureThreads(registry, pools)('worker', measureAttempts(registry)),
     spawn() {
       const thread = new Worker(url)
       thread.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => messages.push(data))
@@ -42,7 +48,8 @@ function supervise(url: URL, tickMs: number, target = database.target) {
     tickMs,
   })
   stops.push(worker.stop)
-  return { worker, threads, messages, lines }
+  const metrics = () => registry.text()
+  return { worker, threads, messages, lines, metrics }
 }
 
 const beats = async (messages: FromWorker[]) => messages.filter(({ type }) => type === 'heartbeat').length
@@ -60,11 +67,11 @@ test('the worker beats, does its housekeeping, and drains', async () => {
   expect([...(await left())]).toEqual([{ org_id: 'org_new' }])
   await worker.stop()
   await worker.stop()
-  expect(messages.at(-1)).toEqual({ type: 'drained' })
+  expect(messages.at(-1)).toEqual({ type: 'drained', report: { counts: [], pools: {} } })
 })
 
 test.each(['throw', 'reject', 'exit'])('a thread that ends by %s is replaced', async (way) => {
-  const { worker, threads, messages, lines } = supervise(MISBEHAVING, 1_000)
+  const { worker, threads, messages, lines, metrics } = supervise(MISBEHAVING, 1_000)
   await eventually(
     () => beats(messages),
     (count) => count >= 1,
@@ -74,6 +81,7 @@ test.each(['throw', 'reject', 'exit'])('a thread that ends by %s is replaced', a
     async () => worker.state(),
     (state) => state === 'restarting',
   )
+  expect(await metrics()).toContain('thread_restarts_total{thread="worker"} 1\n')
   await eventually(
     async () => worker.state(),
     (state) => state === 'ok',
@@ -85,7 +93,7 @@ test.each(['throw', 'reject', 'exit'])('a thread that ends by %s is replaced', a
 })
 
 test('a thread that hangs is given up and replaced', async () => {
-  const { worker, threads, messages, lines } = supervise(MISBEHAVING, 100)
+  const { worker, threads, messages, lines, metrics } = supervise(MISBEHAVING, 100)
   await eventually(
     () => beats(messages),
     (count) => count >= 1,
@@ -100,6 +108,7 @@ test('a thread that hangs is given up and replaced', async () => {
     (state) => state === 'ok',
   )
   expect(lines.join('')).toContain('no beat')
+  expect(await metrics()).toContain('thread_restarts_total{thread="worker"} 1\n')
   await worker.stop()
 })
 

@@ -1,3 +1,4 @@
+import type { Config } from '../../config.ts'
 import { openDatabase } from '../../database.ts'
 import { placeOf } from '../../db/connect-check.ts'
 import {
@@ -10,18 +11,27 @@ import {
   checkPrices,
   checkRollups,
 } from '../../doctor/checks.ts'
+import { checkCounts, checkWebhooks } from '../../doctor/server.ts'
 import { messageOf, OperatorError } from '../../errors.ts'
+import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { fetchHealth, serverUrl } from './health.ts'
 
+/** Longer than a scrape takes at most. */
+const METRICS_TIMEOUT_MS = 6_000
+
 /** `doctor`: runs every check, also after one has failed. Throws OperatorError when any has failed. */
 export async function doctor(context: Context, rebuild: boolean): Promise<void> {
   const { config, json } = context
+  const worker = await checkWorker(context)
+  // a warning: no server answers
+  const isServed = worker.status !== 'warn'
   const checks = [
     checkSettings(context),
-    ...(await databaseChecks(context, rebuild)),
-    await checkWorker(context),
+    ...(await databaseChecks(context, rebuild, isServed)),
+    worker,
+    ...(await serverChecks(config)),
   ]
   const { backupEveryS } = config
   if (backupEveryS !== null) checks.push(await checkBackups(config, backupEveryS, new Date()))
@@ -43,7 +53,11 @@ function checkSettings({ config }: Context): Check {
   return { name: 'settings', status: 'ok', message }
 }
 
-async function databaseChecks({ config, log }: Context, rebuild: boolean): Promise<Check[]> {
+async function databaseChecks(
+  { config, log }: Context,
+  rebuild: boolean,
+  isServed: boolean,
+): Promise<Check[]> {
   try {
     const database = await openDatabase(config, 'command', log, { create: false })
     try {
@@ -53,13 +67,31 @@ async function databaseChecks({ config, log }: Context, rebuild: boolean): Promi
       ]
       const isReadable = first.every(({ status }) => status === 'ok')
       if (!isReadable) return first
-      return [...first, await checkRollups(database.sql, rebuild), await checkPrices(database.sql)]
+      return [
+        ...first,
+        await checkRollups(database.sql, rebuild),
+        await checkPrices(database.sql),
+        await checkWebhooks(database.sql, isServed),
+      ]
     } finally {
       await database.close()
     }
   } catch (error) {
     return [{ name: 'database', status: 'fail', message: messageOf(error) }]
   }
+}
+
+/** What the admin listener of the settings says; nothing where its port is not known. */
+async function serverChecks({ adminHost, adminPort }: Config): Promise<Check[]> {
+  if (adminPort === null || adminPort === 0) return []
+  const url = `${localUrl({ host: adminHost, port: adminPort })}/metrics`
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS), redirect: 'error' })
+    if (response.ok) return [await checkCounts(url, await response.text())]
+  } catch {
+    // as another status: nobody who has metrics
+  }
+  return [{ name: 'server', status: 'warn', message: `no metrics at ${url}` }]
 }
 
 const checkWorker = (context: Context): Promise<Check> =>

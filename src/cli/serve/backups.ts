@@ -19,12 +19,18 @@ type BackupContext = Pick<Context, 'env' | 'log'> & {
   config: Pick<Config, 'backupDir' | 'backupKeep' | 'dataDir' | 'databaseUrl' | 'logLevel' | 'logFormat'>
 }
 
+export type BackupResult = 'made' | 'failed'
+
 /**
  * Makes a backup every `everyS` seconds after the newest one in the folder, also across restarts, and removes the
  * oldest ones. Each is made by a process of its own, whose work does not delay requests. A failure is logged and noted
- * for `doctor`.
+ * for `doctor` and the metrics; `onResult` is told of each.
  */
-export function startBackups(context: BackupContext, everyS: number): { stop(): Promise<void> } {
+export function startBackups(
+  context: BackupContext,
+  everyS: number,
+  onResult: (result: BackupResult) => void,
+): { stop(): Promise<void> } {
   const { config, log } = context
   const folder = backupFolderOf(config)
   const everyMs = everyS * 1_000
@@ -54,6 +60,7 @@ export function startBackups(context: BackupContext, everyS: number): { stop(): 
     const { bytes, rows, seconds }: Record<string, unknown> = JSON.parse(stdout)
     const removed = removeOldBackups(folder, config.backupKeep)
     noteFailure(config.dataDir, undefined)
+    onResult('made')
     log.info('backup made', { file: path, bytes, rows, seconds, removed: removed.length })
   }
   const loop = async () => {
@@ -70,6 +77,7 @@ export function startBackups(context: BackupContext, everyS: number): { stop(): 
     }
   }
   const report = (error: unknown) => {
+    onResult('failed')
     log.error('the backup failed', { folder, error: messageOf(error) })
     try {
       noteFailure(config.dataDir, { at: new Date().toISOString(), error: messageOf(error) })

@@ -10,7 +10,7 @@ export function addServers(program: Command, started: ProcessContext): void {
     .allowExcessArguments()
     .addHelpText(
       'after',
-      '\nWith --json one line is printed when the server answers: { "url", "pid" }.\n\nExample:\n  cloud-analytics serve --host 0.0.0.0 --port 8080',
+      '\nWith --json one line is printed when the server answers: { "url", "pid" }, and "metrics" with ADMIN_PORT.\n\nExample:\n  cloud-analytics serve --host 0.0.0.0 --port 8080',
     )
     .action(async function (this: Command) {
       // prints what commander says of an unknown command, with the one that may be meant

@@ -8,6 +8,7 @@ import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startBackups } from './backups.ts'
 import { gettingStarted } from './getting-started.ts'
+import { measureBackups } from './measure.ts'
 import { serveUntilSignal } from './server.ts'
 
 /** Fewer are too few for the pools, the worker and some hundred clients. */
@@ -21,15 +22,18 @@ export async function serve(context: Context): Promise<void> {
   await serveUntilSignal(
     context,
     () => openDatabase(config, 'serve', log),
-    async ({ url, database }) => {
+    async ({ url, metricsUrl, database, registry }) => {
       const organizations = await listOrganizations(database.sql)
       const lines = [
         `Cloud Analytics ${VERSION} answers on ${url}`,
         `API explorer: ${url}/docs`,
+        ...(metricsUrl === undefined ? [] : [`Metrics: ${metricsUrl}`]),
         ...(organizations.length === 0 ? [gettingStarted(context, url)] : []),
       ]
-      await printResult(json, { url, pid: process.pid }, lines.join('\n'))
-      return config.backupEveryS === null ? undefined : startBackups(context, config.backupEveryS)
+      await printResult(json, { url, pid: process.pid, metrics: metricsUrl }, lines.join('\n'))
+      return config.backupEveryS === null
+        ? undefined
+        : startBackups(context, config.backupEveryS, measureBackups(registry, config, config.backupEveryS))
     },
   )
 }

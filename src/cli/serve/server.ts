@@ -3,15 +3,20 @@ import { endConnections } from '../../db/connections.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
+import { measureIntake, measureSessions } from '../../intake/measure.ts'
 import { intakeSettingsOf } from '../../intake/messages.ts'
 import { createIntakeThread } from '../../intake/thread.ts'
+import { createRegistry, type Registry } from '../../metrics/registry.ts'
+import { measurePools, measureThreads } from '../../metrics/threads.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { checkSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
+import { measureAttempts } from '../../worker/measure.ts'
 import { workerSettingsOf } from '../../worker/messages.ts'
 import { superviseWorker } from '../../worker/supervise.ts'
 import type { Context } from '../command/context.ts'
 import { untilSignal } from '../command/signals.ts'
+import { type AdminListener, startAdmin } from './admin.ts'
 
 /** From the start of the server to its garbage collection. */
 const GC_DELAY_MS = 500
@@ -28,6 +33,8 @@ export interface RunningServer {
   /** Where it listens, with the actual port. */
   url: string
   database: OpenDatabase
+  /** Everything that is measured in every server; what only the admin listener shows is added by it. */
+  registry: Registry
   /** Rejects with OperatorError when the server cannot continue; never resolves. */
   failed: Promise<never>
   /** Stops accepting, awaits requests in flight, drains the worker, closes the database. Idempotent. */
@@ -57,20 +64,26 @@ export async function startServer(
     const secretKey = loadSecretKey(config)
     const secrets = createSecretBox(secretKey)
     await checkSecretKey(sql, secrets.digest)
+    const registry = createRegistry()
+    const poolLoads = measurePools(registry)
+    const meterOf = measureThreads(registry, poolLoads)
     const worker = superviseWorker({
+      meter: meterOf('worker', measureAttempts(registry)),
       spawn: spawnWorker,
       target,
       settings: workerSettingsOf(config),
       secretKey,
       log,
     })
-    const intake = createIntakeThread({
+    const intakeThread = createIntakeThread({
+      meter: meterOf('intake', measureSessions(registry)),
       spawn: spawnIntake,
       target,
       settings: intakeSettingsOf(config),
       log,
       endConnections: (name) => endConnections(sql, name),
     })
+    const intake = measureIntake(registry, intakeThread)
     const writePool = createReconnectingPool(target, {
       max: WRITERS,
       applicationName: 'cloud-analytics writes',
@@ -83,6 +96,9 @@ export async function startServer(
       () => log.warn('the database is silent; connecting anew'),
     )
     const pools = [writePool, lookUpPool]
+    poolLoads.set('serve', database.pool.load)
+    poolLoads.set('writes', writePool.load)
+    poolLoads.set('look-ups', lookUpPool.load)
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // not for a unix socket, which is never half open
     const checkTimer =
@@ -93,6 +109,7 @@ export async function startServer(
       lookUp: lookUpPool.run,
       config,
       log,
+      registry,
       now: () => new Date(),
       worker: worker.state,
       intake,
@@ -121,6 +138,7 @@ export async function startServer(
     return {
       url: listening.url,
       database,
+      registry,
       failed: postgresEnded(database, () => stopping !== undefined),
       stop() {
         stopping ??= stop()
@@ -141,26 +159,30 @@ async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boole
 }
 
 /**
- * Serves until a signal; throws when the server fails. `announce` is called when the server listens; what it returns is
- * stopped before the server.
+ * Serves until a signal, with the admin listener if the settings have one; throws when the server fails. `announce` is
+ * called when both listen; what it returns is stopped before the server.
  */
 export async function serveUntilSignal(
   context: Context,
   open: () => Promise<OpenDatabase>,
-  announce: (server: RunningServer) => Promise<{ stop(): Promise<void> } | undefined>,
+  announce: (
+    server: RunningServer & { metricsUrl?: string },
+  ) => Promise<{ stop(): Promise<void> } | undefined>,
 ): Promise<void> {
   // set up before the start: a signal during the start must also stop PostgreSQL
   const signal = untilSignal()
   const server = await startServer(context, open)
+  let admin: AdminListener | undefined
   let beside: { stop(): Promise<void> } | undefined
   try {
-    beside = await announce(server)
+    admin = startAdmin(context, server)
+    beside = await announce({ ...server, ...(admin && { metricsUrl: admin.metricsUrl }) })
     // frees 90 MB after a first start, which unpacks PostgreSQL
     setTimeout(() => Bun.gc(true), GC_DELAY_MS).unref()
     const received = await Promise.race([signal, server.failed])
     context.log.info('stopping', { signal: received })
   } finally {
-    await beside?.stop()
+    await Promise.all([beside?.stop(), admin?.stop()])
     await server.stop()
   }
 }

@@ -43,6 +43,8 @@ export interface ResponseSource {
 export interface KnownUrl {
   scope: Need
   source: ResponseSource
+  /** The pattern of its route, for the metrics. */
+  route: string
 }
 
 /** The source of a response that depends on nothing but its parameters and the organization's data. */
@@ -88,10 +90,13 @@ export interface ResponseCache {
   /** Adds to what an entry takes: a compressed body was kept with it. */
   grow(response: CachedResponse, bytes: number): void
   /** Remembers that `url` is this response, as long as that is kept. */
-  addUrl(url: string, scope: Need, response: CachedResponse): void
+  addUrl(url: string, scope: Need, route: string, response: CachedResponse): void
   findUrl(url: string): KnownUrl | undefined
-  /** Bytes taken, and responses kept. */
-  size(): { bytes: number; responses: number }
+  /**
+   * Bytes taken and responses kept; since the start, requests that were answered from memory or by the computation of
+   * another request (hits), and computations (misses).
+   */
+  size(): { bytes: number; responses: number; hits: number; misses: number }
 }
 
 interface Entry {
@@ -121,7 +126,7 @@ const NO_CACHE: ResponseCache = {
   grow: () => {},
   addUrl: () => {},
   findUrl: () => undefined,
-  size: () => ({ bytes: 0, responses: 0 }),
+  size: () => ({ bytes: 0, responses: 0, hits: 0, misses: 0 }),
 }
 
 /** Keeps the responses used last, up to `maxBytes` with all that is held for them; none with 0. */
@@ -133,6 +138,8 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
   const computing = new Map<string, Computation>()
   const noted = new Uint32Array(NOTED_PLACES)
   let bytes = 0
+  let hits = 0
+  let misses = 0
 
   /** Whether the name was noted before; notes it. */
   const isNoted = (name: string): boolean => {
@@ -173,6 +180,7 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
     grow(entry, size)
   }
   const compute = async (name: string, version: string | undefined, source: ResponseSource) => {
+    misses += 1
     const value = await source.compute()
     const response = responseOf(name, version, source, value)
     if (version !== undefined && source.keeps?.(value) !== false) keep(name, response)
@@ -195,10 +203,14 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
         // to the end: the least recently used is the first
         entries.delete(name)
         entries.set(name, entry)
+        hits += 1
         return entry.response
       }
       const running = computing.get(name)
-      if (running !== undefined && running.version === version) return await running.response
+      if (running !== undefined && running.version === version) {
+        hits += 1
+        return await running.response
+      }
       const response = compute(name, version, source)
       computing.set(name, { version, response })
       try {
@@ -217,16 +229,16 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
       const entry = entries.get(response.name)
       if (entry?.response === response) grow(entry, more)
     },
-    addUrl(url, scope, response) {
+    addUrl(url, scope, route, response) {
       const entry = entries.get(response.name)
       if (entry?.response !== response || entry.urls.length >= MAX_URLS_EACH || urls.has(url)) return
-      urls.set(url, { scope, source: response.source })
+      urls.set(url, { scope, source: response.source, route })
       entry.urls.push(url)
       const more = 2 * url.length + URL_OVERHEAD_BYTES
       entry.urlBytes += more
       grow(entry, more)
     },
     findUrl: (url) => urls.get(url),
-    size: () => ({ bytes, responses: entries.size }),
+    size: () => ({ bytes, responses: entries.size, hits, misses }),
   }
 }

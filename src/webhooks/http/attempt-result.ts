@@ -19,5 +19,27 @@ export interface AttemptResult {
   responseBody: string | null
 }
 
+/** How attempts end, as they are counted: what an error begins with, `failed` for any other one. */
+export const ATTEMPT_OUTCOMES = [
+  'succeeded',
+  'status',
+  'timeout',
+  'connect',
+  'dns',
+  'tls',
+  'protocol',
+  'secret',
+  'refused',
+  'postponed',
+  'failed',
+] as const
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
+
+export function outcomeOf({ ok, error }: Pick<AttemptResult, 'ok' | 'error'>): AttemptOutcome {
+  if (ok) return 'succeeded'
+  const [kind] = error?.split(':', 1) ?? []
+  return ATTEMPT_OUTCOMES.find((outcome) => outcome === kind) ?? 'failed'
+}
+
 /** Of a response's body, stored and shown. */
 export const MAX_STORED_BODY_BYTES = 1_024

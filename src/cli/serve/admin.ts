@@ -1,0 +1,58 @@
+import { backupFolderOf } from '../../backup/folder.ts'
+import type { OpenDatabase } from '../../database.ts'
+import { createReconnectingPool } from '../../db/reconnecting-pool.ts'
+import { listen } from '../../http/listen.ts'
+import { adminFetch } from '../../metrics/admin.ts'
+import { measureDatabase } from '../../metrics/database.ts'
+import { measureProcess } from '../../metrics/process.ts'
+import { readDatabase } from '../../metrics/queries.ts'
+import type { Registry } from '../../metrics/registry.ts'
+import { readQueueState } from '../../webhooks/outbox/state.ts'
+import type { Context } from '../command/context.ts'
+import { measureDisks } from './measure.ts'
+
+/** The statements of a scrape end after this time. */
+const STATEMENT_TIMEOUT_MS = 3_000
+/** Above it: then the connection is lost, and replaced. */
+const SILENCE_MS = 4_000
+
+export interface AdminListener {
+  metricsUrl: string
+  stop(): Promise<void>
+}
+
+/**
+ * Listens at ADMIN_HOST and ADMIN_PORT and answers /metrics, which the public port does not; undefined without ADMIN_PORT.
+ * The database is read over a connection of its own, so that a scrape takes none from requests nor waits for one. Throws
+ * OperatorError when the port is in use.
+ */
+export function startAdmin(
+  { config, log }: Pick<Context, 'config' | 'log'>,
+  { registry, database }: { registry: Registry; database: Pick<OpenDatabase, 'target'> },
+): AdminListener | undefined {
+  if (config.adminPort === null) return undefined
+  const address = { host: config.adminHost, port: config.adminPort, setting: 'ADMIN_PORT' } as const
+  const listening = listen({ fetch: adminFetch(registry), server: null }, address, log)
+  const pool = createReconnectingPool(
+    database.target,
+    { max: 1, applicationName: 'cloud-analytics metrics', statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    SILENCE_MS,
+  )
+  measureDatabase(registry, {
+    database: () => pool.run(readDatabase),
+    queue: () => pool.run(readQueueState),
+  })
+  measureDisks(registry, {
+    ...(config.databaseUrl === null && { data: config.dataDir }),
+    ...(config.backupEveryS !== null && { backups: backupFolderOf(config) }),
+  })
+  const stopProcess = measureProcess(registry)
+  return {
+    metricsUrl: `${listening.url}/metrics`,
+    async stop() {
+      await listening.stop()
+      stopProcess()
+      await pool.end(1)
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import { backupFolderOf, findFailure, listBackups } from '../../backup/folder.ts'
+import type { Config } from '../../config.ts'
+import { spaceOf } from '../../db/disk.ts'
+import type { Registry, Sample } from '../../metrics/registry.ts'
+import type { BackupResult } from './backups.ts'
+
+/** Adds the backups that `serve` makes every `everyS` seconds. Returns what counts them. */
+export function measureBackups(
+  registry: Registry,
+  config: Pick<Config, 'backupDir' | 'dataDir'>,
+  everyS: number,
+): (result: BackupResult) => void {
+  const folder = backupFolderOf(config)
+  const results = registry.counter({
+    name: 'cloud_analytics_backups_total',
+    help: 'Backups of this instance since its start, made or failed.',
+    labels: ['result'],
+  })
+  const counters = { made: results('made'), failed: results('failed') }
+  registry.gauges(
+    [
+      {
+        name: 'cloud_analytics_backup_last_success_timestamp_seconds',
+        help: 'Time of the newest backup in BACKUP_DIR, Unix time; 0 without any.',
+      },
+      {
+        name: 'cloud_analytics_backup_failed',
+        help: 'Whether the last backup failed, 1 or 0, also before a restart; doctor says why.',
+      },
+      { name: 'cloud_analytics_backup_every_seconds', help: 'BACKUP_EVERY, the time between two backups.' },
+    ],
+    async () => [
+      newestBackup(folder),
+      [{ value: findFailure(config.dataDir) === undefined ? 0 : 1 }],
+      [{ value: everyS }],
+    ],
+  )
+  return (result) => counters[result].add()
+}
+
+/** Undefined when the folder cannot be read: the age of the newest backup is not known then. */
+function newestBackup(folder: string): Sample[] | undefined {
+  try {
+    return [{ value: (listBackups(folder).at(-1)?.at.getTime() ?? 0) / 1_000 }]
+  } catch {
+    return undefined
+  }
+}
+
+/** Free space and size; none where they cannot be read. */
+function spacesOf(folders: Record<string, string>) {
+  return Object.entries(folders).flatMap(([name, folder]) => {
+    try {
+      return { labels: [name], ...spaceOf(folder) }
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Adds the file systems of the folders, by what is in them. Read on each scrape: a call of the system, no disk access. */
+export function measureDisks(registry: Registry, folders: Record<string, string>): void {
+  registry.gauges(
+    [
+      {
+        name: 'cloud_analytics_disk_free_bytes',
+        help: 'Free space of the file system of a folder: data is DATA_DIR, backups is BACKUP_DIR.',
+        labels: ['folder'],
+      },
+      {
+        name: 'cloud_analytics_disk_size_bytes',
+        help: 'Size of the file system of a folder.',
+        labels: ['folder'],
+      },
+    ],
+    async () => {
+      const spaces = spacesOf(folders)
+      return [
+        spaces.map(({ labels, free }) => ({ labels, value: free })),
+        spaces.map(({ labels, size }) => ({ labels, value: size })),
+      ]
+    },
+  )
+}

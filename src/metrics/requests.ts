@@ -1,0 +1,152 @@
+import type { Counter, Registry } from './registry.ts'
+
+/** Upper bounds of the buckets of a request's duration: answers from memory take parts of a millisecond. */
+const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** Others are `other`: a client may send any word. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Counts the requests of a method and route. */
+interface RouteMeter {
+  record(status: number, durationMs: number): void
+}
+
+/** How requests are counted in a limit. `failed`: the limit could not be looked up. */
+interface LimitMeter {
+  allowed: Counter
+  refused: Counter
+  failed: Counter
+}
+
+export const LIMITS = ['read', 'sync', 'address', 'badge'] as const
+type LimitName = (typeof LIMITS)[number]
+
+export interface RequestMeter {
+  /** `route` is a pattern: no part of a path that a client chose. */
+  of(method: string, route: string): RouteMeter
+  limits: Record<LimitName, LimitMeter>
+}
+
+/** Adds counts and durations of requests, and the decisions of the rate limits. */
+export function measureRequests(registry: Registry): RequestMeter {
+  const requests = registry.counter({
+    name: 'cloud_analytics_http_requests_total',
+    help: 'Requests answered on the public port, by pattern of the route.',
+    labels: ['method', 'route', 'status'],
+  })
+  const durations = registry.histogram(
+    {
+      name: 'cloud_analytics_http_request_duration_seconds',
+      help: 'From the arrival of a request until its response is made.',
+      labels: ['method', 'route'],
+    },
+    BOUNDS_S,
+  )
+  const decisions = registry.counter({
+    name: 'cloud_analytics_rate_limit_decisions_total',
+    help: 'Requests that a limit allowed or refused; failed: the limit could not be looked up.',
+    labels: ['limit', 'result'],
+  })
+  const limitMeter = (limit: LimitName): LimitMeter => ({
+    allowed: decisions(limit, 'allowed'),
+    refused: decisions(limit, 'refused'),
+    failed: decisions(limit, 'failed'),
+  })
+  const meterOf = (method: string, route: string): RouteMeter => {
+    const duration = durations(method, route)
+    const byStatus = new Map<number, Counter>()
+    return {
+      record(status, durationMs) {
+        let count = byStatus.get(status)
+        if (count === undefined) {
+          count = requests(method, route, String(status))
+          byStatus.set(status, count)
+        }
+        count.add()
+        duration.observe(durationMs / 1_000)
+      },
+    }
+  }
+  // by route first: the strings of routes are the router's, so that finding one costs no new string
+  const meters = new Map<string, Map<string, RouteMeter>>()
+  return {
+    of(method, route) {
+      let byMethod = meters.get(route)
+      if (byMethod === undefined) {
+        byMethod = new Map()
+        meters.set(route, byMethod)
+      }
+      const known = METHODS.has(method) ? method : 'other'
+      let meter = byMethod.get(known)
+      if (meter === undefined) {
+        meter = meterOf(known, route)
+        byMethod.set(known, meter)
+      }
+      return meter
+    },
+    limits: {
+      read: limitMeter('read'),
+      sync: limitMeter('sync'),
+      address: limitMeter('address'),
+      badge: limitMeter('badge'),
+    },
+  }
+}
+
+/** What a cache of responses has counted since the start. */
+interface CacheState {
+  hits: number
+  misses: number
+  bytes: number
+  responses: number
+}
+
+/** Adds the caches, by name. */
+export function measureCaches(registry: Registry, caches: Record<string, { size(): CacheState }>): void {
+  const samplesOf = (field: keyof CacheState) =>
+    Object.entries(caches).map(([name, cache]) => ({ labels: [name], value: cache.size()[field] }))
+  const labels = ['cache']
+  registry.counts(
+    [
+      {
+        name: 'cloud_analytics_response_cache_hits_total',
+        help: 'Responses that were in memory, or computed for another request at the time.',
+        labels,
+      },
+      { name: 'cloud_analytics_response_cache_misses_total', help: 'Responses that were computed.', labels },
+    ],
+    async () => [samplesOf('hits'), samplesOf('misses')],
+  )
+  registry.gauges(
+    [
+      {
+        name: 'cloud_analytics_response_cache_bytes',
+        help: 'Bytes taken by the responses in memory.',
+        labels,
+      },
+      { name: 'cloud_analytics_response_cache_responses', help: 'Responses in memory.', labels },
+    ],
+    async () => [samplesOf('bytes'), samplesOf('responses')],
+  )
+}
+
+/** Adds what /ready says of each part. */
+export function measureReadiness(registry: Registry, read: () => Promise<Record<string, string>>): void {
+  registry.gauges(
+    [
+      {
+        name: 'cloud_analytics_ready',
+        help: 'Whether a part is well, 1 or 0, as /ready says.',
+        labels: ['part'],
+      },
+      { name: 'cloud_analytics_database_up', help: 'Whether the database answers within 2 s, 1 or 0.' },
+    ],
+    async () => {
+      const parts = Object.entries(await read()).map(([part, state]) => ({
+        labels: [part],
+        value: Number(state === 'ok'),
+      }))
+      const database = parts.find(({ labels: [part] }) => part === 'database')
+      return [parts, database && [{ value: database.value }]]
+    },
+  )
+}

@@ -1,0 +1,89 @@
+import type { Fragment, Sql } from '../../db/client.ts'
+import { FAILING_AFTER } from './claim.ts'
+
+/** How the queue of deliveries is, over all organizations. */
+export interface QueueState {
+  /** Due deliveries that nobody has claimed, of enabled endpoints: counted up to MAX_COUNTED. */
+  backlog: number
+  /** How long the oldest of them is due, in seconds; 0 without any. */
+  oldestDueS: number
+  /** Deliveries that workers have claimed and not settled. */
+  leased: number
+  /** Enabled endpoints whose last FAILING_AFTER attempts failed. */
+  failingEndpoints: number
+}
+
+/** A backlog of millions is not counted to its end. */
+export const MAX_COUNTED = 10_000
+
+/** The waiting deliveries of the endpoint `e`, oldest first. `isKind` has the condition of one of the partial indexes. */
+const oldestOf = (sql: Sql, isKind: Fragment, limit: number) => sql`
+  select q.due_at
+  from webhook_queue q
+  where q.org_id = e.org_id
+    and q.endpoint_id = e.id
+    and ${isKind}
+    and not q.leased
+    and q.due_at <= now()
+  order by q.due_at, q.delivery_id
+  limit ${limit}`
+
+/** Due deliveries that may be sent, at most `limit` first attempts and `limit` retries of each endpoint. */
+const dueDeliveries = (sql: Sql, limit: number) => sql`
+  webhook_endpoints e
+  join organizations o on o.org_id = e.org_id
+  cross join lateral (
+    (${oldestOf(sql, sql`q.attempts = 0`, limit)})
+    union all
+    (${oldestOf(sql, sql`q.attempts > 0`, limit)})
+  ) w
+  where e.enabled
+    and o.plan <> 'cloud_pro'`
+
+/**
+ * Reads the state without locks. Of the queue it reads two index entries of each endpoint for the oldest, MAX_COUNTED for
+ * the backlog, and those of the deliveries in flight, however many wait.
+ */
+export async function readQueueState(sql: Sql): Promise<QueueState> {
+  const [oldest] = await sql<{ seconds: number | null }[]>`
+    select extract(epoch from now() - min(w.due_at))::float8 as seconds
+    from ${dueDeliveries(sql, 1)}`
+  const [backlog] = await sql<{ count: number }[]>`
+    select count(*)::integer as count
+    from (
+      select 1
+      from ${dueDeliveries(sql, MAX_COUNTED)}
+      limit ${MAX_COUNTED}
+    ) counted`
+  const [leased] = await sql<{ count: number }[]>`
+    select count(*)::integer as count
+    from webhook_queue q
+    where q.leased`
+  const failing = await findFailingEndpoints(sql)
+  return {
+    backlog: backlog?.count ?? 0,
+    oldestDueS: Math.max(0, oldest?.seconds ?? 0),
+    leased: leased?.count ?? 0,
+    failingEndpoints: failing.length,
+  }
+}
+
+/** An enabled endpoint whose last FAILING_AFTER attempts failed. */
+export interface FailingEndpoint {
+  slug: string
+  id: string
+  failures: number
+}
+
+/** The failing endpoints, the longest failing first. */
+export async function findFailingEndpoints(sql: Sql): Promise<FailingEndpoint[]> {
+  return await sql<FailingEndpoint[]>`
+    select o.slug, e.id, h.consecutive_failures as failures
+    from webhook_health h
+    join webhook_endpoints e on e.org_id = h.org_id and e.id = h.endpoint_id
+    join organizations o on o.org_id = e.org_id
+    where h.consecutive_failures >= ${FAILING_AFTER}
+      and e.enabled
+      and o.plan <> 'cloud_pro'
+    order by h.consecutive_failures desc, e.id`
+}
