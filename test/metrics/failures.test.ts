@@ -1,0 +1,384 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, statfsSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { startAdmin } from '../../src/cli/serve/admin.ts'
+import { startServer } from '../../src/cli/serve/server.ts'
+import { loadConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/database.ts'
+import { connect } from '../../src/db/client.ts'
+import { createKey } from '../../src/keys/queries.ts'
+import { createOrganization } from '../../src/organizations/queries.ts'
+import { eventually, readUntil, run, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { sumOf } from '../support/exposition.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+// Each failure of the table in docs/operations.md is caused, and must be visible in the metrics and in what doctor says.
+
+const LIMIT_MS = 60_000
+const FIXTURES = '../fixtures'
+const folder = scratchFolder()
+afterAll(() => folder.remove())
+
+/** A port of 127.0.0.1 that was free a moment ago: doctor has to know it, so that it cannot be 0. */
+function freePort(): string {
+  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = listener
+  listener.stop(true)
+  return String(port)
+}
+
+type Environment = Record<string, string> & { DATA_DIR: string }
+
+const scrapeOf = (env: Environment) => async () =>
+  await (await fetch(`http://127.0.0.1:${env.ADMIN_PORT}/metrics`)).text()
+
+/** What doctor says by check, as `fail: message`. */
+async function doctorOf(env: Environment): Promise<Record<string, string>> {
+  const { stdout, stderr } = await run(['doctor', '--json'], env)
+  if (stdout === '') throw new Error(stderr)
+  const { checks }: { checks: { name: string; status: string; message: string }[] } = JSON.parse(stdout)
+  return Object.fromEntries(checks.map(({ name, status, message }) => [name, `${status}: ${message}`]))
+}
+
+const session = (id: number) => ({
+  type: 'session',
+  id: `sess_${id}`,
+  project_name: 'p',
+  created_at: '2026-01-01T00:00:00Z',
+})
+const member = (name: string) => ({
+  type: 'member',
+  email: `${name}@example.com`,
+  display_name: name,
+  role: 'developer',
+  joined_at: '2026-01-01T00:00:00Z',
+})
+
+/** An organization's key, and what sends requests with it. */
+async function caller(
+  { sql }: TestDatabase,
+  slug: string,
+  plan: 'cloud_pro' | 'cloud_team',
+  url: () => string,
+) {
+  const { id: orgId } = await createOrganization(sql, { slug, name: slug, plan })
+  const { key } = await createKey(sql, orgId, { name: 'k', scopes: ['read', 'write', 'webhooks'] })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return {
+    orgId,
+    get: (path: string) => fetch(`${url()}${path}`, { headers }),
+    post: (path: string, body: unknown) =>
+      fetch(`${url()}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }),
+  }
+}
+
+describe('of a program', () => {
+  let database: TestDatabase
+  let server: Serving
+  let env: Environment
+  let scrape: () => Promise<string>
+  let team: Awaited<ReturnType<typeof caller>>
+  let pro: Awaited<ReturnType<typeof caller>>
+  const backups = join(folder.path, 'backups')
+
+  beforeAll(async () => {
+    database = await testDatabase()
+    // an old backup, so that the next one is due
+    mkdirSync(backups)
+    writeFileSync(join(backups, 'cloud-analytics-20260101T000000Z.zst'), '')
+    env = {
+      DATA_DIR: join(folder.path, 'data'),
+      DATABASE_URL: database.url,
+      DATABASE_POOL: '2',
+      ADMIN_PORT: freePort(),
+      RATE_LIMITS: '2,100000,100000',
+      BACKUP_EVERY: '1h',
+      BACKUP_DIR: backups,
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      WEBHOOK_RETRY_DELAYS: '0,0,0,0,0,0,0,0',
+      WEBHOOK_ENDPOINT_CONCURRENCY: '1',
+      WEBHOOK_TIMEOUT_MS: '60000',
+      LOG_LEVEL: 'silent',
+    }
+    scrape = scrapeOf(env)
+    team = await caller(database, 'team', 'cloud_team', () => server.url)
+    pro = await caller(database, 'pro', 'cloud_pro', () => server.url)
+  }, LIMIT_MS)
+  afterAll(async () => {
+    await server?.end('SIGKILL')
+    await database.drop()
+  })
+
+  test(
+    'an old backup, and a pool whose connections are all taken',
+    async () => {
+      const holder = database.pool(1)
+      const held = Promise.withResolvers<void>()
+      const locked = Promise.withResolvers<void>()
+      // a backup and the costs read the table, doctor does not
+      const lock = holder.begin(async (tx) => {
+        await tx`lock table budgets in access exclusive mode`
+        locked.resolve()
+        await held.promise
+      })
+      await locked.promise
+      server = await serving('serve', env)
+      env.PORT = new URL(server.url).port
+      const asked = [1, 2, 3, 4, 5].map((days) => team.get(`/v1/cost?date_from=2026-01-0${days}`))
+      const text = await eventually(scrape, (found) => sumOf(found, 'pool_waiting_statements') > 0)
+      expect(sumOf(text, 'pool_used_connections', { pool: 'serve' })).toBe(2)
+      const ageS = Date.now() / 1_000 - sumOf(text, 'backup_last_success_timestamp_seconds')
+      expect(ageS).toBeGreaterThan(2 * sumOf(text, 'backup_every_seconds'))
+      const said = await doctorOf(env)
+      expect(said.server).toMatch(/^warn: .*\b\d+ statements wait for a connection now/)
+      expect(said.backup).toMatch(/^fail: .*older than 2 times BACKUP_EVERY/)
+      held.resolve()
+      await lock
+      await holder.end()
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+      await eventually(scrape, (found) => sumOf(found, 'backups_total', { result: 'made' }) === 1)
+      await eventually(scrape, (found) => sumOf(found, 'pool_waiting_statements') === 0)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'clients refused by the rate limit',
+    async () => {
+      for (let index = 0; index < 6; index += 1) await pro.get('/v1/cost')
+      expect(
+        sumOf(await scrape(), 'rate_limit_decisions_total', { limit: 'read', result: 'refused' }),
+      ).toBeGreaterThan(0)
+      expect((await doctorOf(env)).server).toMatch(
+        /^warn: .*\b[1-9]\d* requests were refused by a rate limit/,
+      )
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'an endpoint that fails, and deliveries that are not sent',
+    async () => {
+      const receiver = await startReceiver(500)
+      await team.post('/v1/webhooks', { url: receiver.url, events: ['*'] })
+      await team.post('/v1/sync', { records: [member('a')] })
+      const failing = await eventually(scrape, (found) => sumOf(found, 'webhook_failing_endpoints') === 1)
+      expect(sumOf(failing, 'webhook_attempts_total', { outcome: 'status' })).toBeGreaterThanOrEqual(5)
+      expect((await doctorOf(env)).webhooks).toMatch(
+        /^warn: .*endpoints that fail: team hook_\w+ \(\d+ attempts in a row\)$/,
+      )
+      // one delivery is in flight for ever, the others wait
+      receiver.answer('hang')
+      await team.post('/v1/sync', { records: ['b', 'c', 'd'].map(member) })
+      await eventually(
+        async () => receiver.open(),
+        (open) => open > 0,
+      )
+      await database.sql`
+      update webhook_queue q
+      set due_at = now() - interval '1 hour'
+      where not q.leased`
+      const text = await eventually(scrape, (found) => sumOf(found, 'webhook_oldest_due_seconds') >= 3_600)
+      expect(sumOf(text, 'webhook_backlog_deliveries')).toBeGreaterThan(0)
+      expect(sumOf(text, 'webhook_leased_deliveries')).toBe(1)
+      expect((await doctorOf(env)).webhooks).toMatch(/^fail: \d+ deliveries are due, the oldest for 36\d\d s/)
+      receiver.close()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a rollup that is wrong is said by doctor alone',
+    async () => {
+      await team.post('/v1/sync', { records: [session(1)] })
+      await database.sql`
+      update session_rollups r
+      set sessions = r.sessions + 1`
+      expect((await doctorOf(env)).rollups).toMatch(
+        /^fail: differ from the sessions: team \(.+\); doctor --repair mends/,
+      )
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a database that is away, and requests that fail for it',
+    async () => {
+      expect(sumOf(await scrape(), 'database_up')).toBe(1)
+      const name = new URL(database.url).pathname.slice(1)
+      const url = new URL(database.url)
+      url.pathname = '/postgres'
+      const admin = connect({ url: url.href }, { max: 1, applicationName: 'test' })
+      const setAllowed = (allowed: boolean) =>
+        admin.unsafe(`alter database "${name}" with allow_connections ${allowed}`)
+      await setAllowed(false)
+      await admin`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = ${name}`
+      const text = await eventually(scrape, (found) => sumOf(found, 'database_up') === 0)
+      expect(sumOf(text, 'ready', { part: 'database' })).toBe(0)
+      expect((await fetch(`${server.url}/ready`)).status).toBe(503)
+      const { status } = await team.get('/v1/cost?group_by=week')
+      expect(status).toBeGreaterThanOrEqual(500)
+      const labels = { status: String(status), route: '/v1/cost' }
+      expect(sumOf(await scrape(), 'http_requests_total', labels)).toBe(1)
+      const said = await doctorOf(env)
+      expect(said.database).toMatch(/^fail: /)
+      expect(said.server).toMatch(/^warn: .*\b[1-9]\d* requests got a status of 500 or above/)
+      await setAllowed(true)
+      await admin.end()
+      await eventually(scrape, (found) => sumOf(found, 'database_up') === 1)
+    },
+    LIMIT_MS,
+  )
+})
+
+test(
+  'a backup that fails',
+  async () => {
+    const blocked = join(folder.path, 'blocked')
+    writeFileSync(blocked, '')
+    const env: Environment = {
+      DATA_DIR: join(folder.path, 'embedded'),
+      ADMIN_PORT: freePort(),
+      BACKUP_EVERY: '1h',
+      BACKUP_DIR: join(blocked, 'backups'),
+      LOG_FORMAT: 'json',
+    }
+    const server = await serving('serve', env)
+    const failed = await eventually(scrapeOf(env), (text) => sumOf(text, 'backup_failed') === 1)
+    expect(sumOf(failed, 'backups_total', { result: 'failed' })).toBe(1)
+    expect((await doctorOf(env)).backup).toMatch(/^fail: failed at 20.*ENOTDIR/)
+    expect((await server.end()).stderr).toContain('"level":"error","message":"the backup failed"')
+  },
+  LIMIT_MS,
+)
+
+describe('of a thread', () => {
+  test(
+    'the worker and the intake end by themselves',
+    async () => {
+      const database = await testDatabase()
+      const env: Environment = {
+        DATA_DIR: join(folder.path, 'threads'),
+        DATABASE_URL: database.url,
+        ADMIN_PORT: freePort(),
+        PORT: freePort(),
+      }
+      const config = loadConfig(env)
+      const threads: { worker: Worker[]; intake: Worker[] } = { worker: [], intake: [] }
+      const spawn = (name: keyof typeof threads) => () => {
+        const thread = new Worker(new URL(`${FIXTURES}/unruly-${name}.ts`, import.meta.url))
+        threads[name].push(thread)
+        return thread
+      }
+      const context = {
+        env,
+        config,
+        log: silent,
+        json: true,
+        isGiven: () => true,
+        spawnWorker: spawn('worker'),
+        spawnIntake: spawn('intake'),
+      }
+      const server = await startServer(context, () => openDatabase(config, 'serve', silent))
+      const admin = startAdmin(context, server)
+      const scrape = scrapeOf(env)
+      const { post } = await caller(database, 'threads', 'cloud_team', () => server.url)
+      expect((await post('/v1/sync', { records: [session(1)] })).status).toBe(200)
+      await eventually(scrape, (text) => sumOf(text, 'pool_max_connections', { pool: 'worker' }) > 0)
+
+      // a request that is being written, at a table that is locked
+      const holder = database.pool(1)
+      const held = Promise.withResolvers<void>()
+      const locked = Promise.withResolvers<void>()
+      const lock = holder.begin(async (tx) => {
+        await tx`lock table sessions in exclusive mode`
+        locked.resolve()
+        await held.promise
+      })
+      await locked.promise
+      const interrupted = post('/v1/sync', { records: [session(2)] })
+      await eventually(scrape, (text) => sumOf(text, 'pool_used_connections', { pool: 'intake' }) > 0)
+      threads.intake.at(-1)?.postMessage({ type: 'throw' })
+      expect((await interrupted).status).toBe(503)
+      held.resolve()
+      await lock
+      await holder.end()
+      const afterIntake = await scrape()
+      expect(sumOf(afterIntake, 'thread_restarts_total', { thread: 'intake' })).toBe(1)
+      expect(sumOf(afterIntake, 'intake_requests_total', { result: 'busy' })).toBe(1)
+
+      // four times: then the next thread waits for almost a second
+      for (let crash = 1; crash <= 4; crash += 1) {
+        await eventually(scrape, (text) => sumOf(text, 'ready', { part: 'worker' }) === 1)
+        threads.worker.at(-1)?.postMessage({ type: 'throw' })
+        await eventually(
+          scrape,
+          (text) => sumOf(text, 'thread_restarts_total', { thread: 'worker' }) === crash,
+        )
+      }
+      const restarting = await scrape()
+      expect(sumOf(restarting, 'ready', { part: 'worker' })).toBe(0)
+      expect((await fetch(`${server.url}/ready`)).status).toBe(503)
+      const said = await doctorOf(env)
+      expect(said.server).toMatch(
+        /^warn: .*\b4 restarts of the worker thread, 1 restarts of the intake thread/,
+      )
+      expect(said.server).toMatch(/\b1 requests to write records were not stored/)
+      await admin?.stop()
+      await server.stop()
+      await database.drop()
+    },
+    LIMIT_MS,
+  )
+})
+
+/** A mount of its own; as in test/chaos/full-disk.test.ts. */
+const isRoot = process.getuid?.() === 0
+const UNSHARE = ['unshare', ...(isRoot ? [] : ['--user', '--map-current-user', '--keep-caps']), '--mount']
+const MAIN = resolve(import.meta.dir, '../../src/main.ts')
+const small = join(folder.path, 'small')
+mkdirSync(small)
+const MOUNT = `mount -t tmpfs -o size=400m,mode=755 tmpfs '${small}'`
+const probe = Bun.which('unshare') === null ? undefined : Bun.spawnSync([...UNSHARE, 'sh', '-c', MOUNT])
+const why = probe === undefined ? 'there is no unshare' : probe.success ? undefined : probe.stderr.toString()
+if (why !== undefined) process.stderr.write(`skipping the test of a disk that is almost full: ${why}\n`)
+
+test.skipIf(why !== undefined)(
+  'a disk that is almost full',
+  async () => {
+    const env = {
+      DATA_DIR: join(small, 'data'),
+      ADMIN_PORT: freePort(),
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      LOG_LEVEL: 'silent',
+    }
+    const start = `${MOUNT} && exec '${process.execPath}' '${MAIN}' serve --json --port 0`
+    const program = Bun.spawn([...UNSHARE, 'sh', '-c', start], { env, stdout: 'pipe' })
+    const { url } = JSON.parse((await readUntil(program.stdout, '\n')).split('\n')[0] ?? '')
+    const scrape = scrapeOf(env)
+    expect(sumOf(await scrape(), 'ready', { part: 'disk' })).toBe(1)
+    // the file system is seen through the program's process only
+    const inside = `/proc/${program.pid}/root${small}`
+    const { bavail, bsize } = statfsSync(inside)
+    writeFileSync(join(inside, 'ballast'), Buffer.alloc(bavail * bsize - 50 * 2 ** 20))
+    const text = await scrape()
+    expect(sumOf(text, 'ready', { part: 'disk' })).toBe(0)
+    expect(sumOf(text, 'disk_free_bytes', { folder: 'data' })).toBeLessThan(2 ** 30 / 10)
+    expect((await fetch(`${url}/ready`)).status).toBe(503)
+    const user = isRoot ? [] : ['--user', '--preserve-credentials']
+    const enter = ['nsenter', '-t', String(program.pid), ...user, '--mount']
+    const doctor = Bun.spawnSync([...enter, process.execPath, MAIN, 'doctor', '--json'], { env })
+    const { checks }: { checks: unknown[] } = JSON.parse(doctor.stdout.toString())
+    expect(checks).toContainEqual({
+      name: 'disk',
+      status: 'fail',
+      message: expect.stringMatching(/^0\.0 GiB free in /),
+    })
+    program.kill()
+    await program.exited
+  },
+  LIMIT_MS,
+)
