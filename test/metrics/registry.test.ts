@@ -4,7 +4,7 @@ import { readMetrics } from '../../src/metrics/read-text.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
 import { measureRequests } from '../../src/metrics/requests.ts'
 import { createTally } from '../../src/metrics/threads.ts'
-import { parseExposition } from '../support/exposition.ts'
+import { parseExposition } from './exposition.ts'
 
 test('counters, gauges and histograms as text', async () => {
   const registry = createRegistry()

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
-import { parseExposition, sumOf } from '../support/exposition.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { parseExposition, sumOf } from './exposition.ts'
 
 // What the program itself answers on its admin listener, and whether the documents know every name of it.
 

@@ -17,7 +17,7 @@ export function addOperations(program: Command, action: Actions): void {
     )
   program
     .command('doctor')
-    .description('check settings, database, rollups, webhooks, worker, server, backups and disk')
+    .description('check settings, database, rollups, prices, webhooks, worker, server, backups and disk')
     .option('--repair', 'first write the rollups anew from the sessions')
     .addOption(new Option('--rebuild-rollups', 'the former name of --repair').hideHelp())
     .action(

@@ -17,6 +17,8 @@ export function measureBackups(
     labels: ['result'],
   })
   const counters = { made: results('made'), failed: results('failed') }
+  // the note for doctor may not be writable either, where the disk is full
+  let last: BackupResult | undefined
   registry.gauges(
     [
       {
@@ -31,11 +33,14 @@ export function measureBackups(
     ],
     async () => [
       newestBackup(folder),
-      [{ value: findFailure(config.dataDir) === undefined ? 0 : 1 }],
+      [{ value: last === 'failed' || findFailure(config.dataDir) !== undefined ? 1 : 0 }],
       [{ value: everyS }],
     ],
   )
-  return (result) => counters[result].add()
+  return (result) => {
+    last = result
+    counters[result].add()
+  }
 }
 
 /** Undefined when the folder cannot be read: the age of the newest backup is not known then. */
