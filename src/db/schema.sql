@@ -215,6 +215,16 @@ create table findings (
 );
 CREATE INDEX findings_by_file ON findings USING btree (org_id, project, file_key, created_at);
 
+create table machines (
+  org_id text not null,
+  user_key text collate "C" not null,
+  machine text collate "C" not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  sessions bigint not null,
+  constraint machines_pkey PRIMARY KEY (org_id, user_key, machine)
+) with (fillfactor=50);
+
 create table members (
   org_id text not null,
   id text not null,

@@ -14,6 +14,7 @@ import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
 import { sumUnpriced } from '../sessions/unpriced-queries.ts'
 import { ACTIVITY_TABLES } from '../team/check.ts'
+import { findSilentMachines } from '../team/machine-queries.ts'
 import { USAGE_TABLES } from '../usage/check.ts'
 import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
@@ -106,6 +107,38 @@ export const checkPrices = (sql: Sql): Promise<Check> =>
     return {
       status: 'warn',
       message: `no price is known for models of ${found.join(', ')}: MODEL_PRICES or a newer version may have it, then reprice`,
+    }
+  })
+
+/** A machine that sent records before and has sent none for so many days; weekends and short holidays are shorter. */
+const SILENT_DAYS = 7
+/** After so many days a machine is taken to be out of use. */
+const GONE_DAYS = 90
+const MAX_NAMED_MACHINES = 5
+
+/** Checks that machines that have sent records go on doing so. */
+export const checkMachines = (sql: Sql, now: Date): Promise<Check> =>
+  check('machines', async () => {
+    let heard = 0
+    let gone = 0
+    const silent: string[] = []
+    for (const { id, slug } of await listOrganizations(sql)) {
+      const found = await findSilentMachines(sql, id, now, { silentDays: SILENT_DAYS, goneDays: GONE_DAYS })
+      heard += found.heard
+      gone += found.gone
+      for (const { machine, user_key, days } of found.silent) {
+        silent.push(`${machine}${user_key === '' ? '' : ` of ${user_key}`} (${slug}, ${days} days)`)
+      }
+    }
+    const past = gone === 0 ? '' : `; ${gone} more for ${GONE_DAYS} days or longer`
+    if (silent.length === 0) {
+      return { status: 'ok', message: `${heard} have sent records in the last ${SILENT_DAYS} days${past}` }
+    }
+    const rest = silent.length - MAX_NAMED_MACHINES
+    const named = silent.slice(0, MAX_NAMED_MACHINES).join(', ')
+    return {
+      status: 'warn',
+      message: `${silent.length} of ${silent.length + heard} silent for ${SILENT_DAYS} days or longer: ${named}${rest > 0 ? `, and ${rest} more` : ''}${past}`,
     }
   })
 

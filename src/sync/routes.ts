@@ -5,6 +5,7 @@ import type { PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
+import { MachineHeader, machineOf } from './machine.ts'
 
 const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
 
@@ -65,15 +66,19 @@ export type SyncResponse = Static<typeof SyncResponse>
 export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
   new Elysia().use(access(deps)).post(
     '/sync',
-    ({ body, query: { reassign }, access: { orgId, actor, scopes, memberEmail }, request: { signal } }) =>
+    ({ body, query: { reassign }, access: { orgId, actor, scopes, memberEmail }, request }) =>
       intake.submit(
         {
           orgId,
           actor,
-          options: { key: { scopes, memberEmail }, reassign: reassign === 'true' },
+          options: {
+            key: { scopes, memberEmail },
+            reassign: reassign === 'true',
+            machine: machineOf(request.headers.get('x-machine')),
+          },
           body: body as unknown as PackedBody,
         },
-        signal,
+        request.signal,
       ),
     {
       ...guard('some write', {
@@ -84,6 +89,7 @@ export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
         packed: true,
         response: { 200: SyncResponse },
       }),
+      headers: MachineHeader,
       detail: {
         operationId: 'sync',
         summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',

@@ -17,11 +17,13 @@ import { writeFindings } from '../security/write.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 import type { Reassignment } from '../sessions/user-queries.ts'
 import { activityOf, type SessionsWritten, type WrittenSession, writeSessions } from '../sessions/write.ts'
+import { noteMachine } from '../team/machine-write.ts'
 import { updateActivity } from '../team/rollup.ts'
 import { writeMembers } from '../team/write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
 import { buildEvents, monthsToCheck } from './events.ts'
+import { userOf } from './machine.ts'
 import type { KeyRights } from './permissions.ts'
 import { createPreparer, findSender, type PreparedBatch, refuseTooMany } from './prepare.ts'
 
@@ -40,6 +42,8 @@ export interface SendOptions {
   key?: KeyRights
   /** Whether a session may get another user than the one it has. */
   reassign?: boolean
+  /** The name of the machine that sends them. */
+  machine?: string | undefined
 }
 
 export interface SyncResult extends RecordCounts {
@@ -135,7 +139,7 @@ export async function storeBatch(
   orgId: string,
   batch: ComputedBatch,
   actor: Actor,
-  { key, reassign = false }: SendOptions,
+  { key, reassign = false, machine }: SendOptions,
 ): Promise<SyncResult> {
   const { records, sessions } = batch
   const now = deps.now()
@@ -165,6 +169,10 @@ export async function storeBatch(
     const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(results, now))
     await recordEntries(tx, orgId, actor, buildAuditEntries(results))
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
+    if (machine !== undefined) {
+      const user = userOf(sessions, key?.memberEmail ?? null)
+      await noteMachine(tx, orgId, { machine, user, created: results.session.created, now })
+    }
     return results
   })
   deps.onSessions?.(sessions, results.session.changed)

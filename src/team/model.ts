@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { Page, PageOf, PerPage } from '../http/query.ts'
 import { Timestamp } from '../records/fields.ts'
 import { Role } from '../records/member.ts'
 
@@ -93,3 +94,34 @@ export const Expertise = Type.Object(
   { ...strict, title: 'Expertise' },
 )
 export type Expertise = Static<typeof Expertise>
+
+export const MachineListQuery = Type.Object({ page: Page, per_page: PerPage })
+export type MachineListQuery = Static<typeof MachineListQuery>
+
+const orNull = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()])
+
+const Machine = Type.Object(
+  {
+    member: Type.Union(
+      [
+        Type.Object(
+          {
+            id: orNull(Type.String({ ...userId, description: 'null while no member has the address' })),
+            email: orNull(
+              Type.String({ examples: ['ada@example.com'], description: 'null for an id of no member' }),
+            ),
+          },
+          strict,
+        ),
+        Type.Null(),
+      ],
+      { description: 'Whose sessions it sends; null where its requests had no user, or several' },
+    ),
+    machine: Type.String({ description: 'as in X-Machine', examples: ['ada-macbook.local'] }),
+    last_seen_at: Timestamp('When it sent records, to the minute; UTC, milliseconds'),
+    sessions: Type.Integer({ description: 'sessions that were new when it sent them', examples: [214] }),
+  },
+  { ...strict, title: 'Machine' },
+)
+export const MachinePage = PageOf(Machine)
+export type MachinePage = Static<typeof MachinePage>

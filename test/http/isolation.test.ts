@@ -45,7 +45,7 @@ const freshApp = (): App => testApp(database.sql, { now: () => NOW, config: { ra
 const post = ({ key }: Tenant, records: unknown[]) =>
   client(app, key)('/v1/sync', {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', 'x-machine': 'laptop' },
     body: JSON.stringify({ records }),
   })
 

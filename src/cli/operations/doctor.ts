@@ -7,6 +7,7 @@ import {
   checkBackups,
   checkDatabase,
   checkDisk,
+  checkMachines,
   checkMigrations,
   checkPrices,
   checkRollups,
@@ -72,6 +73,7 @@ async function databaseChecks(
         await checkRollups(database.sql, rebuild),
         await checkPrices(database.sql),
         await checkWebhooks(database.sql, isServed),
+        await checkMachines(database.sql, new Date()),
       ]
     } finally {
       await database.close()

@@ -61,6 +61,7 @@ const V1_ROUTES = [
   'GET /audit/report',
   'GET /team',
   'GET /team/expertise',
+  'GET /team/machines',
   'GET /risk',
   'GET /risk/:pr_id',
   'GET /whoami',

@@ -1,0 +1,35 @@
+import { Type } from '@sinclair/typebox'
+import { validationError } from '../errors.ts'
+import type { PreparedSession } from '../sessions/prepare.ts'
+
+/** As long as a host name may be. */
+const MAX_LENGTH = 255
+/** Printable ASCII; a comma is between the values of a header that was sent twice. */
+const FORM = /^[\x20-\x2b\x2d-\x7e]+$/
+
+export const MachineHeader = Type.Object({
+  'x-machine': Type.Optional(
+    Type.String({
+      description: `The name of the machine that sends: 1 to ${MAX_LENGTH} printable ASCII characters, no comma. GET /v1/team/machines shows when each was seen`,
+      examples: ['ada-macbook.local'],
+    }),
+  ),
+})
+
+/** The value of `X-Machine`; undefined where the header is missing. Throws VALIDATION_ERROR. */
+export function machineOf(header: string | null): string | undefined {
+  if (header === null) return undefined
+  if (header.length <= MAX_LENGTH && FORM.test(header)) return header
+  throw validationError({
+    field: 'X-Machine',
+    message: `must be given once, with 1 to ${MAX_LENGTH} printable ASCII characters and no comma`,
+  })
+}
+
+/** Whose sessions a request sends: those of the key's member, else of the one user of its sessions; else null. */
+export function userOf(sessions: readonly PreparedSession[], memberEmail: string | null): string | null {
+  if (memberEmail !== null) return memberEmail
+  const users = new Set(sessions.flatMap(({ userId, userEmail }) => userId ?? userEmail ?? []))
+  const [only = null] = users
+  return users.size === 1 ? only : null
+}

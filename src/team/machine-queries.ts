@@ -1,0 +1,111 @@
+import { TIME_PATTERN } from '../dates.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { page } from '../http/query.ts'
+import type { MachineListQuery, MachinePage } from './model.ts'
+
+interface MachineRow {
+  machine: string
+  last_seen_at: string
+  sessions: number
+  user_key: string
+  member_id: string | null
+  member_email: string | null
+}
+
+/** A page of the machines that send records, the one seen last first. */
+export async function listMachines(sql: Sql, orgId: string, query: MachineListQuery): Promise<MachinePage> {
+  const [row] = await sql<{ total: number; items: MachineRow[] | null }[]>`
+    select
+      (
+        select count(*)::integer
+        from machines k
+        where k.org_id = ${orgId}
+      ) as total,
+      (
+        select json_agg(
+          json_build_object(
+            'machine', p.machine,
+            'last_seen_at', to_char(p.last_seen_at at time zone 'UTC', ${TIME_PATTERN}),
+            'sessions', p.sessions,
+            'user_key', p.user_key,
+            'member_id', m.id,
+            'member_email', m.email
+          )
+          order by p.last_seen_at desc, p.machine, p.user_key
+        )
+        from (
+          select k.machine, k.last_seen_at, k.sessions, k.user_key
+          from machines k
+          where k.org_id = ${orgId}
+          order by k.last_seen_at desc, k.machine, k.user_key
+          limit ${query.per_page}
+          offset ${(query.page - 1) * query.per_page}
+        ) p
+        left join members m
+          on m.org_id = ${orgId}
+          and (m.id = p.user_key or m.email = p.user_key)
+      ) as items`
+  return page((row?.items ?? []).map(machineOf), query, row?.total ?? 0)
+}
+
+const machineOf = (row: MachineRow): MachinePage['data'][number] => ({
+  member: memberOf(row),
+  machine: row.machine,
+  last_seen_at: row.last_seen_at,
+  sessions: row.sessions,
+})
+
+function memberOf({ user_key, member_id, member_email }: MachineRow) {
+  if (user_key === '') return null
+  if (member_id !== null) return { id: member_id, email: member_email }
+  // an address, or an id, that no member has
+  return user_key.includes('@') ? { id: null, email: user_key } : { id: user_key, email: null }
+}
+
+/** A machine that has not sent records for some days; `days` are whole ones. */
+export interface SilentMachine {
+  machine: string
+  user_key: string
+  days: number
+}
+
+/** Machines by how long they have been silent. */
+export interface MachineSilence {
+  heard: number
+  /** Longest first. */
+  silent: SilentMachine[]
+  /** So long that they are not expected to come back. */
+  gone: number
+}
+
+/**
+ * The organization's machines that have been silent for at least `silentDays`, and for `goneDays`. A name without a user
+ * counts only where no user has it: a machine that has sent nothing but commits has one, until it sends sessions.
+ */
+export async function findSilentMachines(
+  sql: ISql,
+  orgId: string,
+  now: Date,
+  { silentDays, goneDays }: { silentDays: number; goneDays: number },
+): Promise<MachineSilence> {
+  const rows = await sql<SilentMachine[]>`
+    select k.machine, k.user_key, floor(extract(epoch from ${now}::timestamptz - k.last_seen_at) / 86400)::integer as days
+    from machines k
+    where k.org_id = ${orgId}
+      and (
+        k.user_key <> ''
+        or not exists (
+          select 1
+          from machines o
+          where o.org_id = ${orgId}
+            and o.user_key <> ''
+            and o.machine = k.machine
+        )
+      )
+    order by k.last_seen_at, k.machine, k.user_key`
+  return {
+    heard: rows.filter(({ days }) => days < silentDays).length,
+    silent: rows.filter(({ days }) => days >= silentDays && days < goneDays),
+    gone: rows.filter(({ days }) => days >= goneDays).length,
+  }
+}
