@@ -7,6 +7,7 @@ import { addKey } from './accounts/key.ts'
 import { addMember } from './accounts/member.ts'
 import { addOrg } from './accounts/org.ts'
 import { addReport } from './accounts/report.ts'
+import { addClient } from './client/commands.ts'
 import { actionsOf, type ProcessContext } from './command/context.ts'
 import { printError, printMessage } from './command/output.ts'
 import { isShownFor, settingOptions } from './command/settings.ts'
@@ -22,6 +23,7 @@ Examples:
   cloud-analytics org create --slug acme --name Acme --plan cloud_team
   cloud-analytics key create --org acme --name ci --scopes read,write
   cloud-analytics sync ~/.claude/projects --org acme     sessions of coding agents on this machine
+  cloud-analytics login --server https://analytics.example.com
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
 
@@ -69,6 +71,7 @@ function buildProgram(started: ProcessContext, json: boolean): Command {
   addMember(program, action)
   addBudget(program, action)
   addReport(program, action)
+  addClient(program, action)
   addData(program, action)
   addWebhooks(program, action, started)
   addOperations(program, action)

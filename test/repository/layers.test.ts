@@ -17,6 +17,7 @@ const FOLDERS = [
   'cli/operations',
   'cli/sync',
   'cli/webhook',
+  'cli/client',
   'cli/command',
   'app.ts',
   'http/openapi',

@@ -15,13 +15,21 @@ interface Finished {
 /** DATA_DIR is required, so that no test uses the default data directory of this machine. */
 type Environment = Record<string, string> & { DATA_DIR: string }
 
+/** Nobody is signed in, and git knows no address: neither a login nor a user of this machine. */
+const NOBODY = {
+  XDG_CONFIG_HOME: '/nonexistent',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'user.email',
+  GIT_CONFIG_VALUE_0: '',
+}
+
 /** Starts the program from source. */
 export function startProgram(args: readonly string[], env: Environment, stdin: Blob | 'ignore' = 'ignore') {
   return Bun.spawn({
     cmd: [process.execPath, MAIN, ...args],
     // no settings of this machine: a test must not use a real database. HOME is where Bun caches compiled
     // code.
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LOG_LEVEL: 'warn', ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LOG_LEVEL: 'warn', ...NOBODY, ...env },
     stdin,
     stdout: 'pipe',
     stderr: 'pipe',

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
 import type { Actions } from '../command/context.ts'
 import { integer, secret } from '../command/option-parsers.ts'
 import type { SyncOptions } from '../sync/sync.ts'
@@ -57,20 +58,20 @@ export function addData(program: Command, action: Actions): void {
 function addSync(program: Command, action: Actions): void {
   program
     .command('sync <path...>')
-    .description('read what coding agents left on disk and send it to the local database or to a server')
+    .description('read what coding agents left on disk and send it to a server, or to the local database')
     .option('--org <slug>', 'slug of the organization, in the local database')
-    .option('--server <url>', 'send to this server instead')
-    .option(
-      '--key <key>',
-      'API key for the server, with the scopes sessions:write and commits:write, or write; or @FILE',
-      secret,
-    )
+    .option('--server <url>', SERVER_HELP)
+    .option('--key <key>', `${KEY_HELP}; with the scopes sessions:write and commits:write, or write`, secret)
     .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
-    .option('--user <email>', 'whose sessions they are')
+    .option(
+      '--user <email>',
+      "whose sessions they are (CLOUD_ANALYTICS_USER, else the key's member, else git's user.email)",
+    )
     .option('--content', 'send prompts and answers too')
     .option('--dry-run', 'print the records that would be sent, and send nothing')
     .option('--all', 'send also what the server was sent before')
-    .option('--reassign', 'give sessions that have another user to --user')
+    .option('--quiet', 'print nothing unless something is wrong')
+    .option('--reassign', 'give sessions that have another user to this one')
     .addHelpText(
       'after',
       `
@@ -80,7 +81,7 @@ content; and of a git repository the commits of its current branch. Prompts, ans
 Examples:
   cloud-analytics sync ~/.claude/projects ~/.codex/sessions --org acme
   cloud-analytics sync ~/code/checkout --org acme
-  cloud-analytics sync ~/.claude/projects --server https://analytics.example.com --key "$KEY"
+  cloud-analytics sync ~/.claude/projects                (after login)
   cloud-analytics sync log.jsonl --dry-run`,
     )
     .action(

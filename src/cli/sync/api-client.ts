@@ -4,6 +4,8 @@ import { parseKey } from '../../keys/form.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import type { SendBatch } from '../../sync/batches.ts'
+import { refusedKey } from '../client/key-owner.ts'
+import { machineName } from '../client/machine.ts'
 import { printMessage } from '../command/output.ts'
 import { hashOf, openSentState, type SentState } from './sent-state.ts'
 
@@ -23,7 +25,7 @@ interface ApiClient {
 }
 
 /** After a connection error or a 5xx response; in total longer than a server takes to restart. */
-const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
+export const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 /** Waits for the rate limit, whose window is a minute. */
 const MAX_LIMIT_WAITS = 10
 const MAX_WAIT_S = 120
@@ -38,7 +40,7 @@ export async function createApiClient({
 }: ApiClientOptions): Promise<ApiClient> {
   const parsed = parseKey(key)
   if (parsed === undefined)
-    throw new OperatorError('--key is not an API key: its form or its checksum is wrong')
+    throw new OperatorError('the key is not an API key: its form or its checksum is wrong')
   const url = `${server.replace(/\/+$/, '')}/v1/sync${reassign ? '?reassign=true' : ''}`
   const state = openSentState(server, parsed.id)
   return {
@@ -113,6 +115,8 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
   }
 }
 
+const MACHINE = machineName()
+
 async function tryPost(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Response | Error> {
   try {
     return await fetch(url, {
@@ -124,6 +128,7 @@ async function tryPost(url: string, key: string, body: Uint8Array<ArrayBuffer>):
         authorization: `Bearer ${key}`,
         'content-type': 'application/x-ndjson',
         'content-encoding': 'gzip',
+        ...(MACHINE === undefined ? {} : { 'x-machine': MACHINE }),
       },
     })
   } catch (error) {
@@ -140,6 +145,8 @@ interface SyncResponse {
 }
 
 async function countsOf(response: Response): Promise<RecordCounts> {
+  if (response.status === 401)
+    throw new OperatorError(refusedKey(response.url.replace(/\/v1\/sync(\?.*)?$/, '')))
   const body = (await response.json().catch(() => ({}))) as SyncResponse
   if (response.ok && typeof body.created === 'number') {
     return { created: body.created, updated: body.updated ?? 0, unchanged: body.unchanged ?? 0 }

@@ -1,10 +1,13 @@
 import type { RepositoryResult } from '../../agents/git/git.ts'
 import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { RecordCounts } from '../../records/changes.ts'
+import type { SessionUser } from '../client/user.ts'
 
 /** The result of a sync, as `--json` prints it. `received` counts sessions and commits, also skipped ones. */
 export interface Summary extends RecordCounts {
   received: number
+  /** Whose the sessions are; null: they keep the user they have. */
+  user: SessionUser | null
   /** Files without sessions. */
   ignored: number
   skipped: { path: string; line: number | null; reason: string }[]
@@ -26,8 +29,9 @@ interface FileSummary {
   unreadable: number
 }
 
-export const createSummary = (): Summary => ({
+export const createSummary = (user?: SessionUser): Summary => ({
   received: 0,
+  user: user ?? null,
   created: 0,
   updated: 0,
   unchanged: 0,
@@ -61,6 +65,7 @@ export function addFile(
 export function summaryText(summary: Summary): string {
   const { created, updated, unchanged, skipped, unreadable, ignored, unpriced_models } = summary
   const lines = [`${foundText(summary)}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
+  if (summary.files.length > 0) lines.push(userText(summary.user))
   if (unreadable > 0) lines.push(`${unreadable} lines could not be read`)
   if (skipped.length > 0) lines.push(`${skipped.length} skipped, named above`)
   if (ignored > 0) lines.push(`${ignored} files without sessions`)
@@ -68,6 +73,11 @@ export function summaryText(summary: Summary): string {
     lines.push(`no price is known for ${unpriced_models.join(', ')}: they count as 0 dollars`)
   return lines.join('\n')
 }
+
+const userText = (user: SessionUser | null): string =>
+  user === null
+    ? 'new sessions have no user: give --user, or set CLOUD_ANALYTICS_USER'
+    : `sessions of ${user.email} (${user.from})`
 
 function foundText({ received, files, repositories }: Summary): string {
   const commits = repositories.reduce((sum, repository) => sum + repository.commits + repository.known, 0)

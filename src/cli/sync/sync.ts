@@ -8,12 +8,15 @@ import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import { type Batches, createBatches, type SendBatch } from '../../sync/batches.ts'
 import { writeChecked } from '../../sync/write.ts'
+import { fetchKeyOwner } from '../client/key-owner.ts'
+import { findServer, NOT_SIGNED_IN, type Server } from '../client/server.ts'
+import { checked, findUser, type SessionUser } from '../client/user.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { outputStream, printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
-import { createApiClient } from './api-client.ts'
+import { createApiClient, RETRY_DELAYS_MS } from './api-client.ts'
 import { addFile, createSummary, type Summary, summaryText } from './summary.ts'
 
 export interface SyncOptions {
@@ -26,20 +29,26 @@ export interface SyncOptions {
   dryRun?: true
   all?: true
   reassign?: true
+  quiet?: true
 }
 
 /** `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. */
 export async function sync(context: Context, paths: readonly string[], options: SyncOptions): Promise<void> {
   checkUsage(options)
+  // the local database is meant only by --org
+  const server = options.org === undefined ? findServer(context.env, options) : undefined
+  if (options.org === undefined && server === undefined && !options.dryRun)
+    throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
   for (const path of paths) {
     if (!existsSync(resolve(path))) throw new OperatorError(`no such file or folder: ${path}`)
   }
-  const run = { context, paths, options, summary: createSummary() }
+  const user = await findUser(context.env, options.user, () => memberOf(server))
+  const run = { context, paths, options, user, summary: createSummary(user) }
   if (options.dryRun) return await dryRun(run)
-  if (options.server !== undefined) {
+  if (server !== undefined) {
     const client = await createApiClient({
-      server: options.server,
-      key: options.key ?? '',
+      server: server.url,
+      key: server.key,
       sendAll: options.all === true,
       reassign: options.reassign === true,
     })
@@ -54,27 +63,32 @@ export async function sync(context: Context, paths: readonly string[], options: 
       )
     })
   }
-  await printResult(context.json, run.summary, summaryText(run.summary))
+  if (context.json || !options.quiet) {
+    await printResult(context.json, run.summary, summaryText(run.summary))
+  }
 }
 
-function checkUsage({ server, key, org, dryRun, project, user }: SyncOptions): void {
+function checkUsage({ server, key, org, project, user }: SyncOptions): void {
   const wrong = (message: string) => new OperatorError(message, 2)
-  if (server !== undefined && org !== undefined)
+  if (org !== undefined && (server !== undefined || key !== undefined))
     throw wrong('--org is for the local database: a key knows its organization')
-  if (server !== undefined && !URL.canParse(server))
-    throw wrong('--server must be a URL, as https://analytics.example.com')
-  if (server !== undefined && !key && !dryRun) throw wrong('--server needs --key')
-  if (server === undefined && key !== undefined) throw wrong('--key needs --server')
-  if (server === undefined && org === undefined && !dryRun) throw wrong('give --org, or --server and --key')
   if (project !== undefined && (project === '' || project.length > 200))
     throw wrong('--project must have 1 to 200 characters')
-  if (user !== undefined && !/^[^\s@]+@[^\s@]+$/.test(user)) throw wrong('--user must be an e-mail address')
+  if (user !== undefined) checked(user, '--user')
+}
+
+/** The address of the key's member; null where there is no key or no member. */
+async function memberOf(server: Server | undefined): Promise<string | null> {
+  if (server === undefined) return null
+  if (server.member !== undefined) return server.member
+  return (await fetchKeyOwner(server.url, server.key, RETRY_DELAYS_MS)).key.member?.email ?? null
 }
 
 interface Run {
   context: Context
   paths: readonly string[]
   options: SyncOptions
+  user: SessionUser | undefined
   summary: Summary
   /** Commits that need not be sent. */
   known?: KnownCommits
@@ -111,12 +125,12 @@ async function* commitsOf({ options, summary, known }: Run, path: string) {
 }
 
 /** The sessions of the paths, each with the file it was read from. Adds each file to the summary. */
-async function* sessionsOf({ context, paths, options, summary }: Run) {
+async function* sessionsOf({ context, paths, options, user, summary }: Run) {
   const progress = await startProgress('reading', 100)
   try {
     const results = readSessions(paths, {
       project: options.project,
-      userEmail: options.user,
+      userEmail: user?.email,
       content: options.content === true,
       pricer: await pricerOf(context.config)(),
       onProgress: (read, total, file) =>

@@ -1,0 +1,69 @@
+import { messageOf, OperatorError } from '../../errors.ts'
+import { VERSION } from '../../version.ts'
+import type { WhoAmI } from '../../whoami/model.ts'
+import { printMessage } from '../command/output.ts'
+
+const TIMEOUT_MS = 10_000
+
+/** A server that cannot say who the key's owner is at the moment; it may later. */
+class Unavailable extends OperatorError {}
+
+/**
+ * What the server says of the key (`GET /v1/whoami`); asks again after each of `retryDelaysMs` while the server is not
+ * available. Throws OperatorError when it stays so, refuses the key, or is another program.
+ */
+export async function fetchKeyOwner(
+  url: string,
+  key: string,
+  retryDelaysMs: readonly number[] = [],
+): Promise<WhoAmI> {
+  for (const delayMs of retryDelaysMs) {
+    try {
+      return await askOnce(url, key)
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      printMessage(`${error.message}; trying again in ${delayMs / 1_000} s`)
+      await Bun.sleep(delayMs)
+    }
+  }
+  return await askOnce(url, key)
+}
+
+async function askOnce(url: string, key: string): Promise<WhoAmI> {
+  const response = await request(`${url}/v1/whoami`, key)
+  const { status } = response
+  if (status === 401) throw new OperatorError(refusedKey(url))
+  if (status === 429) {
+    const seconds = Number(response.headers.get('retry-after')) || 60
+    throw new Unavailable(`the rate limit of ${url} is reached: try again in ${seconds} s`)
+  }
+  if (status >= 300 && status < 400) {
+    const target = response.headers.get('location') ?? 'another address'
+    throw new OperatorError(`${url} redirects to ${target}: give the address that it leads to`)
+  }
+  if (status >= 500) throw new Unavailable(`${url} answers ${status}: it is not well, try again later`)
+  const body: unknown = await response.json().catch(() => undefined)
+  if (response.ok && isKeyOwner(body)) return body
+  throw new OperatorError(`what answers on ${url} (${status}) is not Cloud Analytics: is the address right?`)
+}
+
+/** What to say when a server answers 401. */
+export const refusedKey = (url: string): string =>
+  `${url} does not know the key: it is revoked, has expired or is another server's; get a new one and run cloud-analytics login --server ${url}`
+
+async function request(url: string, key: string): Promise<Response> {
+  try {
+    return await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: { authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },
+    })
+  } catch (error) {
+    throw new Unavailable(`${new URL(url).origin} cannot be reached: ${messageOf(error)}`)
+  }
+}
+
+function isKeyOwner(body: unknown): body is WhoAmI {
+  const { organization, key, limits } = (body ?? {}) as Partial<WhoAmI>
+  return typeof organization?.slug === 'string' && Array.isArray(key?.scopes) && typeof limits === 'object'
+}

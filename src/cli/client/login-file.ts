@@ -1,0 +1,52 @@
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf, messageOf, OperatorError } from '../../errors.ts'
+import { configFolder, type Environment } from './folders.ts'
+import { writePrivate } from './private-file.ts'
+
+/** What `login` keeps. */
+export interface Login {
+  server: string
+  key: string
+  /** The address of the key's member, which never changes; null for a key without one. */
+  member: string | null
+}
+
+export const loginPath = (env: Environment): string => join(configFolder(env), 'login.json')
+
+/** The kept login; undefined when there is none. Throws OperatorError for a file that cannot be used. */
+export function readLogin(env: Environment): Login | undefined {
+  const path = loginPath(env)
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
+    throw new OperatorError(`${path} cannot be read (${codeOf(error) ?? messageOf(error)})`)
+  }
+  const login = loginOf(text)
+  if (login === undefined)
+    throw new OperatorError(`${path} is damaged: run cloud-analytics login --server URL`)
+  return login
+}
+
+function loginOf(text: string): Login | undefined {
+  try {
+    const { server, key, member } = JSON.parse(text) as Partial<Record<keyof Login, unknown>>
+    if (typeof server !== 'string' || typeof key !== 'string') return undefined
+    return { server, key, member: typeof member === 'string' ? member : null }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether others on this machine may read the kept key. On Windows the folder's access list protects it. */
+export function isLoginOpen(env: Environment): boolean {
+  if (process.platform === 'win32') return false
+  return ((statSync(loginPath(env), { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
+}
+
+export const keepLogin = (env: Environment, login: Login): void =>
+  writePrivate(loginPath(env), `${JSON.stringify(login, null, 2)}\n`)
+
+export const deleteLogin = (env: Environment): void => rmSync(loginPath(env), { force: true })

@@ -1,0 +1,29 @@
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const OWNER_ONLY = { folder: 0o700, file: 0o600 }
+
+/**
+ * Writes a file that only its owner may read, in a folder that only its owner may enter: completely or not at all. The
+ * folder is the program's own: one with wider permissions is narrowed.
+ */
+export function writePrivate(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY.folder })
+  chmodSync(dirname(path), OWNER_ONLY.folder)
+  replaceFile(path, text, OWNER_ONLY.file)
+}
+
+/** Writes a file completely or not at all. */
+export function replaceFile(path: string, text: string | Uint8Array, mode: number): void {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    // `wx`: never through a link that someone else put there
+    writeFileSync(temporary, text, { mode, flag: 'wx' })
+    // the mode above is reduced by the umask
+    chmodSync(temporary, mode)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,124 @@
+import { OperatorError } from '../../errors.ts'
+import { parseKey } from '../../keys/form.ts'
+import { printMessage } from '../command/output.ts'
+import type { Environment } from './folders.ts'
+import { isLoginOpen, loginPath, readLogin } from './login-file.ts'
+
+// Which server a command talks to, and with which key: a flag comes before the environment, that before the login.
+
+/** The options of every command that talks to a server. */
+export interface ServerOptions {
+  server?: string
+  key?: string
+}
+
+/** Where a value is from. */
+export type Origin = 'flag' | 'environment' | 'login'
+
+export interface Server {
+  /** Without a slash at its end. */
+  url: string
+  urlFrom: Origin
+  key: string
+  keyFrom: Origin
+  /** The address of the key's member, null where it has none; undefined when only the server knows. */
+  member: string | null | undefined
+}
+
+export const NOT_SIGNED_IN =
+  'not signed in: run cloud-analytics login --server URL, or set CLOUD_ANALYTICS_SERVER and CLOUD_ANALYTICS_KEY'
+
+/**
+ * The server and key of a command; undefined when no server is named and nobody is signed in. Warns of a key that others
+ * may see. Throws OperatorError when there is a server without a key, or either is malformed.
+ */
+export function findServer(env: Environment, options: ServerOptions): Server | undefined {
+  const named = findUrl(env, options)
+  const given = givenKey(env, options)
+  // not read where it is not needed: CI and a damaged login
+  const login = named !== undefined && given !== undefined ? undefined : readLogin(env)
+  if (named === undefined && login === undefined) {
+    if (given === undefined) return undefined
+    throw new OperatorError(
+      given.from === 'flag' ? '--key needs --server' : 'CLOUD_ANALYTICS_KEY needs CLOUD_ANALYTICS_SERVER',
+      2,
+    )
+  }
+  const { url, from: urlFrom } = named ?? { url: login?.server ?? '', from: 'login' as const }
+  // never the key of one server to another
+  const kept = login?.server === url ? login : undefined
+  if (given === undefined && kept === undefined) {
+    const signedIn = login === undefined ? '' : `; the login is for ${login.server}`
+    throw new OperatorError(
+      `there is no key for ${url}: run cloud-analytics login --server ${url}, or set CLOUD_ANALYTICS_KEY${signedIn}`,
+      urlFrom === 'flag' ? 2 : 1,
+    )
+  }
+  const keptKey = { key: kept?.key ?? '', from: 'login' as const, name: `the key in ${loginPath(env)}` }
+  const { key, from: keyFrom, name } = given ?? keptKey
+  checkKey(key, name)
+  if (keyFrom === 'login' && isLoginOpen(env))
+    printMessage(`warning: others on this machine can read ${loginPath(env)}: chmod 600 it`)
+  warnOfPlainHttp(url)
+  return { url, urlFrom, key, keyFrom, member: key === kept?.key ? kept.member : undefined }
+}
+
+/** As `findServer`, for a command that needs a server. */
+export function getServer(env: Environment, options: ServerOptions): Server {
+  const server = findServer(env, options)
+  if (server === undefined) throw new OperatorError(NOT_SIGNED_IN)
+  return server
+}
+
+/** The address that a flag or the environment names. Throws OperatorError for what is no address of a server. */
+export function findUrl(
+  env: Environment,
+  { server }: ServerOptions,
+): { url: string; from: Origin } | undefined {
+  if (server !== undefined) return { url: urlOf(server, '--server'), from: 'flag' }
+  const named = env.CLOUD_ANALYTICS_SERVER?.trim()
+  return named ? { url: urlOf(named, 'CLOUD_ANALYTICS_SERVER'), from: 'environment' } : undefined
+}
+
+function urlOf(text: string, name: string): string {
+  const wrong = (reason: string) => new OperatorError(`${name} ${reason}`, 2)
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw wrong('must be a URL, as https://analytics.example.com')
+  if (url.username !== '' || url.password !== '') throw wrong('must have no user and password')
+  if (url.search !== '' || url.hash !== '') throw wrong('must have neither a query nor a fragment')
+  return url.href.replace(/\/+$/, '')
+}
+
+/** The key that a flag or the environment gives; warns of one that stands on the command line. */
+export function givenKey(
+  env: Environment,
+  { key }: ServerOptions,
+): { key: string; from: Origin; name: string } | undefined {
+  if (key !== undefined) {
+    // as @FILE it is not among the arguments
+    if (process.argv.some((argument) => argument === key || argument === `--key=${key}`)) {
+      printMessage(
+        'warning: others on this machine can see a key on the command line: use login, CLOUD_ANALYTICS_KEY or --key @FILE',
+      )
+    }
+    return { key, from: 'flag', name: '--key' }
+  }
+  const named = env.CLOUD_ANALYTICS_KEY?.trim()
+  return named ? { key: named, from: 'environment', name: 'CLOUD_ANALYTICS_KEY' } : undefined
+}
+
+/** Throws OperatorError for a text that is no API key; `name` says where it is from. */
+export function checkKey(key: string, name: string): void {
+  if (parseKey(key) === undefined)
+    throw new OperatorError(`${name} is not an API key: its form or its checksum is wrong`)
+}
+
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Warns when the key and the records would go over the network unencrypted. */
+export function warnOfPlainHttp(url: string): void {
+  const { protocol, hostname } = new URL(url)
+  if (protocol !== 'http:' || LOOPBACK.test(hostname)) return
+  printMessage(`warning: ${url} is not encrypted: others on the way can read the key and what is sent`)
+}
