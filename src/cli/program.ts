@@ -14,6 +14,7 @@ import { isShownFor, settingOptions } from './command/settings.ts'
 import { addData } from './data/commands.ts'
 import { addOperations } from './operations/commands.ts'
 import { addServers } from './serve/commands.ts'
+import { addService } from './service/commands.ts'
 import { addWebhooks } from './webhook/commands.ts'
 
 const EXAMPLES = `
@@ -74,6 +75,7 @@ function buildProgram(started: ProcessContext, json: boolean): Command {
   addClient(program, action)
   addData(program, action)
   addWebhooks(program, action, started)
+  addService(program, action)
   addOperations(program, action)
   return program
 }

@@ -17,6 +17,7 @@ const FOLDERS = [
   'cli/operations',
   'cli/sync',
   'cli/webhook',
+  'cli/service',
   'cli/client',
   'cli/command',
   'app.ts',

@@ -1,18 +1,14 @@
 import { resolve } from 'node:path'
 import { defaultDataDir } from '../../config.ts'
 import type { Context } from '../command/context.ts'
-
-/** The text as one word of a shell's command line. */
-const shellWord = (text: string): string =>
-  /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+import { programWords, shellWord } from '../command/program-words.ts'
 
 /**
  * The first commands, to be pasted into another terminal: with the program's path, compiled or from source,
  * and its data directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
  */
 export function gettingStarted({ config, env }: Pick<Context, 'config' | 'env'>, url: string): string {
-  const words = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
-  const program = words.map(shellWord).join(' ')
+  const program = programWords().map(shellWord).join(' ')
   const isElsewhere = config.databaseUrl === null && config.dataDir !== defaultDataDir(env)
   const settings = isElsewhere ? ` --data-dir ${shellWord(resolve(config.dataDir))}` : ''
   const where = config.databaseUrl === null ? '' : ', in a terminal where the same DATABASE_URL is set'

@@ -1,0 +1,74 @@
+import type { Command } from 'commander'
+import { OperatorError } from '../../errors.ts'
+import type { Actions } from '../command/context.ts'
+
+interface ServiceOptions {
+  server?: true
+  print?: true
+  databaseUrlFile?: string
+}
+
+const SERVER_OPTION = [
+  '--server',
+  'the system service of serve instead (Linux with systemd, as root)',
+] as const
+
+/** `service` */
+export function addService(program: Command, action: Actions): void {
+  const service = program.command('service').description('run watch, or serve, without a terminal')
+  service
+    .command('install [paths...]')
+    .description('make watch run now and at each login, and send with the login')
+    .option(...SERVER_OPTION)
+    .option(
+      '--database-url-file <file>',
+      'with --server: file that has DATABASE_URL, handed over as a credential',
+    )
+    .option('--print', 'show the file and write nothing')
+    .addHelpText(
+      'after',
+      `
+A launch agent on macOS, a user unit of systemd on Linux, a task of the Task Scheduler on Windows. Without paths the folders of
+the coding agents on this machine are watched.
+
+Examples:
+  cloud-analytics service install
+  cloud-analytics service install ~/.claude/projects --print
+  sudo cloud-analytics service install --server --database-url-file /etc/cloud-analytics/database-url`,
+    )
+    .action(
+      action(async (context, options: ServiceOptions, args) => {
+        const paths = args.filter((path) => path !== '')
+        const print = options.print === true
+        const { databaseUrlFile } = options
+        if (options.server) {
+          if (paths.length > 0) throw new OperatorError('--server takes no paths', 2)
+          const { installServer } = await import('./server-service.ts')
+          return await installServer(context, { print, databaseUrlFile })
+        }
+        if (databaseUrlFile !== undefined) throw new OperatorError('--database-url-file needs --server', 2)
+        const { installWatch } = await import('./watch-service.ts')
+        await installWatch(context, paths, { print })
+      }),
+    )
+  service
+    .command('status')
+    .description('whether the service is installed and runs; exit code 1 when it does not run')
+    .option(...SERVER_OPTION)
+    .action(
+      action(async (context, { server }: ServiceOptions) => {
+        if (server) return await (await import('./server-service.ts')).serverStatus(context)
+        await (await import('./watch-service.ts')).watchStatus(context)
+      }),
+    )
+  service
+    .command('uninstall')
+    .description('stop the service and delete its file')
+    .option(...SERVER_OPTION)
+    .action(
+      action(async (context, { server }: ServiceOptions) => {
+        if (server) return await (await import('./server-service.ts')).uninstallServer(context)
+        await (await import('./watch-service.ts')).uninstallWatch(context)
+      }),
+    )
+}

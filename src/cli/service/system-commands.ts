@@ -1,0 +1,56 @@
+import { messageOf } from '../../errors.ts'
+
+// Runs the commands of the platform's service manager.
+
+const TIMEOUT_MS = 30_000
+
+export interface Ran {
+  ok: boolean
+  /** Its standard output. */
+  output: string
+  /** Why it failed. */
+  reason: string
+}
+
+/** Runs a command to its end; one that does not exist or hangs has failed. */
+export function runCommand(
+  [name = '', ...args]: readonly string[],
+  env: Record<string, string | undefined>,
+): Ran {
+  const path = Bun.which(name, { PATH: env.PATH ?? '' })
+  if (path === null) return { ok: false, output: '', reason: `there is no ${name} on this machine` }
+  try {
+    const { exitCode, stdout, stderr } = Bun.spawnSync({
+      cmd: [path, ...args],
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: TIMEOUT_MS,
+    })
+    const [first] = stderr.toString().trim().split('\n')
+    return {
+      ok: exitCode === 0,
+      output: stdout.toString(),
+      reason: first || `${name} ended with ${exitCode}`,
+    }
+  } catch (error) {
+    return { ok: false, output: '', reason: messageOf(error) }
+  }
+}
+
+/** Runs commands one after the other; the reason of the first that fails, else undefined. */
+export function runAll(
+  commands: readonly (readonly string[])[],
+  env: Record<string, string | undefined>,
+): string | undefined {
+  for (const command of commands) {
+    const { ok, reason } = runCommand(command, env)
+    if (!ok) return reason
+  }
+  return undefined
+}
+
+/** Commands as a user types them. */
+export const typed = (commands: readonly (readonly string[])[]): string[] =>
+  commands.map((words) =>
+    words.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word}"`)).join(' '),
+  )

@@ -1,0 +1,34 @@
+/** The program as the service manager of a platform starts it. */
+export interface Program {
+  /** The executable and its arguments. */
+  words: readonly [string, ...string[]]
+  /** Variables of its environment beside those that the manager sets. */
+  environment: Readonly<Record<string, string>>
+}
+
+/** A service of a user: its file, and the commands of the platform's service manager. */
+export interface UserService {
+  /** As the manager calls it. */
+  name: string
+  path: string
+  text: string
+  /** The bytes of the file. */
+  bytes: Uint8Array
+  /** Make it run, now and at each login; the file is written. */
+  load: readonly string[][]
+  /** Stop it; the file is still there. What fails is ignored: it may not be loaded. */
+  unload: readonly string[][]
+  /** After the file was deleted. */
+  forget: readonly string[][]
+  /** Succeeds where it is loaded. */
+  status: readonly string[]
+  /** Whether the output of `status` says that it runs. */
+  isRunning: (output: string) => boolean
+}
+
+const NAMED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** The text in an element or attribute of XML. */
+export const xmlText = (text: string): string => text.replace(/[&<>"]/g, (char) => NAMED[char] ?? char)
+
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)

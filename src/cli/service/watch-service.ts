@@ -1,0 +1,127 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { OperatorError } from '../../errors.ts'
+import { agentFolders, configFolder, type Environment, FOLDER_VARIABLES, homeOf } from '../client/folders.ts'
+import { readLogin } from '../client/login-file.ts'
+import { replaceFile } from '../client/private-file.ts'
+import { NOT_SIGNED_IN } from '../client/server.ts'
+import type { Context } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { programWords } from '../command/program-words.ts'
+import { launchAgent } from './launchd.ts'
+import { runAll, runCommand, typed } from './system-commands.ts'
+import { userUnit } from './systemd.ts'
+import { scheduledTask } from './task-scheduler.ts'
+import type { Program, UserService } from './user-service.ts'
+
+// The service of a user that runs `watch`.
+
+/** The service on this platform. Throws OperatorError where there is none. */
+export function serviceOf(
+  program: Program,
+  env: Environment,
+  platform: NodeJS.Platform = process.platform,
+): UserService {
+  if (platform === 'darwin') return launchAgent(program, homeOf(env), process.getuid?.() ?? 0)
+  if (platform === 'linux') return userUnit(program, dirname(configFolder(env, platform)))
+  if (platform === 'win32') {
+    const account = `${env.USERDOMAIN ?? '.'}\\${env.USERNAME ?? ''}`
+    return scheduledTask(program, { account, config: configFolder(env, platform) })
+  }
+  throw new OperatorError(`there is no service for ${platform}: start cloud-analytics watch yourself`)
+}
+
+/** `watch` as the service runs it: on these paths, else on the folders of the agents of this machine. */
+function watchProgram(env: Environment, paths: readonly string[]): Program {
+  const missing = paths.find((path) => !existsSync(path))
+  if (missing !== undefined) throw new OperatorError(`no such file or folder: ${missing}`)
+  const watched = paths.length > 0 ? paths : agentFolders(env).filter((path) => existsSync(path))
+  if (watched.length === 0) {
+    throw new OperatorError(
+      `no coding agent has left sessions here (${agentFolders(env).join(', ')}): name the folders to watch`,
+    )
+  }
+  const [executable, ...others] = programWords()
+  return {
+    words: [executable, ...others, 'watch', ...watched.map((path) => resolve(path))],
+    environment: environmentOf(env),
+  }
+}
+
+/** Variables that the service, which is not started from the user's shell, would not have. No secret is among them. */
+function environmentOf(env: Environment): Record<string, string> {
+  const given = FOLDER_VARIABLES.flatMap((name) => {
+    const value = env[name]
+    return value ? [[name, resolve(value)] as const] : []
+  })
+  const user = env.CLOUD_ANALYTICS_USER
+  return Object.fromEntries([...given, ...(user ? [['CLOUD_ANALYTICS_USER', user] as const] : [])])
+}
+
+/** launchd ends a service after the command that asks for it; at most 5 s are waited. */
+const UNLOAD_CHECKS = 50
+const UNLOAD_CHECK_MS = 100
+
+/** `service install`: writes the service's file and loads it, or says how. */
+export async function installWatch(
+  { env, json }: Context,
+  paths: readonly string[],
+  { print }: { print: boolean },
+): Promise<void> {
+  const service = serviceOf(watchProgram(env, paths), env)
+  const { path, text, load, unload, status } = service
+  if (print) return await printResult(json, { path, text, run: typed(load) }, text.trimEnd())
+  // the service does not see the environment of this shell
+  const login = readLogin(env)
+  if (login === undefined)
+    throw new OperatorError(`the service uses the login: ${NOT_SIGNED_IN.split(',')[0]}`)
+  mkdirSync(dirname(path), { recursive: true })
+  replaceFile(path, service.bytes, 0o644)
+  // launchd does not take a service anew that it still has
+  if (process.platform === 'darwin') {
+    runAll(unload, env)
+    for (let n = 0; n < UNLOAD_CHECKS && runCommand(status, env).ok; n++) await Bun.sleep(UNLOAD_CHECK_MS)
+  }
+  const problem = runAll(load, env)
+  if (problem !== undefined) {
+    printMessage(`it could not be started (${problem}); run:\n  ${typed(load).join('\n  ')}`)
+  }
+  const started = problem === undefined ? `runs now and at each login` : 'is written'
+  await printResult(
+    json,
+    {
+      path,
+      loaded: problem === undefined,
+      server: login.server,
+      run: problem === undefined ? [] : typed(load),
+    },
+    `${path} ${started}; it sends to ${login.server}`,
+  )
+}
+
+/** `service status`. Throws OperatorError unless it runs. */
+export async function watchStatus({ env, json }: Context): Promise<void> {
+  const { path, status, isRunning, name } = serviceOf({ words: programWords(), environment: {} }, env)
+  const installed = existsSync(path)
+  const { ok, output, reason } = runCommand(status, env)
+  const running = ok && isRunning(output)
+  const text = running
+    ? 'runs'
+    : installed
+      ? `is installed and does not run (${output.trim().split('\n')[0] || reason})`
+      : 'is not installed'
+  await printResult(json, { path, installed, loaded: ok, running }, `${name} ${text}`)
+  if (!running) throw new OperatorError(`${name} does not run`)
+}
+
+/** `service uninstall`: stops the service and deletes its file. */
+export async function uninstallWatch({ env, json }: Context): Promise<void> {
+  const { path, unload, forget, name } = serviceOf({ words: programWords(), environment: {} }, env)
+  const installed = existsSync(path)
+  // also without its file: it may still be loaded
+  for (const command of unload) runCommand(command, env)
+  rmSync(path, { force: true })
+  if (installed) for (const command of forget) runCommand(command, env)
+  const text = installed ? `${name} is removed, with ${path}` : `${name} was not installed`
+  await printResult(json, { path, removed: installed }, text)
+}
