@@ -12,6 +12,7 @@ import { actionsOf, type ProcessContext } from './command/context.ts'
 import { printError, printMessage } from './command/output.ts'
 import { isShownFor, settingOptions } from './command/settings.ts'
 import { addData } from './data/commands.ts'
+import { addHook } from './hook/commands.ts'
 import { addOperations } from './operations/commands.ts'
 import { addServers } from './serve/commands.ts'
 import { addService } from './service/commands.ts'
@@ -76,6 +77,7 @@ function buildProgram(started: ProcessContext, json: boolean): Command {
   addData(program, action)
   addWebhooks(program, action, started)
   addService(program, action)
+  addHook(program, action)
   addOperations(program, action)
   return program
 }

@@ -18,6 +18,7 @@ const FOLDERS = [
   'cli/sync',
   'cli/webhook',
   'cli/service',
+  'cli/hook',
   'cli/client',
   'cli/command',
   'app.ts',

@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf, messageOf, OperatorError } from '../../errors.ts'
+import { claudeFolder, configFolder, type Environment } from '../client/folders.ts'
+import { replaceFile, writePrivate } from '../client/private-file.ts'
+import { askYesNo, isInteractive } from '../client/prompt.ts'
+import type { Context } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { programWords, shellWord } from '../command/program-words.ts'
+import { apply, type Edit, editBetween, undo } from './json-edit.ts'
+import { addHook, findHook, groupOf, MARK, readSettings, removeHooks } from './session-end.ts'
+
+// The hook of Claude Code that sends sessions when one of them has ended.
+
+/** What `install` changed, so that `uninstall` can undo exactly that. Of the settings it holds at most blanks. */
+interface Installed {
+  path: string
+  /** Whether the file was there. */
+  existed: boolean
+  edit: Edit
+  /** SHA-256 of the text after the change. */
+  after: string
+}
+
+/** `hook install claude-code`: shows the change and makes it. Throws OperatorError for settings that cannot be read. */
+export async function installHook({ env, json }: Context, { yes }: { yes: boolean }): Promise<void> {
+  const path = settingsPath(env)
+  const command = hookCommand(env)
+  const text = readText(path)
+  if (text !== undefined && findHook(text)?.command === command) {
+    return await printResult(json, { path, changed: false, command }, `${path} has the hook already`)
+  }
+  // an older hook, of a program that was elsewhere, is replaced
+  const before = text === undefined ? { text: '', existed: false } : withoutHook(env, path, text)
+  const base = before.text === '' ? '{}\n' : before.text
+  const after = apply(base, addHook(base, path, command))
+  await confirm(path, command, yes)
+  replaceFile(path, after, statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600)
+  const edit = editBetween(before.text, after)
+  const record: Installed = { path, existed: before.existed, edit, after: hashOf(after) }
+  writePrivate(recordPath(env), `${JSON.stringify(record, null, 2)}\n`)
+  const done = `${path} has the hook: sessions are sent when one of Claude Code has ended`
+  await printResult(json, { path, changed: true, command }, done)
+}
+
+/**
+ * The command of the hook. Claude Code waits for the shell, which ends at once: the program goes on in the background, without
+ * the pipes that Claude Code reads, also when the terminal is closed.
+ */
+function hookCommand(env: Environment): string {
+  const words = [...programWords(), 'sync', '--quiet', join(claudeFolder(env), 'projects')]
+  return `nohup ${words.map(shellWord).join(' ')} </dev/null >/dev/null 2>&1 & ${MARK}`
+}
+
+async function confirm(path: string, command: string, yes: boolean): Promise<void> {
+  printMessage(`to be added to hooks.SessionEnd in ${path}:\n${JSON.stringify(groupOf(command), null, 2)}`)
+  if (yes) return
+  if (!isInteractive())
+    throw new OperatorError('nothing is changed: --yes is needed where nobody can be asked', 2)
+  if (!(await askYesNo('Change the settings?'))) throw new OperatorError('nothing is changed')
+}
+
+/** `hook uninstall claude-code`: leaves the settings as they were before `install`, or takes only the hook out. */
+export async function uninstallHook({ env, json }: Context): Promise<void> {
+  const path = settingsPath(env)
+  const text = readText(path)
+  const installed = text !== undefined && findHook(text) !== undefined
+  if (installed) {
+    const before = withoutHook(env, path, text)
+    if (before.existed) replaceFile(path, before.text, statSync(path).mode)
+    else rmSync(path)
+  }
+  rmSync(recordPath(env), { force: true })
+  const done = installed ? `the hook is no longer in ${path}` : `${path} has no hook of cloud-analytics`
+  await printResult(json, { path, changed: installed }, done)
+}
+
+/** The settings without the hook: as they were before it, where nothing else has changed since. */
+function withoutHook(env: Environment, path: string, text: string): { text: string; existed: boolean } {
+  const record = readRecord(env)
+  if (record?.path === path && record.after === hashOf(text))
+    return { text: undo(text, record.edit), existed: record.existed }
+  return { text: removeHooks(text, path), existed: true }
+}
+
+const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')
+
+function readRecord(env: Environment): Installed | undefined {
+  try {
+    return JSON.parse(readFileSync(recordPath(env), 'utf8')) as Installed
+  } catch {
+    // then only the hook is taken out
+    return undefined
+  }
+}
+
+const hashOf = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+
+/** Claude Code's settings of the user, where they really are: the file may be a link. */
+function settingsPath(env: Environment): string {
+  const folder = claudeFolder(env)
+  if (!existsSync(folder)) {
+    throw new OperatorError(
+      `${folder} does not exist: is Claude Code installed? CLAUDE_CONFIG_DIR names another folder`,
+    )
+  }
+  const path = join(folder, 'settings.json')
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+/** The text of the settings; undefined when there is no file. Throws OperatorError for what is no valid JSON. */
+function readText(path: string): string | undefined {
+  let bytes: Uint8Array
+  try {
+    bytes = readFileSync(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw new OperatorError(`${path} cannot be read (${codeOf(error) ?? messageOf(error)})`)
+  }
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new OperatorError(`${path} is not UTF-8: nothing is changed`)
+  }
+  if (text !== '') readSettings(text, path)
+  return text
+}

@@ -1,0 +1,39 @@
+import { Argument, type Command } from 'commander'
+import type { Actions } from '../command/context.ts'
+
+const agent = () => new Argument('<agent>', 'the coding agent').choices(['claude-code'])
+
+/** `hook` */
+export function addHook(program: Command, action: Actions): void {
+  const hook = program.command('hook').description("send sessions by a hook in a coding agent's settings")
+  hook
+    .command('install')
+    .description('send sessions whenever one has ended; shows the change of the settings and asks')
+    .addArgument(agent())
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      `
+Adds a SessionEnd hook to ~/.claude/settings.json (CLAUDE_CONFIG_DIR) that runs sync in the background, with the login; the rest
+of the file stays as it is.
+
+Example:
+  cloud-analytics hook install claude-code`,
+    )
+    .action(
+      action(async (context, { yes }: { yes?: true }) => {
+        const { installHook } = await import('./claude-code.ts')
+        await installHook(context, { yes: yes === true })
+      }),
+    )
+  hook
+    .command('uninstall')
+    .description('leave the settings as they were before install')
+    .addArgument(agent())
+    .action(
+      action(async (context) => {
+        const { uninstallHook } = await import('./claude-code.ts')
+        await uninstallHook(context)
+      }),
+    )
+}

@@ -1,0 +1,89 @@
+import { OperatorError } from '../../errors.ts'
+import { apply, type Edit, insertEntry, type JsonNode, memberOf, removeEntry, scanJson } from './json-edit.ts'
+
+// The hook of the program in the text of Claude Code's settings:
+// { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…" } ] } ] } }
+
+/** Ends the command: a comment for the shell, by which the hook is found again. */
+export const MARK = '# cloud-analytics hook'
+/** Seconds that Claude Code waits for the command, which ends at once. */
+const TIMEOUT_S = 5
+
+/** The places in the text of the settings. Throws OperatorError naming `path` for settings that are not valid. */
+export function readSettings(text: string, path: string): JsonNode {
+  let settings: unknown
+  try {
+    settings = JSON.parse(text)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`${path} is not valid JSON (${reason}): nothing is changed`)
+  }
+  const wrong = (what: string) => new OperatorError(`${path}: ${what}: nothing is changed`)
+  if (!isObject(settings)) throw wrong('it is not an object')
+  const { hooks } = settings
+  if (hooks !== undefined && !isObject(hooks)) throw wrong('hooks is not an object')
+  if (hooks?.SessionEnd !== undefined && !Array.isArray(hooks.SessionEnd))
+    throw wrong('hooks.SessionEnd is not an array')
+  return scanJson(text)
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The value that is added to `hooks.SessionEnd`. */
+export const groupOf = (command: string) => ({
+  hooks: [{ type: 'command', command, timeout: TIMEOUT_S }],
+})
+
+/** Adds the hook; `text` has none. */
+export function addHook(text: string, path: string, command: string): Edit {
+  const root = readSettings(text, path)
+  const hooks = memberOf(root, 'hooks')
+  if (hooks === undefined) return insertEntry(text, root, 'hooks', { SessionEnd: [groupOf(command)] })
+  const groups = memberOf(hooks, 'SessionEnd')
+  if (groups === undefined) return insertEntry(text, hooks, 'SessionEnd', [groupOf(command)])
+  return insertEntry(text, groups, undefined, groupOf(command))
+}
+
+/** A place of our hook: the group's index in SessionEnd, and the hook's in the group. */
+interface Place {
+  group: number
+  hook: number
+  command: string
+}
+
+/** The first of our hooks; undefined when there is none. */
+export function findHook(text: string): Place | undefined {
+  // an empty file has no settings
+  if (text === '') return undefined
+  const settings = JSON.parse(text) as { hooks?: { SessionEnd?: { hooks?: unknown }[] } }
+  for (const [group, entry] of (settings.hooks?.SessionEnd ?? []).entries()) {
+    const hooks: unknown[] = Array.isArray(entry?.hooks) ? entry.hooks : []
+    for (const [hook, value] of hooks.entries()) {
+      const command = isObject(value) ? value.command : undefined
+      if (typeof command === 'string' && command.endsWith(MARK)) return { group, hook, command }
+    }
+  }
+  return undefined
+}
+
+/** The text without our hooks, and without the groups, lists and objects that had nothing else. */
+export function removeHooks(text: string, path: string): string {
+  let rest = text
+  for (let place = findHook(rest); place !== undefined; place = findHook(rest)) {
+    rest = apply(rest, removalOf(rest, readSettings(rest, path), place))
+  }
+  return rest
+}
+
+function removalOf(text: string, root: JsonNode, { group, hook }: Place): Edit {
+  const hooks = memberOf(root, 'hooks')
+  const groups = hooks && memberOf(hooks, 'SessionEnd')
+  const list = groups?.entries[group] && memberOf(groups.entries[group].value, 'hooks')
+  if (hooks === undefined || groups === undefined || list === undefined) throw new Error('the hook is gone')
+  if (list.entries.length > 1) return removeEntry(text, list, hook)
+  if (groups.entries.length > 1) return removeEntry(text, groups, group)
+  const indexOf = (node: JsonNode, name: string) => node.entries.findLastIndex((entry) => entry.name === name)
+  if (hooks.entries.length > 1) return removeEntry(text, hooks, indexOf(hooks, 'SessionEnd'))
+  return removeEntry(text, root, indexOf(root, 'hooks'))
+}

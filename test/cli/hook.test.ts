@@ -1,0 +1,251 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { apply, insertEntry, memberOf, removeEntry, scanJson, undo } from '../../src/cli/hook/json-edit.ts'
+import { eventually, run, runJson, scratchFolder, serving } from '../support/cli.ts'
+
+// The hook in the settings of Claude Code.
+
+const SLOW_MS = 60_000
+const folder = scratchFolder()
+afterAll(() => folder.remove())
+
+let homes = 0
+
+/** A user of Claude Code with these settings; undefined: without any. */
+function user(settings?: string) {
+  homes += 1
+  const home = join(folder.path, `home-${homes}`)
+  const path = join(home, '.claude', 'settings.json')
+  mkdirSync(join(home, '.claude', 'projects'), { recursive: true })
+  if (settings !== undefined) writeFileSync(path, settings, { mode: 0o640 })
+  const env = { DATA_DIR: join(home, 'data'), HOME: home, XDG_CONFIG_HOME: '' }
+  return { env, home, path, read: () => readFileSync(path, 'utf8') }
+}
+
+const INSTALL = ['hook', 'install', 'claude-code', '--yes']
+const UNINSTALL = ['hook', 'uninstall', 'claude-code']
+
+const OTHER = { hooks: [{ type: 'command', command: 'echo bye' }] }
+const STYLES: [string, string][] = [
+  ['an empty object', '{}'],
+  ['an empty object on lines', '{\n}\n'],
+  ['two blanks', '{\n  "model": "opus",\n  "env": { "A": "1" }\n}\n'],
+  ['tabs', '{\n\t"model": "opus"\n}'],
+  ['one line', '{"model": "opus", "cleanupPeriodDays": 30.0}'],
+  ['carriage returns', '{\r\n    "model": "opus"\r\n}\r\n'],
+  ['hooks of another event', '{\n  "hooks": {\n    "Stop": []\n  },\n  "z": 1\n}\n'],
+  ['empty hooks', '{ "hooks": { } }'],
+  ['an empty list', '{\n  "hooks": { "SessionEnd": [ ] }\n}\n'],
+  ['another hook', `${JSON.stringify({ hooks: { SessionEnd: [OTHER] }, '10': 1, '9': 2 }, null, 4)}\n`],
+  ['a name that is there twice', '{"hooks": 1, "hooks": {"SessionEnd": []}}'],
+  ['escapes and large numbers', '{\n  "a\\"}{": "\\u00e9 [\\\\\\"",\n  "n": 12345678901234567890\n}\n'],
+  ['nothing', ''],
+]
+
+describe('install and uninstall', () => {
+  test.each(STYLES)('leave settings with %s as they were, byte for byte', async (_style, settings) => {
+    const { env, path, read } = user(settings)
+    const { command, changed } = await runJson(INSTALL, env)
+    expect(changed).toBe(true)
+    const installed = read()
+    const parsed = JSON.parse(installed)
+    const group = { hooks: [{ type: 'command', command, timeout: 5 }] }
+    const before = settings === '' ? {} : JSON.parse(settings)
+    expect(parsed).toEqual({
+      ...before,
+      hooks: { ...before.hooks, SessionEnd: [...(before.hooks?.SessionEnd ?? []), group] },
+    })
+    expect(statSync(path).mode & 0o777).toBe(0o640)
+    // again: nothing changes
+    expect(await runJson(INSTALL, env)).toMatchObject({ changed: false })
+    expect(read()).toBe(installed)
+    expect(await runJson(UNINSTALL, env)).toEqual({ path, changed: true })
+    expect(read()).toBe(settings)
+    expect(await runJson(UNINSTALL, env)).toEqual({ path, changed: false })
+  })
+
+  test('a file that was not there is deleted again', async () => {
+    const { env, path, read, home } = user()
+    await runJson(INSTALL, env)
+    expect(Object.keys(JSON.parse(read()))).toEqual(['hooks'])
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    await runJson(UNINSTALL, env)
+    expect(existsSync(path)).toBe(false)
+    expect(existsSync(join(home, '.config', 'cloud-analytics', 'hook-claude-code.json'))).toBe(false)
+  })
+
+  test('what has changed since stays, and only the hook goes', async () => {
+    const settings = '{\n  "model": "opus"\n}\n'
+    const { env, path, read } = user(settings)
+    await runJson(INSTALL, env)
+    writeFileSync(path, read().replace('"opus"', '"haiku"'))
+    await runJson(UNINSTALL, env)
+    expect(read()).toBe('{\n  "model": "haiku"\n}\n')
+
+    // others were added beside it
+    await runJson(INSTALL, env)
+    const parsed = JSON.parse(read())
+    parsed.hooks.SessionEnd[0].hooks.unshift(OTHER.hooks[0])
+    parsed.hooks.SessionEnd.push(OTHER)
+    writeFileSync(path, JSON.stringify(parsed))
+    await runJson(UNINSTALL, env)
+    expect(JSON.parse(read())).toEqual({ model: 'haiku', hooks: { SessionEnd: [OTHER, OTHER] } })
+  })
+
+  test('a hook of a program that was elsewhere is replaced', async () => {
+    const settings = '{\n  "model": "opus"\n}\n'
+    const { env, path, read } = user(settings)
+    const { command } = await runJson(INSTALL, env)
+    writeFileSync(path, read().replace('sync --quiet', 'sync --quiet /elsewhere'))
+    expect(await runJson(INSTALL, env)).toMatchObject({ changed: true })
+    expect(JSON.parse(read()).hooks.SessionEnd).toEqual([
+      { hooks: [{ type: 'command', command, timeout: 5 }] },
+    ])
+    await runJson(UNINSTALL, env)
+    expect(read()).toBe(settings)
+  })
+
+  test.each([
+    ['comments', '{\n  // mine\n}'],
+    ['a comma too many', '{"a": 1,}'],
+    ['a list', '[]'],
+    ['hooks that are a list', '{"hooks": []}'],
+    ['a SessionEnd that is none', '{"hooks": {"SessionEnd": {}}}'],
+  ])('settings with %s are named and not changed', async (_what, settings) => {
+    const { env, path, read, home } = user(settings)
+    for (const args of [INSTALL, UNINSTALL]) {
+      const { code, stdout, stderr } = await run(args, env)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain(path)
+      expect(stderr).toContain('nothing is changed')
+    }
+    expect(read()).toBe(settings)
+    expect(existsSync(join(home, '.config'))).toBe(false)
+  })
+
+  test('the change is shown, and nobody to ask is a no', async () => {
+    const { env, path, home } = user()
+    const { code, stderr } = await run(INSTALL.slice(0, 3), env)
+    expect(code).toBe(2)
+    expect(stderr).toContain(`to be added to hooks.SessionEnd in ${path}`)
+    expect(stderr).toContain('sync --quiet')
+    expect(stderr).toContain('--yes')
+    expect(existsSync(path)).toBe(false)
+    expect((await run(['hook', 'install', 'codex'], env)).code).toBe(2)
+    const none = await run(INSTALL, { ...env, HOME: join(home, 'none') })
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is Claude Code installed?') })
+  })
+
+  test.each([
+    ['y', true],
+    ['n', false],
+    ['', false],
+  ])('on a terminal it asks; the answer %j', async (answer, changes) => {
+    const { env, path } = user()
+    const command = `'${process.execPath}' '${join(import.meta.dir, '../../src/main.ts')}' hook install claude-code`
+    const terminal = Bun.spawn({
+      cmd: ['script', '-qefc', command, '/dev/null'],
+      env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...env },
+      stdin: 'pipe',
+      stdout: 'pipe',
+    })
+    terminal.stdin.write(`${answer}\n`)
+    await terminal.stdin.flush()
+    const text = await terminal.stdout.text()
+    expect(text).toContain('Change the settings? [y/N]')
+    expect(existsSync(path)).toBe(changes)
+    terminal.stdin.end()
+    expect(await terminal.exited).toBe(changes ? 0 : 1)
+  })
+
+  test('a link stays a link, and CLAUDE_CONFIG_DIR names the folder', async () => {
+    const { env, home } = user()
+    const dotfiles = join(home, 'dotfiles.json')
+    writeFileSync(dotfiles, '{}')
+    const claude = join(home, "ada's claude")
+    mkdirSync(claude)
+    symlinkSync(dotfiles, join(claude, 'settings.json'))
+    const there = { ...env, CLAUDE_CONFIG_DIR: claude }
+    const { path, command } = await runJson(INSTALL, there)
+    expect(path).toBe(dotfiles)
+    expect(command).toContain(`'${join(home, `ada'\\''s claude`, 'projects')}'`)
+    expect(readFileSync(join(claude, 'settings.json'), 'utf8')).toContain('SessionEnd')
+    await runJson(UNINSTALL, there)
+    expect(readFileSync(dotfiles, 'utf8')).toBe('{}')
+  })
+})
+
+test(
+  'the hook sends the sessions, and its shell does not wait for that',
+  async () => {
+    const { env, home } = user()
+    const server = await serving('serve', { DATA_DIR: join(home, 'server') })
+    const serverEnv = { DATA_DIR: join(home, 'server') }
+    await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], serverEnv)
+    const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
+    const { key } = await runJson(create, serverEnv)
+    await runJson(['login', '--server', server.url], env, key)
+    const message = { role: 'user', content: 'hello' }
+    const line = {
+      type: 'user',
+      uuid: 'u',
+      sessionId: 'ended',
+      cwd: '/shop',
+      timestamp: '2026-11-20T10:00:00.000Z',
+      message,
+    }
+    const answer = {
+      ...line,
+      type: 'assistant',
+      uuid: 'a',
+      message: {
+        id: 'm',
+        role: 'assistant',
+        model: 'claude-sonnet-4-5',
+        content: [{ type: 'text', text: 'hi' }],
+        usage: { input_tokens: 1, output_tokens: 1 },
+      },
+    }
+    await Bun.write(
+      join(home, '.claude', 'projects', 'shop', 'ended.jsonl'),
+      `${JSON.stringify(line)}\n${JSON.stringify(answer)}\n`,
+    )
+    const { command } = await runJson(INSTALL, env)
+    const shell = Bun.spawn({
+      cmd: ['sh', '-c', command],
+      env: { PATH: process.env.PATH ?? '', ...env },
+      stdin: new Blob([JSON.stringify({ hook_event_name: 'SessionEnd' })]),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    // both streams end with the shell: nothing in the background holds them
+    expect(await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])).toEqual(['', '', 0])
+    const total = async () => {
+      const response = await fetch(`${server.url}/v1/sessions`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      return ((await response.json()) as { pagination: { total: number } }).pagination.total
+    }
+    expect(await eventually(total, (count) => count > 0)).toBe(1)
+    await server.end()
+  },
+  SLOW_MS,
+)
+
+test('an edit of a JSON text is undone exactly', () => {
+  for (const [, text] of STYLES.filter(([, settings]) => settings !== '')) {
+    const edit = insertEntry(text, scanJson(text), 'x', { y: [1] })
+    const after = apply(text, edit)
+    expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), x: { y: [1] } })
+    expect(undo(after, edit)).toBe(text)
+    const root = scanJson(after)
+    expect(memberOf(root, 'x')?.kind).toBe('object')
+    const index = root.entries.findLastIndex(({ name }) => name === 'x')
+    expect(JSON.parse(apply(after, removeEntry(after, root, index)))).toEqual(JSON.parse(text))
+  }
+  const list = '[1, 2 ,3]'
+  expect(apply(list, removeEntry(list, scanJson(list), 0))).toBe('[2 ,3]')
+  expect(apply(list, removeEntry(list, scanJson(list), 1))).toBe('[1 ,3]')
+  expect(apply(list, removeEntry(list, scanJson(list), 2))).toBe('[1, 2]')
+})
