@@ -5,6 +5,7 @@ import { codeOf, OperatorError } from '../errors.ts'
 import { compareText } from '../text.ts'
 import { type DetectedFormat, detectFormat, type Layout } from './file-format.ts'
 import { sessionIdsInDatabase, sessionIdsInFolder } from './formats/opencode-storage.ts'
+import { bytesOf, isPackedFile } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
 import type { Format } from './transcript/transcript-model.ts'
 
@@ -44,6 +45,8 @@ const SESSION_FILE_EXTENSIONS = new Set([
   '.txt',
   '',
 ])
+/** Ends of the names of packed files. */
+const PACKED = /\.(?:gz|zst)$/i
 const CHUNK = 1024 * 1024
 /** Bytes by which chunks overlap: the longest id with its key. */
 const OVERLAP = 512
@@ -113,7 +116,7 @@ async function inspect(path: string, stats: Stats, found: Found, isNamed: boolea
   if (found.known.has(real)) return
   found.known.add(real)
   if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
-  const isPlausible = isNamed || SESSION_FILE_EXTENSIONS.has(extname(path).toLowerCase())
+  const isPlausible = isNamed || SESSION_FILE_EXTENSIONS.has(extname(path.replace(PACKED, '')).toLowerCase())
   let detected: DetectedFormat
   try {
     detected = isPlausible && stats.isFile() ? await detectFormat(path) : { kind: 'other' }
@@ -198,6 +201,16 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   if (source.layout === 'database') return new Set(sessionIdsInDatabase(source.path))
   // these formats have one session per file, with its id in the head
   if (source.sessionFromFolder || source.format === 'codex' || source.format === 'gemini') return ids
+  if (await isPackedFile(source.path)) {
+    // unpacking takes longer than the search
+    let end = Buffer.alloc(0)
+    for await (const chunk of bytesOf(source.path, () => {})) {
+      const bytes = Buffer.concat([end, chunk])
+      for (const id of idsIn(bytes)) ids.add(id)
+      end = Buffer.from(bytes.subarray(-OVERLAP))
+    }
+    return ids
+  }
   const file = await open(source.path, 'r')
   try {
     const buffer = Buffer.allocUnsafe(OVERLAP + CHUNK)

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { isPackedFile, readHead } from './transcript/file-bytes.ts'
 import { copyText, isObject, type Json, objectOf, parseJson, textOf } from './transcript/json-fields.ts'
 import type { Format } from './transcript/transcript-model.ts'
 
@@ -35,25 +35,19 @@ const NOT_READ = 'not a format we read'
 const LOOKS_LIKE_SESSION =
   /"(?:messages|history|transcript|trajectory|conversation|requests|role|sessionId|session_id|sessionID|toolCalls|tool_calls|toolName|type"\s*:\s*"(?:user|assistant|message|session)[^"]*)"/
 
-/** Detects the format of a file from its first 256 KiB. Errors of the file system are thrown as they are. */
+/**
+ * Detects the format of a file from its first 256 KiB, without a packing by gzip or zstd. Errors of the file system, and of
+ * unpacking, are thrown as they are.
+ */
 export async function detectFormat(path: string): Promise<DetectedFormat> {
-  const { head, isWhole } = await readHead(path)
+  const { head, isWhole } = await readHead(path, HEAD_BYTES)
   if (head.length === 0) return { kind: 'other' }
   if (head.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
+    if (await isPackedFile(path))
+      return { kind: 'unknown', reason: 'a database that is packed: unpack it first' }
     return { kind: 'sessions', format: 'opencode', layout: 'database', sessionId: null, startedAt: '' }
   }
   return detectFormatOfText(head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
-}
-
-async function readHead(path: string): Promise<{ head: Buffer; isWhole: boolean }> {
-  const file = await open(path, 'r')
-  try {
-    const buffer = Buffer.allocUnsafe(HEAD_BYTES)
-    const { bytesRead } = await file.read(buffer, 0, HEAD_BYTES, 0)
-    return { head: buffer.subarray(0, bytesRead), isWhole: bytesRead < HEAD_BYTES }
-  } finally {
-    await file.close()
-  }
 }
 
 /** Detects the format from the head of a file as text; `isWhole`: the head is the whole file. */

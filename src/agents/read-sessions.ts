@@ -7,6 +7,7 @@ import { readCodex } from './formats/codex.ts'
 import { readGemini } from './formats/gemini.ts'
 import { readOpencode } from './formats/opencode.ts'
 import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
+import { readHead } from './transcript/file-bytes.ts'
 import { composeRecord, type RecordOptions } from './transcript/session-record.ts'
 import {
   type FileGroup,
@@ -118,8 +119,8 @@ async function readAs(source: Source, file: SourceFile, options: ReadOptions): P
 // moved.
 async function derivedSessionId(source: Source): Promise<string> {
   if (source.layout === 'folder' || source.layout === 'database') return ''
-  const head = await Bun.file(source.path).slice(0, 1024).text()
-  const firstLine = head.split('\n')[0] ?? ''
+  const { head } = await readHead(source.path, 1024)
+  const firstLine = head.toString('utf8').split('\n')[0] ?? ''
   return `unnamed-${new Bun.CryptoHasher('sha256').update(firstLine).digest('hex').slice(0, 24)}`
 }
 

@@ -1,6 +1,6 @@
 import { createReadStream, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { decompressZstd } from '../decompress-zstd.ts'
+import { decompressZstd } from '../decompressed.ts'
 import { codeOf, messageOf, OperatorError } from '../errors.ts'
 import {
   END_OF_ROWS,

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { readdirSync, readlinkSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ReadOptions, readSessions, type SourceResult } from '../../src/agents/read-sessions.ts'
 import type { SessionRecord } from '../../src/records/session.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
+import { scratchFolder } from '../support/cli.ts'
 
 // What is easily counted twice, priced wrongly or passed over.
 
@@ -60,5 +62,82 @@ describe('forks and sub-agents of Codex', () => {
   test('a fork without anything of its own costs nothing', async () => {
     const { records } = await read([join(FORKS, 'd-empty-fork.jsonl')])
     expect(records).toEqual([])
+  })
+})
+
+describe('packed files', () => {
+  const PLAIN = join(import.meta.dir, '../fixtures/agents')
+  const packings: [string, (bytes: Uint8Array<ArrayBuffer>) => Uint8Array][] = [
+    ['gz', (bytes) => Bun.gzipSync(bytes)],
+    ['zst', (bytes) => Bun.zstdCompressSync(bytes)],
+  ]
+  const FILES = ['rollout.jsonl', 'stream.log', 'chat.json', 'chat.jsonl', 'opencode-export.jsonl']
+
+  test.each(packings)('of .%s give what the plain ones do', async (ending, pack) => {
+    for (const name of FILES) {
+      const folder = scratchFolder()
+      try {
+        const path = join(folder.path, `${name}.${ending}`)
+        await Bun.write(path, pack(await Bun.file(join(PLAIN, name)).bytes()))
+        // logs without times have that of their file
+        const { mtime } = statSync(join(PLAIN, name))
+        utimesSync(path, mtime, mtime)
+        const { records, results, skipped } = await read([folder.path])
+        expect(skipped).toEqual([])
+        expect(results.flatMap(({ unreadable }) => unreadable)).toEqual([])
+        expect(records.length).toBeGreaterThan(0)
+        expect(records).toEqual((await read([join(PLAIN, name)])).records)
+      } finally {
+        folder.remove()
+      }
+    }
+  })
+
+  test.each(packings)('of .%s leave no file open', async (ending, pack) => {
+    const folder = scratchFolder()
+    try {
+      const rollout = await Bun.file(join(PLAIN, 'rollout.jsonl')).text()
+      // not read to its end where only its head is
+      const random = Array.from(
+        { length: 3 * 1024 },
+        () => `{"x":"${crypto.getRandomValues(Buffer.alloc(1024)).toString('hex')}"}`,
+      )
+      await Bun.write(
+        join(folder.path, `a.jsonl.${ending}`),
+        pack(new TextEncoder().encode(`${rollout}${random.join('\n')}`)),
+      )
+      await read([folder.path])
+      const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`)
+        } catch {
+          return []
+        }
+      })
+      expect(open.filter((path) => path.startsWith(folder.path))).toEqual([])
+    } finally {
+      folder.remove()
+    }
+  })
+
+  test.each(packings)('of .%s that are cut off or no sessions are named', async (ending, pack) => {
+    const folder = scratchFolder()
+    try {
+      const rollout = await Bun.file(join(PLAIN, 'rollout.jsonl')).text()
+      const long = new TextEncoder().encode(
+        rollout + `${JSON.stringify({ type: 'event_msg', payload: {} })}\n`.repeat(50_000),
+      )
+      const packed = pack(long)
+      await Bun.write(join(folder.path, `cut.jsonl.${ending}`), packed.subarray(0, packed.length - 20))
+      await Bun.write(join(folder.path, `notes.md.${ending}`), pack(new TextEncoder().encode('# notes')))
+      await Bun.write(join(folder.path, `other.json.${ending}`), new Uint8Array(packed.subarray(0, 5)))
+      const { results, skipped } = await read([folder.path])
+      const reasons = results.flatMap(({ unreadable }) => unreadable.map(({ reason }) => reason))
+      expect(
+        [...reasons, ...skipped].filter((reason) => /reading stopped|other\.json|cut\.jsonl/.test(reason)),
+      ).toHaveLength(2)
+    } finally {
+      folder.remove()
+    }
   })
 })

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { readDocument } from '../transcript/file-bytes.ts'
 import {
   blockText,
   countOf,
@@ -32,8 +32,6 @@ import type { MessageTokens, Transcript } from '../transcript/transcript-model.t
 // Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
 // contain a hash of the working folder, not its name.
 
-/** Limit of a document, which is parsed as a whole in memory. */
-const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
 /** Digits of the folder's hash in the project's name. */
 const HASH_LENGTH = 8
 
@@ -41,7 +39,7 @@ const HASH_LENGTH = 8
 export async function readGemini(file: SourceFile, sessionId: string, isDocument: boolean): Promise<void> {
   const transcript = transcriptOf(file.group, 'gemini', sessionId)
   if (isDocument) {
-    const problem = await readDocument(file, transcript)
+    const problem = await readChat(file, transcript)
     if (problem !== undefined) noteUnreadable(file, 1, problem)
     return
   }
@@ -53,17 +51,10 @@ export async function readGemini(file: SourceFile, sessionId: string, isDocument
   })
 }
 
-async function readDocument(file: SourceFile, transcript: Transcript): Promise<string | undefined> {
-  const { size } = await stat(file.path)
-  if (size > MAX_DOCUMENT_BYTES) return `a chat above ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`
-  let chat: unknown
-  try {
-    chat = await Bun.file(file.path).json()
-  } catch {
-    return 'not JSON, or cut off'
-  } finally {
-    file.onBytes(size)
-  }
+async function readChat(file: SourceFile, transcript: Transcript): Promise<string | undefined> {
+  const read = await readDocument(file.path, file.onBytes)
+  if ('reason' in read) return read.reason
+  const chat = read.value
   if (!isObject(chat)) return 'not a JSON object'
   readHead(transcript, chat)
   for (const [index, message] of listOf(chat.messages).entries()) {

@@ -1,8 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises'
 import { type Line, MAX_LINE_BYTES, splitLines } from '../../split-lines.ts'
+import { bytesOf } from './file-bytes.ts'
 import { noteUnreadable, type SourceFile } from './source-file.ts'
 
-const CHUNK = 1024 * 1024
 /** The reason given for a line that is longer than `splitLines` reads. */
 export const LINE_TOO_LONG = `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`
 
@@ -22,25 +21,9 @@ export async function readJsonLines(
   }
 }
 
-/** The lines of a file, streamed: see `splitLines`. `onBytes` gets the size of each chunk. */
+/** The lines of a file, streamed: see `splitLines` and `bytesOf`. */
 export async function* readLines(path: string, onBytes: (count: number) => void): AsyncGenerator<Line> {
-  const file = await open(path, 'r')
-  try {
-    yield* splitLines(chunksOf(file, onBytes))
-  } finally {
-    await file.close()
-  }
-}
-
-// all chunks of a file share one buffer
-async function* chunksOf(file: FileHandle, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
-  const chunk = Buffer.allocUnsafe(CHUNK)
-  for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK)
-    if (bytesRead === 0) return
-    onBytes(bytesRead)
-    yield chunk.subarray(0, bytesRead)
-  }
+  yield* splitLines(bytesOf(path, onBytes))
 }
 
 function parseLine({ text }: Line): { value: unknown } | { reason: string } {

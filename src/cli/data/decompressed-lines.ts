@@ -1,13 +1,9 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
-import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
-import { decompressZstd } from '../../decompress-zstd.ts'
+import { decompressed } from '../../decompressed.ts'
 import { OperatorError } from '../../errors.ts'
 import { type Line, splitLines } from '../../split-lines.ts'
 
 const CHUNK = 1024 * 1024
-const GZIP = [0x1f, 0x8b]
-const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 
 /** A file's size in bytes; null for standard input (`-`). Throws OperatorError when it cannot be read. */
 export function sizeOf(path: string): number | null {
@@ -45,29 +41,4 @@ async function* counted(
     onBytes(chunk.length)
     yield chunk
   }
-}
-
-/** Detects the format by the first bytes, which are then put back: standard input cannot be read twice. */
-async function decompressed(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
-  let head = Buffer.alloc(0)
-  while (head.length < ZSTD.length) {
-    const { done, value } = await chunks.next()
-    if (done) break
-    head = Buffer.concat([head, value])
-  }
-  const whole = prepend(head, chunks)
-  if (startsWith(head, ZSTD)) return decompressZstd(whole)
-  if (!startsWith(head, GZIP)) return whole
-  const compressed = Readable.from(whole)
-  const gunzip = createGunzip()
-  compressed.on('error', (error) => gunzip.destroy(error))
-  return compressed.pipe(gunzip)
-}
-
-const startsWith = (head: Buffer, bytes: readonly number[]): boolean =>
-  bytes.every((byte, index) => head[index] === byte)
-
-async function* prepend(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield head
-  yield* rest
 }

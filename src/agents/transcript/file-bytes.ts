@@ -1,0 +1,103 @@
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { decompressed, isPacked, MAGIC_BYTES } from '../../decompressed.ts'
+
+const CHUNK = 1024 * 1024
+
+/** Whether a file is packed by gzip or zstd. */
+export async function isPackedFile(path: string): Promise<boolean> {
+  const file = await open(path, 'r')
+  try {
+    const head = Buffer.alloc(MAGIC_BYTES)
+    const { bytesRead } = await file.read(head, 0, MAGIC_BYTES, 0)
+    return isPacked(head.subarray(0, bytesRead))
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * The bytes of a file, unpacked if it is in gzip or zstd, streamed. A chunk's buffer may be reused when the next one is
+ * requested. `onBytes` gets the size of each chunk as it is in the file. Throws what the file system, gunzip or zstd say.
+ */
+export async function* bytesOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+  if (await isPackedFile(path)) {
+    const stream = createReadStream(path, { highWaterMark: CHUNK })
+    try {
+      yield* await decompressed(counted(stream, onBytes))
+    } finally {
+      stream.destroy()
+    }
+    return
+  }
+  const file = await open(path, 'r')
+  try {
+    yield* chunksOf(file, onBytes)
+  } finally {
+    await file.close()
+  }
+}
+
+async function* counted(
+  chunks: AsyncIterable<Buffer>,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    onBytes(chunk.length)
+    yield chunk
+  }
+}
+
+// all chunks of a file share one buffer
+async function* chunksOf(file: FileHandle, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+  const chunk = Buffer.allocUnsafe(CHUNK)
+  let position = 0
+  for (;;) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK, position)
+    if (bytesRead === 0) return
+    position += bytesRead
+    onBytes(bytesRead)
+    yield chunk.subarray(0, bytesRead)
+  }
+}
+
+/** The first bytes of a file, unpacked, at most `length`; `isWhole`: there are no more. */
+export async function readHead(path: string, length: number): Promise<{ head: Buffer; isWhole: boolean }> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const chunk of bytesOf(path, () => {})) {
+    const part = Buffer.from(chunk.subarray(0, length - size))
+    parts.push(part)
+    size += part.length
+    if (size >= length) break
+  }
+  return { head: Buffer.concat(parts), isWhole: size < length }
+}
+
+/** The JSON value that a file contains, parsed as a whole in memory; `reason` where it cannot be. */
+export async function readDocument(
+  path: string,
+  onBytes: (count: number) => void,
+): Promise<{ value: unknown } | { reason: string }> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const chunk of bytesOf(path, onBytes)) {
+    size += chunk.length
+    if (size > MAX_DOCUMENT_BYTES)
+      return { reason: `a document above ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB` }
+    parts.push(Buffer.from(chunk))
+  }
+  try {
+    return {
+      value: JSON.parse(
+        Buffer.concat(parts)
+          .toString('utf8')
+          .replace(/^\uFEFF/, ''),
+      ),
+    }
+  } catch {
+    return { reason: 'not JSON, or cut off' }
+  }
+}
+
+const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
