@@ -7,7 +7,7 @@ import { type DetectedFormat, detectFormat, type Layout } from './file-format.ts
 import { sessionIdsInDatabase, sessionIdsInFolder } from './formats/opencode-storage.ts'
 import { bytesOf, isPackedFile } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
-import type { Format } from './transcript/transcript-model.ts'
+import { agentOf, type Format } from './transcript/transcript-model.ts'
 
 // Finds the files with sessions below the given paths, and groups those that must be read together.
 
@@ -20,6 +20,8 @@ export interface Source {
   /** True for a sub-agent's file: its session is that of its folder, whatever session ids its lines contain. */
   sessionFromFolder: boolean
   startedAt: string
+  /** A session of Claude Code that was put into the background: it begins with a copy of the one before. */
+  isBackground: boolean
   bytes: number
 }
 
@@ -50,9 +52,9 @@ const PACKED = /\.(?:gz|zst)$/i
 const CHUNK = 1024 * 1024
 /** Bytes by which chunks overlap: the longest id with its key. */
 const OVERLAP = 512
-/** The beginning of all keys of session ids. */
-const SESSION_KEY = '"session'
-const SESSION_ID = /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/
+/** The beginning of all keys of session ids, and the key with its value. */
+const SESSION_KEY = { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ }
+const THREAD_KEY = { start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }
 
 /** Walks the paths in the order of file names. Throws OperatorError (exit code 2) for a path that does not exist. */
 export async function discover(paths: readonly string[]): Promise<Discovery> {
@@ -93,6 +95,7 @@ async function walk(folder: string, found: Found): Promise<void> {
         sessionId: null,
         sessionFromFolder: false,
         startedAt: '',
+        isBackground: false,
         bytes: 0,
       })
     found.known.add(real)
@@ -144,13 +147,14 @@ function withFolder(
   path: string,
   detected: Extract<DetectedFormat, { kind: 'sessions' }>,
 ): Omit<Source, 'path' | 'bytes'> {
-  const { format, layout, sessionId, startedAt } = detected
+  const { format, layout, sessionId, startedAt, isBackground } = detected
   const inSubagents = format === 'claude-code' && basename(dirname(path)) === 'subagents'
   const parent = basename(dirname(dirname(path)))
   return {
     format,
     layout,
     startedAt,
+    isBackground,
     sessionId: inSubagents ? parent : sessionId,
     sessionFromFolder: inSubagents,
   }
@@ -166,8 +170,8 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
   const groupOf = new Map<string, Source[]>()
   const groups = new Set<Source[]>()
   for (const source of sources) {
-    // a stream-json log and a transcript of Claude Code may contain the same session
-    const agent = source.format === 'claude-stream-json' ? 'claude-code' : source.format
+    // a run's log and a transcript of the same agent may contain the same session
+    const agent = agentOf(source.format)
     const keys = [...(await sessionIds(source))].map((id) => `${agent} ${id}`)
     const [group = [], ...others] = new Set(
       keys.flatMap((key) => [groupOf.get(key) ?? []].filter(({ length }) => length > 0)),
@@ -186,12 +190,17 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
   return sorted.sort(byTime)
 }
 
-// A resumed session starts with a copy of the original: of two groups with the same start the shorter is the original.
+// A resumed session starts with a copy of the original: of two groups with the same start the original is the one that is
+// not in the background, else the shorter.
 function byTime(a: Source[], b: Source[]): number {
   const start = (group: Source[]) => group.map((source) => source.startedAt).sort()[0] ?? ''
+  const inBackground = (group: Source[]) => group.every(({ isBackground }) => isBackground)
   const size = (group: Source[]) => group.reduce((sum, source) => sum + source.bytes, 0)
   return (
-    compareText(start(a), start(b)) || size(a) - size(b) || compareText(a[0]?.path ?? '', b[0]?.path ?? '')
+    compareText(start(a), start(b)) ||
+    Number(inBackground(a)) - Number(inBackground(b)) ||
+    size(a) - size(b) ||
+    compareText(a[0]?.path ?? '', b[0]?.path ?? '')
   )
 }
 
@@ -201,12 +210,13 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   if (source.layout === 'database') return new Set(sessionIdsInDatabase(source.path))
   // these formats have one session per file, with its id in the head
   if (source.sessionFromFolder || source.format === 'codex' || source.format === 'gemini') return ids
+  const key = source.format === 'codex-exec' ? THREAD_KEY : SESSION_KEY
   if (await isPackedFile(source.path)) {
     // unpacking takes longer than the search
     let end = Buffer.alloc(0)
     for await (const chunk of bytesOf(source.path, () => {})) {
       const bytes = Buffer.concat([end, chunk])
-      for (const id of idsIn(bytes)) ids.add(id)
+      for (const id of idsIn(bytes, key)) ids.add(id)
       end = Buffer.from(bytes.subarray(-OVERLAP))
     }
     return ids
@@ -219,7 +229,7 @@ async function sessionIds(source: Source): Promise<Set<string>> {
       const { bytesRead } = await file.read(buffer, overlap, CHUNK)
       if (bytesRead === 0) return ids
       const end = overlap + bytesRead
-      for (const id of idsIn(buffer.subarray(0, end))) ids.add(id)
+      for (const id of idsIn(buffer.subarray(0, end), key)) ids.add(id)
       overlap = Math.min(OVERLAP, end)
       buffer.copyWithin(0, end - overlap, end)
     }
@@ -229,9 +239,9 @@ async function sessionIds(source: Source): Promise<Set<string>> {
 }
 
 // searches the bytes: to decode a file as text takes four times as long
-function* idsIn(bytes: Buffer): Generator<string> {
-  for (let at = bytes.indexOf(SESSION_KEY); at !== -1; at = bytes.indexOf(SESSION_KEY, at + 1)) {
-    const id = SESSION_ID.exec(bytes.toString('latin1', at, at + OVERLAP))?.[1]
+function* idsIn(bytes: Buffer, key: typeof SESSION_KEY): Generator<string> {
+  for (let at = bytes.indexOf(key.start); at !== -1; at = bytes.indexOf(key.start, at + 1)) {
+    const id = key.id.exec(bytes.toString('latin1', at, at + OVERLAP))?.[1]
     if (id !== undefined) yield copyText(id)
   }
 }

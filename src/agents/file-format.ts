@@ -1,5 +1,14 @@
 import { isPackedFile, readHead } from './transcript/file-bytes.ts'
-import { copyText, isObject, type Json, objectOf, parseJson, textOf } from './transcript/json-fields.ts'
+import {
+  copyText,
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+  timeOfUuid7,
+} from './transcript/json-fields.ts'
 import type { Format } from './transcript/transcript-model.ts'
 
 // The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
@@ -11,7 +20,14 @@ import type { Format } from './transcript/transcript-model.ts'
 export type Layout = 'document' | 'lines' | 'objects' | 'database'
 
 export type DetectedFormat =
-  | { kind: 'sessions'; format: Format; layout: Layout; sessionId: string | null; startedAt: string }
+  | {
+      kind: 'sessions'
+      format: Format
+      layout: Layout
+      sessionId: string | null
+      startedAt: string
+      isBackground: boolean
+    }
   /** Looks like an agent's file, in a format that is not supported. */
   | { kind: 'unknown'; reason: string }
   /** Any other file. */
@@ -45,7 +61,14 @@ export async function detectFormat(path: string): Promise<DetectedFormat> {
   if (head.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
     if (await isPackedFile(path))
       return { kind: 'unknown', reason: 'a database that is packed: unpack it first' }
-    return { kind: 'sessions', format: 'opencode', layout: 'database', sessionId: null, startedAt: '' }
+    return {
+      kind: 'sessions',
+      format: 'opencode',
+      layout: 'database',
+      sessionId: null,
+      startedAt: '',
+      isBackground: false,
+    }
   }
   return detectFormatOfText(head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
 }
@@ -56,17 +79,23 @@ function detectFormatOfText(head: string, isWhole: boolean): DetectedFormat {
   const objects: Json[] = []
   for (const line of lines.slice(0, MAX_SNIFFED_LINES)) {
     const value = line.includes('{') ? parseJson(line) : undefined
-    if (isObject(value)) objects.push(value)
+    objects.push(...[value].flat().filter(isObject))
   }
-  const startedAt = copyText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? '')
+  const written = copyText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? '')
   const format = formatOfLines(objects)
+  const thread = objects
+    .map((object) => timeOfUuid7(textOf(object.thread_id)))
+    .find((time) => time !== undefined)
+  const startedAt = written || (timeOf(thread) ?? '')
+  const isBackground = objects.some(({ sessionKind }) => sessionKind === 'bg')
   if (format !== null) {
     const isChat = format === 'gemini' && objects.length === 1 && Array.isArray(objects[0]?.messages)
-    const layout = format === 'opencode' ? 'objects' : isChat ? 'document' : 'lines'
-    return { kind: 'sessions', format, layout, sessionId: idOf(format, objects), startedAt }
+    const isArray = format === 'claude-stream-json' && head.trimStart().startsWith('[')
+    const layout = format === 'opencode' ? 'objects' : isChat || isArray ? 'document' : 'lines'
+    return { kind: 'sessions', format, layout, sessionId: idOf(format, objects), startedAt, isBackground }
   }
-  const document = documentOf(head)
-  if (document !== null) return { kind: 'sessions', ...document, startedAt }
+  const document = documentOf(head, objects.length > 0)
+  if (document !== null) return { kind: 'sessions', ...document, startedAt, isBackground }
   const isJson = objects.length > 0 || /^\s*[{[]\s*["{[]/.test(head)
   if (!isJson || !LOOKS_LIKE_SESSION.test(head)) return { kind: 'other' }
   return {
@@ -79,6 +108,7 @@ function formatOfLines(objects: readonly Json[]): Format | null {
   for (const object of objects) {
     const type = textOf(object.type)
     if (type !== null && CODEX_TYPES.has(type) && isObject(object.payload)) return 'codex'
+    if (isExecEvent(object, type)) return 'codex-exec'
     if (isClaudeLine(object, type)) return 'claude-code'
     if (isStreamLine(object, type)) return 'claude-stream-json'
     if (isGemini(object, type)) return 'gemini'
@@ -114,6 +144,11 @@ function isStreamLine(object: Json, type: string | null): boolean {
   return isObject(object.message) && objectOf(object.message).content !== undefined
 }
 
+function isExecEvent(object: Json, type: string | null): boolean {
+  if (type === 'thread.started') return textOf(object.thread_id) !== null
+  return type === 'item.completed' && textOf(objectOf(object.item).id) !== null
+}
+
 function isGemini(object: Json, type: string | null): boolean {
   if (textOf(object.projectHash) !== null && textOf(object.sessionId) !== null) return true
   return type === 'gemini' && textOf(object.id) !== null
@@ -127,8 +162,11 @@ function isOpencode(object: Json): boolean {
   return isPart || isMessage || isExport
 }
 
-// A document over many lines, or one line longer than the head, is recognized by its keys.
-function documentOf(head: string): { format: Format; layout: Layout; sessionId: string | null } | null {
+// A document over many lines, or one line longer than the head, is recognized by its keys. `hasLines`: a line is an object.
+function documentOf(
+  head: string,
+  hasLines: boolean,
+): { format: Format; layout: Layout; sessionId: string | null } | null {
   const id = (key: string) => {
     const found = new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,200})"`).exec(head)?.[1]
     return found === undefined ? null : copyText(found)
@@ -141,6 +179,10 @@ function documentOf(head: string): { format: Format; layout: Layout; sessionId: 
   ) {
     return { format: 'gemini', layout: 'document', sessionId: id('sessionId') }
   }
+  const isResult = /"total_cost_usd"\s*:/.test(head) && /"num_turns"\s*:/.test(head)
+  const isInit = /"subtype"\s*:\s*"init"/.test(head) && /"tools"\s*:\s*\[/.test(head)
+  if (!hasLines && /^\s*[[{]/.test(head) && id('session_id') !== null && (isResult || isInit))
+    return { format: 'claude-stream-json', layout: 'document', sessionId: id('session_id') }
   const isParts =
     id('sessionID')?.startsWith('ses') === true && (id('messageID') !== null || id('role') !== null)
   const isExport = /"info"\s*:\s*\{\s*"id"\s*:\s*"ses/.test(head)
@@ -154,7 +196,10 @@ function idOf(format: Format, objects: readonly Json[]): string | null {
     const id =
       format === 'codex'
         ? object.type === 'session_meta' && textOf(objectOf(object.payload).id)
-        : (textOf(object.sessionId) ?? textOf(object.session_id) ?? textOf(object.sessionID))
+        : (textOf(object.thread_id) ??
+          textOf(object.sessionId) ??
+          textOf(object.session_id) ??
+          textOf(object.sessionID))
     if (id) return id
   }
   return null

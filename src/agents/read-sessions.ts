@@ -4,6 +4,7 @@ import { discover, type Source, subAgentIdOf } from './discover.ts'
 import { readClaudeCode } from './formats/claude-code.ts'
 import { readClaudeStream } from './formats/claude-stream.ts'
 import { readCodex } from './formats/codex.ts'
+import { readCodexExec } from './formats/codex-exec.ts'
 import { readGemini } from './formats/gemini.ts'
 import { readOpencode } from './formats/opencode.ts'
 import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
@@ -63,6 +64,9 @@ export async function* readSessions(
   let read = 0
   for (const sources of groups) {
     const subAgentIds = new Set(sources.flatMap((source) => subAgentIdOf(source.path) ?? []))
+    const rollouts = new Set(
+      sources.flatMap(({ format, sessionId }) => (format === 'codex' ? sessionId : [])),
+    )
     const group = newFileGroup(owners, options.content === true, subAgentIds)
     const files: { source: Source; file: SourceFile }[] = []
     for (const source of sources) {
@@ -70,17 +74,22 @@ export async function* readSessions(
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })
-      if (await readSource(source, file, options)) files.push({ source, file })
+      if (await readSource(source, file, rollouts, options)) files.push({ source, file })
     }
     await group.scan.flush()
     yield* resultsOf(group, files, options)
   }
 }
 
-/** False when the file contains no sessions after all. */
-async function readSource(source: Source, file: SourceFile, options: ReadOptions): Promise<boolean> {
+/** False when the file contains no sessions after all. `rollouts`: ids of the Codex threads whose rollout is in its group. */
+async function readSource(
+  source: Source,
+  file: SourceFile,
+  rollouts: ReadonlySet<string | null>,
+  options: ReadOptions,
+): Promise<boolean> {
   try {
-    return await readAs(source, file, options)
+    return await readAs(source, file, rollouts, options)
   } catch (error) {
     // the file changed or was removed during the read; the other files are still read
     const reason = error instanceof Error ? error.message : String(error)
@@ -89,17 +98,25 @@ async function readSource(source: Source, file: SourceFile, options: ReadOptions
   }
 }
 
-async function readAs(source: Source, file: SourceFile, options: ReadOptions): Promise<boolean> {
+async function readAs(
+  source: Source,
+  file: SourceFile,
+  rollouts: ReadonlySet<string | null>,
+  options: ReadOptions,
+): Promise<boolean> {
   const sessionId = source.sessionId ?? (await derivedSessionId(source))
   switch (source.format) {
     case 'claude-code':
       await readClaudeCode(file, { sessionId, sessionFromFolder: source.sessionFromFolder })
       return true
     case 'claude-stream-json':
-      await readClaudeStream(file)
+      await readClaudeStream(file, source.layout === 'document')
       return true
     case 'codex':
       await readCodex(file, sessionId)
+      return true
+    case 'codex-exec':
+      await readCodexExec(file, rollouts)
       return true
     case 'gemini':
       await readGemini(file, sessionId, source.layout === 'document')
@@ -114,6 +131,9 @@ async function readAs(source: Source, file: SourceFile, options: ReadOptions): P
       return true
   }
 }
+
+/** Why a file of a known format gives no session: it is empty, or a copy of what another file has. */
+const NOTHING_OF_ITS_OWN = 'it has no prompts and no messages of its own'
 
 // For a session without an id: a hash of its first line (at most 1 KiB), which stays the same when the file grows or is
 // moved.
@@ -142,6 +162,8 @@ async function* resultsOf(
     records.push(...(await cleanRecords([composed.record])).map(({ record }) => record))
     for (const model of composed.unpriced) unpriced.add(model)
   }
+  if (records.length === 0 && files.every(({ file }) => file.unreadableCount === 0))
+    for (const { source } of files) options.onSkipped?.(source.path, NOTHING_OF_ITS_OWN)
   for (const { source, file } of files) {
     const isLast = file === last
     yield {

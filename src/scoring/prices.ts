@@ -31,6 +31,8 @@ const PICO_DECIMALS = 12
 /** Anthropic's cache write prices relative to the input price, for models without a known cache price. */
 const CACHE_WRITE_FACTOR = 1.25
 const CACHE_WRITE_1H_FACTOR = 2
+/** Picodollars for one web search: Anthropic's 10 US dollars per 1,000. */
+export const WEB_SEARCH_COST = 10n ** 10n
 /** Cached prices, each of a model at a minute. */
 const MAX_CACHED = 5_000
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readlinkSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ReadOptions, readSessions, type SourceResult } from '../../src/agents/read-sessions.ts'
+import { problemOf } from '../../src/records/check.ts'
 import type { SessionRecord } from '../../src/records/session.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { scratchFolder } from '../support/cli.ts'
@@ -140,4 +141,135 @@ describe('packed files', () => {
       folder.remove()
     }
   })
+})
+
+describe('output of claude -p', () => {
+  test.each(['result.json', 'pretty.json'])(
+    '--output-format json, %s: the run’s exact totals',
+    async (name) => {
+      const { records } = await read([join(CASES, 'claude-json', name)])
+      expect(records).toHaveLength(1)
+      expect(records[0]).toMatchObject({
+        source: 'claude-code',
+        model: 'claude-sonnet-4-5-20250929',
+        estimated_cost: 0.0125,
+        cost_source: 'reported',
+        tokens: { input: 7, output: 90, cache_read: 500, cache_creation: 500 },
+        duration_seconds: 9,
+        turns: 1,
+      })
+    },
+  )
+
+  test.each(['array.json', 'pretty-array.json'])('--verbose, %s: an array of messages', async (name) => {
+    const { records, results } = await read([join(CASES, 'claude-json', name)])
+    expect(results[0]?.unreadable).toEqual([])
+    expect(records).toHaveLength(1)
+    expect(records[0]).toMatchObject({
+      project_name: 'api',
+      // <synthetic> is none
+      models: ['claude-sonnet-4-5-20250929'],
+      estimated_cost: 0.0125,
+      tokens: { input: 7, output: 90, cache_read: 500, cache_creation: 500 },
+    })
+    expect(records[0]?.turn_records?.map(({ model }) => model)).not.toContain('<synthetic>')
+  })
+
+  test.each([
+    ['two-sessions.log', { 5: 0.01, 6: 0.02 }],
+    ['results.log', { 7: 0.01, 8: 0.03 }],
+  ])('two runs in %s are two sessions', async (name, costs) => {
+    const { records, byEnd } = await read([join(CASES, 'claude-runs', name)])
+    expect(records).toHaveLength(2)
+    for (const [end, cost] of Object.entries(costs)) expect(byEnd.get(end)?.estimated_cost).toBe(cost)
+  })
+
+  test('a session that another process resumed has the sums of both', async () => {
+    const { records } = await read([join(CASES, 'claude-runs/resumed.log')])
+    expect(records).toHaveLength(1)
+    expect(records[0]).toMatchObject({
+      estimated_cost: 0.02 + 0.08,
+      tokens: { input: 30 + 110, output: 15 + 50, cache_read: 100 + 700, cache_creation: 100 + 100 },
+    })
+  })
+
+  test('a result and the transcript of its session count once, exactly', async () => {
+    const { records } = await read([join(CASES, 'claude-both')])
+    expect(records).toHaveLength(1)
+    expect(records[0]).toMatchObject({
+      estimated_cost: 0.0125,
+      cost_source: 'reported',
+      tokens: { input: 7, output: 90, cache_read: 500, cache_creation: 500 },
+      created_at: '2026-03-02T10:00:00.000Z',
+    })
+  })
+})
+
+describe('Claude Code transcripts', () => {
+  test('what a background session copies counts for the original, which is read first', async () => {
+    const { records, byEnd } = await read([join(CASES, 'claude-background')])
+    expect(records).toHaveLength(2)
+    expect(tokensOf(byEnd.get('0'))).toBe('60 80 1000')
+    expect(byEnd.get('0')?.tokens?.cache_creation).toBe(1000)
+    expect(tokensOf(byEnd.get('1'))).toBe('30 40 1000')
+    expect(byEnd.get('1')?.tokens?.cache_creation).toBe(0)
+  })
+
+  test('web searches are priced, each once, and <synthetic> is no model', async () => {
+    const { records, results } = await read([join(CASES, 'claude-search')])
+    // 10 dollars per 1,000 searches; 3 and 15 per million tokens
+    expect(records[0]?.turn_records?.map(({ cost }) => cost)).toEqual([null, 0.02 + 0.0045, 0.03 + 0.009])
+    expect(records[0]?.estimated_cost).toBe(0.0635)
+    expect(records[0]?.models).toEqual(['claude-sonnet-4-5-20250929'])
+    expect(Object.keys(results[0]?.usage ?? {})).toEqual(['claude-sonnet-4-5-20250929'])
+  })
+})
+
+describe('output of codex exec --json', () => {
+  const EXEC = join(CASES, 'codex-exec')
+
+  test('each thread is a session; its usage is a running sum', async () => {
+    const { records, byEnd } = await read([join(EXEC, 'exec.log')])
+    expect(records).toHaveLength(2)
+    const first = byEnd.get('1')
+    expect(first).toMatchObject({
+      source: 'codex',
+      created_at: '2026-03-02T19:21:55.968Z',
+      tokens: { input: 6000, output: 300, cache_read: 6000, cache_creation: 0 },
+      files_touched: ['src/a.ts', 'src/b.ts'],
+      tools_used: [
+        { name: 'exec_command', calls: 2, errors: 1 },
+        { name: 'apply_patch', calls: 1, errors: 0 },
+      ],
+      turns: 2,
+      estimated_cost: 0,
+      // it does not say which model
+      unpriced_tokens: 12_300,
+    })
+    expect(first?.turn_records?.map(({ cost }) => cost)).toEqual([null, null])
+    expect(byEnd.get('2')?.unpriced_tokens).toBe(909)
+  })
+
+  test('a thread with a rollout is that of the rollout', async () => {
+    const { records, byEnd } = await read([EXEC])
+    expect(records).toHaveLength(2)
+    expect(byEnd.get('2')).toMatchObject({
+      model: 'gpt-5.2-codex',
+      turns: 1,
+      tokens: { input: 900, output: 9 },
+    })
+    expect(byEnd.get('2')?.unpriced_tokens).toBeUndefined()
+    expect(byEnd.get('1')?.unpriced_tokens).toBe(12_300)
+  })
+})
+
+test('a file of a known format without anything of its own is named, with the reason', async () => {
+  const { skipped } = await read([join(CASES, 'codex-forks/d-empty-fork.jsonl')])
+  expect(skipped).toEqual(['d-empty-fork.jsonl: it has no prompts and no messages of its own'])
+})
+
+test('every record is valid', async () => {
+  const { records } = await read([CASES])
+  expect(records.flatMap((record) => problemOf(record, record.id) ?? [])).toEqual([])
+  expect(records.length).toBeGreaterThan(15)
 })

@@ -40,7 +40,7 @@ const INTERRUPTED = '[Request interrupted by user'
 const NOT_A_PROMPT =
   /^\s*(?:<(?:command-name|command-message|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|ide_opened_file|ide_selection|user-memory-input)|Caveat: The messages below)/
 /** The model name of messages that the program wrote without an API call. */
-const SYNTHETIC = '<synthetic>'
+export const SYNTHETIC = '<synthetic>'
 /** Messages of sub-agents inside their parent's file, which count only if the sub-agent has no file of its own. */
 const MAX_SUB_AGENT_MESSAGES = 20_000
 
@@ -85,7 +85,8 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
   const key = `${textOf(message.id) ?? ''} ${textOf(line.requestId) ?? ''} ${uuid ?? ''} ${at ?? ''}`
   const isConversation = line.type === 'assistant' || line.type === 'user'
   if (isConversation && at !== null && key.trim() !== at && isCopied(state.file.group, transcript, key)) {
-    if (line.type === 'assistant') countMessage(state.file, messageOf(line, message, number))
+    if (line.type === 'assistant' && message.model !== SYNTHETIC)
+      countMessage(state.file, messageOf(line, message, number))
     return undefined
   }
   // the same line in another checkpoint of the session
@@ -142,6 +143,10 @@ export function claudeTokens(usage: unknown): MessageTokens | null {
   }
 }
 
+/** Web searches of a `usage` object, which are billed beside its tokens. */
+export const searchesOf = (usage: unknown): number =>
+  countOf(objectOf(objectOf(usage).server_tool_use).web_search_requests)
+
 function messageOf(line: Json, message: Json, number: number): ApiMessage {
   return {
     id: textOf(message.id) ?? textOf(line.uuid) ?? `line ${number}`,
@@ -150,6 +155,7 @@ function messageOf(line: Json, message: Json, number: number): ApiMessage {
     model: textOf(message.model),
     tokens: claudeTokens(message.usage),
     cost: reportedCost(line.costUSD),
+    searches: searchesOf(message.usage),
   }
 }
 
@@ -207,18 +213,24 @@ function readUserLine(
     if (!isKnown) addEvent(transcript, 'compaction', key, at)
     return undefined
   }
-  readUserContent(transcript, content, { key, at, isGenerated })
+  const searches = countOf(objectOf(line.toolUseResult).searchCount)
+  readUserContent(transcript, content, { key, at, isGenerated, searches })
   return undefined
 }
 
 /**
  * Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it,
- * it is no prompt.
+ * it is no prompt. `searches`: web searches of the call whose result it is.
  */
 export function readUserContent(
   transcript: Transcript,
   content: unknown,
-  { key, at, isGenerated }: { key: string; at: string | null; isGenerated: boolean },
+  {
+    key,
+    at,
+    isGenerated,
+    searches = 0,
+  }: { key: string; at: string | null; isGenerated: boolean; searches?: number },
 ): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   const prompt: string[] = []
@@ -226,7 +238,9 @@ export function readUserContent(
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) continue
     if (block.type === 'tool_result') {
-      readResult(transcript, block, `${key} ${index}`, at)
+      const isNew = readResult(transcript, block, `${key} ${index}`, at)
+      const turn = transcript.calls.get(textOf(block.tool_use_id) ?? '')?.turn
+      if (isNew && turn !== undefined) turn.searches += searches
     } else if (block.type === 'image') {
       hasPrompt = true
     } else if (block.type === 'text') {
@@ -241,12 +255,14 @@ export function readUserContent(
   if (hasPrompt && !isGenerated) addPrompt(transcript, key, at, prompt.join('\n'))
 }
 
-function readResult(transcript: Transcript, block: Json, fallbackId: string, at: string | null): void {
+/** False for a result that was read before. */
+function readResult(transcript: Transcript, block: Json, fallbackId: string, at: string | null): boolean {
   const id = textOf(block.tool_use_id) ?? fallbackId
   const text = blockText(block.content)
   const known = transcript.calls.get(id)
   // a plan that the user rejects is not a failed call
   const failed = block.is_error === true && known?.call.name !== 'ExitPlanMode'
-  if (!addResult(transcript, id, !failed, text)) return
+  if (!addResult(transcript, id, !failed, text)) return false
   if (failed && text.includes(REJECTED)) addEvent(transcript, 'rejection', id, at, known?.turn)
+  return true
 }

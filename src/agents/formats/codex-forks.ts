@@ -1,4 +1,12 @@
-import { isObject, type Json, objectOf, parseJson, textOf, timeOf } from '../transcript/json-fields.ts'
+import {
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+  timeOfUuid7,
+} from '../transcript/json-fields.ts'
 import { readLines } from '../transcript/json-lines.ts'
 import { type FileGroup, isCopied, type SourceFile } from '../transcript/source-file.ts'
 import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
@@ -28,12 +36,6 @@ export function noteTotal(group: FileGroup, threadId: string, total: Totals): vo
 }
 
 const keyOf = (threadId: string, total: Totals): string => `codex ${threadId} ${totalsKey(total)}`
-
-/** The time of a UUIDv7 in milliseconds since 1970; undefined for any other id. */
-function timeOfId(id: unknown): number | undefined {
-  const digits = textOf(id)?.match(/^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/i)
-  return digits == null ? undefined : Number.parseInt(`${digits[1]}${digits[2]}`, 16)
-}
 
 /** The id of the turn that a line begins. */
 function turnIdOf(line: Json, payload: Json): string | null {
@@ -66,10 +68,10 @@ export async function ownStartOf(file: SourceFile, threadId: string): Promise<nu
       if (!isFork(payload)) return 1
       meta = payload
       startedAt = at ?? timeOf(payload.timestamp) ?? ''
-      started = timeOfId(threadId) ?? Date.parse(startedAt)
+      started = timeOfUuid7(threadId) ?? Date.parse(startedAt)
       continue
     }
-    const turnTime = timeOfId(turnIdOf(line, payload))
+    const turnTime = timeOfUuid7(turnIdOf(line, payload))
     if (turnTime !== undefined) {
       if (turnTime >= started) return number
       hasCopiedTurns = true

@@ -5,7 +5,7 @@ import { type QualitySignals, scoreQuality } from '../../scoring/quality.ts'
 import { compareText, cut, makeStorable } from '../../text.ts'
 import { classificationOf, issuesOf, observationsOf, summaryOf } from './observations.ts'
 import { securityMetadataOf } from './security-metadata.ts'
-import type { MessageTokens, Transcript, Turn } from './transcript-model.ts'
+import { agentOf, type MessageTokens, type Transcript, type Turn } from './transcript-model.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
 
 export interface RecordOptions {
@@ -48,7 +48,8 @@ export function recordId(agentId: string): string {
 /** The record of a complete transcript; null for one without turns or without any time. */
 export function composeRecord(transcript: Transcript, options: RecordOptions): ComposedRecord | null {
   const turns = turnsOf(transcript)
-  if (turns.length === 0 || transcript.firstAt === null) return null
+  const isEmpty = turns.length + transcript.withoutMessages.length === 0
+  if (isEmpty || transcript.firstAt === null) return null
   const priced = priceTurns(transcript, turns, { pricer: options.pricer, maxTurns: MAX_TURNS })
   const tools = toolsOf(turns)
   const files = filesOf(transcript, turns)
@@ -57,7 +58,7 @@ export function composeRecord(transcript: Transcript, options: RecordOptions): C
   const calls = turns.reduce((sum, turn) => sum + turn.calls.length, 0)
   const summary = summaryOf(signals, turns.filter((turn) => turn.role === 'assistant').length, calls, model)
   const numbers = new Map(turns.slice(0, MAX_TURNS).map((turn, index) => [turn, index + 1]))
-  const turnRecords = turnRecordsOf(turns, priced, options.content === true)
+  const turnRecords = turnRecordsOf(turns, priced, transcript.lastAt, options.content === true)
   const quality = scoreQuality(signals)
   const record: SessionRecord = {
     type: 'session',
@@ -65,7 +66,7 @@ export function composeRecord(transcript: Transcript, options: RecordOptions): C
     project_name: cut(options.project ?? projectOf(transcript), MAX_NAME),
     created_at: transcript.firstAt,
     ...(options.userEmail === undefined ? {} : { user_email: options.userEmail }),
-    source: transcript.format === 'claude-stream-json' ? 'claude-code' : transcript.format,
+    source: agentOf(transcript.format),
     branch: transcript.branch === null ? null : cut(transcript.branch, MAX_BRANCH),
     ...(transcript.pullRequests.size === 0 ? {} : { pull_requests: [...transcript.pullRequests.values()] }),
     model,
@@ -76,6 +77,8 @@ export function composeRecord(transcript: Transcript, options: RecordOptions): C
     turns: turnRecords.length,
     estimated_cost: Math.min(MAX_COST, dollarsOf(priced.total)),
     cost_source: priced.isReported ? 'reported' : 'estimated',
+    // an older server refuses the field
+    ...(priced.unpricedTokens > 0 ? { unpriced_tokens: priced.unpricedTokens } : {}),
     quality_score: quality.score,
     tokens: tokensOf(priced.tokens),
     tools_used: tools.slice(0, MAX_TOOLS),
@@ -117,7 +120,12 @@ const tokensOf = ({ input, output, cache_read, cache_creation }: MessageTokens):
   cache_creation,
 })
 
-function turnRecordsOf(turns: readonly Turn[], priced: PricedTurns, withContent: boolean): TurnRecord[] {
+function turnRecordsOf(
+  turns: readonly Turn[],
+  priced: PricedTurns,
+  endedAt: string | null,
+  withContent: boolean,
+): TurnRecord[] {
   const records = turns.slice(0, MAX_TURNS).map((turn, index): TurnRecord => {
     const tokens = turn.message?.tokens ?? null
     const cost = priced.costs.get(turn)
@@ -137,7 +145,7 @@ function turnRecordsOf(turns: readonly Turn[], priced: PricedTurns, withContent:
       turn_number: records.length + 1,
       role: 'assistant',
       model: nameOf(model),
-      started_at: turns.at(-1)?.at ?? null,
+      started_at: turns.at(-1)?.at ?? endedAt,
       tokens: tokensOf(tokens),
       cost: cost === null ? null : Math.min(MAX_COST, dollarsOf(cost)),
       tool_calls: [],
@@ -220,7 +228,8 @@ function modelsOf(
   const uses = new Map<string, number>()
   for (const turn of turns)
     if (turn.message?.model) uses.set(turn.message.model, (uses.get(turn.message.model) ?? 0) + 1)
-  for (const { model } of transcript.reported) if (!uses.has(model)) uses.set(model, 0)
+  for (const { model } of [...transcript.reported, ...transcript.withoutMessages.flat()])
+    if (!uses.has(model)) uses.set(model, 0)
   const models = [...uses.keys()].map((name) => cut(name, MAX_NAME)).slice(0, MAX_MODELS)
   const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]
   return { models, model: nameOf(most) }

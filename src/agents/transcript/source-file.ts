@@ -100,7 +100,7 @@ export function noteMessage(
   known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
   at: string | null,
 ): Turn {
-  const message = { requestId: null, sidechain: false, cost: null, ...known }
+  const message = { requestId: null, sidechain: false, cost: null, searches: 0, ...known }
   countMessage(file, message)
   return addMessage(transcript, message, at)
 }

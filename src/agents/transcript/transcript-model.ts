@@ -6,7 +6,13 @@ import type { CallEffects } from './tool-effects.ts'
 // A session while its files are read, independent of the agent's format. Everything is added under a key, so that reading
 // the same line from a second file (a checkpoint, a copy made by resuming) adds nothing.
 
-export type Format = 'claude-code' | 'claude-stream-json' | 'codex' | 'gemini' | 'opencode'
+export type Format = 'claude-code' | 'claude-stream-json' | 'codex' | 'codex-exec' | 'gemini' | 'opencode'
+
+/** The agent whose format it is: a run's log and its transcript are of one agent, and may have the same session. */
+export function agentOf(format: Format): string {
+  if (format === 'claude-stream-json') return 'claude-code'
+  return format === 'codex-exec' ? 'codex' : format
+}
 
 /** `input` excludes cached tokens, `output` includes `reasoning`, `cache_creation` includes `cache_creation_1h`. */
 export type MessageTokens = Required<Omit<PricedTokens, 'cache_creation_1h'>> & {
@@ -24,6 +30,8 @@ export interface ApiMessage {
   tokens: MessageTokens | null
   /** In picodollars, as the agent reported it; null when it reported none. */
   cost: bigint | null
+  /** Web searches that its usage reports, which are billed beside its tokens. */
+  searches: number
 }
 
 export interface ToolCall {
@@ -42,6 +50,8 @@ export interface Turn {
   /** Null for prompts. */
   message: ApiMessage | null
   calls: ToolCall[]
+  /** Web searches that the results of its calls report. */
+  searches: number
   /** Texts of the turn with masked secrets; empty unless content was requested. */
   content: string
   /** Number of characters dropped from `content` by its limit. */
@@ -79,7 +89,9 @@ export interface Transcript {
   results: Map<string, boolean>
   events: Map<string, TranscriptEvent>
   /** Exact totals that the agent printed at the end of a run; they replace the tokens of the `covered` turns. */
-  reported: { model: string; tokens: MessageTokens; cost: bigint | null }[]
+  reported: ReportedTotals[]
+  /** The totals of runs whose log has no messages, each by model. */
+  withoutMessages: ReportedTotals[][]
   covered: Set<Turn>
   /** By fingerprint and file. */
   secrets: Map<string, { place: Place; secret: FoundSecret }>
@@ -91,6 +103,13 @@ export interface Transcript {
   seen: Set<string>
   /** `order` of the last turn. */
   order: number
+}
+
+/** Exact totals of a model, with the cost as the agent reported it. */
+export interface ReportedTotals {
+  model: string
+  tokens: MessageTokens
+  cost: bigint | null
 }
 
 /** Collects the texts of the transcripts being read and scans many at a time. */

@@ -37,6 +37,7 @@ export function newTranscript(id: string, format: Format, scan: SecretScan): Tra
     results: new Map(),
     events: new Map(),
     reported: [],
+    withoutMessages: [],
     covered: new Set(),
     secrets: new Map(),
     modes: new Map(),
@@ -87,6 +88,7 @@ function newTurn(
     order: transcript.order,
     message,
     calls: [],
+    searches: 0,
     content: '',
     contentCut: 0,
   }
@@ -133,6 +135,7 @@ export function mergeMessage<Kept extends ApiMessage>(
     same.model = message.model ?? same.model
     same.cost = message.cost ?? same.cost
   }
+  same.searches = Math.max(same.searches, message.searches)
   same.requestId ??= message.requestId
   if (fromParent) same.sidechain = false
   return same

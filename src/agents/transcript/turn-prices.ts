@@ -1,6 +1,6 @@
-import type { Pricer } from '../../scoring/prices.ts'
+import { type Pricer, WEB_SEARCH_COST } from '../../scoring/prices.ts'
 import { addTokens, noTokens } from './source-file.ts'
-import type { MessageTokens, Transcript, Turn } from './transcript-model.ts'
+import type { MessageTokens, ReportedTotals, Transcript, Turn } from './transcript-model.ts'
 
 interface ClosingTurn {
   model: string | null
@@ -20,6 +20,8 @@ export interface PricedTurns {
   total: bigint
   isReported: boolean
   unpriced: string[]
+  /** Tokens of these models. */
+  unpricedTokens: number
 }
 
 /**
@@ -39,29 +41,37 @@ export function priceTurns(
     total: 0n,
     isReported: true,
     unpriced: [],
+    unpricedTokens: 0,
   }
   const unpriced = new Set<string>()
+  const { totals: withoutMessages, isAllCovered } = totalsWithoutMessages(transcript, turns)
   const closing = new Map<string, ClosingTurn>()
+  const noteUnpriced = (model: string, tokens: MessageTokens) => {
+    unpriced.add(model)
+    priced.unpricedTokens += countOf(tokens)
+  }
   for (const [index, turn] of turns.entries()) {
     const tokens = turn.message?.tokens ?? null
     if (turn.message === null || tokens === null) continue
-    if (transcript.covered.has(turn) && transcript.reported.length > 0) {
+    if (isAllCovered || (transcript.covered.has(turn) && transcript.reported.length > 0)) {
       priced.countedInClosing.add(turn)
       continue
     }
     const { model, cost: reported } = turn.message
-    const cost = reported ?? priceOf(pricer, model, tokens, turn.at ?? transcript.firstAt ?? '', false)
+    const estimate = priceOf(pricer, model, tokens, turn.at ?? transcript.firstAt ?? '', false)
+    const searches = BigInt(turn.message.searches + turn.searches) * WEB_SEARCH_COST
+    const cost = reported ?? (estimate === undefined ? undefined : estimate + searches)
     if (reported === null) priced.isReported = false
-    if (cost === undefined) unpriced.add(model ?? 'unknown')
+    if (cost === undefined) noteUnpriced(model ?? 'unknown', tokens)
     addTokens(priced.tokens, tokens)
     priced.total += cost ?? 0n
     if (index >= maxTurns) addClosing(closing, model, tokens, cost ?? null)
     else if (cost !== undefined) priced.costs.set(turn, cost)
   }
-  for (const { model, tokens, cost: reported } of transcript.reported) {
+  for (const { model, tokens, cost: reported } of [...transcript.reported, ...withoutMessages]) {
     const cost = reported ?? priceOf(pricer, model, tokens, transcript.lastAt ?? '', true)
     if (reported === null) priced.isReported = false
-    if (cost === undefined) unpriced.add(model)
+    if (cost === undefined) noteUnpriced(model, tokens)
     addTokens(priced.tokens, tokens)
     priced.total += cost ?? 0n
     addClosing(closing, model, tokens, cost ?? null)
@@ -72,6 +82,30 @@ export function priceTurns(
   return priced
 }
 
+const countOf = ({ input, output, cache_read, cache_creation }: MessageTokens): number =>
+  input + output + cache_read + cache_creation
+
+const promptOf = ({ input, cache_read, cache_creation }: MessageTokens): number =>
+  input + cache_read + cache_creation
+
+/**
+ * The totals of runs whose log has no messages. Where a transcript has the messages of the one run, its totals, which are
+ * exact, stand for all of them; of several runs nothing tells which messages are whose, and the messages count.
+ */
+function totalsWithoutMessages(
+  { withoutMessages, reported }: Transcript,
+  turns: readonly Turn[],
+): { totals: ReportedTotals[]; isAllCovered: boolean } {
+  const sum = turns.reduce((all, { message }) => all + (message?.tokens ? promptOf(message.tokens) : 0), 0)
+  const totals = withoutMessages.flat()
+  if (sum === 0) return { totals, isAllCovered: false }
+  const isWhole =
+    withoutMessages.length === 1 &&
+    reported.length === 0 &&
+    totals.reduce((all, { tokens }) => all + promptOf(tokens), 0) >= sum
+  return isWhole ? { totals, isAllCovered: true } : { totals: [], isAllCovered: false }
+}
+
 /** Undefined when tokens were used and the model has no known price. */
 function priceOf(
   pricer: Pricer,
@@ -80,7 +114,7 @@ function priceOf(
   at: string,
   aggregated: boolean,
 ): bigint | undefined {
-  const used = tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation > 0
+  const used = countOf(tokens) > 0
   const cost = model === null ? undefined : pricer.cost({ model, tokens, at, aggregated })
   return used ? cost : (cost ?? 0n)
 }
@@ -91,8 +125,10 @@ function addClosing(
   tokens: MessageTokens,
   cost: bigint | null,
 ): void {
-  const sum = closing.get(model ?? '') ?? { model, tokens: noTokens(), cost: null }
+  // what has a price apart from what has none: a cost of null is unknown
+  const key = `${cost === null} ${model ?? ''}`
+  const sum = closing.get(key) ?? { model, tokens: noTokens(), cost: null }
   addTokens(sum.tokens, tokens)
   if (cost !== null) sum.cost = (sum.cost ?? 0n) + cost
-  closing.set(model ?? '', sum)
+  closing.set(key, sum)
 }

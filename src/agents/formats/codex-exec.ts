@@ -1,0 +1,145 @@
+import { stat } from 'node:fs/promises'
+import {
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  timeOf,
+  timeOfUuid7,
+} from '../transcript/json-fields.ts'
+import { readJsonLines } from '../transcript/json-lines.ts'
+import { noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
+import { addCall, addEvent, addResult, isFirst, noteContext, scanResponse } from '../transcript/transcript.ts'
+import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+import { growth, type Totals, tokensOf, totalsOf } from './codex-totals.ts'
+
+// The output of `codex exec --json`: no times, no model. A thread begins at the time in its id, a UUIDv7, and is assumed to
+// have ended when the file was last modified. Where the thread's rollout is read too, that has all of it.
+
+interface Thread {
+  transcript: Transcript
+  /** Sum over its turns, of which each line of usage has a new one. */
+  total: Totals | null
+  /** Turns that it began. */
+  begun: number
+  turns: Set<Turn>
+  /** Adds what the current turn did, once its usage is read. */
+  pending: ((turn: Turn) => void)[]
+}
+
+/** Reads one log. `rollouts`: ids of the threads whose rollout is read with it. */
+export async function readCodexExec(file: SourceFile, rollouts: ReadonlySet<string | null>): Promise<void> {
+  const threads = new Map<string, Thread>()
+  let thread: Thread | undefined
+  await readJsonLines(file, (value) => {
+    if (!isObject(value) || textOf(value.type) === null) return 'not an event of codex exec'
+    if (value.type === 'thread.started') {
+      if (thread !== undefined) endTurn(file, thread, null)
+      const id = textOf(value.thread_id) ?? 'unnamed'
+      thread = rollouts.has(id) ? undefined : (threads.get(id) ?? newThread(file, id))
+      if (thread !== undefined) threads.set(id, thread)
+    } else if (thread !== undefined) {
+      readEvent(file, thread, value)
+    }
+    return undefined
+  })
+  if (thread !== undefined) endTurn(file, thread, null)
+  const { mtimeMs } = await stat(file.path)
+  for (const { transcript, turns } of threads.values()) {
+    if (turns.size === 0) continue
+    const started = timeOfUuid7(transcript.id)
+    noteContext(transcript, timeOf(started ?? mtimeMs))
+    noteContext(transcript, timeOf(Math.max(started ?? 0, mtimeMs)))
+    for (const turn of turns) turn.at ??= transcript.firstAt
+  }
+}
+
+function newThread(file: SourceFile, id: string): Thread {
+  const transcript = transcriptOf(file.group, 'codex-exec', id)
+  return { transcript, total: null, begun: 0, turns: new Set(), pending: [] }
+}
+
+function readEvent(file: SourceFile, thread: Thread, event: Json): void {
+  switch (event.type) {
+    case 'turn.started':
+      thread.begun += 1
+      return
+    case 'item.completed':
+      readItem(thread, objectOf(event.item))
+      return
+    case 'turn.failed':
+      addEvent(thread.transcript, 'api_error', `turn ${thread.begun}`, null)
+      endTurn(file, thread, totalsOf(event.usage))
+      return
+    case 'turn.completed':
+      endTurn(file, thread, totalsOf(event.usage))
+      return
+    default:
+      return
+  }
+}
+
+function readItem({ transcript, begun, pending }: Thread, item: Json): void {
+  // ids begin at item_0 in every run
+  const id = `${begun} ${textOf(item.id) ?? ''}`
+  const call = (name: string, input: Json, isOk: boolean, output: string) => {
+    pending.push((turn) => {
+      addCall(transcript, turn, id, name, input)
+      addResult(transcript, id, isOk, output)
+    })
+  }
+  const hasFailed = item.status === 'failed' || item.status === 'declined'
+  switch (item.type ?? item.item_type) {
+    case 'agent_message':
+    case 'assistant_message':
+    case 'reasoning': {
+      const text = textOf(item.text)
+      if (text !== null && isFirst(transcript, `${id} ${Bun.hash(text)}`))
+        pending.push((turn) => scanResponse(transcript, turn, text))
+      return
+    }
+    case 'command_execution': {
+      const isOk = typeof item.exit_code === 'number' ? item.exit_code === 0 : !hasFailed
+      call('exec_command', { command: item.command }, isOk, textOf(item.aggregated_output) ?? '')
+      return
+    }
+    case 'file_change': {
+      const files = listOf(item.changes).flatMap((change) => textOf(objectOf(change).path) ?? [])
+      // in the form of Codex's patches, whose files are the session's
+      call(
+        'apply_patch',
+        { input: files.map((path) => `*** Update File: ${path}`).join('\n') },
+        !hasFailed,
+        '',
+      )
+      return
+    }
+    case 'mcp_tool_call': {
+      const name = [textOf(item.server), textOf(item.tool)].filter((part) => part !== null).join('__')
+      const isOk = !hasFailed && !isObject(item.error)
+      call(name || 'mcp_tool_call', objectOf(item.arguments), isOk, JSON.stringify(item.result ?? ''))
+      return
+    }
+    case 'web_search':
+      call('web_search_call', { query: item.query }, !hasFailed, '')
+      return
+    default:
+      return
+  }
+}
+
+function endTurn(file: SourceFile, thread: Thread, total: Totals | null): void {
+  if (total === null && thread.pending.length === 0) return
+  const grown = growth(thread.total, total) ?? total
+  thread.total = total ?? thread.total
+  const message = {
+    id: `turn ${Math.max(1, thread.begun)}`,
+    model: null,
+    tokens: grown === null ? null : tokensOf(grown),
+  }
+  const turn = noteMessage(file, thread.transcript, message, null)
+  for (const add of thread.pending) add(turn)
+  thread.pending = []
+  thread.turns.add(turn)
+}
