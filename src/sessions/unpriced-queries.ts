@@ -11,7 +11,7 @@ export interface UnpricedSession {
 }
 
 /** Sessions in a page, which may be fewer: their details have at most so many bytes as they are stored, compressed. */
-const PAGE = 200
+const PAGE = 50
 const MAX_PAGE_BYTES = 1024 * 1024
 /** Sessions whose models are named. */
 const MAX_LOOKED_AT = 1_000

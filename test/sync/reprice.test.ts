@@ -2,14 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { findDifferences } from '../../src/db/derived-tables.ts'
 import { lockOrganization } from '../../src/db/org-lock.ts'
 import { checkPrices } from '../../src/doctor/checks.ts'
-import { RISK_TABLES } from '../../src/risk/check.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
+import { FINDING_TABLES } from '../../src/security/check.ts'
 import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { getSession } from '../../src/sessions/queries.ts'
 import { sumUnpriced } from '../../src/sessions/unpriced-queries.ts'
 import { repriceSessions } from '../../src/sync/reprice.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { ACTIVITY_TABLES } from '../../src/team/check.ts'
+import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -22,7 +23,7 @@ const TOKENS = { input: 1_000, output: 200, cache_read: 30, cache_creation: 4 }
 const COST = 0.003011
 const IN_HOUSE = { 'in-house': { input: 1, output: 10, cache_read: 0.1, cache_write: 2 } }
 /** More than are read at a time. */
-const MANY = 230
+const MANY = 80
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -51,7 +52,12 @@ const session = (id: string, over: object = {}) => ({
 })
 const read = async (orgId: string, id: string) => JSON.parse((await getSession(database.sql, orgId, id)).text)
 const differences = (orgId: string) =>
-  findDifferences(database.sql, orgId, [...SESSION_TABLES, ...ACTIVITY_TABLES, ...RISK_TABLES])
+  findDifferences(database.sql, orgId, [
+    ...SESSION_TABLES,
+    ...USAGE_TABLES,
+    ...FINDING_TABLES,
+    ...ACTIVITY_TABLES,
+  ])
 
 test('what has a price now is priced, all else stays, and every total with it', async () => {
   const { orgId } = await tenant(database.sql)
