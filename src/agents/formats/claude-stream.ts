@@ -127,7 +127,7 @@ function readResult(run: Run, value: Json): void {
       now.tokens.cache_read >= before.tokens.cache_read
     )
   })
-  const isSameProcess = hasRisen && sumOf(totals) >= grown + sumOf(run.totals) / 2 && grown > 0
+  const isSameProcess = hasRisen && run.turns.size > 0 && sumOf(totals) >= grown + sumOf(run.totals) / 2
   for (const [model, now] of totals) {
     const before = run.totals.get(model)
     if (isSameProcess || before === undefined) {
