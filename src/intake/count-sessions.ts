@@ -2,7 +2,7 @@ import type { Format } from '../agents/transcript/transcript-model.ts'
 import type { SyncDeps } from '../sync/write.ts'
 
 /** What sessions of the agents that the program reads have as their source. */
-type Agent = Exclude<Format, 'claude-stream-json'>
+type Agent = Exclude<Format, 'claude-stream-json' | 'codex-exec'>
 
 /** Each of them; a source is any text, and a metric's label must be one of few. */
 const KNOWN: Record<Agent, true> = { 'claude-code': true, codex: true, gemini: true, opencode: true }
