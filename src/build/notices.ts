@@ -14,20 +14,29 @@ interface Package {
   text: string
 }
 
-/** The packages of `dependencies` in package.json and all that they depend on. */
+/** The packages of `dependencies` in package.json and all that they depend on; an optional one only where it is listed. */
 function runtimePackages(): Package[] {
   const found = new Map<string, Package>()
   const visit = (name: string) => {
     const path = `node_modules/${name}`
     const folder = join(ROOT, path)
     if (found.has(name) || !existsSync(folder)) return
-    const { version, license = 'licence below', dependencies = {}, peerDependencies = {} } = readPackage(path)
+    const {
+      version,
+      license = 'licence below',
+      dependencies = {},
+      peerDependencies = {},
+      peerDependenciesMeta = {},
+    } = readPackage(path)
+    const peers = Object.keys(peerDependencies).filter(
+      (peer) => peerDependenciesMeta[peer]?.optional !== true,
+    )
     const entries = readdirSync(folder).sort()
     const licence = entries.filter((entry) => LICENCE_FILE.test(entry)).slice(0, 1)
     const files = [...licence, ...entries.filter((entry) => NOTICE_FILE.test(entry))]
     const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n')
     found.set(name, { label: `${name} ${version} (${license})`, text })
-    for (const next of [...Object.keys(dependencies), ...Object.keys(peerDependencies)]) visit(next)
+    for (const next of [...Object.keys(dependencies), ...peers]) visit(next)
   }
   for (const name of Object.keys(readPackage().dependencies)) visit(name)
   return [...found.values()].sort((a, b) => a.label.localeCompare(b.label))
