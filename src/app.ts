@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { auditRoutes } from './audit/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
-import type { Config } from './config.ts'
+import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
@@ -127,6 +127,7 @@ export function createApp(deps: AppDeps) {
     bodies,
     cache,
     checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
+    prefix: publicPath(config),
   })
   app
     .use(healthRoutes(readiness))

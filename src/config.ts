@@ -164,6 +164,11 @@ const TABLE = {
 
 type Table = typeof TABLE
 export type Config = { [Key in keyof Table]: ReturnType<Table[Key]['default']> }
+
+/** The path that a proxy puts before ours by PUBLIC_URL: `` or `/analytics`. */
+export const publicPath = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
+  publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
+
 export type SettingName = Table[keyof Table]['name']
 
 /** Every setting, without the types of their values. */

@@ -1,6 +1,17 @@
+/** Where a page is in its list; `total` counts the items on all pages. */
+export interface PagePosition {
+  page: number
+  per_page: number
+  total: number
+}
+
 /** Text that is ready to send: JSON, as the database put it together, unless its source names another type. */
 export class JsonText {
-  constructor(readonly text: string) {}
+  constructor(
+    readonly text: string,
+    /** That of `pagination` in the text, for the Link header; undefined where the text is no page of a list. */
+    readonly pagination?: PagePosition,
+  ) {}
 }
 
 /** A page of a list: `items` is the text of its items, separated by commas; `total` counts those on all pages. */
@@ -11,4 +22,5 @@ export const pageText = (
 ): JsonText =>
   new JsonText(
     `{"data":[${items ?? ''}],"pagination":{"page":${page},"per_page":${per_page},"total":${total}}}`,
+    { page, per_page, total: Number(total) },
   )

@@ -1,7 +1,7 @@
 import { grants, type Need } from '../keys/model.ts'
 import type { Access, Admission } from './admission.ts'
 import { mentionsCsv } from './responses/csv.ts'
-import type { CachedResponse, ResponseCache, ResponseSource } from './responses/response-cache.ts'
+import type { CachedResponse, KnownUrl, ResponseCache } from './responses/response-cache.ts'
 
 // A GET that was answered from the response cache before needs no router, no validation and no handler: its URL says
 // which response it is. Only the key, the scope, the limit and the version are checked, as on every request.
@@ -12,8 +12,7 @@ const MAX_URL_LENGTH = 512
 /** A request that the cache may answer: who asks and for which response. */
 export interface Recognized {
   access: Access
-  source: ResponseSource
-  route: string
+  known: KnownUrl
 }
 
 export interface HotPath {
@@ -32,9 +31,7 @@ export function createHotPath(admission: Admission, cache: ResponseCache): HotPa
       // what others were answered may name members
       if (access === undefined || access.hidesMembers) return undefined
       const known = cache.findUrl(`${access.orgId} ${target}`)
-      return known !== undefined && grants(access.scopes, known.scope)
-        ? { access, source: known.source, route: known.route }
-        : undefined
+      return known !== undefined && grants(access.scopes, known.scope) ? { access, known } : undefined
     },
     remember(orgId, target, scope, route, response) {
       const isJson = response.source.contentType === undefined

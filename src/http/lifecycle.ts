@@ -12,6 +12,7 @@ import { createHotPath, type Recognized } from './hot-path.ts'
 import type { WindowName } from './rate-windows.ts'
 import { requestIdOf } from './request-id.ts'
 import { encodedBody, encodedEtag, encodingOf } from './responses/compression.ts'
+import { linkOf, linkOfValue } from './responses/links.ts'
 import {
   bodyOf,
   matchesEtag,
@@ -20,7 +21,7 @@ import {
   setCorsHeaders,
   setPreflightHeaders,
 } from './responses/response.ts'
-import { CachedResponse, type ResponseCache } from './responses/response-cache.ts'
+import { CachedResponse, type KnownUrl, type ResponseCache } from './responses/response-cache.ts'
 import type { CheckResponse } from './responses/response-check.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
@@ -65,13 +66,23 @@ interface LifecycleDeps {
   cache: ResponseCache
   /** Undefined: responses are not checked. */
   checkResponse: CheckResponse | undefined
+  /** The path that a proxy puts before ours, `` or `/analytics`. */
+  prefix: string
 }
 
 /**
  * What every request goes through, around its route: id, limit and CORS headers, errors, the response's text, and a line
  * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
-export function lifecycle({ log, requests, admission, bodies, cache, checkResponse }: LifecycleDeps) {
+export function lifecycle({
+  log,
+  requests,
+  admission,
+  bodies,
+  cache,
+  checkResponse,
+  prefix,
+}: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   let allowedMethods: ((path: string) => string[]) | undefined
   const errorResponse = createErrorResponse({
@@ -168,10 +179,14 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
             const target = targetOf(request.url)
             hotPath.remember(admitted.access.orgId, target, guarded.scope, route, responseValue)
           }
-          const body = sendCached(responseValue, request, set)
+          const body = sendCached(responseValue, request, set, undefined)
           record(request, arrival, route, Number(set.status ?? 200), set)
           return new Response(body)
         }
+      }
+      if (guarded !== undefined && Number(set.status ?? 200) === 200) {
+        const link = linkOfValue(targetOf(request.url), responseValue, prefix)
+        if (link !== undefined) set.headers.link = link
       }
       const text = responseText(responseValue, set, request, admitted !== undefined)
       record(request, arrival, route, Number(set.status ?? 200), set)
@@ -180,8 +195,23 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
     })
 
   const hotPath = createHotPath(admission, cache)
-  const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
+  /** `known`: of a URL that was answered before. */
+  const linkOfCached = ({ pagination }: CachedResponse, request: Request, known: KnownUrl | undefined) => {
+    if (pagination === undefined) return undefined
+    if (known?.link?.total === pagination.total) return known.link.text
+    const text = linkOf(targetOf(request.url), pagination, prefix)
+    if (known !== undefined) known.link = { total: pagination.total, text }
+    return text
+  }
+  const sendCached = (
+    response: CachedResponse,
+    request: Request,
+    set: ResponseSet,
+    known: KnownUrl | undefined,
+  ) => {
     const { headers } = set
+    const link = linkOfCached(response, request, known)
+    if (link !== undefined) headers.link = link
     const encoding = encodingOf(response, request.headers.get('accept-encoding'))
     const etag = encodedEtag(response, encoding)
     headers.etag = etag
@@ -199,7 +229,7 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
     return request.headers.get('connection')?.toLowerCase() === 'close' ? body : bodyOf(body)
   }
   /** Counts a recognized request and answers it; never throws. */
-  const sendHot = async (request: Request, { access, source, route }: Recognized): Promise<Response> => {
+  const sendHot = async (request: Request, { access, known }: Recognized): Promise<Response> => {
     const startedAt = performance.now()
     const counted = admission.count(access, 'read')
     const admitted = counted instanceof Promise ? await counted : counted
@@ -211,13 +241,13 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
     let body: Uint8Array<ArrayBuffer> | ReadableStream | string | null
     try {
       accessOf(admitted)
-      body = sendCached(await cache.respond(access.orgId, source), request, set)
+      body = sendCached(await cache.respond(access.orgId, known.source), request, set, known)
     } catch (error) {
       const failed = { error, request, path: pathOf(request.url), requestId }
       body = responseText(errorResponse(failed, set), set, request, true)
     }
     const status = Number(set.status ?? 200)
-    record(request, { startedAt, admitted, guarded: undefined }, route, status, set)
+    record(request, { startedAt, admitted, guarded: undefined }, known.route, status, set)
     return new Response(body, { status, headers: set.headers as Record<string, string> })
   }
   /** The response to a request that was answered from the cache before; undefined: the routes must answer. */

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { publicPath } from '../config.ts'
 import { access, guard, type RouteDeps } from '../http/access.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
@@ -48,8 +49,7 @@ const IdempotencyHeader = Type.Object({
 
 export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
   const { egress, resolve, box, enqueueWrite } = webhooks
-  const { publicUrl } = deps.config
-  const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
+  const prefix = publicPath(deps.config)
   return new Elysia()
     .use(access(deps))
     .get('/webhooks/events', () => catalogue, {

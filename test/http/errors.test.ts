@@ -57,6 +57,7 @@ describe('errors', () => {
       bodies: { release: () => {} },
       cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
       checkResponse: undefined,
+      prefix: '',
     })
     app
       .get('/v1/fails', () => {

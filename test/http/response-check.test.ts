@@ -34,6 +34,7 @@ function countingApp(count: unknown, isChecked: boolean) {
       now: () => new Date(),
     }),
     bodies,
+    prefix: '',
     cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
     checkResponse: isChecked ? createResponseCheck() : undefined,
   })

@@ -8,6 +8,7 @@ import {
   errorComponents,
   errorReferences,
   HEADERS,
+  type HeaderName,
   headersOf,
   PARAMETERS,
 } from './parts.ts'
@@ -223,6 +224,10 @@ function bodyOf(
   return { required, content }
 }
 
+/** Whether a schema is that of a page of a list. */
+const isPage = (schema: Schema | undefined): boolean =>
+  'pagination' in ((schema?.properties as Schema | undefined) ?? {})
+
 /** The responses that a route declares itself, by its guard or, where they are not JSON, by `detail.responses`. */
 function successResponses(
   operation: Operation,
@@ -233,8 +238,11 @@ function successResponses(
   const declared = (guard?.response ?? hooks.response) as Record<string, Schema> | undefined
   const responses: Record<string, Schema> = {}
   const add = (status: string, description: unknown, content?: Schema) => {
-    const more =
-      status === '201' ? (['Location'] as const) : conditional ? (['ETag', 'Cache-Control'] as const) : []
+    const more: HeaderName[] = [
+      ...(status === '201' ? ['Location' as const] : []),
+      ...(conditional ? ['ETag' as const, 'Cache-Control' as const] : []),
+      ...(isPage(declared?.[status]) ? ['Link' as const] : []),
+    ]
     const meaning = typeof description === 'string' ? description : MEANING_OF_STATUS[status]
     responses[status] = {
       description: meaning ?? 'OK',

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Config } from '../../config.ts'
+import { type Config, publicPath } from '../../config.ts'
 import { packedPath } from '../../packed.ts'
 import { acceptedEncoding, MIN_COMPRESSED_BYTES } from '../responses/compression.ts'
 import { matchesEtag } from '../responses/response.ts'
@@ -70,9 +70,8 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
   const makeDocument = async () => {
     // Loaded at the first request, so that the server starts faster.
     const { createDocument } = await import('./document.ts')
-    const prefix = config.publicUrl === null ? '' : new URL(config.publicUrl).pathname.replace(/\/+$/, '')
     const sent = { events: events(), headerPrefix: config.webhookHeaderPrefix }
-    return JSON.stringify(createDocument(routes(), prefix, sent))
+    return JSON.stringify(createDocument(routes(), publicPath(config), sent))
   }
   const page = textFile('text/html; charset=utf-8', () => PAGE)
   const document = textFile('application/json', makeDocument)

@@ -18,9 +18,14 @@ export const HEADERS = {
   'Retry-After': header('Seconds to wait before asking again', { type: 'integer', minimum: 1 }, 12),
   'WWW-Authenticate': header('How to send the key', string, 'Bearer'),
   Allow: header('The methods that the path takes', string, 'GET, HEAD'),
+  Link: header(
+    'Paths of the first, previous, next and last page, as far as they exist',
+    string,
+    '</v1/sessions?per_page=50&page=1>; rel="first", </v1/sessions?per_page=50&page=2>; rel="next", </v1/sessions?per_page=50&page=26>; rel="last"',
+  ),
   Location: header('Path of what was made', string, '/v1/webhooks/hook_3k9d'),
 }
-type HeaderName = keyof typeof HEADERS
+export type HeaderName = keyof typeof HEADERS
 
 const LIMIT_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
 

@@ -13,7 +13,7 @@ export interface ResponseSet {
 export function setCorsHeaders(headers: ResponseHeaders): void {
   headers['access-control-allow-origin'] = '*'
   headers['access-control-expose-headers'] =
-    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id, Retry-After, Location'
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id, Retry-After, Location, Link'
 }
 
 /** Further headers of the response to a preflight. */
