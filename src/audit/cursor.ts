@@ -17,7 +17,10 @@ const BARE_PLUS = / (\d\d:\d\d)$/
 export function readCursor(cursor: string, direction: Position['direction']): Position {
   const text = cursor.replace(BARE_PLUS, '+$1')
   if (!isInstant(text)) {
-    throw validationError({ field: 'cursor', message: 'must be an RFC 3339 timestamp with an offset' })
+    throw validationError({
+      field: 'cursor',
+      message: 'must be a timestamp like 2026-01-31T12:34:56.789123Z',
+    })
   }
   // no entry is older than 1970
   if (!isTimestamp(text)) return { direction, at: '-infinity' }

@@ -7,13 +7,14 @@ import { grants, type Need, scopesFor } from '../keys/model.ts'
 import type { Log } from '../log.ts'
 import { type Access, type Admitted, accessOf } from './admission.ts'
 import { type BodyOptions, readBody, readPacked } from './body.ts'
+import { createBodyCheck, type MoreProblems } from './body-check.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { queryReader, uncheckedQuery } from './query-reader.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 import type { ResponseSchemas } from './responses/response-check.ts'
 
 // The checks of a route behind a key, in this order: key and limit (`access`), then scope, path, query and body
-// (`guard`). The body is checked by Elysia, with the route's schema.
+// (`guard`).
 
 /** What every feature's routes are made from. */
 export interface RouteDeps {
@@ -77,6 +78,8 @@ interface RouteSchemas extends Partial<BodyOptions> {
   csv?: boolean
   query?: TObject
   body?: TSchema
+  /** What is wrong with a body besides its schema: reported together. */
+  problems?: MoreProblems
   response: ResponseSchemas
 }
 
@@ -108,12 +111,12 @@ interface GuardHooks {
   transform: (context: GuardContext) => void | Promise<void>
 }
 
-/** Elysia checks the body only of a route with a parser; the body is read later, after the check of the scope. */
+/** Elysia must not read the body: it is read after the check of the scope. */
 const leaveUnread = () => null
 
 /**
  * Route options of every route behind `access`: the key must have the scope (FORBIDDEN); then the query string is read by
- * the schema `query`, strictly and with its defaults, and the body as JSON, which Elysia then checks by the schema `body`
+ * the schema `query`, strictly and with its defaults, and the body as JSON, which has to match the schema `body`
  * (VALIDATION_ERROR). Neither is read before.
  */
 export function guard<const Schemas extends RouteSchemas>(
@@ -122,8 +125,10 @@ export function guard<const Schemas extends RouteSchemas>(
 ): GuardHooks & Pick<Schemas, keyof Schemas & ('query' | 'body')>
 export function guard(
   scope: Need,
-  { query, body, response, namesMembers = false, csv = false, ...options }: RouteSchemas,
+  { query, body, problems, response, namesMembers = false, csv = false, ...options }: RouteSchemas,
 ) {
+  const checkBody =
+    body === undefined || options.packed === true ? undefined : createBodyCheck(body, problems)
   const readQuery = query === undefined ? undefined : queryReader(query)
   const guarded = {
     scope,
@@ -149,13 +154,14 @@ export function guard(
     const places = context.bodies.placesOf(context.request, context.access.orgId)
     const read = options.packed === true ? readPacked : readBody
     context.body = await read(context.request, options, places)
+    checkBody?.(context.body)
   }
   const transform = body === undefined ? checkOnly : checkAndRead
   guards.set(transform, guarded)
   return {
     transform,
     ...(query && { query: uncheckedQuery(query) }),
-    // A copy, for Elysia changes it, and the API's document shows ours. `noValidate`: Elysia would check the packed body.
-    ...(body && { body: { ...body, ...(options.packed && { noValidate: true }) }, parse: leaveUnread }),
+    // for the handler's types; checked above, since Elysia would report the first problems only, and fill in defaults
+    ...(body && { body: { ...body, noValidate: true }, parse: leaveUnread }),
   }
 }

@@ -122,7 +122,7 @@ async function unpackWithin(
     return await unpackZstd(bytes, maxBytes)
   } catch (error) {
     if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return undefined
-    throw bodyError(`is not valid ${encoding}`)
+    throw bodyError(`must be valid ${encoding}`)
   }
 }
 
@@ -177,13 +177,10 @@ export async function readBody(
   try {
     text = DECODER.decode(bytes)
   } catch {
-    throw bodyError('is not valid UTF-8')
+    throw bodyError('must be valid UTF-8')
   }
   const problems: FieldProblem[] = []
   const value = parseJson(text, problems)
   if (problems.length > 0) throw validationError(...problems)
-  // Elysia leaves null and an empty array unchecked where every field may be missing
-  if (optional && (typeof value !== 'object' || value === null || Array.isArray(value)))
-    throw bodyError('must be an object')
   return value
 }

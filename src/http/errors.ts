@@ -1,12 +1,13 @@
-import type { TSchema } from '@sinclair/typebox'
+import type { ValueErrorIterator } from '@sinclair/typebox/compiler'
 import { NotFoundError, ValidationError } from 'elysia'
 import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
 import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { problemsIn } from '../records/problems.ts'
+import { MAX_PROBLEMS } from './body-check.ts'
 import type { ErrorBody } from './query.ts'
 import type { ResponseSet } from './responses/response.ts'
 
-const MAX_PROBLEMS = 20
 const UNREACHABLE_RETRY_S = 2
 /** An operator has to free space first. */
 const DISK_FULL_RETRY_S = 60
@@ -53,7 +54,7 @@ export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
     if (error instanceof NotFoundError) return notFound(allowedMethods(path), request.method)
     if (error instanceof ValidationError) return invalid(error, log, requestId)
     if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
-    if (error instanceof SyntaxError) return new ApiError('VALIDATION_ERROR', 'body: is not valid JSON')
+    if (error instanceof SyntaxError) return new ApiError('VALIDATION_ERROR', 'body: must be valid JSON')
     if (error instanceof RangeError && error.message.includes('call stack')) {
       return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
     }
@@ -81,29 +82,11 @@ function notFound(allowed: string[], method: string): ApiError {
   return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { allow } })
 }
 
-/** `/records/3/summary` as `records[3].summary`. */
-function dottedPath(pointer: string): string {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`))
-    .join('')
-}
-
+/** What does not match a schema that Elysia checks: of responses outside /v1, and of headers. */
 function problemsOf(error: ValidationError): FieldProblem[] {
-  const problems = new Map<string, FieldProblem>()
-  const validator = error.validator as {
-    Errors?: (value: unknown) => Iterable<{ path: string; message: string; schema: TSchema }>
-  }
-  for (const { path, message } of validator.Errors?.(error.value) ?? []) {
-    const field = dottedPath(path) || error.type
-    // The first problem of a field is the most useful one: "Required property" comes before the mismatch of
-    // its type.
-    if (!problems.has(field)) problems.set(field, { field, message })
-    if (problems.size >= MAX_PROBLEMS) break
-  }
-  return [...problems.values()]
+  const validator = error.validator as { Errors?: (value: unknown) => ValueErrorIterator }
+  const errors = validator.Errors?.(error.value)
+  return errors === undefined ? [] : problemsIn(errors, '', MAX_PROBLEMS)
 }
 
 function invalid(error: ValidationError, log: Log, requestId: string): ApiError {

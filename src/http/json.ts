@@ -29,13 +29,13 @@ function excessOf(text: string): string | undefined {
     } else if (code === 0x5b || code === 0x7b) {
       depth += 1
       values += 1
-      if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH}`
+      if (depth > MAX_DEPTH) return `must be nested at most ${MAX_DEPTH} levels deep`
     } else if (code === 0x5d || code === 0x7d) {
       depth -= 1
     } else if (code === 0x2c) {
       values += 1
     }
-    if (values > MAX_VALUES) return `has more than ${MAX_VALUES} values`
+    if (values > MAX_VALUES) return `must have at most ${MAX_VALUES} values`
   }
   return undefined
 }
@@ -55,14 +55,14 @@ export function parseJson(text: string, problems: FieldProblem[]): unknown {
   const refuse = (message: string) => {
     problems.push({ field: 'body', message })
   }
-  if (text.trim() === '') return refuse('is empty')
+  if (text.trim() === '') return refuse('must not be empty')
   const excess = excessOf(text)
   if (excess !== undefined) return refuse(excess)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return refuse('is not valid JSON')
+    return refuse('must be valid JSON')
   }
   refuseUnstorable(text, value, '', problems)
   return value

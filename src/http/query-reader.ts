@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { isDate } from '../dates.ts'
 import { type FieldProblem, validationError } from '../errors.ts'
+import { meaningOf } from '../records/problems.ts'
 
 // Query strings are read from the raw text and not by Elysia, which takes the last of two equal names,
 // accepts 1e3, 0x10 and +1 as integers, and keeps invalid percent-encoding.
@@ -28,11 +29,10 @@ interface ParameterSchema extends TSchema {
 }
 
 function readerOf(field: string, schema: ParameterSchema): Read {
-  const wrong = (message: string): FieldProblem => ({ field, message })
+  const problem: FieldProblem = { field, message: `must be ${meaningOf(schema)}` }
   if (schema.type === 'integer' || schema.type === 'number') {
     const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema
-    const [form, kind] = schema.type === 'integer' ? [INTEGER, 'an integer'] : [DECIMAL, 'a number']
-    const problem = wrong(`must be ${kind} from ${minimum} to ${maximum}`)
+    const form = schema.type === 'integer' ? INTEGER : DECIMAL
     return (text) => {
       const value = form.test(text) ? Number(text) : Number.NaN
       return value >= minimum && value <= maximum ? value : problem
@@ -40,21 +40,18 @@ function readerOf(field: string, schema: ParameterSchema): Read {
   }
   if (schema.enum !== undefined) {
     const values = schema.enum
-    const problem = wrong(`must be one of ${values.join(', ')}`)
     return (text) => (values.includes(text) ? text : problem)
   }
   if (schema.format === 'date') {
-    const problem = wrong('must be a date of the form YYYY-MM-DD')
     return (text) => (isDate(text) ? text : problem)
   }
   if (schema.type !== 'string')
     throw new TypeError(`query parameter ${field}: the reader does not know this schema`)
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema
   const pattern = schema.pattern === undefined ? null : new RegExp(schema.pattern)
-  const tooLong = wrong(`must have ${minLength} to ${maxLength} characters`)
   return (text) => {
-    if (text.length < minLength || text.length > maxLength) return tooLong
-    return pattern === null || pattern.test(text) ? text : wrong('has the wrong form')
+    if (text.length < minLength || text.length > maxLength) return problem
+    return pattern === null || pattern.test(text) ? text : problem
   }
 }
 
@@ -72,7 +69,7 @@ function readParameter(field: string, read: Read, raw: string): string | number 
   const text = decode(raw)
   // Bun replaces raw bytes that are not UTF-8 by U+FFFD.
   if (text === undefined || text.includes('\uFFFD') || !text.isWellFormed()) {
-    return { field, message: 'is not valid percent-encoded UTF-8' }
+    return { field, message: 'must be percent-encoded UTF-8' }
   }
   if (text.includes('\0')) return { field, message: 'must not contain the NUL character' }
   return read(text)

@@ -73,8 +73,8 @@ function parse(
     value = JSON.parse(text) as unknown
   } catch {
     // in JSON the borders of the other records are unknown then
-    if (!isLines) throw refused('body', 'is not valid JSON')
-    return { problems: [{ field: nameOf(at), message: 'is not valid JSON' }] }
+    if (!isLines) throw refused('body', 'must be valid JSON')
+    return { problems: [{ field: nameOf(at), message: 'must be valid JSON' }] }
   }
   const problems: FieldProblem[] = []
   refuseUnstorable(text, value, nameOf(at), problems)

@@ -25,7 +25,7 @@ import type { RecordText, Splitter } from './splitter.ts'
 const BEGINS_VALUE = /["\-\dtfn]/
 
 const notAnObject = () => refused('body', 'must be an object')
-const notJson = () => refused('body', 'is not valid JSON')
+const notJson = () => refused('body', 'must be valid JSON')
 
 function parsed(bytes: Uint8Array): unknown {
   const text = decode(bytes)
@@ -189,7 +189,9 @@ export function createJsonSplitter(limits: SplitLimits): Splitter {
     },
     end() {
       if (!isOver)
-        throw depth === 0 && isBlank(collector.take(NOTHING)) ? refused('body', 'is empty') : notJson()
+        throw depth === 0 && isBlank(collector.take(NOTHING))
+          ? refused('body', 'must not be empty')
+          : notJson()
       envelope.refuseWithoutRecords()
       return []
     },

@@ -54,14 +54,14 @@ export function decode(bytes: Uint8Array): string {
   try {
     return DECODER.decode(bytes)
   } catch {
-    throw refused('body', 'is not valid UTF-8')
+    throw refused('body', 'must be valid UTF-8')
   }
 }
 
 export const tooManyRecords = (limit: number) =>
-  new ApiError('VALIDATION_ERROR', `at most ${limit} records in one request`, {
+  new ApiError('VALIDATION_ERROR', `records: must be at most ${limit} in one request`, {
     status: 413,
-    details: [{ field: 'records', message: `at most ${limit}` }],
+    details: [{ field: 'records', message: `must be at most ${limit} in one request` }],
   })
 
 /** The name of a record in errors. */
@@ -105,7 +105,7 @@ export function createCounter(limits: SplitLimits, nameHere: () => string) {
       values += 1
       total += 1
       if (values > limits.recordValues) {
-        throw refused(nameHere(), `has more than ${limits.recordValues} values`, 413)
+        throw refused(nameHere(), `must have at most ${limits.recordValues} values`, 413)
       }
       if (total > limits.values) {
         const message = `is beyond the ${limits.values} values of one request: send fewer records at a time`
@@ -113,14 +113,14 @@ export function createCounter(limits: SplitLimits, nameHere: () => string) {
       }
     },
     open(depth: number, name: () => string) {
-      if (depth > limits.depth) throw refused(name(), `is nested deeper than ${limits.depth}`)
+      if (depth > limits.depth) throw refused(name(), `must be nested at most ${limits.depth} levels deep`)
       fields[depth] = 0
     },
     field(depth: number) {
       const count = (fields[depth] ?? 0) + 1
       fields[depth] = count
       if (count > limits.fields)
-        throw refused(nameHere(), `has an object of more than ${limits.fields} fields`)
+        throw refused(nameHere(), `must have at most ${limits.fields} fields in an object`)
     },
   }
 }

@@ -38,7 +38,7 @@ export function createLineSplitter(limits: SplitLimits): Splitter {
     isInText = false
     isEscaped = false
     counter.restart()
-    if (line > limits.lines) throw refused('body', `has more than ${limits.lines} lines`, 413)
+    if (line > limits.lines) throw refused('body', `must have at most ${limits.lines} lines`, 413)
     if (isBlank(bytes)) return
     records += 1
     if (records > limits.records) throw tooManyRecords(limits.records)
@@ -77,7 +77,7 @@ export function createLineSplitter(limits: SplitLimits): Splitter {
     end() {
       const out: RecordText[] = []
       endLine(NOTHING, out)
-      if (records === 0) throw refused('body', 'is empty')
+      if (records === 0) throw refused('body', 'must not be empty')
       return out
     },
   }

@@ -30,7 +30,7 @@ async function* decompressed(
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(() => {
-        throw bodyError(`is not valid ${encoding}`)
+        throw bodyError(`must be valid ${encoding}`)
       })
       if (done) return
       yield value

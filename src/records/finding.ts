@@ -22,7 +22,7 @@ export const SEVERITY_POINTS: Readonly<Record<Severity, number>> = {
 
 export const FindingRecord = Type.Object(
   {
-    id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$' })),
+    id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$', examples: ['finding_4f1c2a'] })),
     rule_id: Type.Optional(name(200)),
     category: Type.Optional(name(100)),
     severity: Severity,

@@ -16,7 +16,7 @@ export const MemberRecord = Type.Object(
     display_name: name(200),
     role: Role,
     joined_at: Timestamp(),
-    id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$' })),
+    id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$', examples: ['user_4f1c2a'] })),
   },
   strict,
 )

@@ -36,7 +36,7 @@ export const PrRiskRecord = Type.Object(
     pr_title: Type.String({ maxLength: 1_000 }),
     files_changed: Type.Integer({ minimum: 0, maximum: 1e9 }),
     created_at: Timestamp(),
-    id: optional(Type.String({ pattern: '^risk_[A-Za-z0-9_-]{1,64}$' })),
+    id: optional(Type.String({ pattern: '^risk_[A-Za-z0-9_-]{1,64}$', examples: ['risk_4f1c2a'] })),
     impact_score: optional(score),
     regression_score: optional(score),
     security_score: optional(score),

@@ -63,7 +63,7 @@ export type TurnRecord = Static<typeof TurnRecord>
 
 export const ObservationRecord = Type.Object(
   {
-    id: optional(Type.String({ pattern: '^obs_[A-Za-z0-9_-]{1,64}$' })),
+    id: optional(Type.String({ pattern: '^obs_[A-Za-z0-9_-]{1,64}$', examples: ['obs_4f1c2a'] })),
     type: Type.Optional(name(100)),
     title: Type.Optional(Type.String({ maxLength: 500 })),
     content: optional(Type.String({ maxLength: 10_000 })),
@@ -123,10 +123,10 @@ export type QualityRecord = Static<typeof QualityRecord>
 export const SessionRecord = Type.Object(
   {
     type: Type.Literal('session'),
-    id: Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$' }),
+    id: Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$', examples: ['sess_4f1c2a'] }),
     project_name: name(200),
     created_at: Timestamp(),
-    user_id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$' })),
+    user_id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$', examples: ['user_4f1c2a'] })),
     user_email: optional(Type.String({ format: 'email', maxLength: 320 })),
     source: optional(name(100)),
     branch: optional(name(500)),

@@ -1,7 +1,7 @@
 import type { ISql } from '../db/client.ts'
 import { cleanRecords } from '../detection/record-secrets.ts'
 import { ApiError, type FieldProblem, validationError } from '../errors.ts'
-import { problemOf } from '../records/check.ts'
+import { problemsOf } from '../records/check.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
@@ -40,7 +40,7 @@ export async function findSender(sql: ISql, orgId: string, key: KeyRights | unde
 interface PreparerOptions {
   pricer: Pricer
   sender: Sender
-  /** Whether `problemOf` has checked the records already. */
+  /** Whether `problemsOf` has checked the records already. */
   isChecked: boolean
   /** Whether the texts of prompts and responses are stored. */
   storeContent: boolean
@@ -128,10 +128,10 @@ export function createPreparer({
         return addTo(unscoped, { field: name, message: `needs an API key with the scope ${scope}` })
       }
       if (problems.length >= MAX_PROBLEMS) return true
-      const problem = isChecked ? undefined : problemOf(record, name)
-      if (problem !== undefined) {
+      const wrong = isChecked ? [] : problemsOf(record, name, MAX_PROBLEMS - problems.length)
+      if (wrong.length > 0) {
         onRefused(record)
-        return refuse(problem)
+        return wrong.map(refuse).every(Boolean)
       }
       await pause()
       // a record without a problem matches one of RECORD_SCHEMAS
@@ -182,8 +182,8 @@ const identityOf = ({
 /** Refuses more than MAX_RECORDS records with 413. */
 export function refuseTooMany(count: number): void {
   if (count <= MAX_RECORDS) return
-  throw new ApiError('VALIDATION_ERROR', `at most ${MAX_RECORDS} records in one request, got ${count}`, {
+  throw new ApiError('VALIDATION_ERROR', `records: must be at most ${MAX_RECORDS} in one request`, {
     status: 413,
-    details: [{ field: 'records', message: `at most ${MAX_RECORDS}` }],
+    details: [{ field: 'records', message: `must be at most ${MAX_RECORDS} in one request` }],
   })
 }

@@ -25,15 +25,24 @@ const LOOKUP_MS = 500
 
 type Checked<Value> = { value: Value } | { problem: string }
 
-/** The body of a new endpoint, checked. Throws VALIDATION_ERROR naming everything that is wrong. */
-export function checkNew(body: NewEndpointBody, egress: Egress): NewEndpoint {
-  const change = checkChange(body, egress)
-  const { url = '', events = [], enabled = true, description = null } = change
+/** The new endpoint of a body without problems. */
+export function newEndpointOf(body: NewEndpointBody, egress: Egress): NewEndpoint {
+  const { url = '', events = [], enabled = true, description = null } = changeOf(body, egress)
   return { url, events, enabled, description }
 }
 
-/** The body of a change, checked. Throws VALIDATION_ERROR naming everything that is wrong. */
-export function checkChange(body: EndpointChangeBody, egress: Egress): EndpointChange {
+/** The change of a body without problems. */
+export const changeOf = (body: EndpointChangeBody, egress: Egress): EndpointChange =>
+  readChange(body, egress).change
+
+/** What is wrong with URL, events and description in the body of a new endpoint or a change. */
+export const endpointProblems = (body: EndpointChangeBody, egress: Egress): FieldProblem[] =>
+  readChange(body, egress).problems
+
+function readChange(
+  body: EndpointChangeBody,
+  egress: Egress,
+): { change: EndpointChange; problems: FieldProblem[] } {
   const problems: FieldProblem[] = []
   const take = <Value>(field: string, given: unknown, read: (given: unknown) => Checked<Value>) => {
     const taken = read(given)
@@ -48,8 +57,7 @@ export function checkChange(body: EndpointChangeBody, egress: Egress): EndpointC
     if (field === 'description') change.description = take(field, body.description, readDescription) ?? null
   }
   if (body.enabled !== undefined) change.enabled = body.enabled
-  if (problems.length > 0) throw validationError(...problems)
-  return change
+  return { change, problems }
 }
 
 /** Stored as given, not normalized, so that clients can compare it with theirs. */
@@ -71,7 +79,8 @@ function readEvents(given: unknown): Checked<string[]> {
     if (typeof name === 'string' && (name === ALL || isEventName(name))) names.add(name)
     else unknown.add(name)
   }
-  if (unknown.size > 0) return { problem: `${quoted([...unknown])} unknown; ${known}` }
+  if (unknown.size > 0)
+    return { problem: `must be names of events, and ${quoted([...unknown])} none; ${known}` }
   return { value: names.has(ALL) ? [ALL] : [...names] }
 }
 
@@ -89,7 +98,9 @@ function readDescription(given: unknown): Checked<string | null> {
   if (typeof given !== 'string') return { problem: 'must be a text or null' }
   // a code point has at most two UTF-16 units: long texts are not counted
   const tooLong = given.length > 2 * MAX_DESCRIPTION_LENGTH || [...given].length > MAX_DESCRIPTION_LENGTH
-  return tooLong ? { problem: `must have at most ${MAX_DESCRIPTION_LENGTH} characters` } : { value: given }
+  return tooLong
+    ? { problem: `must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters or null` }
+    : { value: given }
 }
 
 /**

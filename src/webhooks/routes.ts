@@ -4,7 +4,7 @@ import { publicPath } from '../config.ts'
 import { access, guard, type RouteDeps } from '../http/access.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
-import { checkChange, checkHost, checkNew } from './endpoint-check.ts'
+import { changeOf, checkHost, endpointProblems, newEndpointOf } from './endpoint-check.ts'
 import {
   createEndpoint,
   deleteEndpoint,
@@ -50,6 +50,7 @@ const IdempotencyHeader = Type.Object({
 export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
   const { egress, resolve, box, enqueueWrite } = webhooks
   const prefix = publicPath(deps.config)
+  const problems = (body: EndpointChangeBody) => endpointProblems(body, egress)
   return new Elysia()
     .use(access(deps))
     .get('/webhooks/events', () => catalogue, {
@@ -64,7 +65,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
       '/webhooks',
       async ({ body, request, set, access: { orgId, actor } }) => {
         const idempotency = idempotencyOf(request.headers.get('idempotency-key'), body)
-        const wanted = checkNew(body, egress)
+        const wanted = newEndpointOf(body, egress)
         const stored = await findStoredResponse(deps.sql, box, orgId, idempotency)
         if (stored === undefined) await checkHost(wanted.url, egress, resolve)
         const created =
@@ -76,7 +77,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         return created
       },
       {
-        ...guard('webhooks', { body: NewEndpointBody, response: { 201: CreatedEndpoint } }),
+        ...guard('webhooks', { body: NewEndpointBody, problems, response: { 201: CreatedEndpoint } }),
         headers: IdempotencyHeader,
 
         detail: { operationId: 'createWebhook', summary: 'Add a webhook endpoint', tags },
@@ -93,7 +94,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .patch(
       '/webhooks/:webhook_id',
       async ({ params, body, access: { orgId, actor } }) => {
-        const change = checkChange(body, egress)
+        const change = changeOf(body, egress)
         if (change.url !== undefined) {
           const { url } = await getEndpoint(deps.sql, orgId, params.webhook_id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
@@ -103,7 +104,7 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
         )
       },
       {
-        ...guard('webhooks', { body: EndpointChangeBody, response: { 200: Endpoint } }),
+        ...guard('webhooks', { body: EndpointChangeBody, problems, response: { 200: Endpoint } }),
         detail: {
           operationId: 'updateWebhook',
           summary: 'Change a webhook endpoint',
@@ -130,12 +131,14 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     )
     .post(
       '/webhooks/:webhook_id/rotate-secret',
-      ({ params, body, access: { orgId, actor } }) =>
-        enqueueWrite(orgId, () =>
-          rotateSecret(webhooks, orgId, actor, params.webhook_id, gracePeriodOf(body)),
-        ),
+      ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
+        enqueueWrite(orgId, () => rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body))),
       {
-        ...guard('webhooks', { body: RotateBody, optional: true, response: { 200: RotatedSecret } }),
+        ...guard('webhooks', {
+          body: RotateBody,
+          optional: true,
+          response: { 200: RotatedSecret },
+        }),
         detail: {
           operationId: 'rotateWebhookSecret',
           summary: 'Replace the signing secret',

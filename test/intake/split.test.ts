@@ -86,29 +86,44 @@ test('lines keep their numbers, in parts of any size; blank ones are no records'
 describe('the first one too many', () => {
   const inJson = (...records: string[]) => `{"records":[${records.join()}]}`
   test.each([
-    ['records', inJson('0', '0', '0', '0'), 413, 'at most 3 records in one request'],
-    ['depth', inJson('[[[[]]]]'), 400, 'body: is nested deeper than 5'],
-    ['values of a record', inJson('0', `[${'0,'.repeat(20)}0]`), 413, 'records[1]: has more than 10 values'],
+    ['records', inJson('0', '0', '0', '0'), 413, 'records: must be at most 3 in one request'],
+    ['depth', inJson('[[[[]]]]'), 400, 'body: must be nested at most 5 levels deep'],
+    [
+      'values of a record',
+      inJson('0', `[${'0,'.repeat(20)}0]`),
+      413,
+      'records[1]: must have at most 10 values',
+    ],
     ['values', inJson('[0,0,0,0,0,0,0]', '[0,0,0,0,0,0,0]', '[0,0,0,0,0,0,0]'), 413, 'records[2]: is beyond'],
     [
       'fields',
       inJson('0', '{"a":1,"b":1,"c":1,"d":1,"e":1}'),
       400,
-      'records[1]: has an object of more than 4',
+      'records[1]: must have at most 4 fields in an object',
     ],
-    ['fields beside', '{"a":{"a":1,"b":1,"c":1,"d":1,"e":1}}', 400, 'body: has an object of more than 4'],
+    [
+      'fields beside',
+      '{"a":{"a":1,"b":1,"c":1,"d":1,"e":1}}',
+      400,
+      'body: must have at most 4 fields in an object',
+    ],
   ])('of %s in JSON', (_name, body, status, message) => {
     expect(() => split(body, { limits: LIMITS })).toThrow(
       expect.objectContaining({ status, message: expect.stringContaining(message) }),
     )
   })
   test.each([
-    ['records', '0\n0\n0\n0', 413, 'at most 3 records'],
-    ['lines', '\n'.repeat(7), 413, 'body: has more than 6 lines'],
-    ['depth', '0\n[[[[[[', 400, 'records[1]: is nested deeper than 5'],
-    ['values of a record', `0\n[${'0,'.repeat(20)}0]`, 413, 'records[1]: has more than 10 values'],
+    ['records', '0\n0\n0\n0', 413, 'records: must be at most 3'],
+    ['lines', '\n'.repeat(7), 413, 'body: must have at most 6 lines'],
+    ['depth', '0\n[[[[[[', 400, 'records[1]: must be nested at most 5 levels deep'],
+    ['values of a record', `0\n[${'0,'.repeat(20)}0]`, 413, 'records[1]: must have at most 10 values'],
     ['values', '[0,0,0,0,0,0,0]\n'.repeat(3), 413, 'records[2]: is beyond'],
-    ['fields', '0\n{"a":1,"b":1,"c":1,"d":1,"e":1}', 400, 'records[1]: has an object of more than 4'],
+    [
+      'fields',
+      '0\n{"a":1,"b":1,"c":1,"d":1,"e":1}',
+      400,
+      'records[1]: must have at most 4 fields in an object',
+    ],
   ])('of %s in NDJSON', (_name, body, status, message) => {
     expect(() => split(body, { isLines: true, limits: LIMITS })).toThrow(
       expect.objectContaining({ status, message: expect.stringContaining(message) }),
