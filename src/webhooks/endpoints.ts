@@ -11,6 +11,7 @@ import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
 import {
   countEndpoints,
   deleteEndpointRow,
+  dropPreviousSecret,
   getEndpoint,
   insertEndpointRow,
   noEndpoint,
@@ -135,7 +136,10 @@ export async function deleteEndpoint(
   })
 }
 
-/** Replaces the secret; the previous one is valid for `graceS` more seconds. Throws NOT_FOUND. */
+/**
+ * Replaces the secret; the one that receivers have is valid for `graceS` more seconds: the current one, or within the grace
+ * period of a rotation the one before it. Throws NOT_FOUND.
+ */
 export async function rotateSecret(
   { writes, box }: EndpointDeps,
   orgId: string,
@@ -151,5 +155,22 @@ export async function rotateSecret(
     const details = { ids: [id], url: shownUrl(url), grace_period_seconds: graceS }
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.secret_rotated', details }])
     return { id, secret, previous_secret_expires_at: expiresAt?.toISOString() ?? null }
+  })
+}
+
+/** Ends the grace period of a rotation, if one is running. Throws NOT_FOUND. */
+export async function finishRotation(
+  { writes }: EndpointDeps,
+  orgId: string,
+  actor: Actor,
+  id: string,
+): Promise<RotatedSecret> {
+  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+    const { url } = await getEndpoint(tx, orgId, id)
+    if (await dropPreviousSecret(tx, orgId, id)) {
+      const details = { ids: [id], url: shownUrl(url) }
+      await recordEntries(tx, orgId, actor, [{ action: 'webhook.rotation_finished', details }])
+    }
+    return { id, previous_secret_expires_at: null }
   })
 }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { FieldProblem } from '../errors.ts'
 import { oneOf } from '../http/query.ts'
 import { strict, Timestamp } from '../records/fields.ts'
 import { catalogue } from './catalogue-page.ts'
@@ -114,8 +115,13 @@ export const RotateBody = Type.Object(
         examples: [DEFAULT_GRACE_S],
       }),
     ),
+    finish: Type.Optional(
+      Type.Literal(true, {
+        description: 'Makes no secret, but ends the grace of the one before: the receiver has the new one',
+      }),
+    ),
   },
-  { ...strict, title: 'SecretRotation' },
+  { ...strict, title: 'SecretRotation', examples: [{ grace_period_seconds: DEFAULT_GRACE_S }] },
 )
 export type RotateBody = Static<typeof RotateBody>
 
@@ -123,10 +129,16 @@ export type RotateBody = Static<typeof RotateBody>
 export const gracePeriodOf = ({ grace_period_seconds = DEFAULT_GRACE_S }: RotateBody): number =>
   grace_period_seconds
 
+/** What is wrong with the body of a rotation besides its fields. */
+export const rotationProblems = ({ grace_period_seconds, finish }: RotateBody): FieldProblem[] =>
+  finish === true && grace_period_seconds !== undefined
+    ? [{ field: 'grace_period_seconds', message: 'must not be given with finish' }]
+    : []
+
 export const RotatedSecret = Type.Object(
   {
     id: EndpointId,
-    secret: Secret,
+    secret: Type.Optional(Secret),
     previous_secret_expires_at: nullable(
       Timestamp('Until when deliveries are signed with the former secret too; null: they are not'),
     ),

@@ -118,7 +118,10 @@ export async function updateEndpointRow(
   await wakeWorker(tx, orgId)
 }
 
-/** Replaces the secret; the old one is valid for `graceS` more seconds. Returns when it expires. */
+/**
+ * Replaces the secret. What was valid alone before, in the grace period of a rotation the previous secret, is valid for
+ * `graceS` more seconds. Returns when it expires.
+ */
 export async function replaceSecret(
   tx: ISql,
   orgId: string,
@@ -131,13 +134,31 @@ export async function replaceSecret(
     set
       secret = ${secret.sealed},
       secret_hint = ${secret.hint},
-      previous_secret = ${graceS === 0 ? null : tx`e.secret`},
+      previous_secret = ${
+        graceS === 0
+          ? null
+          : tx`case when e.previous_secret_expires_at > clock_timestamp() then e.previous_secret else e.secret end`
+      },
       previous_secret_expires_at = ${graceS === 0 ? null : tx`clock_timestamp() + ${graceS} * interval '1 second'`},
       updated_at = clock_timestamp()
     where e.org_id = ${orgId}
       and e.id = ${id}
     returning e.previous_secret_expires_at`
   return row?.previous_secret_expires_at ?? null
+}
+
+/** Forgets the previous secret. False when it was not valid any more. */
+export async function dropPreviousSecret(tx: ISql, orgId: string, id: string): Promise<boolean> {
+  const { count } = await tx`
+    update webhook_endpoints e
+    set
+      previous_secret = null,
+      previous_secret_expires_at = null,
+      updated_at = clock_timestamp()
+    where e.org_id = ${orgId}
+      and e.id = ${id}
+      and e.previous_secret_expires_at > clock_timestamp()`
+  return count > 0
 }
 
 /** Waiting deliveries cancelled together with their endpoint; housekeeping cancels the rest. */

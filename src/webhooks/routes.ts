@@ -9,6 +9,7 @@ import {
   createEndpoint,
   deleteEndpoint,
   type EndpointDeps,
+  finishRotation,
   rotateSecret,
   updateEndpoint,
 } from './endpoints.ts'
@@ -25,6 +26,7 @@ import {
   NewEndpointBody,
   RotateBody,
   RotatedSecret,
+  rotationProblems,
 } from './model.ts'
 import { getEndpoint, listEndpoints } from './queries.ts'
 
@@ -132,17 +134,23 @@ export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
     .post(
       '/webhooks/:webhook_id/rotate-secret',
       ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
-        enqueueWrite(orgId, () => rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body))),
+        enqueueWrite(orgId, () =>
+          body.finish === true
+            ? finishRotation(webhooks, orgId, actor, id)
+            : rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
+        ),
       {
         ...guard('webhooks', {
           body: RotateBody,
           optional: true,
+          problems: rotationProblems,
           response: { 200: RotatedSecret },
         }),
         detail: {
           operationId: 'rotateWebhookSecret',
           summary: 'Replace the signing secret',
-          description: 'The former secret signs beside the new one until its grace period ends.',
+          description:
+            'Until the grace period ends, or is ended by `finish`, the signature headers are by the former secret, `X-Service-Signature-256-Next` is by the new one, and `webhook-signature` has both. Once more within the grace period replaces the new one.',
           tags,
         },
       },

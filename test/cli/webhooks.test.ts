@@ -313,20 +313,31 @@ describe('listen', () => {
     expect(await receiver.end()).toBe(0)
   })
 
-  test('takes the former secret in a rotation, and the headers of the settings', async () => {
-    const receiver = await listening([], { WEBHOOK_SECRET: SECRET, WEBHOOK_HEADER_PREFIX: 'X-Acme' })
-    const at = new Date()
-    const now = signed('new', BODY, at, 'X-Acme')
-    const before = signed(SECRET, BODY, at, 'X-Acme')
-    const rotated = {
-      ...now,
-      'X-Acme-Signature-256-Previous': before['X-Acme-Signature-256'] ?? '',
-      'webhook-signature': `${now['webhook-signature']} ${before['webhook-signature']}`,
-    }
-    expect((await receiver.send(rotated, BODY)).status).toBe(200)
-    expect((await receiver.send(now, BODY)).status).toBe(400)
-    expect(await receiver.end()).toBe(0)
-  })
+  test.each(['the former', 'the new'])(
+    'takes %s secret in a rotation, and the headers of the settings',
+    async (which) => {
+      const receiver = await listening([], { WEBHOOK_SECRET: SECRET, WEBHOOK_HEADER_PREFIX: 'X-Acme' })
+      const [secret, previousSecret] = which === 'the new' ? [SECRET, 'other'] : ['other', SECRET]
+      const identity = {
+        prefix: 'X-Acme',
+        eventId: 'evt_1',
+        event: 'session.completed',
+        deliveryId: 'dlv_1',
+        attempt: 1,
+        at: new Date(),
+      }
+      const rotated = signedHeaders({ ...identity, secret, previousSecret, body: BODY })
+      expect((await receiver.send(rotated, BODY)).status).toBe(200)
+      const others = signedHeaders({ ...identity, secret: 'other', previousSecret: 'another', body: BODY })
+      expect((await receiver.send(others, BODY)).status).toBe(400)
+      expect(await receiver.end()).toBe(0)
+      // `verify` takes both headers, one after the other
+      const both = `${rotated['X-Acme-Signature-256']} ${rotated['X-Acme-Signature-256-Next']}`
+      const args = ['webhook', 'verify', '--secret', SECRET, '--signature']
+      expect((await run([...args, both], NOWHERE, BODY)).code).toBe(0)
+      expect((await run([...args, `${others['X-Acme-Signature-256']}`], NOWHERE, BODY)).code).toBe(1)
+    },
+  )
 
   test('without a secret nothing is verified; people see the body, and nothing that moves the cursor', async () => {
     const child = startProgram(['webhook', 'listen', '--port', '0'], NOWHERE)

@@ -76,10 +76,13 @@ describe('of a body', () => {
 
   test('of a rotation, a test and a recovery', async () => {
     const path = '/v1/webhooks/hook_1'
-    expect(await wrong(`${path}/rotate-secret`, { grace_period_seconds: -1, grace: 1 })).toEqual({
-      grace: 'is not a known field',
-      grace_period_seconds: 'must be an integer from 0 to 604800',
-    })
+    expect(await wrong(`${path}/rotate-secret`, { grace_period_seconds: -1, grace: 1, finish: 'x' })).toEqual(
+      {
+        grace: 'is not a known field',
+        grace_period_seconds: 'must be an integer from 0 to 604800',
+        finish: 'must be true',
+      },
+    )
     expect(await wrong(`${path}/test`, { event: 'x' })).toEqual({
       event: expect.stringMatching(/^must be one of session\.completed, /),
     })

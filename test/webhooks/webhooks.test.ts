@@ -518,6 +518,33 @@ describe('rotating the secret', () => {
     ).toEqual([0, 604_800, 86_400])
   })
 
+  test('is finished when the receiver has the new one, once', async () => {
+    const { ask } = await fresh()
+    const { id } = await addHook(ask)
+    const path = `/v1/webhooks/${id}/rotate-secret`
+    const { secret_hint } = (await ask('POST', path)).body && (await ask('GET', `/v1/webhooks/${id}`)).body
+    for (let time = 0; time < 2; time += 1) {
+      const finished = await ask('POST', path, { finish: true })
+      expect([finished.status, finished.body]).toEqual([
+        200,
+        { id, previous_secret_expires_at: null } as never,
+      ])
+    }
+    expect((await ask('GET', `/v1/webhooks/${id}`)).body.secret_hint).toBe(secret_hint as string)
+    expect(await auditOf(ask, 'webhook.rotation_finished')).toEqual([
+      { action: 'webhook.rotation_finished', details: { ids: [id], url: expect.any(String) } },
+    ])
+    for (const [body, field] of [
+      [{ finish: false }, 'finish'],
+      [{ finish: 'true' }, 'finish'],
+      [{ finish: true, grace_period_seconds: 60 }, 'grace_period_seconds'],
+    ] as const) {
+      const answer = await ask('POST', path, body)
+      expect([answer.status, answer.body.details[0]?.field]).toEqual([400, field])
+    }
+    expect((await ask('POST', '/v1/webhooks/hook_none/rotate-secret', { finish: true })).status).toBe(404)
+  })
+
   test.each([[-1], [604_801], [1.5], ['60'], [null]])('refuses a grace of %p', async (grace) => {
     const { id } = await addHook(ask)
     const answer = await ask('POST', `/v1/webhooks/${id}/rotate-secret`, { grace_period_seconds: grace })

@@ -24,8 +24,8 @@ export function verifyDelivery(
 ): Verification {
   const tooOld = ageWarning(headers.get('webhook-timestamp'), now)
   if (secret === null) return { signature: 'unverified', warning: tooOld }
-  // during the grace period of a rotation the previous secret is valid too
-  const names = [`${prefix}-Signature-256`, `${prefix}-Signature-256-Previous`, `${prefix}-Signature`]
+  // during the grace period of a rotation the first is signed with the former secret, the second with the new one
+  const names = [`${prefix}-Signature-256`, `${prefix}-Signature-256-Next`, `${prefix}-Signature`]
   const plain = names.map((name) => headers.get(name)).filter((header) => header !== null)
   const standard = headers.get('webhook-signature')
   if (plain.length === 0 && standard === null) {

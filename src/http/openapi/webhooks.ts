@@ -19,7 +19,11 @@ const string = { type: 'string' }
 const headersOf = (prefix: string): [string, string, Schema][] => [
   [`${prefix}-Signature-256`, 'HMAC-SHA256 of the body; the key is the whole signing secret', sha256],
   [`${prefix}-Signature`, 'The same', sha256],
-  [`${prefix}-Signature-256-Previous`, 'The same by the secret before a rotation, within its grace', sha256],
+  [
+    `${prefix}-Signature-256-Next`,
+    'Within the grace of a rotation: the same by the new secret; the two above are by the former one',
+    sha256,
+  ],
   [`${prefix}-Event`, 'Name of the event', string],
   [`${prefix}-Delivery`, 'Id of the delivery, the same at every attempt', string],
   [`${prefix}-Attempt`, 'From 1', { type: 'string', pattern: '^[1-9][0-9]*$' }],
@@ -37,7 +41,7 @@ export function webhooksOf(events: readonly SentEvent[], prefix: string, compone
   const parameters = headersOf(prefix).map(([name, description, schema]) => ({
     name,
     in: 'header',
-    required: !name.endsWith('-Previous'),
+    required: !name.endsWith('-Next'),
     description,
     schema,
   }))

@@ -21,9 +21,10 @@ interface AttemptIdentity {
 }
 
 interface Signatures {
-  current: string
-  /** null outside the grace period of a rotation. */
-  previous: string | null
+  /** By the secret that receivers have: during the grace period of a rotation the former one. */
+  main: string
+  /** By the new secret, during the grace period; else null. */
+  next: string | null
   /** All signatures of Standard Webhooks, separated by spaces. */
   standard: string
 }
@@ -62,8 +63,8 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'User-Agent': `CloudAnalytics/${VERSION}`,
-    [`${prefix}-Signature-256`]: signatures.current,
-    [`${prefix}-Signature`]: signatures.current,
+    [`${prefix}-Signature-256`]: signatures.main,
+    [`${prefix}-Signature`]: signatures.main,
     [`${prefix}-Event`]: event,
     [`${prefix}-Delivery`]: deliveryId,
     [`${prefix}-Attempt`]: `${attempt}`,
@@ -71,34 +72,37 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
     'webhook-timestamp': unixSeconds(at),
     'webhook-signature': signatures.standard,
   }
-  if (signatures.previous !== null) headers[`${prefix}-Signature-256-Previous`] = signatures.previous
+  if (signatures.next !== null) headers[`${prefix}-Signature-256-Next`] = signatures.next
   return headers
 }
 
 const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
 
-/** The headers of an attempt, signed with `secret` and, during a grace period, the previous secret too. */
+/**
+ * The headers of an attempt, signed with `secret`. During the grace period of a rotation a receiver that nobody changed has
+ * to go on working: its headers are signed with the previous secret, and one beside them with the new one.
+ */
 export function signedHeaders(
   request: AttemptIdentity & { secret: string; previousSecret: string | null; body: string },
 ): Record<string, string> {
   const { secret, previousSecret, body, eventId, at } = request
   const message = { id: eventId, timestamp: unixSeconds(at), body }
-  const secrets = previousSecret === null ? [secret] : [secret, previousSecret]
+  const secrets = previousSecret === null ? [secret] : [previousSecret, secret]
   return headersOf(request, {
-    current: signatureOf(secret, body),
-    previous: previousSecret === null ? null : signatureOf(previousSecret, body),
+    main: signatureOf(previousSecret ?? secret, body),
+    next: previousSecret === null ? null : signatureOf(secret, body),
     standard: secrets.map((each) => standardSignatureOf(each, message)).join(' '),
   })
 }
 
 const MASKED = 'sha256=***'
 
-/** The same headers with masked signatures; `hasPrevious`: during the grace period of a rotation. */
-export function maskedHeaders(identity: AttemptIdentity, hasPrevious = false): Record<string, string> {
+/** The same headers with masked signatures; `isRotated`: during the grace period of a rotation. */
+export function maskedHeaders(identity: AttemptIdentity, isRotated = false): Record<string, string> {
   return headersOf(identity, {
-    current: MASKED,
-    previous: hasPrevious ? MASKED : null,
-    standard: hasPrevious ? 'v1,*** v1,***' : 'v1,***',
+    main: MASKED,
+    next: isRotated ? MASKED : null,
+    standard: isRotated ? 'v1,*** v1,***' : 'v1,***',
   })
 }
 
