@@ -9,7 +9,7 @@ import { setLimitHeaders } from '../http/admission.ts'
 import { targetOf } from '../http/lifecycle.ts'
 import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
-import { etagOf, matchesEtag, type ResponseHeaders } from '../http/responses/response.ts'
+import { etagOf, matchesEtag, type ResponseHeaders, setPreflightHeaders } from '../http/responses/response.ts'
 import { type CachedResponse, keyOf, type ResponseCache } from '../http/responses/response-cache.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
 import {
@@ -92,7 +92,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
     .decorate('badgeLimit', undefined as Decision | undefined)
     .onRequest((context) => {
       const { request, set, server } = context
-      if (!targetOf(request.url).startsWith(PREFIX)) return
+      if (!targetOf(request.url).startsWith(PREFIX)) return undefined
       const peer = server?.requestIP(request)?.address
       const forwarded = request.headers.get('x-forwarded-for')
       const decision = limiter.take(clientAddress(peer, forwarded, deps.config.trustProxy))
@@ -101,6 +101,10 @@ export const badgeRoutes = (deps: BadgeDeps) => {
       else deps.limit.refused.add()
       setLimitHeaders(set.headers as ResponseHeaders, decision)
       Object.assign(set.headers, EMBED_HEADERS)
+      if (request.method !== 'OPTIONS' || !request.headers.has('origin')) return undefined
+      setPreflightHeaders(set.headers as ResponseHeaders)
+      set.status = 204
+      return ''
     })
   for (const kind of BADGE_KINDS) {
     for (const format of [SVG, JSON_FOR_SHIELDS]) {

@@ -4,7 +4,7 @@ import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
 import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { problemsIn } from '../records/problems.ts'
-import { MAX_PROBLEMS } from './body-check.ts'
+import { MAX_PROBLEMS } from './body.ts'
 import type { ErrorBody } from './query.ts'
 import type { ResponseSet } from './responses/response.ts'
 

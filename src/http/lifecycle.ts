@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
+import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
 import type { Guard } from './access.ts'
@@ -10,7 +11,6 @@ import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse } from './errors.ts'
 import { createHotPath, type Recognized } from './hot-path.ts'
 import type { WindowName } from './rate-windows.ts'
-import { requestIdOf } from './request-id.ts'
 import { encodedBody, encodedEtag, encodingOf } from './responses/compression.ts'
 import { linkOf, linkOfValue } from './responses/links.ts'
 import {
@@ -30,6 +30,8 @@ const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
 const NO_ROUTE = 'none'
 const PREFLIGHT = 'preflight'
 const SYNC = /^\/(?:api\/)?v1\/sync$/
+/** Pages of any site may read these without a key; badges say so themselves. */
+const OPEN = /^\/(?:docs\/json|health)$/
 /** Behind `http://`; the host may be one letter, or missing. */
 const HOST_START = 7
 
@@ -40,6 +42,18 @@ function pathOf(url: string): string {
   const start = url.indexOf('/', HOST_START)
   const end = url.indexOf('?', start)
   return url.slice(start, end === -1 ? undefined : end)
+}
+
+const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+const INSTANCE = randomLowerAlnum(12)
+let madeIds = 0
+
+/** The client's X-Request-Id when it is valid, else a new id: unique, but not secret. */
+function requestIdOf(request: Request): string {
+  const given = request.headers.get('x-request-id')
+  if (given !== null && VALID_REQUEST_ID.test(given)) return given
+  madeIds += 1
+  return `${INSTANCE}-${madeIds.toString(36)}`
 }
 
 /** The limit's window that a request below /v1 counts in. */
@@ -130,17 +144,20 @@ export function lifecycle({
       headers['x-request-id'] = requestIdOf(request)
       headers['x-content-type-options'] = 'nosniff'
       const path = pathOf(request.url)
-      if (VERSIONED.test(path)) {
+      const peer = () => app.server?.requestIP(request)?.address
+      const isVersioned = VERSIONED.test(path)
+      if (isVersioned || OPEN.test(path)) {
         setCorsHeaders(headers)
-        const peer = () => app.server?.requestIP(request)?.address
         if (request.method === 'OPTIONS' && request.headers.has('origin')) {
-          setLimitHeaders(headers, admission.peek(request, peer))
+          if (isVersioned) setLimitHeaders(headers, admission.peek(request, peer))
           setPreflightHeaders(headers)
           set.status = 204
           const arrival = { startedAt: context.startedAt, admitted: undefined, guarded: undefined }
           record(request, arrival, PREFLIGHT, 204, set)
           return ''
         }
+      }
+      if (isVersioned) {
         const window = windowOf(request.method, path)
         const admitted = await admission.admit(request, peer, window)
         countDecision(admitted, window)

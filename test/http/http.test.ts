@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from '../../src/db/client.ts'
 import { createLog } from '../../src/log.ts'
+import { VERSION } from '../../src/version.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -112,9 +113,62 @@ describe('CORS', () => {
   })
 })
 
+test.each(['/docs/json', '/health', '/api/badge/none/quality', '/api/badge/none/cost.json'])(
+  'any page may read %s, and ask whether it may',
+  async (path) => {
+    const ask = client(testApp(db.sql))
+    const origin = { origin: 'https://a.example' }
+    const answer = await ask(path, { headers: origin })
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, '*'])
+    const preflight = await ask(path, {
+      method: 'OPTIONS',
+      headers: { ...origin, 'access-control-request-method': 'GET' },
+    })
+    expect([preflight.status, await preflight.text()]).toEqual([204, ''])
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('GET')
+    expect((await ask(path, { method: 'OPTIONS' })).status).toBe(405)
+  },
+)
+
+test('the explorer and its page are for this origin only', async () => {
+  const answer = await client(testApp(db.sql))('/docs', { headers: { origin: 'https://a.example' } })
+  expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+})
+
+test('/ says what serves here', async () => {
+  for (const accept of ['application/json', 'text/html']) {
+    const answer = await client(testApp(db.sql))('/', { headers: { accept } })
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { name: 'Cloud Analytics', version: VERSION, docs: '/docs' },
+    ])
+    expect(answer.headers.get('content-type')).toBe('application/json')
+  }
+  const behind = testApp(db.sql, { config: { publicUrl: 'https://example.com/analytics' } })
+  expect(await (await client(behind)('/')).json()).toMatchObject({ docs: '/analytics/docs' })
+})
+
+test('a key in the query is no key, and in no line of the log', async () => {
+  const lines: string[] = []
+  const app = testApp(db.sql, { log: createLog('debug', 'json', (line) => lines.push(line)) })
+  const { key } = await tenant(db.sql)
+  for (const name of ['key', 'api_key', 'access_token', 'token', 'Authorization']) {
+    const answer = await client(app)(`/v1/sessions?${name}=${key}`)
+    expect([name, answer.status]).toEqual([name, 401])
+    expect(JSON.stringify([[...answer.headers], await answer.text()])).not.toContain(key)
+  }
+  const known = await client(app, key)(`/v1/sessions?key=${key}`)
+  expect(known.status).toBe(200)
+  expect(JSON.stringify([...known.headers])).not.toContain(key)
+  app.flushAccessLog()
+  expect(lines).toHaveLength(6)
+  expect(lines.join('')).not.toContain(key)
+})
+
 describe('unknown paths and methods', () => {
   test.each([
-    '/',
     '/v2/sessions',
     '/v1',
     '/v1/',

@@ -28,7 +28,18 @@ const PAGE = `<!doctype html>
 </body>
 </html>
 `
-const SCRIPT = `window.ui = SwaggerUIBundle({
+/** The key is kept for the tab, so that reloading the page does not ask for it again; no other tab or visit has it. */
+const SCRIPT = `const STORED = 'cloud-analytics.key'
+const keepKey = (authorize) => (given) => {
+  const key = given.apiKey && given.apiKey.value
+  if (typeof key === 'string') sessionStorage.setItem(STORED, key)
+  return authorize(given)
+}
+const forgetKey = (logout) => (names) => {
+  sessionStorage.removeItem(STORED)
+  return logout(names)
+}
+window.ui = SwaggerUIBundle({
   url: 'docs/json',
   dom_id: '#explorer',
   deepLinking: true,
@@ -37,6 +48,11 @@ const SCRIPT = `window.ui = SwaggerUIBundle({
   tryItOutEnabled: true,
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
+  plugins: [() => ({ statePlugins: { auth: { wrapActions: { authorize: keepKey, logout: forgetKey } } } })],
+  onComplete() {
+    const key = sessionStorage.getItem(STORED)
+    if (key !== null) window.ui.preauthorizeApiKey('apiKey', key)
+  },
 })
 `
 const STYLE = `body { margin: 0; background: #fff; }
