@@ -108,8 +108,12 @@ export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuer
         ) g
       ) as items`
   if (row === undefined) throw new Error('the statement gave no row')
-  const pagination = `{"page":${page},"per_page":${per_page},"total":${row.groups}}`
-  return new JsonText(`{"data":[${row.items ?? ''}],"pagination":${pagination},"total":${row.total}}`)
+  const position = { page, per_page, total: Number(row.groups) }
+  const pagination = JSON.stringify(position)
+  return new JsonText(
+    `{"data":[${row.items ?? ''}],"pagination":${pagination},"total":${row.total}}`,
+    position,
+  )
 }
 
 /** The counts of a row `r`: of sessions under each of their models, or of sessions. */

@@ -69,6 +69,7 @@ test.each([
   ['/v1/security/heatmap?per_page=2', 'first next last'],
   ['/v1/audit?per_page=100', 'first last'],
   ['/v1/risk?per_page=1', 'first last'],
+  ['/v1/cost/breakdown?by=day&per_page=2', 'first next last'],
   [`/v1/webhooks/${names.hook}/deliveries?per_page=1`, 'first last'],
 ])('%s has %s, with or without a body', async (path, relations) => {
   expect(Object.keys(linksOf(await ask(path))).join(' ')).toBe(relations)

@@ -63,7 +63,7 @@ export function pageSource<Item>(
     const { data } = JSON.parse(page.text) as { data: Item[] }
     const read = Object.values(columns)
     const rows = data.map((item) => read.map((value) => value(item)))
-    return new JsonText(csvOf(Object.keys(columns), rows))
+    return new JsonText(csvOf(Object.keys(columns), rows), page.pagination)
   })
   return { ...source, variesByAccept: true, contentType: CONTENT_TYPE }
 }
