@@ -92,6 +92,7 @@ export const BADGES = ['quality', 'security', 'cost'].flatMap((kind) => [kind, `
 export const BADGE_PARAMETERS = ['style', 'label', 'days', 'project', 'token']
 /** Routes that read nothing of any organization. */
 export const PUBLIC_ROUTES = [
+  '/',
   '/health',
   '/live',
   '/ready',
