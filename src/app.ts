@@ -4,6 +4,7 @@ import { badgeRoutes } from './badges/routes.ts'
 import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
+import { deletionRoutes } from './erasure/routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
 import { createReadiness, healthRoutes } from './http/health.ts'
@@ -110,6 +111,7 @@ export function createApp(deps: AppDeps) {
   const v1 = () =>
     new Elysia()
       .use(sessionRoutes(routeDeps))
+      .use(deletionRoutes(routeDeps, webhookDeps))
       .use(qualityRoutes(routeDeps))
       .use(costRoutes(routeDeps))
       .use(securityRoutes(routeDeps))

@@ -13,12 +13,13 @@ export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<num
   const organizations = await sql<{ org_id: string }[]>`
     select o.org_id
     from organizations o
-    where exists (
-      select 1
-      from audit_log l
-      where l.org_id = o.org_id
-        and l.created_at < ${before}
-    )
+    where o.deleted_at is null
+      and exists (
+        select 1
+        from audit_log l
+        where l.org_id = o.org_id
+          and l.created_at < ${before}
+      )
     limit ${MAX_ORGANIZATIONS}`
   let deleted = 0
   for (const { org_id } of organizations) {

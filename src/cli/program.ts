@@ -7,6 +7,7 @@ import { addKey } from './accounts/key.ts'
 import { addMember } from './accounts/member.ts'
 import { addOrg } from './accounts/org.ts'
 import { addReport } from './accounts/report.ts'
+import { addSession } from './accounts/session.ts'
 import { addClient } from './client/commands.ts'
 import { actionsOf, type ProcessContext } from './command/context.ts'
 import { printError, printMessage } from './command/output.ts'
@@ -74,6 +75,7 @@ function buildProgram(started: ProcessContext, json: boolean): Command {
   addBudget(program, action)
   addReport(program, action)
   addClient(program, action)
+  addSession(program, action)
   addData(program, action)
   addWebhooks(program, action, started)
   addService(program, action)

@@ -20,6 +20,7 @@ import rotatedKeys from './migrations/0016_rotated_keys.sql' with { type: 'text'
 import unpricedTokens from './migrations/0017_unpriced_tokens.sql' with { type: 'text' }
 import usage from './migrations/0018_usage.sql' with { type: 'text' }
 import machines from './migrations/0019_machines.sql' with { type: 'text' }
+import deletion from './migrations/0020_deletion.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 17, name: 'unpriced_tokens', text: unpricedTokens },
   { number: 18, name: 'usage', text: usage },
   { number: 19, name: 'machines', text: machines },
+  { number: 20, name: 'deletion', text: deletion },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

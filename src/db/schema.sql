@@ -100,6 +100,13 @@ create table commits (
 CREATE INDEX commits_by_author ON commits USING btree (org_id, author_email, committed_at, sha);
 CREATE INDEX commits_for_risk ON commits USING btree (org_id, project, committed_at, sha) WHERE files <= 30 AND NOT bot;
 
+create table deleted_sessions (
+  org_id text not null,
+  session_id text not null,
+  deleted_at timestamp with time zone not null default now(),
+  constraint deleted_sessions_pkey PRIMARY KEY (org_id, session_id)
+);
+
 create table expertise_authors (
   org_id text not null,
   project text not null,
@@ -253,9 +260,12 @@ create table organizations (
   badge_token_hash bytea,
   badge_look json not null default '{}'::json,
   hide_members boolean not null default false,
+  retention_sessions_days integer,
+  deleted_at timestamp with time zone,
   constraint organizations_pkey PRIMARY KEY (org_id),
   constraint organizations_slug_key UNIQUE (slug),
-  constraint organizations_plan_check CHECK (plan = ANY (ARRAY['cloud_pro'::text, 'cloud_team'::text, 'cloud_enterprise'::text]))
+  constraint organizations_plan_check CHECK (plan = ANY (ARRAY['cloud_pro'::text, 'cloud_team'::text, 'cloud_enterprise'::text])),
+  constraint organizations_retention_sessions_days_check CHECK (retention_sessions_days > 0)
 );
 
 create table pr_risks (

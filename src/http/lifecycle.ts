@@ -88,15 +88,7 @@ interface LifecycleDeps {
  * What every request goes through, around its route: id, limit and CORS headers, errors, the response's text, and a line
  * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
-export function lifecycle({
-  log,
-  requests,
-  admission,
-  bodies,
-  cache,
-  checkResponse,
-  prefix,
-}: LifecycleDeps) {
+export function lifecycle({ log, requests, admission, bodies, cache, checkResponse, prefix }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   let allowedMethods: ((path: string) => string[]) | undefined
   const errorResponse = createErrorResponse({

@@ -9,4 +9,6 @@ export type Organization = {
   created_at: string
   /** Whether members are shown to API keys with the scope team:read only. */
   hide_members: boolean
+  /** Sessions of earlier days are deleted; null: kept for ever. */
+  retention_sessions_days: number | null
 }

@@ -25,6 +25,19 @@ function checkPlan(plan: string): Plan {
   return known
 }
 
+const MAX_RETENTION_DAYS = 36_500
+
+/** Days from `400`, `400d` or `off` (null). Throws OperatorError (wrong usage). */
+function checkRetention(text: string): number | null {
+  if (text === 'off') return null
+  const days = Number(/^(\d{1,5})d?$/.exec(text)?.[1] ?? 0)
+  if (days >= 1 && days <= MAX_RETENTION_DAYS) return days
+  throw new OperatorError(
+    `retention-sessions must be 1 to ${MAX_RETENTION_DAYS} days, as 400d or 400, or off`,
+    2,
+  )
+}
+
 const isUniqueViolation = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === '23505'
 
@@ -58,22 +71,26 @@ export async function createOrganization(
   }
 }
 
-/** All organizations, by slug. */
+const organizationColumns = (sql: ISql) => sql`
+  o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
+  o.hide_members, o.retention_sessions_days`
+
+/** All organizations, by slug, without those that are being deleted. */
 export async function listOrganizations(sql: Sql): Promise<Organization[]> {
   return await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
-      o.hide_members
+    select ${organizationColumns(sql)}
     from organizations o
+    where o.deleted_at is null
     order by o.slug`
 }
 
 /** The organization with this slug. */
 export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
   const [row] = await sql<Organization[]>`
-    select o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
-      o.hide_members
+    select ${organizationColumns(sql)}
     from organizations o
-    where o.slug = ${slug.replaceAll('\0', '')}`
+    where o.slug = ${slug.replaceAll('\0', '')}
+      and o.deleted_at is null`
   return row
 }
 
@@ -88,12 +105,20 @@ export async function getOrganization(sql: ISql, slug: string): Promise<Organiza
 export async function updateOrganization(
   sql: Sql,
   slug: string,
-  change: { name?: string | undefined; plan?: string | undefined; hideMembers?: boolean | undefined },
+  change: {
+    name?: string | undefined
+    plan?: string | undefined
+    hideMembers?: boolean | undefined
+    /** Days, as `400` or `400d`; `off`: sessions are kept for ever. */
+    retentionSessions?: string | undefined
+  },
   actor: Actor = SYSTEM,
 ): Promise<Organization> {
   const name = change.name === undefined ? null : checkName(change.name)
   const plan = change.plan === undefined ? null : checkPlan(change.plan)
   const hideMembers = change.hideMembers ?? null
+  const retention =
+    change.retentionSessions === undefined ? undefined : checkRetention(change.retentionSessions)
   const { id } = await getOrganization(sql, slug)
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, id)
@@ -102,12 +127,16 @@ export async function updateOrganization(
       ...(name === null || name === before.name ? {} : { name }),
       ...(plan === null || plan === before.plan ? {} : { plan }),
       ...(hideMembers === null || hideMembers === before.hide_members ? {} : { hide_members: hideMembers }),
+      ...(retention === undefined || retention === before.retention_sessions_days
+        ? {}
+        : { retention_sessions_days: retention }),
     }
     if (Object.keys(changed).length === 0) return before
     await tx`
       update organizations
       set name = coalesce(${name}, name), plan = coalesce(${plan}, plan),
-        hide_members = coalesce(${hideMembers}, hide_members)
+        hide_members = coalesce(${hideMembers}, hide_members),
+        retention_sessions_days = ${retention === undefined ? before.retention_sessions_days : retention}
       where org_id = ${id}`
     await recordEntries(tx, id, actor, [
       { action: 'organization.updated', details: { ids: [id], ...changed } },

@@ -7,7 +7,7 @@ import { updateFindingRollups } from './finding-rollups.ts'
 
 /**
  * Updates the heatmap's tables for the sessions just written. `known`: the ids of those that were stored
- * before. Needs the organization's lock, in the transaction that writes the sessions: counts change by the
+ * before; one that is not among the sessions was deleted. Needs the organization's lock, in the transaction that writes the sessions: counts change by the
  * findings that are removed and added.
  */
 export async function writeFindings(
@@ -16,8 +16,7 @@ export async function writeFindings(
   sessions: readonly SessionWithFindings[],
   known: ReadonlySet<string>,
 ): Promise<void> {
-  const ids = sessions.flatMap(({ id }) => (known.has(id) ? [id] : []))
-  const before = ids.length === 0 ? [] : await findFindings(tx, orgId, ids)
+  const before = known.size === 0 ? [] : await findFindings(tx, orgId, [...known])
   const after = fileFindingsOf(sessions)
   const removed = difference(before, after, findingKey)
   const added = difference(after, before, findingKey)

@@ -12,13 +12,14 @@ type User = Pick<PreparedSession, 'userId' | 'userEmail'>
 interface StoredUser {
   user_id: string | null
   user_email: string | null
+  hash: Uint8Array
 }
 
 /**
  * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by
  * an earlier record. Where it would get another user: VALIDATION_ERROR when that is `refused`, FORBIDDEN when it is
  * `forbidden` (a member's key must not take the sessions of others), each naming the records. A member's id and
- * address are the same user.
+ * address are the same user. A session that is sent as it was when it was stored is not a change, whoever has it now.
  */
 export async function withUsers(
   tx: ISql,
@@ -31,6 +32,10 @@ export async function withUsers(
   for (const [id, { user_id, user_email }] of stored) {
     if (user_id !== null || user_email !== null) known.set(id, { userId: user_id, userEmail: user_email })
   }
+  const isAsStored = ({ id, hash }: PreparedSession) => {
+    const row = stored.get(id)
+    return row !== undefined && Buffer.compare(row.hash, hash) === 0
+  }
   const different: { session: PreparedSession; before: User }[] = []
   const result = sessions.map((session) => {
     const before = known.get(session.id)
@@ -38,7 +43,8 @@ export async function withUsers(
       return before === undefined ? session : withUser(session, before)
     }
     known.set(session.id, session)
-    if (before !== undefined && !isSame(before, session)) different.push({ session, before })
+    if (before === undefined || isSame(before, session) || isAsStored(session)) return session
+    different.push({ session, before })
     return session
   })
   if (different.length > 0 && reassignment !== 'allowed') {

@@ -2,7 +2,14 @@ import type { ISql } from '../db/client.ts'
 import { unitsOf } from '../decimals.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import { isAlert } from '../records/finding.ts'
-import { updateUsage } from '../usage/write.ts'
+import { type UsedSession, updateUsage } from '../usage/write.ts'
+import {
+  deleteRows,
+  type SkippedSession,
+  type StoredTexts,
+  updateTexts,
+  withoutDeleted,
+} from './deleted-queries.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
 import { type Counted, updateRollups } from './rollup.ts'
@@ -16,6 +23,8 @@ export interface WrittenSession {
 }
 
 export interface SessionsWritten extends WriteResult {
+  /** Those that were left out; they count as unchanged. */
+  skipped: readonly SkippedSession[]
   /** Those that are new or have changed. */
   changed: readonly WrittenSession[]
   /** The changed sessions as they were stored, for the counts of the team's activity. */
@@ -23,7 +32,7 @@ export interface SessionsWritten extends WriteResult {
 }
 
 /** What the team's activity counts of a session. */
-interface SessionActivity {
+export interface SessionActivity {
   createdAt: string | Date
   /** The member's id, else the address; null where the session has no user. */
   userKey: string | null
@@ -49,7 +58,8 @@ interface StoredSession extends StoredScore {
 /**
  * Writes sessions with their details and rollups. Needs the organization's lock. A session replaces what is stored
  * under its id; one with the same hash is left alone. `now` becomes `scored_at` where the record has none. Which alerts a
- * session had before is looked up only `withAlerts`. Throws what `withUsers` throws.
+ * session had before is looked up only `withAlerts`. What was deleted is left out, unless `restore`, and what is older
+ * than the organization keeps. Throws what `withUsers` throws.
  */
 export async function writeSessions(
   tx: ISql,
@@ -58,14 +68,17 @@ export async function writeSessions(
   now: Date,
   withAlerts: boolean,
   reassignment: Reassignment,
+  restore = false,
 ): Promise<SessionsWritten> {
-  if (sent.length === 0) return { ...NOTHING_WRITTEN, changed: [], activityBefore: [] }
+  const nothing = { changed: [], activityBefore: [], skipped: [] }
+  if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
   // as the API's connections: of an organization that is not in the statistics yet a plan of its own reads all sessions by
   // whichever index is smallest, since all of them begin with org_id
   await tx`set local plan_cache_mode = force_generic_plan`
-  const stored = await findStored(tx, orgId, [...new Set(sent.map(({ id }) => id))])
-  const sessions = await withUsers(tx, orgId, sent, stored, reassignment)
-  const { rows, ...result } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
+  const { kept, skipped } = await withoutDeleted(tx, orgId, sent, now, restore)
+  const stored = await findStored(tx, orgId, [...new Set(kept.map(({ id }) => id))])
+  const sessions = await withUsers(tx, orgId, kept, stored, reassignment)
+  const { rows, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
     sessions,
     stored,
     {
@@ -74,23 +87,81 @@ export async function writeSessions(
       isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
     },
   )
-  if (rows.length === 0) return { ...result, changed: [], activityBefore: [] }
+  const result = { ...compared, unchanged: compared.unchanged + sent.length - kept.length, skipped }
+  if (rows.length === 0) return { ...nothing, ...result }
   const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
   await storeSessions(tx, orgId, rows, stored, now)
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
-  const counted = before.map(countedOf)
-  await updateRollups(tx, orgId, counted, rows)
-  await updateRanges(tx, orgId, counted, rows)
+  await updateCounts(tx, orgId, before.map(countedOf), rows)
+  return { ...result, changed, activityBefore: before.map(storedActivity) }
+}
+
+/** Updates every count of sessions by the difference between what they were and what they are. */
+async function updateCounts(
+  tx: ISql,
+  orgId: string,
+  before: readonly (Counted & Ranked)[],
+  after: readonly (Counted & Ranked & UsedSession)[],
+): Promise<void> {
+  await updateRollups(tx, orgId, before, after)
+  await updateRanges(tx, orgId, before, after)
   await updateUsage(
     tx,
     orgId,
     before.map(({ id }) => id),
-    rows,
+    after,
   )
-  return { ...result, changed, activityBefore: before.map(storedActivity) }
 }
 
-async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredSession>> {
+/**
+ * Deletes sessions with their details and rollups; returns what the team's activity counted of each that was there. Needs
+ * the organization's lock.
+ */
+export async function deleteSessions(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+): Promise<SessionActivity[]> {
+  await tx`set local plan_cache_mode = force_generic_plan`
+  const before = [...(await findStored(tx, orgId, ids)).values()]
+  if (before.length === 0) return []
+  await deleteRows(tx, orgId, ids)
+  await updateCounts(tx, orgId, before.map(countedOf), [])
+  return before.map(storedActivity)
+}
+
+/**
+ * Replaces the texts of sessions that are stored, and updates their rollups; returns what the team's activity counted of
+ * each. The content hash stays: what is sent again as it was before changes nothing. Needs the organization's lock.
+ */
+export async function replaceTexts(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly StoredTexts[],
+): Promise<SessionActivity[]> {
+  await tx`set local plan_cache_mode = force_generic_plan`
+  const stored = await findStored(
+    tx,
+    orgId,
+    sessions.map(({ id }) => id),
+  )
+  const before = sessions.flatMap(({ id }) => stored.get(id) ?? [])
+  await updateTexts(tx, orgId, sessions)
+  const after = sessions.flatMap(({ id, detail, ...texts }) => {
+    const row = stored.get(id)
+    if (row === undefined) return []
+    const createdAt = row.created_at.toISOString()
+    return [{ ...countedOf(row), ...texts, createdAt, detail: JSON.parse(detail) as UsedSession['detail'] }]
+  })
+  await updateCounts(tx, orgId, before.map(countedOf), after)
+  return before.map(storedActivity)
+}
+
+async function findStored(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Map<string, StoredSession>> {
   // the detail by a subquery: where the statistics do not know the organization yet, a join on (org_id, session_id) was
   // planned by org_id alone, and comparing 10,000 of 20,000 sessions took a minute
   const rows = await tx<StoredSession[]>`
@@ -121,7 +192,7 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
       ) as files
     from sessions s
     where s.org_id = ${orgId}
-      and s.id = any(${ids}::text[])`
+      and s.id = any(${[...ids]}::text[])`
   return new Map(rows.map((row) => [row.id, row]))
 }
 

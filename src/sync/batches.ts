@@ -2,8 +2,10 @@ import { ApiError } from '../errors.ts'
 import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { Pricer } from '../scoring/prices.ts'
+import type { SkippedSession } from '../sessions/deleted-queries.ts'
 import { prepareSession } from '../sessions/prepare.ts'
 import { MAX_RECORDS } from './prepare.ts'
+import type { SyncResult } from './write.ts'
 
 /** A record that was left out: its file and line, and why. */
 export interface Skipped {
@@ -25,7 +27,10 @@ interface PlacedRecord {
  * `records[<index>]`. It may prepare the batch at once, but must not write before `before` has ended, and not at all if
  * that rejects: batches are written in their order.
  */
-export type SendBatch = (records: readonly SyncRecord[], before: Promise<unknown>) => Promise<RecordCounts>
+export type SendBatch = (
+  records: readonly SyncRecord[],
+  before: Promise<unknown>,
+) => Promise<RecordCounts & Pick<SyncResult, 'skipped'>>
 
 interface BatchOptions {
   send: SendBatch
@@ -108,10 +113,11 @@ async function sendValid(
   let areSessionsChecked = false
   while (rest.length > 0) {
     try {
-      return await options.send(
+      const sent = await options.send(
         rest.map(({ record }) => record),
         before,
       )
+      return withoutSkipped(sent, rest, options)
     } catch (error) {
       const refused = refusedIn(error, rest.length)
       if (refused.size === 0) throw error
@@ -129,6 +135,31 @@ async function sendValid(
 
 function skip(placed: PlacedRecord | undefined, reason: string, { onSkipped }: BatchOptions): void {
   if (placed !== undefined) onSkipped({ path: placed.path, line: placed.line, reason })
+}
+
+const REASONS: Readonly<Record<SkippedSession['reason'], string>> = {
+  deleted: 'was deleted (import --restore stores it again)',
+  retention: 'is older than the organization keeps its sessions',
+}
+
+/** The counts without the records that were sent and left out, which are reported. */
+function withoutSkipped(
+  { skipped = [], ...counts }: RecordCounts & Pick<SyncResult, 'skipped'>,
+  batch: readonly PlacedRecord[],
+  options: BatchOptions,
+): RecordCounts {
+  if (skipped.length === 0) return counts
+  const reasons = new Map(skipped.map(({ id, reason }) => [id, REASONS[reason]]))
+  let { unchanged } = counts
+  for (const placed of batch) {
+    const { record } = placed
+    if (record.type !== 'session') continue
+    const reason = reasons.get(record.id)
+    if (reason === undefined) continue
+    unchanged -= 1
+    skip(placed, `${record.id} ${reason}`, options)
+  }
+  return { ...counts, unchanged }
 }
 
 /** The indexes that a VALIDATION_ERROR names, with the reasons; empty for any other error. */

@@ -50,6 +50,11 @@ const SyncQuery = Type.Object({
     'false',
     'Whether a session may get another user than the one it has; without a user it keeps the one it has',
   ),
+  restore: oneOfOr(
+    ['true', 'false'],
+    'false',
+    'Whether sessions that were deleted are stored again; without it they are left out',
+  ),
 })
 
 export const SyncResponse = Type.Object(
@@ -57,7 +62,22 @@ export const SyncResponse = Type.Object(
     received: Type.Integer(),
     created: Type.Integer({ description: 'not known before' }),
     updated: Type.Integer({ description: 'known, and now different' }),
-    unchanged: Type.Integer({ description: 'known as they are' }),
+    unchanged: Type.Integer({ description: 'known as they are, or skipped' }),
+    skipped: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            id: Type.String({ examples: ['sess_4f1c2a'] }),
+            reason: Type.Union([Type.Literal('deleted'), Type.Literal('retention')]),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          description:
+            'Sessions that were not stored: they were deleted, or are older than the organization keeps. Absent where there are none',
+        },
+      ),
+    ),
   },
   { additionalProperties: false, title: 'SyncResult' },
 )
@@ -66,7 +86,7 @@ export type SyncResponse = Static<typeof SyncResponse>
 export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
   new Elysia().use(access(deps)).post(
     '/sync',
-    ({ body, query: { reassign }, access: { orgId, actor, scopes, memberEmail }, request }) =>
+    ({ body, query: { reassign, restore }, access: { orgId, actor, scopes, memberEmail }, request }) =>
       intake.submit(
         {
           orgId,
@@ -75,6 +95,7 @@ export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
             key: { scopes, memberEmail },
             reassign: reassign === 'true',
             machine: machineOf(request.headers.get('x-machine')),
+            restore: restore === 'true',
           },
           body: body as unknown as PackedBody,
         },

@@ -14,6 +14,7 @@ import { updateRiskRollups } from '../risk/rollup.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../risk/write.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
+import type { SkippedSession } from '../sessions/deleted-queries.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 import type { Reassignment } from '../sessions/user-queries.ts'
 import { activityOf, type SessionsWritten, type WrittenSession, writeSessions } from '../sessions/write.ts'
@@ -44,10 +45,14 @@ export interface SendOptions {
   reassign?: boolean
   /** The name of the machine that sends them. */
   machine?: string | undefined
+  /** Whether sessions that were deleted are stored again. */
+  restore?: boolean
 }
 
 export interface SyncResult extends RecordCounts {
   received: number
+  /** Sessions that were left out; they count as unchanged. Absent where there are none. */
+  skipped?: readonly SkippedSession[]
 }
 
 /**
@@ -139,7 +144,7 @@ export async function storeBatch(
   orgId: string,
   batch: ComputedBatch,
   actor: Actor,
-  { key, reassign = false, machine }: SendOptions,
+  { key, reassign = false, restore = false, machine }: SendOptions,
 ): Promise<SyncResult> {
   const { records, sessions } = batch
   const now = deps.now()
@@ -157,7 +162,7 @@ export async function storeBatch(
     const results = {
       member: await writeMembers(tx, orgId, records),
       budget: await writeBudgets(tx, orgId, records),
-      session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment),
+      session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment, restore),
       commit,
       // computed from the findings of the batch's sessions
       pr_risk: early ?? (await writeRisks(tx, orgId, records, risks)),
@@ -178,6 +183,7 @@ export async function storeBatch(
   deps.onSessions?.(sessions, results.session.changed)
   // the batch is written, whatever becomes of the planner's statistics
   if (results.commit.created > 0) await analyzeGrownTables(deps.sql).catch(() => {})
+  const { skipped } = results.session
   const sum = (count: keyof RecordCounts) =>
     Object.values(results).reduce((total, result) => total + result[count], 0)
   return {
@@ -185,6 +191,7 @@ export async function storeBatch(
     created: sum('created'),
     updated: sum('updated'),
     unchanged: sum('unchanged'),
+    ...(skipped.length > 0 ? { skipped } : {}),
   }
 }
 
@@ -196,8 +203,9 @@ export async function writeSessionsAndCounts(
   now: Date,
   withAlerts: boolean,
   reassignment: Reassignment,
+  restore = false,
 ): Promise<SessionsWritten> {
-  const written = await writeSessions(tx, orgId, sessions, now, withAlerts, reassignment)
+  const written = await writeSessions(tx, orgId, sessions, now, withAlerts, reassignment, restore)
   const changed = written.changed.map(({ session }) => session)
   const known = new Set(
     written.changed.flatMap(({ session, before }) => (before === undefined ? [] : [session.id])),

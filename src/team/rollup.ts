@@ -89,4 +89,14 @@ async function addToDirectories(tx: ISql, orgId: string, { directories }: Activi
     })}
     on conflict (org_id, user_key, project, directory) do update set
       sessions = session_directories.sessions + excluded.sessions`
+  if (!changed.some(({ sessions }) => sessions < 0)) return
+  // a row of no session would still hold the names of its user and its directory
+  await tx`
+    delete from session_directories d
+    using ${unnest(tx, changed, { user_key: 'text', project: 'text', directory: 'text' })}
+    where d.org_id = ${orgId}
+      and d.user_key = n.user_key
+      and d.project = n.project
+      and d.directory = n.directory
+      and d.sessions = 0`
 }

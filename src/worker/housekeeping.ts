@@ -1,6 +1,8 @@
 import { deleteOldAuditEntries } from '../audit-log/retention.ts'
 import { DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { finishDeletions } from '../erasure/organization.ts'
+import { deleteExpiredSessions } from '../erasure/retention.ts'
 import { messageOf } from '../errors.ts'
 import { deleteStaleRateWindows } from '../http/rate-windows.ts'
 import type { Log } from '../log.ts'
@@ -22,6 +24,8 @@ export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): P
     deleted_endpoints: () => cancelOfDeletedEndpoints(sql),
     idempotency_keys: () => deleteOldIdempotencyKeys(sql),
     deliveries: () => deleteOldDeliveries(sql, daysAgo(retentionDeliveriesDays)),
+    expired_sessions: () => deleteExpiredSessions(sql, new Date()),
+    deleted_organizations: () => finishDeletions(sql),
   }
   if (retentionAuditDays > 0) {
     tasks.audit_entries = () => deleteOldAuditEntries(sql, daysAgo(retentionAuditDays))

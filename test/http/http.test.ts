@@ -193,7 +193,7 @@ describe('unknown paths and methods', () => {
 
   test.each([
     ['DELETE', '/v1/sessions', 'GET, HEAD'],
-    ['POST', '/api/v1/sessions/sess_1', 'GET, HEAD'],
+    ['POST', '/api/v1/sessions/sess_1', 'DELETE, GET, HEAD'],
     ['GET', '/v1/sync', 'POST'],
     ['HEAD', '/v1/sync', 'POST'],
     ['PUT', '/health', 'GET, HEAD'],

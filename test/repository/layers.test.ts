@@ -28,6 +28,7 @@ const FOLDERS = [
   'seed',
   'worker',
   'intake',
+  'erasure',
   'sync',
   'security',
   'sessions',
@@ -152,7 +153,7 @@ test('no imports run in a circle, types included', () => {
 
 /** Where SQL may be: statements are one feature's reads, writes, rollups and checks, or the database's own. */
 const WITH_SQL =
-  /(^|[/-])queries\.ts$|[/-](write|rollup|check|export)\.ts$|^(db|audit|audit-log|commits|cost|security|usage|webhooks\/outbox)\/|^http\/rate-windows\.ts$/
+  /(^|[/-])queries\.ts$|[/-](write|rollup|check|export)\.ts$|^(db|audit|audit-log|commits|cost|security|usage|erasure|webhooks\/outbox)\/|^http\/rate-windows\.ts$/
 /** No SQL, no network, no clock: bytes and values in, values out. */
 const PURE =
   /^(scoring|detection|agents)\/|^risk\/(contributions|coupling|impact|regression|sensitive-paths)\.ts$/

@@ -168,7 +168,7 @@ describe('writing records', () => {
 
   test('an organization without a lock is written by nobody', async () => {
     const unlocked = sync([session('free')], 'org_unknown')
-    expect(unlocked).rejects.toThrow('no lock')
+    expect(unlocked).rejects.toThrow('The organization was deleted')
     await unlocked.catch(() => {})
   })
 

@@ -41,6 +41,7 @@ export function addOrg(program: Command, action: Actions): void {
     .option('--name <name>', 'its name for people')
     .option('--plan <plan>', PLANS.join(', '))
     .option('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only')
+    .option('--retention-sessions <days>', 'delete sessions that are older, as 400d; off: keep them for ever')
     .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
     .option('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it')
     .option('--badge-label-quality <text>', 'label of the quality badge')
@@ -53,6 +54,11 @@ export function addOrg(program: Command, action: Actions): void {
       '\nAn empty text sets a label, the thresholds or the colors back.\n\nExample:\n  cloud-analytics org update acme --badges public --badge-thresholds 90,70',
     )
     .action(action(update))
+  org
+    .command('delete <slug>')
+    .description('delete an organization with all that it has; there is no way back but a backup')
+    .option('--yes', 'really; without it, only say what would be deleted')
+    .action(action(remove))
 }
 
 async function create(
@@ -89,6 +95,7 @@ async function show(context: Context, _options: object, [slug]: [string, ...stri
   const { badges, sessions, members, keys } = shown
   const lines = [
     `organization ${shown.slug} (${shown.id}): ${shown.name}, ${shown.plan}, since ${shown.created_at}`,
+    retentionText(shown),
     `badges: ${badges.visibility}`,
     `members: ${membersShown(shown)}`,
     `${sessions} sessions, ${members} members, ${keys} keys`,
@@ -113,11 +120,16 @@ async function update(
 ): Promise<void> {
   const { badgeChange } = await import('../../badges/settings.ts')
   const { updateBadges } = await import('../../badges/queries.ts')
-  const change = { name: options.name, plan: options.plan, hideMembers: switchOf(options.hideMembers) }
+  const change = {
+    name: options.name,
+    plan: options.plan,
+    hideMembers: switchOf(options.hideMembers),
+    retentionSessions: options.retentionSessions,
+  }
   const badges = badgeChange(options)
   if (Object.values(change).every((value) => value === undefined) && badges === undefined) {
     throw new OperatorError(
-      'nothing to change: give --name, --plan, --hide-members, --badges or --badge-…',
+      'nothing to change: give --name, --plan, --hide-members, --retention-sessions, --badges or --badge-…',
       2,
     )
   }
@@ -128,9 +140,34 @@ async function update(
     const shown = { ...organization, badges: settings }
     return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
   })
-  const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`]
+  const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`, retentionText(changed)]
   if (change.hideMembers !== undefined) lines.push(`members: ${membersShown(changed)}`)
   if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
   if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)
   await printResult(context.json, changed, lines.join('\n'))
+}
+
+const retentionText = ({ retention_sessions_days: days }: Organization): string =>
+  days === null ? 'sessions are kept for ever' : `sessions are kept for ${days} days`
+
+async function remove(
+  context: Context,
+  { yes }: { yes?: true },
+  [slug]: [string, ...string[]],
+): Promise<void> {
+  const { countRows, findAnyOrganization } = await import('../../erasure/queries.ts')
+  const { deleteOrganization } = await import('../../erasure/organization.ts')
+  const { tables, ...result } = await withDatabase(context, async (sql) => {
+    const id = await findAnyOrganization(sql, slug)
+    if (id === undefined) throw new OperatorError(`there is no organization ${JSON.stringify(slug)}`)
+    const tables = await countRows(sql, id)
+    if (yes !== true) return { id, slug, deleted: false, tables }
+    return { id, slug, deleted: true, rows: await deleteOrganization(sql, id), tables: [] }
+  })
+  const text = yes
+    ? `organization ${slug} (${result.id}) is deleted`
+    : `organization ${slug} (${result.id}) has\n${table(tables, ['table', 'rows'], 'nothing')}`
+  await printResult(context.json, yes ? result : { ...result, tables }, text)
+  if (yes !== true)
+    throw new OperatorError(`nothing is deleted: org delete ${slug} --yes deletes all of it`, 2)
 }

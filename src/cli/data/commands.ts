@@ -14,14 +14,15 @@ export function addData(program: Command, action: Actions): void {
     .command('import <file>')
     .description('take in NDJSON records, as export writes them; - reads standard input')
     .requiredOption('--org <slug>', 'slug of the organization')
+    .option('--restore', 'also sessions that were deleted')
     .addHelpText(
       'after',
       '\nWhat is packed by gzip or zstd is unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
     )
     .action(
-      action(async (context, { org }: { org: string }, [path]) => {
+      action(async (context, options: { org: string; restore?: true }, [path]) => {
         const { importRecords } = await import('./import.ts')
-        await importRecords(context, path, org)
+        await importRecords(context, path, options)
       }),
     )
   program

@@ -15,7 +15,11 @@ import { readDecompressedLines, sizeOf } from './decompressed-lines.ts'
 const MAX_NAMED = 20
 
 /** `import`: writes every valid record of the file, in batches; an invalid line is counted and printed. */
-export async function importRecords(context: Context, path: string, org: string): Promise<void> {
+export async function importRecords(
+  context: Context,
+  path: string,
+  { org, restore = false }: { org: string; restore?: boolean },
+): Promise<void> {
   const size = sizeOf(path)
   let received = 0
   let skipped = 0
@@ -26,7 +30,7 @@ export async function importRecords(context: Context, path: string, org: string)
   const counts = await withOrganization(context, org, async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
-      send: (records, before) => writeChecked(deps, id, records, commandLineActor(), {}, before),
+      send: (records, before) => writeChecked(deps, id, records, commandLineActor(), { restore }, before),
       pricer: deps.pricer,
       onSkipped,
     })

@@ -43,6 +43,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   min_quality: ['1'],
   max_quality: ['99'],
   has_findings: ['true', 'false'],
+  restore: ['true'],
 }
 const V1_ROUTES = [
   'GET /sessions',
@@ -50,6 +51,7 @@ const V1_ROUTES = [
   'GET /projects',
   'GET /models',
   'GET /agents',
+  'DELETE /sessions/:session_id',
   'GET /quality',
   'GET /quality/trend',
   'GET /cost',

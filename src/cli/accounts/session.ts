@@ -1,0 +1,39 @@
+import type { Command } from 'commander'
+import { OperatorError } from '../../errors.ts'
+import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Actions, type Context, withDatabase } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
+
+/** `session` */
+export function addSession(program: Command, action: Actions): void {
+  program
+    .command('session')
+    .description('single sessions')
+    .command('delete <id...>')
+    .description('delete sessions with their turns and findings')
+    .option('--org <slug>', 'slug of the organization; needed where there are several')
+    .addHelpText('after', '\nExample:\n  cloud-analytics session delete sess_4f1c2a --org acme')
+    .action(action(remove))
+}
+
+async function remove(
+  context: Context,
+  { org }: { org?: string },
+  ids: [string, ...string[]],
+): Promise<void> {
+  const { deleteByIds } = await import('../../erasure/delete-sessions.ts')
+  const wanted = [...new Set(ids)].map((id) => id.replaceAll('\0', ''))
+  const deleted = await withDatabase(context, async (sql) => {
+    const [only, ...others] =
+      org === undefined ? await listOrganizations(sql) : [await getOrganization(sql, org)]
+    if (only === undefined) throw new OperatorError('there is no organization')
+    if (others.length > 0) throw new OperatorError('there are several organizations: give --org', 2)
+    return await deleteByIds(sql, only.id, commandLineActor(), wanted)
+  })
+  const known = new Set(deleted)
+  const not_found = wanted.filter((id) => !known.has(id))
+  for (const id of not_found) printMessage(`there is no session ${JSON.stringify(id)}`)
+  await printResult(context.json, { deleted, not_found }, `${deleted.length} sessions are deleted`)
+  if (not_found.length > 0) throw new OperatorError(`${not_found.length} of the sessions do not exist`)
+}

@@ -1,0 +1,65 @@
+import { type Actor, recordEntries } from '../audit-log/append.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { ApiError } from '../errors.ts'
+import { writeFindings } from '../security/write.ts'
+import { rememberDeleted } from '../sessions/deleted-queries.ts'
+import { deleteSessions } from '../sessions/write.ts'
+import { updateActivity } from '../team/rollup.ts'
+import { findSessions } from './queries.ts'
+
+/** Sessions deleted in one transaction: see bench/erase. */
+export const SESSIONS_AT_A_TIME = 500
+
+/** Deletes sessions with everything that was computed of them. Needs the organization's lock. Returns how many there were. */
+export async function removeSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {
+  const before = await deleteSessions(tx, orgId, ids)
+  await updateActivity(tx, orgId, before, [])
+  await writeFindings(tx, orgId, [], new Set(ids))
+  return before.length
+}
+
+/**
+ * Deletes those of the sessions that are stored, in batches, each with its audit entry, and remembers them, so that a sync
+ * does not store them again. Returns their ids. With a member's key, whose address is `memberEmail`, another's session is
+ * FORBIDDEN.
+ */
+export async function deleteByIds(
+  sql: Sql,
+  orgId: string,
+  actor: Actor,
+  wanted: readonly string[],
+  memberEmail: string | null = null,
+): Promise<string[]> {
+  const deleted: string[] = []
+  const ids = [...new Set(wanted)]
+  for (let start = 0; start < ids.length; start += SESSIONS_AT_A_TIME) {
+    const some = ids.slice(start, start + SESSIONS_AT_A_TIME)
+    deleted.push(...(await sql.begin((tx) => deleteBatch(tx, orgId, actor, some, memberEmail))))
+  }
+  return deleted
+}
+
+async function deleteBatch(
+  tx: ISql,
+  orgId: string,
+  actor: Actor,
+  wanted: readonly string[],
+  memberEmail: string | null,
+): Promise<string[]> {
+  // where there is nothing to delete, the lock would make every response in memory out of date
+  if ((await findSessions(tx, orgId, wanted)).length === 0) return []
+  await lockOrganization(tx, orgId)
+  const found = await findSessions(tx, orgId, wanted)
+  if (memberEmail !== null && found.some(({ email }) => email !== memberEmail)) {
+    throw new ApiError('FORBIDDEN', `this API key is for sessions of ${memberEmail}`)
+  }
+  const ids = found.map(({ id }) => id)
+  if (ids.length === 0) return []
+  await removeSessions(tx, orgId, ids)
+  await rememberDeleted(tx, orgId, ids)
+  await recordEntries(tx, orgId, actor, [
+    { action: 'session.deleted', details: { deleted: ids.length, ids } },
+  ])
+  return ids
+}

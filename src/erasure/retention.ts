@@ -1,0 +1,35 @@
+import { recordEntries, SYSTEM } from '../audit-log/append.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { firstKeptDay } from '../sessions/deleted-queries.ts'
+import { inBatches } from '../webhooks/outbox/batches.ts'
+import { removeSessions, SESSIONS_AT_A_TIME } from './delete-sessions.ts'
+import { findExpired, listRetentions } from './queries.ts'
+
+/**
+ * Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it.
+ * Whole days (UTC), so that there is something to do once a day. Returns how many.
+ */
+export async function deleteExpiredSessions(sql: Sql, now: Date): Promise<number> {
+  let deleted = 0
+  for (const { orgId, days } of await listRetentions(sql)) {
+    const firstDay = firstKeptDay(days, now)
+    deleted += await inBatches(SESSIONS_AT_A_TIME, () => deleteBatch(sql, orgId, firstDay))
+  }
+  return deleted
+}
+
+async function deleteBatch(sql: Sql, orgId: string, firstDay: string): Promise<number> {
+  // most minutes there is nothing: the lock would make every response in memory out of date
+  if ((await findExpired(sql, orgId, firstDay, 1)).length === 0) return 0
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const ids = await findExpired(tx, orgId, firstDay, SESSIONS_AT_A_TIME)
+    const deleted = await removeSessions(tx, orgId, ids)
+    if (deleted === 0) return 0
+    await recordEntries(tx, orgId, SYSTEM, [
+      { action: 'session.expired', details: { deleted, before: firstDay } },
+    ])
+    return deleted
+  })
+}
