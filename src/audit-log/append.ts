@@ -81,7 +81,7 @@ async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
 }
 
 /** The keys of the seven counts that an entry `e` (created_at, user_id, action) belongs to. */
-const countsOf = (tx: ISql) => tx`
+export const countsOf = (tx: ISql) => tx`
   cross join lateral (
     values
       ('day', e.user_id, e.action, (e.created_at at time zone 'UTC')::date),

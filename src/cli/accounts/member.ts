@@ -35,6 +35,15 @@ export function addMember(program: Command, action: Actions): void {
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--email <email>', 'address, in any case')
     .action(action(remove))
+  member
+    .command('erase <email>')
+    .description('delete a person: address and name leave every table, a pseudonym stays')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText(
+      'after',
+      '\nThe person need not be a member. It can be repeated when it was interrupted.\n\nExample:\n  cloud-analytics member erase ada@example.com --org acme',
+    )
+    .action(action(erase))
 }
 
 async function add(
@@ -70,4 +79,21 @@ async function remove(context: Context, { org, email }: { org: string; email: st
   )
   if (removed === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
   await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
+}
+
+async function erase(
+  context: Context,
+  { org }: { org: string },
+  [email]: [string, ...string[]],
+): Promise<void> {
+  const { erasePerson } = await import('../../erasure/person.ts')
+  const erased = await withOrganization(context, org, (sql, orgId) =>
+    erasePerson(sql, orgId, commandLineActor(), email),
+  )
+  const { pseudonym, sessions, commits, audit_entries, others } = erased
+  await printResult(
+    context.json,
+    erased,
+    `the person is now ${pseudonym}: ${sessions} sessions, ${commits} commits, ${audit_entries} audit entries and ${others} other rows were changed`,
+  )
 }

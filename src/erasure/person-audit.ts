@@ -1,0 +1,48 @@
+import { findTexts, replaceTexts } from '../audit-log/replace.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import type { Erasure } from './person-tables.ts'
+
+/** Entries changed in one transaction; each may have 16 KiB. */
+const BATCH = 500
+
+/** Replaces the person in the audit log, with its counts. Returns how many entries changed. */
+export async function eraseInAudit(erasure: Erasure): Promise<number> {
+  let changed = 0
+  let after = ''
+  for (;;) {
+    const ids = await findTraced(erasure, after)
+    if (ids.length > 0) changed += await eraseInBatch(erasure, ids)
+    const last = ids.at(-1)
+    if (last === undefined || ids.length < BATCH) return changed
+    after = last
+  }
+}
+
+async function findTraced({ sql, orgId, traces }: Erasure, after: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select l.id
+    from audit_log l
+    where l.org_id = ${orgId}
+      and l.id > ${after}
+      and (l.user_id ~* ${traces.pattern} or l.action ~* ${traces.pattern} or l.details::text ~* ${traces.pattern})
+    order by l.id
+    limit ${BATCH}`
+  return rows.map(({ id }) => id)
+}
+
+async function eraseInBatch({ sql, orgId, traces }: Erasure, ids: readonly string[]): Promise<number> {
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const changed = (await findTexts(tx, orgId, ids)).flatMap((before) => {
+      const after = {
+        id: before.id,
+        action: traces.erase(before.action),
+        userId: traces.erase(before.userId),
+        details: traces.erase(before.details),
+      }
+      return Bun.deepEquals(before, after) ? [] : [after]
+    })
+    await replaceTexts(tx, orgId, changed)
+    return changed.length
+  })
+}

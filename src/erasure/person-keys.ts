@@ -1,0 +1,15 @@
+import { lockOrganization } from '../db/org-lock.ts'
+import type { Erasure } from './person-tables.ts'
+
+/** Revokes the keys that are bound to the person, and takes their names away. Returns how many. */
+export async function endKeys({ sql, orgId, person, pseudonym }: Erasure): Promise<number> {
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const { count } = await tx`
+      update api_keys
+      set revoked_at = coalesce(revoked_at, now()), member_email = ${pseudonym.email}, name = ${pseudonym.name}
+      where org_id = ${orgId}
+        and lower(member_email) = ${person.email}`
+    return count
+  })
+}

@@ -1,0 +1,123 @@
+import type { ISql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { writeFindings } from '../security/write.ts'
+import type { StoredTexts } from '../sessions/deleted-queries.ts'
+import type { SessionDetailBody } from '../sessions/model.ts'
+import { replaceTexts } from '../sessions/write.ts'
+import { updateActivity } from '../team/rollup.ts'
+import type { Erasure } from './person-tables.ts'
+
+/** Sessions looked at in one statement. */
+const PAGE = 500
+/** Of the details that are replaced in one transaction, which reads them under the organization's lock. */
+const BATCH_BYTES = 2_000_000
+
+interface StoredSession extends StoredTexts {
+  createdAt: Date
+}
+
+/** Replaces the person in the sessions, their details and findings, with all counts. Returns how many changed. */
+export async function eraseInSessions(erasure: Erasure): Promise<number> {
+  let changed = 0
+  let after = ''
+  for (;;) {
+    const found = await findTraced(erasure, after)
+    for (const ids of inBatchesOfBytes(found)) changed += await eraseInBatch(erasure, ids)
+    const last = found.at(-1)
+    if (last === undefined || found.length < PAGE) return changed
+    after = last.id
+  }
+}
+
+function inBatchesOfBytes(found: readonly { id: string; bytes: number }[]): string[][] {
+  const batches: string[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const session of found) {
+    bytes += session.bytes
+    if (bytes > BATCH_BYTES) {
+      batches.push([])
+      bytes = session.bytes
+    }
+    batches.at(-1)?.push(session.id)
+  }
+  return batches
+}
+
+/** Sessions after `after` that may have something of the person, by id. */
+async function findTraced(
+  { sql, orgId, person, traces }: Erasure,
+  after: string,
+): Promise<{ id: string; bytes: number }[]> {
+  return await sql<{ id: string; bytes: number }[]>`
+    select s.id, octet_length(d.detail::text) as bytes
+    from sessions s
+    join session_details d on d.org_id = s.org_id and d.session_id = s.id
+    where s.org_id = ${orgId}
+      and s.id > ${after}
+      and (
+        s.user_id = ${person.memberId}
+        or s.user_email ~* ${traces.pattern}
+        or s.project ~* ${traces.pattern}
+        or d.detail::text ~* ${traces.pattern}
+      )
+    order by s.id
+    limit ${PAGE}`
+}
+
+async function eraseInBatch(
+  { sql, orgId, person, pseudonym, traces }: Erasure,
+  ids: string[],
+): Promise<number> {
+  const erase = (session: StoredSession): StoredSession => {
+    const isOwn = person.memberId !== null && session.userId === person.memberId
+    const { userEmail } = session
+    return {
+      ...session,
+      project: traces.erase(session.project),
+      userId: isOwn ? null : session.userId,
+      userEmail: isOwn ? pseudonym.email : userEmail === null ? null : traces.eraseAddress(userEmail),
+      detail: traces.erase(session.detail),
+    }
+  }
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const stored = await readSessions(tx, orgId, ids)
+    const changed = stored.flatMap((before) => {
+      const after = erase(before)
+      return Bun.deepEquals(before, after) ? [] : [after]
+    })
+    if (changed.length > 0) await replaceSessions(tx, orgId, changed)
+    return changed.length
+  })
+}
+
+async function readSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<StoredSession[]> {
+  return await tx<StoredSession[]>`
+    select s.id, s.project, s.created_at as "createdAt", s.user_id as "userId", s.user_email as "userEmail",
+      (
+        select d.detail::text
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as detail
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])`
+}
+
+async function replaceSessions(tx: ISql, orgId: string, sessions: readonly StoredSession[]): Promise<void> {
+  const before = await replaceTexts(tx, orgId, sessions)
+  const parsed = sessions.map((session) => ({
+    ...session,
+    createdAt: session.createdAt.toISOString(),
+    userKey: session.userId ?? session.userEmail,
+    detail: JSON.parse(session.detail) as SessionDetailBody,
+  }))
+  await updateActivity(
+    tx,
+    orgId,
+    before,
+    parsed.map((session) => ({ ...session, files: session.detail.files_touched })),
+  )
+  await writeFindings(tx, orgId, parsed, new Set(sessions.map(({ id }) => id)))
+}

@@ -1,0 +1,223 @@
+import type { ReportSummary } from '../audit/model.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { lockHistory, lockOrganization } from '../db/org-lock.ts'
+import { listOrganizationTables, type OrganizationTable } from './queries.ts'
+import type { Person, Pseudonym, Traces } from './traces.ts'
+
+/** The erasure of a person from an organization. */
+export interface Erasure {
+  sql: Sql
+  orgId: string
+  person: Person
+  pseudonym: Pseudonym
+  traces: Traces
+}
+
+/** Rows looked for by one statement, and rows changed in one transaction: a webhook's body may have 256 KiB. */
+const PAGE = 1_000
+const BATCH = 50
+
+/** Tables whose texts are replaced together with the counts and hashes that are computed of them. */
+const REPLACED_BEFORE = new Set([
+  'sessions',
+  'session_details',
+  'session_rollups',
+  'session_ranges',
+  'session_hours',
+  'findings',
+  'finding_rollups',
+  'file_rollups',
+  'file_risks',
+  'risk_levels',
+  'audit_log',
+  'audit_rollups',
+])
+
+/** Columns with the names of people: another person's may be the same. */
+const NAMES = new Set(['members.display_name', 'commits.author_name'])
+
+/** Values as texts, arrays as JSON, by column. */
+type Row = Record<string, string | null>
+
+/**
+ * Replaces the person in every other table. The same text becomes the same text everywhere, so that rows that refer to each
+ * other by it still do. Returns how many rows changed.
+ */
+export async function eraseInTables(erasure: Erasure): Promise<number> {
+  await deleteEmptyRanges(erasure)
+  let changed = await eraseInOrganization(erasure)
+  for (const table of await listOrganizationTables(erasure.sql)) {
+    if (REPLACED_BEFORE.has(table.name) || table.texts.length === 0) continue
+    const rows = await eraseInTable(erasure, table)
+    if (rows > 0 && table.name === 'webhook_endpoints') await forgetAnswers(erasure)
+    changed += rows
+  }
+  return changed
+}
+
+async function eraseInTable(erasure: Erasure, table: OrganizationTable): Promise<number> {
+  let changed = 0
+  let after = '(0,0)'
+  for (;;) {
+    const places = await findTraced(erasure, table, after)
+    for (let start = 0; start < places.length; start += BATCH) {
+      changed += await eraseInRows(erasure, table, places.slice(start, start + BATCH))
+    }
+    const last = places.at(-1)
+    if (last === undefined || places.length < PAGE) return changed
+    after = last
+  }
+}
+
+/** Where the rows after `after` are that may have something of the person. Nobody waits for it. */
+async function findTraced(
+  { sql, orgId, traces }: Erasure,
+  { name, texts }: OrganizationTable,
+  after: string,
+): Promise<string[]> {
+  const matches = texts
+    .map((column) => sql`t.${sql(column.name)}::text ~* ${traces.pattern}`)
+    .reduce((all, match) => sql`${all} or ${match}`)
+  const rows = await sql<{ place: string }[]>`
+    select t.ctid::text as place
+    from ${sql(name)} t
+    where t.org_id = ${orgId}
+      and t.ctid > ${after}::tid
+      and (${matches})
+    order by t.ctid
+    limit ${PAGE}`
+  return rows.map(({ place }) => place)
+}
+
+/** Rows that were moved meanwhile are found by the next pass. */
+async function eraseInRows(
+  erasure: Erasure,
+  table: OrganizationTable,
+  places: readonly string[],
+): Promise<number> {
+  const { sql, orgId, person } = erasure
+  return await sql.begin(async (tx) => {
+    await lockHistory(tx, orgId)
+    await lockOrganization(tx, orgId)
+    const columns = table.texts
+      .map(({ name, type }) =>
+        type === 'text[]'
+          ? tx`to_json(t.${tx(name)})::text as ${tx(name)}`
+          : tx`t.${tx(name)}::text as ${tx(name)}`,
+      )
+      .reduce((all, column) => tx`${all}, ${column}`)
+    const rows = await tx<(Row & { place: string })[]>`
+      select t.ctid::text as place, ${columns}
+      from ${tx(table.name)} t
+      where t.org_id = ${orgId}
+        and t.ctid = any(${[...places]}::tid[])
+      for update`
+    let changed = 0
+    for (const { place, ...row } of rows) {
+      // the member is deleted at the end
+      if (table.name === 'members' && row.id === person.memberId) continue
+      const erased = eraseInRow(erasure.traces, table, row)
+      if (Object.keys(erased).length === 0) continue
+      await updateRow(tx, orgId, table, place, erased)
+      changed += 1
+    }
+    return changed
+  })
+}
+
+/** The columns that change. */
+function eraseInRow(traces: Traces, table: OrganizationTable, row: Row): Row {
+  const changed: Row = {}
+  for (const { name } of table.texts) {
+    const before = row[name]
+    if (before === null || before === undefined) continue
+    const column = `${table.name}.${name}`
+    const after = NAMES.has(column) ? traces.eraseAddress(before) : traces.erase(before)
+    if (after !== before) changed[name] = column === 'reports.summary' ? sortedSummary(after) : after
+  }
+  return changed
+}
+
+/** As a report is made: one count for each user, by count, then user. */
+function sortedSummary(text: string): string {
+  const summary = JSON.parse(text) as ReportSummary
+  const counts = new Map<string, number>()
+  for (const { user_id, count } of summary.by_user) counts.set(user_id, (counts.get(user_id) ?? 0) + count)
+  const by_user = [...counts].map(([user_id, count]) => ({ user_id, count }))
+  by_user.sort((a, b) => b.count - a.count || (a.user_id < b.user_id ? -1 : 1))
+  return JSON.stringify({ ...summary, by_user })
+}
+
+async function updateRow(
+  tx: ISql,
+  orgId: string,
+  table: OrganizationTable,
+  place: string,
+  changed: Row,
+): Promise<void> {
+  const values = table.texts
+    .flatMap(({ name, type }) => {
+      const value = changed[name]
+      if (value === undefined) return []
+      if (type === 'text[]') {
+        return [tx`${tx(name)} = array(select json_array_elements_text(${value}::text::json))`]
+      }
+      return [tx`${tx(name)} = ${value}::text::${tx.unsafe(type)}`]
+    })
+    .reduce((all, value) => tx`${all}, ${value}`)
+  await tx`
+    update ${tx(table.name)}
+    set ${values}
+    where org_id = ${orgId}
+      and ctid = ${place}::tid`
+}
+
+/** The organization's own name and what its badges show. */
+async function eraseInOrganization({ sql, orgId, traces }: Erasure): Promise<number> {
+  return await sql.begin(async (tx) => {
+    const [row] = await tx<{ name: string; look: string }[]>`
+      select o.name, o.badge_look::text as look
+      from organizations o
+      where o.org_id = ${orgId}`
+    if (row === undefined) return 0
+    const [name, look] = [traces.erase(row.name), traces.erase(row.look)]
+    if (name === row.name && look === row.look) return 0
+    await lockOrganization(tx, orgId)
+    await tx`
+      update organizations
+      set name = ${name}, badge_look = ${look}::text::json
+      where org_id = ${orgId}`
+    return 1
+  })
+}
+
+/** Ranges of a project that no session has any more, since it was renamed. */
+async function deleteEmptyRanges({ sql, orgId, traces }: Erasure): Promise<void> {
+  const found = await sql<{ project: string }[]>`
+    select distinct r.project
+    from session_ranges r
+    where r.org_id = ${orgId}
+      and r.project ~* ${traces.pattern}`
+  const renamed = found.map(({ project }) => project).filter((project) => traces.erase(project) !== project)
+  if (renamed.length === 0) return
+  await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    await tx`
+      delete from session_ranges r
+      where r.org_id = ${orgId}
+        and r.project = any(${renamed}::text[])
+        and not exists (
+          select
+          from sessions s
+          where s.org_id = ${orgId}
+            and s.project = r.project
+        )`
+  })
+}
+
+/** The answers that repeated requests get hold the endpoints as they were; they are encrypted. */
+async function forgetAnswers({ sql, orgId }: Erasure): Promise<void> {
+  await sql`
+    delete from webhook_idempotency_keys k
+    where k.org_id = ${orgId}`
+}

@@ -1,0 +1,124 @@
+// Finds an address and names in texts, in whatever form they were written: with other letters' case, percent-encoded
+// (once or more often), with the escapes of JSON (also of JSON in a JSON text), as HTML entities.
+
+export interface Person {
+  /** In lower case. */
+  email: string
+  /** Of the member; null: there is none. */
+  memberId: string | null
+  /** Those of two words or more are looked for in all texts: one word may mean anything. */
+  names: readonly string[]
+}
+
+/** What stands for a person who was erased. */
+export interface Pseudonym {
+  name: string
+  email: string
+  memberId: string
+}
+
+export const pseudonymOf = (token: string): Pseudonym => ({
+  name: `erased-${token}`,
+  email: `erased-${token}@erased.invalid`,
+  memberId: `user_erased-${token}`,
+})
+
+export interface Traces {
+  /** For PostgreSQL's `~*`: matches every text that `erase` changes, and perhaps others. */
+  pattern: string
+  /** The text with the pseudonym in place of address, id and names. A JSON text stays one. */
+  erase(text: string): string
+  /** The same without the names, for the names of other people. */
+  eraseAddress(text: string): string
+}
+
+/**
+ * A trace begins and ends where an address, id or name does: `canada@example.com` and `ada@example.com.au` have none of
+ * `ada@example.com`.
+ */
+export function tracesOf({ email, memberId, names }: Person, pseudonym: Pseudonym): Traces {
+  const full = [...new Set(names.map((name) => name.trim()))].filter((name) => /\S\s+\S/u.test(name))
+  // longer ones first: one may begin as another does
+  full.sort((a, b) => b.length - a.length)
+  const replacements = [
+    {
+      regex: new RegExp(`${afterOther('\\p{L}\\p{N}._+-')}${formOf(email, 'js')}${ENDS_ADDRESS}`, 'giu'),
+      by: pseudonym.email,
+    },
+    ...(memberId === null
+      ? []
+      : [
+          {
+            regex: new RegExp(
+              `${afterOther('A-Za-z0-9_-')}${formOf(memberId, 'js')}(?![A-Za-z0-9_-])`,
+              'giu',
+            ),
+            by: pseudonym.memberId,
+          },
+        ]),
+  ]
+  const named = full.map((name) => ({
+    regex: new RegExp(`${afterOther('\\p{L}\\p{N}')}${formOf(name, 'js')}(?![\\p{L}\\p{N}])`, 'giu'),
+    by: pseudonym.name,
+  }))
+  const all = [email, ...(memberId === null ? [] : [memberId]), ...full]
+  return {
+    pattern: all.map((text) => formOf(text, 'sql')).join('|'),
+    erase: (text) => replaced(text, [...replacements, ...named]),
+    eraseAddress: (text) => replaced(text, replacements),
+  }
+}
+
+/** A dot and two letters is the end of a country's domain; what else follows a dot may be a file's ending or a sentence. */
+const ENDS_ADDRESS = '(?![\\p{L}\\p{N}-]|\\.\\p{L}{2}(?![\\p{L}\\p{N}]))'
+
+/** Not behind one of these characters, unless that is the end of an escape. */
+const afterOther = (characters: string) =>
+  `(?:(?<![${characters}])|(?<=%[0-9a-f]{2})|(?<=\\\\[bfnrt])|(?<=\\\\u[0-9a-f]{4}))`
+
+function replaced(text: string, replacements: readonly { regex: RegExp; by: string }[]): string {
+  let result = text
+  for (const { regex, by } of replacements) {
+    result = result.replace(regex, (found) => (found.includes('%') ? encodeURIComponent(by) : by))
+  }
+  return result
+}
+
+type Engine = 'js' | 'sql'
+
+/** A regular expression of all forms of the text; white space stands for any. */
+const formOf = (text: string, engine: Engine): string =>
+  text
+    .split(/\s+/u)
+    .map((word) => [...word].map((char) => formsOfChar(char, engine)).join(''))
+    .join(SPACES)
+
+/** `\n` and `\t` are those of JSON. */
+const SPACES = '(?:\\s|%(?:25)*20|\\+|\\\\+[nt]|\\\\+u0020|&nbsp;)+'
+
+function formsOfChar(char: string, engine: Engine): string {
+  const cases = [...new Set([char, char.toLowerCase(), char.toUpperCase()])].filter(
+    (each) => [...each].length === 1,
+  )
+  const one = (form: (each: string) => string) => [...new Set(cases.map(form))].join('|')
+  const percent = one((each) =>
+    [...new TextEncoder().encode(each)].map((byte) => `%(?:25)*${hex(byte, 2)}`).join(''),
+  )
+  const json = one((each) =>
+    Array.from({ length: each.length }, (_unit, at) => `\\\\+u${hex(each.charCodeAt(at), 4)}`).join(''),
+  )
+  const html = one((each) => {
+    const code = each.codePointAt(0) ?? 0
+    return `&#(?:0*${code}|x0*${code.toString(16)});`
+  })
+  return `(?:${one((each) => literal(each, engine))}|${percent}|${json}|${html})`
+}
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
+
+/** By its code, so that no character means anything else to an engine. */
+function literal(char: string, engine: Engine): string {
+  const code = char.codePointAt(0) ?? 0
+  if (code <= 0xffff) return `\\u${hex(code, 4)}`
+  return engine === 'js' ? `\\u{${hex(code, 1)}}` : `\\U${hex(code, 8)}`
+}
