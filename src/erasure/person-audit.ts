@@ -1,6 +1,7 @@
 import { findTexts, replaceTexts } from '../audit-log/replace.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import type { Erasure } from './person-tables.ts'
+import { mayHave } from './queries.ts'
 
 /** Entries changed in one transaction; each may have 16 KiB. */
 const BATCH = 500
@@ -24,7 +25,7 @@ async function findTraced({ sql, orgId, traces }: Erasure, after: string): Promi
     from audit_log l
     where l.org_id = ${orgId}
       and l.id > ${after}
-      and (l.user_id ~* ${traces.pattern} or l.action ~* ${traces.pattern} or l.details::text ~* ${traces.pattern})
+      and (${mayHave(sql, traces, sql`l.user_id`)} or ${mayHave(sql, traces, sql`l.action`)} or ${mayHave(sql, traces, sql`l.details::text`)})
     order by l.id
     limit ${BATCH}`
   return rows.map(({ id }) => id)

@@ -6,6 +6,7 @@ import type { SessionDetailBody } from '../sessions/model.ts'
 import { replaceTexts } from '../sessions/write.ts'
 import { updateActivity } from '../team/rollup.ts'
 import type { Erasure } from './person-tables.ts'
+import { mayHave } from './queries.ts'
 
 /** Sessions looked at in one statement. */
 const PAGE = 500
@@ -56,9 +57,9 @@ async function findTraced(
       and s.id > ${after}
       and (
         s.user_id = ${person.memberId}
-        or s.user_email ~* ${traces.pattern}
-        or s.project ~* ${traces.pattern}
-        or d.detail::text ~* ${traces.pattern}
+        or ${mayHave(sql, traces, sql`s.user_email`)}
+        or ${mayHave(sql, traces, sql`s.project`)}
+        or ${mayHave(sql, traces, sql`d.detail::text`)}
       )
     order by s.id
     limit ${PAGE}`

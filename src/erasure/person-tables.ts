@@ -1,7 +1,7 @@
 import type { ReportSummary } from '../audit/model.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
-import { listOrganizationTables, type OrganizationTable } from './queries.ts'
+import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
 
 /** The erasure of a person from an organization. */
@@ -76,7 +76,7 @@ async function findTraced(
   after: string,
 ): Promise<string[]> {
   const matches = texts
-    .map((column) => sql`t.${sql(column.name)}::text ~* ${traces.pattern}`)
+    .map((column) => mayHave(sql, traces, sql`t.${sql(column.name)}::text`))
     .reduce((all, match) => sql`${all} or ${match}`)
   const rows = await sql<{ place: string }[]>`
     select t.ctid::text as place
@@ -197,7 +197,7 @@ async function deleteEmptyRanges({ sql, orgId, traces }: Erasure): Promise<void>
     select distinct r.project
     from session_ranges r
     where r.org_id = ${orgId}
-      and r.project ~* ${traces.pattern}`
+      and ${mayHave(sql, traces, sql`r.project`)}`
   const renamed = found.map(({ project }) => project).filter((project) => traces.erase(project) !== project)
   if (renamed.length === 0) return
   await sql.begin(async (tx) => {

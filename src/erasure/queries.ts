@@ -1,4 +1,5 @@
-import type { ISql, Sql } from '../db/client.ts'
+import type { Fragment, ISql, Sql } from '../db/client.ts'
+import type { Traces } from './traces.ts'
 
 /** Which of these sessions are stored, and whose they are: the member's address where a member has them. */
 export async function findSessions(
@@ -142,3 +143,10 @@ export async function deleteOrganizationRow(sql: Sql, orgId: string): Promise<vo
     delete from organizations o
     where o.org_id = ${orgId}`
 }
+
+/** Whether a text may have something of the person. */
+export const mayHave = (sql: ISql, { patterns }: Traces, text: Fragment): Fragment => sql`
+  (
+    ${text} ~* ${patterns.usual}
+    or (${text} ~* ${patterns.encoded} and ${text} ~* ${patterns.any})
+  )`

@@ -273,11 +273,16 @@ describe('member erase', () => {
         user_email: 'Ada@example.com',
         summary: `ada@example.com, ${others.join(', ')}`,
       }),
+      // letters and digits are rarely encoded: each of these is the only trace in its session
+      session('percent', '2026-11-01', { summary: 'x %61%64%61%2540%65xample.com' }),
+      session('json', '2026-11-01', { summary: '"\\u0061da@\\u0045xample.com"' }),
+      session('html', '2026-11-01', { summary: '&#97;d&#x61;@example.com' }),
       ...others.map((user_email, index) => session(`other${index}`, '2026-11-01', { user_email })),
     ])
     await erasePerson(database.sql, a.orgId, ACTOR, 'ada@example.com')
     const exported = await a.export()
     for (const address of others) expect(exported).toContain(`"user_email":"${address}"`)
+    expect(exported).not.toMatch(/%64%61|u0061da|&#97;/)
     expect(exported).toContain(`@erased.invalid, ${others.join(', ')}`)
     expect(exported.replaceAll(new RegExp(others.join('|'), 'g'), '')).not.toMatch(/ada@example\.com/i)
     expect(await a.doctor()).toStartWith('agree')
