@@ -24,6 +24,8 @@ const REPLACED_BEFORE = new Set([
   'session_rollups',
   'session_ranges',
   'session_hours',
+  'session_usage',
+  'usage_rollups',
   'findings',
   'finding_rollups',
   'file_rollups',

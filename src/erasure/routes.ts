@@ -25,6 +25,7 @@ export const deletionRoutes = (deps: RouteDeps, { writes, enqueueWrite }: Deleti
     {
       ...guard('write', { response: { 204: Type.Void({ description: 'Deleted' }) } }),
       detail: {
+        operationId: 'deleteSession',
         summary: 'Delete a session',
         description:
           'Deletes the session with its turns and findings; totals, scores and the heatmap are those without it. A sync does not store it again unless it has `?restore=true`. With the key of a member, only sessions of that member.',

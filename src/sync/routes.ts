@@ -70,7 +70,7 @@ export const SyncResponse = Type.Object(
             id: Type.String({ examples: ['sess_4f1c2a'] }),
             reason: Type.Union([Type.Literal('deleted'), Type.Literal('retention')]),
           },
-          { additionalProperties: false },
+          { additionalProperties: false, title: 'SkippedSession' },
         ),
         {
           description:
