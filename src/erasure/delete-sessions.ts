@@ -9,7 +9,7 @@ import { updateActivity } from '../team/rollup.ts'
 import { findSessions } from './queries.ts'
 
 /** Sessions deleted in one transaction: see bench/erase. */
-export const SESSIONS_AT_A_TIME = 500
+export const SESSIONS_AT_A_TIME = 200
 
 /** Deletes sessions with everything that was computed of them. Needs the organization's lock. Returns how many there were. */
 export async function removeSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {

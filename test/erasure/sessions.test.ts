@@ -187,8 +187,10 @@ describe('retention', () => {
     expect(await a.doctor()).toStartWith('agree')
     const { data } = await a.get('/v1/audit?action=session.expired')
     expect((data as { details: object }[]).map(({ details }) => details)).toEqual([
-      { deleted: 120, before: '2026-10-22' },
-      { deleted: 500, before: '2026-10-22' },
+      { deleted: 20, before: '2026-10-22' },
+      { deleted: 200, before: '2026-10-22' },
+      { deleted: 200, before: '2026-10-22' },
+      { deleted: 200, before: '2026-10-22' },
     ])
     expect(await a.sync([...old, last])).toMatchObject({ created: 0, unchanged: 621 })
     expect((await a.sync(old, { restore: true })).skipped).toHaveLength(620)
