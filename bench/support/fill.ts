@@ -2,7 +2,7 @@ import { updateBadges } from '../../src/badges/queries.ts'
 import type { Sql } from '../../src/db/client.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { seedCommits } from '../../src/seed/commits.ts'
-import { demoBudget, demoMembers } from '../../src/seed/demo.ts'
+import { seedBudget, seedMembers } from '../../src/seed/members.ts'
 import { seedRisks } from '../../src/seed/risks.ts'
 import { seedAudit, seedSessions } from '../../src/seed/seed.ts'
 import { writeRecords } from '../../src/sync/write.ts'
@@ -32,7 +32,7 @@ export async function fill(sql: Sql, orgId: string, slug: string, amounts: Amoun
   if (!existing.commits) await timed(`${amounts.commits} commits`, () => seedCommits(sql, orgId, plan))
   if (!existing.members) {
     const now = new Date()
-    await writeRecords(deps, orgId, [...demoMembers(now), demoBudget(now, DAYS)])
+    await writeRecords(deps, orgId, [...seedMembers(now), seedBudget(now, DAYS)])
     await updateBadges(sql, slug, { public: true, look: (known) => known })
   }
 }

@@ -10,7 +10,7 @@ import { loadPricer } from '../../src/scoring/prices.ts'
 import { getHeatmap } from '../../src/security/heatmap-queries.ts'
 import { getSecurity } from '../../src/security/queries.ts'
 import { seedCommits } from '../../src/seed/commits.ts'
-import { demoBudget, demoMembers } from '../../src/seed/demo.ts'
+import { seedBudget, seedMembers } from '../../src/seed/members.ts'
 import { seedRisks } from '../../src/seed/risks.ts'
 import { seedAudit, seedSessions } from '../../src/seed/seed.ts'
 import { writeRecords } from '../../src/sync/write.ts'
@@ -67,7 +67,7 @@ async function fill(sql: Sql, id: string, seed: number): Promise<void> {
   await seedAudit({ sql }, id, plan)
   await seedRisks(sql, id, plan)
   await seedCommits(sql, id, plan)
-  await writeRecords(deps, id, [...demoMembers(NOW), demoBudget(NOW, DAYS)])
+  await writeRecords(deps, id, [...seedMembers(NOW), seedBudget(NOW, DAYS)])
 }
 
 type Ask = (sql: Sql) => Promise<unknown>

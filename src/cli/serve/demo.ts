@@ -11,19 +11,18 @@ import { createReconnectingPool } from '../../db/reconnecting-pool.ts'
 import { createKey } from '../../keys/queries.ts'
 import type { Log } from '../../log.ts'
 import { createOrganization } from '../../organizations/queries.ts'
-import { demoBudget, demoMembers } from '../../seed/demo.ts'
-import { seedSessions } from '../../seed/seed.ts'
+import { demoAudit, demoReport } from '../../seed/demo-audit.ts'
+import { demoBudget, demoMembers } from '../../seed/demo-team.ts'
+import { generateWork } from '../../seed/demo-work.ts'
 import { writeRecords } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
+import { syncDepsOf } from '../command/sync-deps.ts'
 import { type DemoWebhooks, startDemoWebhooks } from './demo-webhooks.ts'
 import { serveUntilSignal } from './server.ts'
 
 const ORG = 'demo'
-const SESSIONS = 2_000
-const PROJECTS = 8
 const DAYS = 183
 const SEED = 2
 
@@ -101,17 +100,13 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   const now = new Date()
   const actor = commandLineActor()
   const { id } = await createOrganization(sql, { slug: ORG, name: 'Demo', plan: 'cloud_team' }, actor)
-  const plan = {
-    sessions: SESSIONS,
-    projects: PROJECTS,
-    days: DAYS,
-    seed: SEED,
-    today: now.toISOString().slice(0, 10),
-  }
-  await seedSessions({ sql, now: () => now, pricer: pricerOf(context.config) }, id, plan)
   const deps = syncDepsOf(context, sql)
   const members = demoMembers(now)
-  await writeRecords(deps, id, [...members.slice(0, -1), demoBudget(now, DAYS)], actor)
+  const { sessions, commits, pullRequests } = generateWork({ days: DAYS, seed: SEED, now })
+  await writeRecords(deps, id, [...members.slice(0, -1), demoBudget(now, DAYS), ...commits], actor)
+  // pull requests are computed from the commits and the findings of the sessions
+  await writeRecords(deps, id, sessions, actor)
+  await writeRecords(deps, id, [...pullRequests, ...demoAudit(now, DAYS, SEED), demoReport(now)], actor)
   await updateBadges(sql, ORG, { public: true, look: (known) => known })
   const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
   return {
@@ -134,7 +129,9 @@ const PATHS = [
 const greeting = (url: string, key: string, endpoint: string): string => {
   const curl = (path: string, options = '') =>
     `  curl -s ${options}'${url}${path}' -H 'Authorization: Bearer ${key}'`
-  return `Cloud Analytics demo on ${url} (organization ${ORG}). Try:
+  return `Cloud Analytics demo: ${url}
+Sign in to the dashboard there with this key: ${key}
+For programs, the API (organization ${ORG}):
 ${PATHS.map((path) => curl(path)).join('\n')}
 Webhooks are received and verified here. This sends one:
 ${curl(`/v1/webhooks/${endpoint}/test`, '-X POST ')}

@@ -22,7 +22,7 @@ const MONTHLY_LIMIT_USD = 1_000
 const TEAM_AGE_DAYS = 240
 
 /** Members with addresses of the generated sessions: an owner, an admin, an auditor, and developers. */
-export const demoMembers = (now: Date): MemberRecord[] =>
+export const seedMembers = (now: Date): MemberRecord[] =>
   NAMES.map((name, index) => ({
     type: 'member',
     email: `dev${index + 1}@example.com`,
@@ -32,7 +32,7 @@ export const demoMembers = (now: Date): MemberRecord[] =>
   }))
 
 /** A limit that holds for the last `days` days. */
-export const demoBudget = (now: Date, days: number): BudgetRecord => ({
+export const seedBudget = (now: Date, days: number): BudgetRecord => ({
   type: 'budget',
   month: addDays(dateOf(now), -days).slice(0, 7),
   limit: MONTHLY_LIMIT_USD,

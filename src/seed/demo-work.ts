@@ -1,0 +1,203 @@
+import { DAY_MS } from '../dates.ts'
+import type { CommitFile, CommitRecord } from '../records/commit.ts'
+import type { PrRiskRecord } from '../records/risk.ts'
+import type { SessionRecord } from '../records/session.ts'
+import { type Agent, demoSession } from './demo-session.ts'
+import { PEOPLE, PROJECTS } from './demo-team.ts'
+import { randomFrom } from './generate.ts'
+
+// The work of the demo's half year: each pull request is a branch with sessions and commits of one person; besides, there
+// are sessions without one.
+
+export interface DemoPlan {
+  days: number
+  /** The same seed and time give the same records. */
+  seed: number
+  now: Date
+}
+
+export interface DemoWork {
+  sessions: SessionRecord[]
+  commits: CommitRecord[]
+  pullRequests: PrRiskRecord[]
+}
+
+const PULL_REQUESTS = 170
+/** Sessions on the main branch. */
+const OTHER_SESSIONS = 420
+const REPOSITORY_OWNER = 'acme'
+const VERBS = [
+  ['feat', 'Add'],
+  ['feat', 'Add'],
+  ['fix', 'Fix'],
+  ['fix', 'Fix'],
+  ['refactor', 'Move'],
+  ['chore', 'Update'],
+] as const
+const NOUNS = ['validation', 'export', 'cache', 'retries', 'settings', 'list', 'limits', 'tests'] as const
+const AGENTS: readonly Agent[] = ['claude-code', 'claude-code', 'claude-code', 'codex', 'codex', 'gemini']
+const HOUR_MS = 3_600_000
+const WORKDAY_HOURS = 9
+/** Of the sessions of a weekend this part is kept. */
+const WEEKEND = 0.12
+
+/** The records of `plan`, each kind in order of time; nothing is later than `plan.now`. */
+export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
+  const random = randomFrom(seed)
+  const below = (limit: number) => Math.floor(random() * limit)
+  const files = PROJECTS.map(() => new Map<string, string[]>())
+  const work: DemoWork = { sessions: [], commits: [], pullRequests: [] }
+  const first = now.getTime() - days * DAY_MS
+  const total = PEOPLE.reduce((sum, { weight }) => sum + weight, 0)
+  const somebody = () => {
+    let left = random() * total
+    return Math.max(
+      0,
+      PEOPLE.findIndex(({ weight }) => {
+        left -= weight
+        return left < 0
+      }),
+    )
+  }
+  /** A time of a working day of the person, near `at`. */
+  const workingTime = (at: number, who: number): number => {
+    let day = Math.floor(at / DAY_MS)
+    // 1970-01-01 was a Thursday
+    const weekday = (day + 3) % 7
+    if (weekday > 4 && random() > WEEKEND) day -= weekday - below(5)
+    const hour = (PEOPLE[who]?.begins ?? 8) + random() * WORKDAY_HOURS
+    return Math.min(day * DAY_MS + hour * HOUR_MS, now.getTime() - HOUR_MS)
+  }
+  const projectOf = (who: number): number => {
+    const own = PEOPLE[who]?.projects ?? [0]
+    return (random() < 0.75 ? own[0] : own[below(own.length)]) ?? 0
+  }
+  const addSession = (
+    at: number,
+    who: number,
+    project: number,
+    branch: string,
+    touched: string[],
+    prNumber?: number,
+  ) => {
+    const name = PROJECTS[project]?.name ?? ''
+    work.sessions.push({
+      ...demoSession(random, AGENTS[(who + below(4)) % AGENTS.length] ?? 'claude-code', touched),
+      id: `sess_demo${String(work.sessions.length).padStart(4, '0')}`,
+      project_name: name,
+      user_email: PEOPLE[who]?.email ?? '',
+      branch,
+      ...timesOf(at, random),
+      ...(prNumber === undefined
+        ? {}
+        : { pull_requests: [{ repo: `${REPOSITORY_OWNER}/${name}`, number: prNumber }] }),
+    })
+  }
+
+  for (let nth = 0; nth < PULL_REQUESTS; nth += 1) {
+    // a little more each month
+    const at = first + (nth / PULL_REQUESTS) ** 0.85 * (days - 1) * DAY_MS
+    const who = somebody()
+    const project = projectOf(who)
+    const { name = '', topics = [] } = PROJECTS[project] ?? {}
+    const [kind, verb] = VERBS[below(VERBS.length)] ?? VERBS[0]
+    const topic = topics[below(topics.length)] ?? 'core'
+    const noun = NOUNS[below(NOUNS.length)] ?? NOUNS[0]
+    const prNumber = 100 + nth
+    const branch = `${kind}/${topic}-${noun}-${prNumber}`
+    const changed = new Map<string, CommitFile>()
+    const shas: string[] = []
+    const span = (0.5 + random() * 4) * DAY_MS
+    const commits = 1 + below(5)
+    for (let step = 0; step < commits; step += 1) {
+      const change = changeFiles(files[project] ?? new Map(), project, topic, random)
+      for (const file of change) changed.set(file.path, file)
+      const sha = new Bun.CryptoHasher('sha1').update(`demo ${seed} ${nth} ${step}`).digest('hex')
+      shas.push(sha)
+      work.commits.push({
+        type: 'commit',
+        project: name,
+        sha,
+        author_email: PEOPLE[who]?.email ?? '',
+        author_name: PEOPLE[who]?.name ?? '',
+        committed_at: new Date(workingTime(at + (span * step) / commits, who)).toISOString(),
+        subject: `${verb} ${noun} for ${topic}`,
+        files: change,
+      })
+      const touched = change.map(({ path }) => path)
+      for (let left = 1 + below(3); left > 0; left -= 1)
+        addSession(
+          workingTime(at + (span * (step + random())) / commits, who),
+          who,
+          project,
+          branch,
+          touched,
+          random() < 0.5 ? prNumber : undefined,
+        )
+    }
+    work.pullRequests.push({
+      type: 'pr_risk',
+      repo: `${REPOSITORY_OWNER}/${name}`,
+      pr_number: prNumber,
+      pr_title: `${verb} ${noun} for ${topic.replaceAll('-', ' ')}`,
+      files_changed: changed.size,
+      created_at: new Date(Math.min(at + span, now.getTime() - HOUR_MS)).toISOString(),
+      project: name,
+      author_email: PEOPLE[who]?.email ?? '',
+      files: [...changed.values()],
+      branch,
+      commits: shas,
+    })
+  }
+  for (let nth = 0; nth < OTHER_SESSIONS; nth += 1) {
+    const who = somebody()
+    const project = projectOf(who)
+    const known = [...(files[project]?.values() ?? [])].flat()
+    const touched = known.length === 0 ? [] : [known[below(known.length)] ?? 'README.md']
+    addSession(workingTime(first + random() * days * DAY_MS, who), who, project, 'main', touched)
+  }
+  work.sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
+  work.commits.sort((a, b) => a.committed_at.localeCompare(b.committed_at))
+  return work
+}
+
+function timesOf(at: number, random: () => number) {
+  const created_at = new Date(at).toISOString()
+  const duration_seconds = Math.round(120 + random() ** 2 * 5_400)
+  return {
+    created_at,
+    started_at: created_at,
+    ended_at: new Date(at + duration_seconds * 1000).toISOString(),
+    duration_seconds,
+  }
+}
+
+/** What a commit changes: a few files of a topic, old ones mostly. `known` has the paths by topic. */
+function changeFiles(
+  known: Map<string, string[]>,
+  project: number,
+  topic: string,
+  random: () => number,
+): CommitFile[] {
+  const below = (limit: number) => Math.floor(random() * limit)
+  const own = known.get(topic) ?? []
+  known.set(topic, own)
+  const { folders = [] } = PROJECTS[project] ?? {}
+  const changed = new Map<string, CommitFile>()
+  for (let left = 1 + Math.floor(random() ** 2 * 6); left > 0; left -= 1) {
+    const isNew = own.length < 2 || random() < 0.2
+    const [folder, extension] = folders[below(folders.length)] ?? ['src', 'ts']
+    const path = isNew
+      ? `${folder}/${topic}/${topic}-${own.length + 1}.${extension}`
+      : (own[below(own.length)] ?? '')
+    if (changed.has(path)) continue
+    if (isNew) own.push(path)
+    changed.set(path, {
+      path,
+      status: isNew ? 'added' : 'modified',
+      additions: 4 + Math.floor(random() ** 2 * 180),
+      deletions: isNew ? 0 : below(50),
+    })
+  }
+  return [...changed.values()]
+}
