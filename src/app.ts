@@ -10,10 +10,10 @@ import { createBodySemaphore } from './http/body-semaphore.ts'
 import { createReadiness, healthRoutes } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
+import { dashboardRoutes } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
 import { createVersionReader } from './http/responses/versions.ts'
-import { rootRoutes } from './http/root.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
@@ -134,7 +134,7 @@ export function createApp(deps: AppDeps) {
   })
   app
     .use(healthRoutes(readiness))
-    .use(rootRoutes(publicPath(config)))
+    .use(dashboardRoutes(publicPath(config)))
     .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
     .group('/v1', (group) => group.use(v1()))

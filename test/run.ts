@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hostTarget, pack } from '../src/build/pack.ts'
+import { packDashboard } from '../src/build/pack-dashboard.ts'
 import { packFiles } from '../src/build/pack-files.ts'
 import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 
@@ -10,6 +11,7 @@ const PROCESSES = Math.min(availableParallelism() + 1, 4)
 
 await pack(hostTarget())
 packFiles()
+await packDashboard()
 const { server, stop } = await startTestServer()
 const tests = Bun.spawn({
   cmd: [

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from './files.ts'
 import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
+import { packDashboard } from './pack-dashboard.ts'
 import { PACKED_FOLDER, packFiles } from './pack-files.ts'
 
 /**
@@ -17,6 +18,7 @@ export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 export async function compile(target: Target, outfile: string): Promise<void> {
   await pack(target)
   packFiles()
+  await packDashboard()
   // A running executable cannot be overwritten, only unlinked.
   rmSync(outfile, { force: true })
   const { exitCode } = Bun.spawnSync({

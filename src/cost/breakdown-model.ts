@@ -87,3 +87,4 @@ export const Breakdown = Type.Object(
   },
   { ...strict, title: 'Breakdown' },
 )
+export type Breakdown = Static<typeof Breakdown>

@@ -79,3 +79,4 @@ export const RiskDetail = Type.Object(
   },
   { additionalProperties: false, title: 'RiskDetail' },
 )
+export type RiskDetail = Static<typeof RiskDetail>

@@ -22,7 +22,13 @@ const FOLDERS = [
   'cli/client',
   'cli/command',
   'app.ts',
+  'dashboard',
+  'dashboard/pages',
+  'dashboard/parts',
+  'dashboard/charts',
+  'dashboard/client',
   'http/openapi',
+  'http/pages',
   'doctor',
   'backup',
   'seed',
@@ -84,21 +90,26 @@ const IMPORT =
 /** The folder in FOLDERS that a file belongs to. */
 const folderOf = (path: string): string => (FOLDERS.includes(path) ? path : dirname(path))
 
-const transpiler = new Bun.Transpiler({ loader: 'ts' })
+const transpilers = {
+  ts: new Bun.Transpiler({ loader: 'ts' }),
+  tsx: new Bun.Transpiler({ loader: 'tsx' }),
+}
 const sources: Source[] = []
-for (const path of [...new Bun.Glob('**/*.ts').scanSync(join(ROOT, 'src'))].sort()) {
+for (const path of [...new Bun.Glob('**/*.{ts,tsx}').scanSync(join(ROOT, 'src'))].sort()) {
   const text = await Bun.file(join(ROOT, 'src', path)).text()
   const resolved = (target: string) =>
     target.startsWith('.') ? normalize(join(dirname(path), target)) : target
   const imports = [...text.matchAll(IMPORT)].map((match) => resolved(match[1] ?? match[2] ?? match[3] ?? ''))
   const loads = path.endsWith('.d.ts')
     ? []
-    : transpiler.scanImports(text).map(({ path: target }) => resolved(target))
+    : transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
+        .scanImports(text)
+        .map(({ path: target }) => resolved(target))
   sources.push({
     path,
     folder: folderOf(path),
     text,
-    imports: imports.filter((target) => target.endsWith('.ts')),
+    imports: imports.filter((target) => /\.tsx?$/.test(target)),
     loads,
   })
 }

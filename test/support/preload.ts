@@ -3,10 +3,12 @@
 
 import { afterAll } from 'bun:test'
 import { hostTarget, pack } from '../../src/build/pack.ts'
+import { packDashboard } from '../../src/build/pack-dashboard.ts'
 import { packFiles } from '../../src/build/pack-files.ts'
 import { stopTestServer } from './postgres.ts'
 
 await pack(hostTarget())
 packFiles()
+await packDashboard()
 
 afterAll(stopTestServer)

@@ -90,7 +90,7 @@ export function createDocument(routes: readonly Route[], prefix: string, sent: S
     )
     const versioned = path.startsWith('/v1/')
     const limited = versioned || path.startsWith('/api/badge/')
-    const conditional = method === 'GET' && (limited || path.startsWith('/docs'))
+    const conditional = method === 'GET' && (limited || path === '/' || path.startsWith('/docs'))
     const base = (item as Record<string, Schema>)[method.toLowerCase()] ?? {}
     const operation = { method, path: name, hooks: known, base, versioned, limited, conditional }
     paths[name] = {

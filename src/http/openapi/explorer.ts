@@ -1,9 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Config, publicPath } from '../../config.ts'
-import { packedPath } from '../../packed.ts'
-import { acceptedEncoding, MIN_COMPRESSED_BYTES } from '../responses/compression.ts'
-import { matchesEtag } from '../responses/response.ts'
+import { packedFile, sendFile, textFile } from '../pages/static-files.ts'
 import type { Route } from './document.ts'
 import type { SentEvent } from './webhooks.ts'
 
@@ -99,11 +97,11 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
   }
   const hidden = { detail: { hide: true } }
   const app = new Elysia()
-    .get('/docs', ({ request }) => send(request, page), {
+    .get('/docs', ({ request }) => sendFile(request, page, PAGE_POLICY), {
       detail: describe('getExplorer', 'The API explorer', 'text/html', Type.String()),
     })
     .get('/docs/', () => new Response(null, { status: 308, headers: { location: '../docs' } }), hidden)
-    .get('/docs/json', ({ request }) => send(request, document), {
+    .get('/docs/json', ({ request }) => sendFile(request, document, PAGE_POLICY), {
       detail: describe(
         'getDocument',
         'This document',
@@ -112,7 +110,7 @@ export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
       ),
     })
   for (const [name, file] of Object.entries(files)) {
-    app.get(`/docs/${name}`, ({ request }) => send(request, file), hidden)
+    app.get(`/docs/${name}`, ({ request }) => sendFile(request, file, PAGE_POLICY), hidden)
   }
   return app
 }
@@ -123,76 +121,3 @@ const describe = (operationId: string, summary: string, type: string, schema: ob
   tags: ['Service'],
   responses: { 200: { description: summary, content: { [type]: { schema } } } },
 })
-
-interface File {
-  type: string
-  plain: () => Promise<Uint8Array<ArrayBuffer>>
-  /** Undefined where packing saves nothing. */
-  gzip: () => Promise<Uint8Array<ArrayBuffer> | undefined>
-  /** The ETag of the plain file, without its closing quote. */
-  tag: () => Promise<string>
-}
-
-/** `make` with its result kept; what fails is made again. */
-function once<Value>(make: () => Value | Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
-  return () => {
-    made ??= Promise.resolve(make()).catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
-}
-
-const tagOf = (bytes: Uint8Array<ArrayBuffer>): string => `"${Bun.hash.xxHash3(bytes).toString(36)}`
-
-function textFile(type: string, text: () => string | Promise<string>): File {
-  const plain = once(async () => new TextEncoder().encode(await text()))
-  return {
-    type,
-    plain,
-    gzip: once(async () => {
-      const bytes = await plain()
-      return bytes.length < MIN_COMPRESSED_BYTES ? undefined : new Uint8Array(Bun.gzipSync(bytes))
-    }),
-    tag: once(async () => tagOf(await plain())),
-  }
-}
-
-/** A file packed by the build. */
-function packedFile(type: string, name: string): File {
-  const gzip = once(() => Bun.file(packedPath(name)).bytes())
-  return {
-    type,
-    plain: once(async () => Bun.gunzipSync(await gzip())),
-    gzip,
-    tag: once(async () => tagOf(await gzip())),
-  }
-}
-
-async function send(request: Request, { type, plain, gzip, tag }: File): Promise<Response> {
-  const packed =
-    acceptedEncoding(request.headers.get('accept-encoding'), ['gzip']) === undefined
-      ? undefined
-      : await gzip()
-  const etag = `${await tag()}${packed === undefined ? '' : '-gzip'}"`
-  const always = {
-    etag,
-    vary: 'Accept-Encoding',
-    'cache-control': 'no-cache',
-    'content-security-policy': PAGE_POLICY,
-  }
-  if (matchesEtag(request.headers.get('if-none-match') ?? '', etag)) {
-    return new Response(null, { status: 304, headers: always })
-  }
-  // for HEAD, Bun omits the body
-  return new Response(packed ?? (await plain()), {
-    headers: {
-      ...always,
-      'referrer-policy': 'no-referrer',
-      'content-type': type,
-      ...(packed && { 'content-encoding': 'gzip' }),
-    },
-  })
-}

@@ -1,0 +1,64 @@
+import { weekdayOf, weekOf } from '../client/days.ts'
+import { formatWhole } from '../client/format.ts'
+import { Figure } from './figure.tsx'
+
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+const LEFT = 36
+const TOP = 8
+const ROW = 22
+
+/** Counts by weekday (rows) and week (columns); the area of a circle is the count. */
+export function PunchCard({
+  title,
+  days,
+}: {
+  title: string
+  days: readonly { day: string; count: number }[]
+}) {
+  const weeks = [...new Set(days.map(({ day }) => weekOf(day)))]
+  const column = new Map(weeks.map((week, index) => [week, index]))
+  const max = Math.max(1, ...days.map(({ count }) => count))
+  const height = TOP + ROW * WEEKDAYS.length + 20
+  const draw = (width: number) => {
+    const part = Math.min(ROW, (width - LEFT) / Math.max(1, weeks.length))
+    const every = Math.max(1, Math.ceil(84 / part))
+    return (
+      <>
+        <g class="axes">
+          {WEEKDAYS.map((weekday, index) => (
+            <text key={weekday} x={LEFT - 8} y={TOP + ROW * (index + 0.5)} dy="0.32em" text-anchor="end">
+              {weekday}
+            </text>
+          ))}
+          {weeks.map((week, index) =>
+            index % every === 0 ? (
+              <text key={week} x={LEFT + part * index} y={height - 4}>
+                {week}
+              </text>
+            ) : null,
+          )}
+        </g>
+        {days.map(({ day, count }) => (
+          <circle
+            key={day}
+            class={count === 0 ? 'none' : 'series0'}
+            cx={LEFT + part * ((column.get(weekOf(day)) ?? 0) + 0.5)}
+            cy={TOP + ROW * (weekdayOf(day) + 0.5)}
+            r={count === 0 ? 1 : Math.max(1.5, Math.sqrt(count / max) * (part / 2 - 0.5))}
+          >
+            <title>{`${day}: ${formatWhole(count)}`}</title>
+          </circle>
+        ))}
+      </>
+    )
+  }
+  return (
+    <Figure
+      title={title}
+      description="Sessions of each day: a row for each weekday, a column for each week. A larger circle is more sessions."
+      height={height}
+      draw={draw}
+      table={{ columns: ['Day', 'Sessions'], rows: days.map(({ day, count }) => [day, formatWhole(count)]) }}
+    />
+  )
+}

@@ -1,0 +1,123 @@
+import { useEffect, useState } from 'preact/hooks'
+import { readKey } from './key.ts'
+
+// The dashboard knows only the public API: what it shows, any client with the same key can ask for.
+
+/** Query parameters; those that are undefined or empty are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+export class ApiFailure extends Error {
+  constructor(
+    /** 0: the server did not respond. */
+    readonly status: number,
+    message: string,
+    /** Seconds after which the same request may be made again; undefined: no time is known. */
+    readonly retryAfterS?: number,
+  ) {
+    super(message)
+  }
+}
+
+/** Path and query of a request below `/v1`. */
+export function pathOf(path: string, query: Query = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  }
+  const text = search.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+interface Sent {
+  method?: string
+  body?: unknown
+  accept?: string
+  key?: string | null
+  signal?: AbortSignal
+}
+
+/** Makes a request with the tab's key. Throws ApiFailure with the API's message. */
+export async function request(
+  path: string,
+  { method = 'GET', body, accept, key = readKey(), signal }: Sent = {},
+) {
+  const headers = new Headers({ authorization: `Bearer ${key ?? ''}` })
+  if (accept !== undefined) headers.set('accept', accept)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  const init: RequestInit = { method, headers, credentials: 'omit' }
+  if (body !== undefined) init.body = JSON.stringify(body)
+  if (signal !== undefined) init.signal = signal
+  const response = await fetch(`v1${path}`, init).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiFailure(0, 'The server does not respond')
+  })
+  if (response.ok) return response
+  const failed: unknown = await response.json().catch(() => ({}))
+  const message =
+    typeof failed === 'object' && failed !== null && 'error' in failed && typeof failed.error === 'string'
+      ? failed.error
+      : `The server responded with status ${response.status}`
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+  throw new ApiFailure(response.status, message, Number.isFinite(retryAfter) ? retryAfter : undefined)
+}
+
+export async function getJson<Body>(path: string, sent: Sent = {}): Promise<Body> {
+  const response = await request(path, sent)
+  return (await response.json()) as Body
+}
+
+/** What became of a request, or of several. */
+export type Loaded<Value> =
+  | { state: 'loading'; value?: Value }
+  | { state: 'failed'; error: ApiFailure }
+  | { state: 'ready'; value: Value }
+
+const asFailure = (error: unknown): ApiFailure =>
+  error instanceof ApiFailure
+    ? error
+    : new ApiFailure(0, error instanceof Error ? error.message : String(error))
+
+/** Seconds that a refused request is repeated after at most; later ones are left to the reader. */
+const MAX_RETRY_S = 60
+
+/**
+ * Runs `load` again whenever `key` changes, and after the time that a refusal names; what was loaded before stays in
+ * `value` meanwhile. Calls of an earlier `key` are given up.
+ */
+export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
+  const [loaded, setLoaded] = useState<Loaded<Value> & { key: string }>({ key, state: 'loading' })
+  useEffect(() => {
+    const controller = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const run = async (): Promise<void> => {
+      try {
+        const value = await load(controller.signal)
+        if (!controller.signal.aborted) setLoaded({ key, state: 'ready', value })
+      } catch (error) {
+        if (controller.signal.aborted) return
+        const failure = asFailure(error)
+        setLoaded({ key, state: 'failed', error: failure })
+        if (failure.retryAfterS !== undefined && failure.retryAfterS <= MAX_RETRY_S)
+          timer = setTimeout(() => void run(), (failure.retryAfterS + 1) * 1000)
+      }
+    }
+    setLoaded((before) =>
+      'value' in before && before.value !== undefined
+        ? { key, state: 'loading', value: before.value }
+        : { key, state: 'loading' },
+    )
+    void run()
+    return () => {
+      controller.abort()
+      clearTimeout(timer)
+    }
+  }, [key])
+  // the first render after a change of `key` still has the old state
+  return loaded.key === key ? loaded : { state: 'loading' }
+}
+
+/** The body of a GET, loaded again when its URL changes. */
+export function useApi<Body>(path: string, query: Query = {}): Loaded<Body> {
+  const url = pathOf(path, query)
+  return useLoaded<Body>(url, (signal) => getJson<Body>(url, { signal }))
+}

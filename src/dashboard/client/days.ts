@@ -1,0 +1,46 @@
+// Ranges of UTC days, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
+
+export interface Range {
+  from: string
+  to: string
+}
+
+const DAY_MS = 86_400_000
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+export const today = (): string => dayOf(Date.now())
+export const addDays = (day: string, days: number): string => dayOf(Date.parse(day) + days * DAY_MS)
+/** Days in a range. */
+export const lengthOf = ({ from, to }: Range): number =>
+  Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
+/** The last `days` days up to today. */
+export const lastDays = (days: number): Range => ({ from: addDays(today(), 1 - days), to: today() })
+/** The range of the same length before. */
+export const rangeBefore = (range: Range): Range => ({
+  from: addDays(range.from, -lengthOf(range)),
+  to: addDays(range.from, -1),
+})
+export const isDay = (text: string | null): text is string =>
+  text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
+
+const MAX_DAILY = 62
+const MAX_WEEKLY = 370
+
+/** The period that fits a chart of the range. */
+export const granularityOf = (range: Range): 'day' | 'week' | 'month' => {
+  const days = lengthOf(range)
+  return days <= MAX_DAILY ? 'day' : days <= MAX_WEEKLY ? 'week' : 'month'
+}
+/** Monday is 0. */
+export const weekdayOf = (day: string): number => (new Date(day).getUTCDay() + 6) % 7
+/** The Monday of the day's week. */
+export const weekOf = (day: string): string => addDays(day, -weekdayOf(day))
+
+/** The first days of the range's periods, as the API names them. */
+export function periodsOf(range: Range, granularity: 'day' | 'week' | 'month'): string[] {
+  const first = (day: string) =>
+    granularity === 'day' ? day : granularity === 'week' ? weekOf(day) : `${day.slice(0, 7)}-01`
+  const periods = new Set<string>()
+  for (let day = range.from; day <= range.to; day = addDays(day, 1)) periods.add(first(day))
+  return [...periods]
+}

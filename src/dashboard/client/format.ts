@@ -1,0 +1,38 @@
+// How values are written. Times and days are UTC, as in the API.
+
+const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+const small = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
+const fraction = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 })
+
+export const formatNumber = (value: number): string => number.format(value)
+export const formatWhole = (value: number): string => whole.format(value)
+/** `12.3M`. */
+export const formatCompact = (value: number): string => compact.format(value)
+/** Below a cent with all of its six decimals. */
+export const formatDollars = (value: number): string =>
+  value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : cents.format(value)
+/** Of a fraction, 0 to 1. */
+export const formatShare = (value: number): string => fraction.format(value)
+/** `2026-01-31 12:34`. */
+export const formatTime = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ')
+
+const UNITS = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'min'],
+] as const
+
+/** `2.5 h`. */
+export function formatDuration(seconds: number): string {
+  const unit = UNITS.find(([size]) => seconds >= size)
+  return unit === undefined
+    ? `${formatNumber(seconds)} s`
+    : `${number.format(Math.round((seconds / unit[0]) * 10) / 10)} ${unit[1]}`
+}
+
+/** `3 sessions`, `1 session`. */
+export const countOf = (count: number, noun: string): string =>
+  `${formatWhole(count)} ${noun}${count === 1 ? '' : 's'}`

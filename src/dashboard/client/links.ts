@@ -1,0 +1,43 @@
+// Pages are in the part of the URL after `#`, so that any of them can be kept as a bookmark and the server has one page:
+// `#/sessions?project=checkout`, `#/sessions/sess_4f1c2a`.
+
+export interface Route {
+  /** The first part of the path; empty for the first page. */
+  page: string
+  /** The second part, decoded. */
+  id: string | undefined
+  query: URLSearchParams
+}
+
+const decode = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The route that a fragment such as `#/sessions?page=2` names. */
+export function routeOf(fragment: string): Route {
+  const [path = '', search = ''] = fragment.replace(/^#?\/?/, '').split('?', 2)
+  const [page = '', id] = path.split('/')
+  return {
+    page: decode(page),
+    id: id === undefined || id === '' ? undefined : decode(id),
+    query: new URLSearchParams(search),
+  }
+}
+
+/** The fragment of a page. Parameters that are empty or undefined are left out. */
+export function linkTo(
+  page: string,
+  query: Readonly<Record<string, string | number | undefined>> = {},
+  id?: string,
+): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  }
+  const path = `#/${encodeURIComponent(page)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`
+  return search.size === 0 ? path : `${path}?${search}`
+}

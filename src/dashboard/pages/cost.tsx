@@ -1,0 +1,189 @@
+import type { Breakdown } from '../../cost/breakdown-model.ts'
+import type { CostSummary } from '../../cost/model.ts'
+import { PeriodChart } from '../charts/period-chart.tsx'
+import { pathOf, useApi } from '../client/api.ts'
+import { granularityOf } from '../client/days.ts'
+import { formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
+import type { PageProps } from '../client/page-props.ts'
+import { setQuery } from '../client/router.ts'
+import { Bar } from '../parts/bar.tsx'
+import { Csv } from '../parts/csv.tsx'
+import { Choice } from '../parts/field.tsx'
+import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
+import { Empty, Show } from '../parts/show.tsx'
+import { type Column, Pager, Table } from '../parts/table.tsx'
+import { KEYS, type Key, NONE, type Sums, useStack } from './breakdown.ts'
+
+const PER_PAGE = 50
+const NAMES: Record<Key, string> = {
+  project: 'Project',
+  member: 'Member',
+  model: 'Model',
+  agent: 'Agent',
+  branch: 'Branch',
+}
+
+/** What was spent, by anything that the API sums by. */
+export function CostPage({ route: { query }, who }: PageProps) {
+  const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
+  const range = rangeOf(query)
+  const filters = {
+    project: query.get('project') ?? undefined,
+    model: query.get('model') ?? undefined,
+    agent: query.get('agent') ?? undefined,
+  }
+  const granularity = granularityOf(range)
+  const stack = useStack(by, granularity, range, filters)
+  const sort = query.get('sort') ?? 'cost'
+  const order = query.get('order') ?? 'desc'
+  const list = {
+    by,
+    ...filters,
+    date_from: range.from,
+    date_to: range.to,
+    sort,
+    order,
+    page: query.get('page') ?? undefined,
+    per_page: PER_PAGE,
+  }
+  const breakdown = useApi<Breakdown>('/cost/breakdown', list)
+  const summary = useApi<CostSummary>('/cost', {
+    project: filters.project,
+    date_from: range.from,
+    date_to: range.to,
+  })
+  return (
+    <>
+      <Filters query={query}>
+        <Chooser name="model" label="Model" path="/models" query={query} />
+        <Chooser name="agent" label="Agent" path="/agents" query={query} />
+        <Choice
+          label="By"
+          value={by}
+          options={KEYS.map((key) => [key, NAMES[key]] as const)}
+          onChange={(value) => setQuery({ by: value })}
+        />
+      </Filters>
+      <Show loaded={stack} what="the cost of each period">
+        {({ periods, series, total }) =>
+          total.sessions === 0 ? (
+            <Empty command={`cloud-analytics sync ~/.claude --org ${who.organization.slug}`}>
+              No sessions match. To send those that coding agents left on a disk:
+            </Empty>
+          ) : (
+            <>
+              <Totals total={total} summary={summary.state === 'ready' ? summary.value : undefined} />
+              <PeriodChart
+                title={`Cost by ${granularity} and ${by}`}
+                description={`A bar for each ${granularity}, stacked by ${by}: US dollars of the sessions that began in it.`}
+                periods={periods}
+                series={series}
+                format={formatDollars}
+              />
+            </>
+          )
+        }
+      </Show>
+      <Show loaded={breakdown} what="the breakdown">
+        {({ data, pagination }) =>
+          pagination.total === 0 ? null : (
+            <>
+              <Table
+                caption={`Cost by ${by}`}
+                columns={columnsOf(by, query)}
+                rows={data}
+                keyOf={({ key }) => key ?? NONE}
+                sorting={{
+                  by: sort,
+                  order,
+                  change: (next, direction) => setQuery({ sort: next, order: direction }),
+                }}
+              />
+              <Pager pagination={pagination} page="cost" query={query} noun={`${by} rows`} />
+              <Csv path={pathOf('/cost/breakdown', list)} name={`cost-by-${by}`} />
+            </>
+          )
+        }
+      </Show>
+    </>
+  )
+}
+
+function Totals({ total, summary }: { total: Sums; summary: CostSummary | undefined }) {
+  const { input, output, cache_read, cache_creation } = total.tokens
+  const read = input + cache_read + cache_creation
+  return (
+    <dl class="totals">
+      <Total name="Cost">{formatDollars(total.cost)}</Total>
+      <Total name="Sessions">{formatWhole(total.sessions)}</Total>
+      <Total name="Turns">{formatWhole(total.turns)}</Total>
+      <Total name="Tokens in">{formatCompact(read)}</Total>
+      <Total name="Tokens out">{formatCompact(output)}</Total>
+      <Total name="Read from cache">{read === 0 ? '–' : formatShare(cache_read / read)}</Total>
+      {total.unpriced_tokens > 0 && (
+        <Total name="Without a known price">{formatCompact(total.unpriced_tokens)} tokens</Total>
+      )}
+      {summary?.current_budget != null && (
+        <Total name="Budget of the month">
+          {formatDollars(summary.current_budget.current_cost)} of{' '}
+          {formatDollars(summary.current_budget.limit)}
+        </Total>
+      )}
+    </dl>
+  )
+}
+
+function Total({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function columnsOf(by: Key, query: URLSearchParams): Column<Breakdown['data'][number]>[] {
+  const range = { from: query.get('from') ?? undefined, to: query.get('to') ?? undefined }
+  return [
+    {
+      name: NAMES[by],
+      sort: 'key',
+      cell: ({ key }) =>
+        key === null ? (
+          NONE
+        ) : (
+          <a href={linkTo('sessions', { ...range, [by]: key })}>
+            <bdi>{key}</bdi>
+          </a>
+        ),
+    },
+    { name: 'Cost', sort: 'cost', isNumber: true, cell: ({ cost }) => formatDollars(cost) },
+    {
+      name: 'Share',
+      isNumber: true,
+      cell: ({ share }) => (
+        <>
+          {formatShare(share)} <Bar fraction={share} />
+        </>
+      ),
+    },
+    { name: 'Sessions', sort: 'sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
+    { name: 'Turns', isNumber: true, cell: ({ turns }) => formatWhole(turns) },
+    {
+      name: 'Tokens',
+      sort: 'tokens',
+      isNumber: true,
+      cell: ({ tokens }) =>
+        formatCompact(tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation),
+    },
+    {
+      name: 'From cache',
+      isNumber: true,
+      cell: ({ tokens: { input, cache_read, cache_creation } }) => {
+        const read = input + cache_read + cache_creation
+        return read === 0 ? '–' : formatShare(cache_read / read)
+      },
+    },
+  ]
+}

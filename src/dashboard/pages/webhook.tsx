@@ -1,0 +1,278 @@
+import { useState } from 'preact/hooks'
+import type { Delivery, DeliveryDetail, TestResponse } from '../../webhooks/deliveries/model.ts'
+import type { Endpoint } from '../../webhooks/model.ts'
+import { ApiFailure, getJson, pathOf, request, useApi, useLoaded } from '../client/api.ts'
+import { addDays, today } from '../client/days.ts'
+import { countOf, formatTime } from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
+import { setQuery } from '../client/router.ts'
+import { Choice, named } from '../parts/field.tsx'
+import { Empty, Show } from '../parts/show.tsx'
+import { Pager, Table } from '../parts/table.tsx'
+
+const PER_PAGE = 25
+const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
+
+interface DeliveryList {
+  data: Delivery[]
+  pagination: { page: number; per_page: number; total: number }
+}
+
+/** One endpoint: what can be done with it, and its deliveries. */
+export function EndpointPage({ id, query }: { id: string; query: URLSearchParams }) {
+  const [count, setCount] = useState(0)
+  const path = `/webhooks/${encodeURIComponent(id)}`
+  const endpoint = useLoaded(`${path} ${count}`, (signal) => getJson<Endpoint>(path, { signal }))
+  const list = pathOf(`${path}/deliveries`, {
+    status: query.get('status') ?? undefined,
+    page: query.get('page') ?? undefined,
+    per_page: PER_PAGE,
+  })
+  const deliveries = useLoaded(`${list} ${count}`, (signal) => getJson<DeliveryList>(list, { signal }))
+  const opened = query.get('delivery')
+  const reload = () => setCount((before) => before + 1)
+  return (
+    <>
+      <p>
+        <a href={linkTo('webhooks')}>All endpoints</a>
+      </p>
+      <Show loaded={endpoint} what="the endpoint">
+        {(value) => (
+          <>
+            <h2>{value.url}</h2>
+            <dl class="facts">
+              <Fact name="Events">{value.events.join(', ')}</Fact>
+              <Fact name="State">{value.enabled ? 'on' : 'off: what waits is held'}</Fact>
+              <Fact name="Secret ends with">
+                <code>{value.secret_hint}</code>
+              </Fact>
+              <Fact name="Failures in a row">{value.health.consecutive_failures}</Fact>
+              <Fact name="Last success (UTC)">
+                {value.health.last_success_at === null ? '–' : formatTime(value.health.last_success_at)}
+              </Fact>
+            </dl>
+            <Actions path={path} endpoint={value} onDone={reload} />
+          </>
+        )}
+      </Show>
+      <h2>Deliveries</h2>
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Choice
+          label="Status"
+          value={query.get('status') ?? ''}
+          options={[['', 'all'], ...named(STATUSES)]}
+          onChange={(status) => setQuery({ status })}
+        />
+        <button type="button" onClick={reload}>
+          Load again
+        </button>
+      </form>
+      <Show loaded={deliveries} what="deliveries">
+        {({ data, pagination }) =>
+          pagination.total === 0 ? (
+            <Empty>No deliveries match. A test sends one.</Empty>
+          ) : (
+            <>
+              <Table
+                caption="Deliveries"
+                rows={data}
+                keyOf={(delivery) => delivery.id}
+                columns={[
+                  { name: 'At (UTC)', cell: ({ created_at }) => formatTime(created_at) },
+                  { name: 'Event', cell: ({ event }) => event },
+                  {
+                    name: 'Status',
+                    cell: ({ status }) => <span class={`status ${status}`}>{status.replace('_', ' ')}</span>,
+                  },
+                  { name: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+                  {
+                    name: 'Response',
+                    isNumber: true,
+                    cell: ({ last_status_code }) => last_status_code ?? '–',
+                  },
+                  {
+                    name: 'Delivery',
+                    cell: (delivery) => (
+                      <a
+                        href={linkTo('webhooks', { ...Object.fromEntries(query), delivery: delivery.id }, id)}
+                      >
+                        <code>{delivery.id}</code>
+                      </a>
+                    ),
+                  },
+                ]}
+              />
+              <Pager pagination={pagination} page="webhooks" id={id} query={query} noun="deliveries" />
+            </>
+          )
+        }
+      </Show>
+      {opened !== null && (
+        <OpenedDelivery path={`${path}/deliveries/${encodeURIComponent(opened)}`} onDone={reload} />
+      )}
+    </>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** Runs an action of the API; what came of it is shown beside the buttons. */
+function useAction(onDone: () => void) {
+  const [said, setSaid] = useState<{ text: string; isFailure: boolean }>()
+  const run = (action: () => Promise<string>) => async (): Promise<void> => {
+    try {
+      setSaid({ text: await action(), isFailure: false })
+      onDone()
+    } catch (error) {
+      setSaid({ text: error instanceof ApiFailure ? error.message : String(error), isFailure: true })
+    }
+  }
+  const message =
+    said === undefined ? null : (
+      <p class={said.isFailure ? 'failure' : ''} role={said.isFailure ? 'alert' : 'status'}>
+        {said.text}
+      </p>
+    )
+  return { run, message }
+}
+
+function Actions({ path, endpoint, onDone }: { path: string; endpoint: Endpoint; onDone: () => void }) {
+  const { run, message } = useAction(onDone)
+  const [since, setSince] = useState(addDays(today(), -1))
+  const test = run(async () => {
+    const { success, status_code, duration_ms, error } = await getJson<TestResponse>(`${path}/test`, {
+      method: 'POST',
+      body: {},
+    })
+    return success
+      ? `The receiver answered ${status_code} in ${duration_ms} ms`
+      : `The test failed: ${error ?? `status ${status_code}`}`
+  })
+  const toggle = run(async () => {
+    await request(path, { method: 'PATCH', body: { enabled: !endpoint.enabled } })
+    return endpoint.enabled ? 'It is off' : 'It is on'
+  })
+  const rotate = run(async () => {
+    const { secret, previous_secret_expires_at } = await getJson<{
+      secret: string
+      previous_secret_expires_at: string | null
+    }>(`${path}/rotate-secret`, { method: 'POST', body: {} })
+    const until =
+      previous_secret_expires_at === null
+        ? ''
+        : `; the old one is valid until ${formatTime(previous_secret_expires_at)} UTC`
+    return `The new secret, shown only now: ${secret}${until}`
+  })
+  const finish = run(async () => {
+    await request(`${path}/rotate-secret`, { method: 'POST', body: { finish: true } })
+    return 'Only the new secret is valid now'
+  })
+  const recover = (dry_run: boolean) =>
+    run(async () => {
+      const body = { since: `${since}T00:00:00Z`, dry_run }
+      const { count } = await getJson<{ count: number }>(`${path}/recover`, { method: 'POST', body })
+      return dry_run
+        ? `${countOf(count, 'delivery')} would be sent again`.replace('deliverys', 'deliveries')
+        : `Sending again: ${count}`
+    })
+  return (
+    <div class="actions">
+      <button type="button" onClick={() => void test()}>
+        Send a test
+      </button>
+      <button type="button" onClick={() => void toggle()}>
+        {endpoint.enabled ? 'Turn off' : 'Turn on'}
+      </button>
+      <button type="button" onClick={() => void rotate()}>
+        Rotate the secret
+      </button>
+      <button type="button" onClick={() => void finish()}>
+        Finish the rotation
+      </button>
+      <label>
+        Failed since
+        <input
+          type="date"
+          value={since}
+          max={today()}
+          onChange={({ currentTarget }) => setSince(currentTarget.value)}
+        />
+      </label>
+      <button type="button" onClick={() => void recover(true)()}>
+        Count
+      </button>
+      <button type="button" onClick={() => void recover(false)()}>
+        Send again
+      </button>
+      {message}
+    </div>
+  )
+}
+
+function OpenedDelivery({ path, onDone }: { path: string; onDone: () => void }) {
+  const delivery = useApi<DeliveryDetail>(path)
+  const { run, message } = useAction(onDone)
+  const redeliver = run(async () => {
+    await request(`${path}/redeliver`, { method: 'POST' })
+    return 'It is sent again'
+  })
+  return (
+    <section>
+      <Show loaded={delivery} what="the delivery">
+        {(value) => (
+          <>
+            <h2>
+              <code>{value.id}</code>
+            </h2>
+            <p>
+              <button type="button" onClick={() => void redeliver()}>
+                Redeliver
+              </button>
+            </p>
+            {message}
+            <Table
+              caption="Attempts"
+              rows={value.attempts}
+              keyOf={({ number }) => String(number)}
+              columns={[
+                { name: 'Attempt', isNumber: true, cell: ({ number }) => number },
+                { name: 'Began (UTC)', cell: ({ started_at }) => formatTime(started_at) },
+                {
+                  name: 'Took',
+                  isNumber: true,
+                  cell: ({ duration_ms }) => (duration_ms === null ? '–' : `${duration_ms} ms`),
+                },
+                { name: 'Response', isNumber: true, cell: ({ status_code }) => status_code ?? '–' },
+                {
+                  name: 'Said',
+                  cell: ({ error, response_body }) => (
+                    <>
+                      {error !== null && <p class="bad">{error}</p>}
+                      {response_body !== null && response_body !== '' && <pre>{response_body}</pre>}
+                    </>
+                  ),
+                },
+              ]}
+            />
+            <details>
+              <summary>Request</summary>
+              <pre>
+                {Object.entries(value.request.headers)
+                  .map(([name, content]) => `${name}: ${content}`)
+                  .join('\n')}
+              </pre>
+              <pre>{value.request.body}</pre>
+            </details>
+          </>
+        )}
+      </Show>
+    </section>
+  )
+}

@@ -1,0 +1,73 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { VERSION } from '../../version.ts'
+import { packedFile, sendFile, textFile } from './static-files.ts'
+
+// The dashboard: one page, its script, its style sheet and its icon, all of this server.
+
+/** Nothing inline, nothing of other servers, no frame around it. */
+const POLICY =
+  "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+const FILES = {
+  'app.js': 'text/javascript; charset=utf-8',
+  'app.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const
+
+const Service = Type.Object(
+  {
+    name: Type.String({ examples: ['Cloud Analytics'] }),
+    version: Type.String({ examples: [VERSION] }),
+    docs: Type.String({ description: 'Path of the API explorer', examples: ['/docs'] }),
+  },
+  { additionalProperties: false, title: 'Service' },
+)
+
+/**
+ * `/` and what its page loads. None needs a key: the page asks for one. `prefix` is the path that a proxy puts before
+ * ours.
+ */
+export const dashboardRoutes = (prefix: string) => {
+  const page = packedFile('text/html; charset=utf-8', 'page.html')
+  const service = textFile('application/json', () =>
+    JSON.stringify({ name: 'Cloud Analytics', version: VERSION, docs: `${prefix}/docs` }),
+  )
+  const app = new Elysia().get(
+    '/',
+    async ({ request }) => {
+      const response = wantsJson(request.headers.get('accept') ?? '')
+        ? await sendFile(request, service, POLICY)
+        : await sendFile(request, page, POLICY)
+      response.headers.append('vary', 'Accept')
+      return response
+    },
+    {
+      detail: {
+        operationId: 'getService',
+        summary: 'The dashboard, or what serves here for a client that accepts JSON alone',
+        tags: ['Service'],
+        responses: {
+          200: {
+            description: 'The dashboard',
+            content: {
+              'text/html': { schema: Type.String() },
+              'application/json': { schema: Service as object },
+            },
+          },
+        },
+      },
+    },
+  )
+  for (const [name, type] of Object.entries(FILES)) {
+    const file = packedFile(type, name)
+    app.get(`/dashboard/${name}`, ({ request }) => sendFile(request, file, POLICY), {
+      detail: { hide: true },
+    })
+  }
+  return app
+}
+
+/** A browser asks for HTML and for anything; a program that asks for JSON alone gets it. */
+const wantsJson = (accept: string): boolean =>
+  /\bapplication\/json\b/.test(accept) && !/\btext\/html\b/.test(accept)

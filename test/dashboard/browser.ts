@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+// Chromium by its own protocol, for tests of the dashboard and for the README's picture.
+
+/** The first Chromium of this machine; null without one. */
+export const findBrowser = (): string | null =>
+  process.env.CHROMIUM ?? Bun.which('chromium') ?? Bun.which('chromium-browser') ?? Bun.which('google-chrome')
+
+interface Message {
+  id?: number
+  method?: string
+  sessionId?: string
+  params?: Record<string, unknown>
+  result?: Record<string, unknown>
+  error?: { message: string }
+}
+
+export interface Page {
+  /** Goes to a URL and waits until the page has loaded. */
+  open(url: string): Promise<void>
+  /** The value of an expression; a promise is awaited. */
+  evaluate<Value>(expression: string): Promise<Value>
+  /** Waits until the expression is true. */
+  until(expression: string, timeoutMs?: number): Promise<void>
+  resize(width: number, height: number, scheme?: 'light' | 'dark'): Promise<void>
+  /** A PNG of the whole page. */
+  screenshot(): Promise<Uint8Array>
+  /** What the page wrote to its console as an error or a warning, and what it could not load. */
+  problems: string[]
+  /** The URLs that the page asked for. */
+  requests: string[]
+}
+
+export interface Browser {
+  newPage(): Promise<Page>
+  close(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 30_000
+
+/** Starts Chromium without a window. */
+export async function startBrowser(program: string): Promise<Browser> {
+  const profile = mkdtempSync(join(tmpdir(), 'cloud-analytics-browser-'))
+  const browser = Bun.spawn({
+    cmd: [
+      program,
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--hide-scrollbars',
+      '--no-first-run',
+      '--remote-debugging-port=0',
+      `--user-data-dir=${profile}`,
+      'about:blank',
+    ],
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const address = await addressOf(browser.stderr)
+  const protocol = await connect(address)
+  return {
+    newPage: () => openPage(protocol),
+    async close() {
+      protocol.close()
+      browser.kill('SIGKILL')
+      await browser.exited
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+async function addressOf(stderr: ReadableStream<Uint8Array>): Promise<string> {
+  const late = AbortSignal.timeout(START_TIMEOUT_MS)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of stderr) {
+    text += decoder.decode(bytes, { stream: true })
+    const found = /listening on (ws:\S+)/.exec(text)?.[1]
+    if (found !== undefined) return found
+    late.throwIfAborted()
+  }
+  throw new Error(`Chromium did not start: ${text.slice(-500)}`)
+}
+
+interface Protocol {
+  send(method: string, params?: object, sessionId?: string): Promise<Record<string, unknown>>
+  listen(sessionId: string, listener: (method: string, params: Record<string, unknown>) => void): void
+  close(): void
+}
+
+async function connect(address: string): Promise<Protocol> {
+  const socket = new WebSocket(address)
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve
+    socket.onerror = reject
+  })
+  const waiting = new Map<number, PromiseWithResolvers<Record<string, unknown>>>()
+  const listeners = new Map<string, (method: string, params: Record<string, unknown>) => void>()
+  let next = 1
+  socket.onmessage = ({ data }) => {
+    const { id, method, sessionId, params, result, error } = JSON.parse(String(data)) as Message
+    if (method !== undefined) listeners.get(sessionId ?? '')?.(method, params ?? {})
+    if (id === undefined) return
+    if (error === undefined) waiting.get(id)?.resolve(result ?? {})
+    else waiting.get(id)?.reject(new Error(error.message))
+    waiting.delete(id)
+  }
+  return {
+    send(method, params = {}, sessionId) {
+      const id = next++
+      const answer = Promise.withResolvers<Record<string, unknown>>()
+      waiting.set(id, answer)
+      socket.send(JSON.stringify({ id, method, params, sessionId }))
+      return answer.promise
+    },
+    listen: (sessionId, listener) => void listeners.set(sessionId, listener),
+    close: () => socket.close(),
+  }
+}
+
+async function openPage({ send, listen }: Protocol): Promise<Page> {
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' })
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true })
+  const session = String(sessionId)
+  const call = (method: string, params?: object) => send(method, params, session)
+  const problems: string[] = []
+  const requests: string[] = []
+  let loaded: (() => void) | undefined
+  listen(session, (method, params) => {
+    if (method === 'Page.loadEventFired') loaded?.()
+    if (method === 'Runtime.exceptionThrown') problems.push(JSON.stringify(params))
+    if (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(String(params.type)))
+      problems.push(JSON.stringify(params.args))
+    if (method === 'Log.entryAdded') problems.push(JSON.stringify(params.entry))
+    if (method === 'Network.requestWillBeSent')
+      requests.push((params.request as { url: string } | undefined)?.url ?? '')
+  })
+  for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await call(`${domain}.enable`)
+  const evaluate = async <Value>(expression: string): Promise<Value> => {
+    const { result, exceptionDetails } = await call('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    })
+    if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
+    return (result as { value: Value }).value
+  }
+  return {
+    problems,
+    requests,
+    evaluate,
+    async open(url) {
+      const done = new Promise<void>((resolve) => {
+        loaded = resolve
+      })
+      await call('Page.navigate', { url })
+      await done
+    },
+    async until(expression, timeoutMs = 15_000) {
+      const deadline = performance.now() + timeoutMs
+      while (!(await evaluate<boolean>(expression))) {
+        if (performance.now() > deadline) throw new Error(`not true in ${timeoutMs} ms: ${expression}`)
+        await Bun.sleep(30)
+      }
+    },
+    async resize(width, height, scheme = 'light') {
+      await call('Emulation.setDeviceMetricsOverride', {
+        width,
+        height,
+        deviceScaleFactor: 1,
+        mobile: width < 600,
+      })
+      await call('Emulation.setEmulatedMedia', {
+        features: [{ name: 'prefers-color-scheme', value: scheme }],
+      })
+    },
+    async screenshot() {
+      const { data } = await call('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true })
+      return Buffer.from(String(data), 'base64')
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { ticksTo } from '../../src/dashboard/charts/scale.ts'
+import {
+  granularityOf,
+  lengthOf,
+  periodsOf,
+  rangeBefore,
+  weekdayOf,
+} from '../../src/dashboard/client/days.ts'
+import { formatDollars, formatDuration } from '../../src/dashboard/client/format.ts'
+import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
+import { connect } from '../../src/db/client.ts'
+import { VERSION } from '../../src/version.ts'
+import { client, testApp } from '../support/api.ts'
+
+// Nothing here asks the database: a pool opens its first connection with its first query.
+const ask = client(
+  testApp(connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'test' })),
+)
+/** Of all that the page loads, compressed. */
+const MAX_BYTES = 100 * 1024
+
+describe('the page', () => {
+  test('loads nothing from elsewhere, has nothing inline, and is small', async () => {
+    const page = await ask('/', { headers: { accept: 'text/html,*/*' } })
+    const html = await page.text()
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page.headers.get('content-security-policy')).toStartWith("default-src 'self'; ")
+    expect(page.headers.get('content-security-policy')).not.toContain('unsafe')
+    expect(html).not.toMatch(/https?:|<script>|<style|style="|\son\w+="/)
+    const links = [...html.matchAll(/(?:href|src)="(dashboard\/[^"]+)"/g)].map((match) => match[1])
+    expect(links).toHaveLength(3)
+    let bytes = html.length
+    for (const link of links) {
+      const file = await ask(`/${link}`, { headers: { 'accept-encoding': 'gzip' } })
+      expect([link, file.status]).toEqual([link, 200])
+      bytes += (await file.arrayBuffer()).byteLength
+    }
+    expect(bytes).toBeLessThan(MAX_BYTES)
+  })
+
+  test('is JSON for a program that asks for JSON', async () => {
+    const response = await ask('/', { headers: { accept: 'application/json' } })
+    expect(await response.json()).toEqual({ name: 'Cloud Analytics', version: VERSION, docs: '/docs' })
+    expect(response.headers.get('vary')).toContain('Accept')
+    const browser = await ask('/', { headers: { accept: 'text/html,application/json;q=0.9' } })
+    expect(browser.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  })
+})
+
+describe('URLs of pages', () => {
+  test.each([
+    ['', '', undefined, {}],
+    ['#/cost?by=model', 'cost', undefined, { by: 'model' }],
+    ['#/sessions/sess_1', 'sessions', 'sess_1', {}],
+    ['#/sessions?project=a%20%26%20b%2Fc', 'sessions', undefined, { project: 'a & b/c' }],
+    ['#/%E0%A4%A', '%E0%A4%A', undefined, {}],
+  ])('%s', (fragment, page, id, query) => {
+    const route = routeOf(fragment)
+    expect([route.page, route.id, Object.fromEntries(route.query)]).toEqual([page, id, query])
+  })
+
+  test('are made so that they are read back as they were, without what is empty', () => {
+    const link = linkTo('sessions', { project: '<script>&=#/', branch: '', page: undefined }, 'a/b')
+    const { page, id, query } = routeOf(link)
+    expect([page, id, Object.fromEntries(query)]).toEqual(['sessions', 'a/b', { project: '<script>&=#/' }])
+  })
+})
+
+describe('days', () => {
+  test('a range, the one before it, and its periods', () => {
+    const range = { from: '2026-02-27', to: '2026-03-02' }
+    expect(lengthOf(range)).toBe(4)
+    expect(rangeBefore(range)).toEqual({ from: '2026-02-23', to: '2026-02-26' })
+    expect(periodsOf(range, 'day')).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'])
+    expect(periodsOf(range, 'week')).toEqual(['2026-02-23', '2026-03-02'])
+    expect(periodsOf(range, 'month')).toEqual(['2026-02-01', '2026-03-01'])
+    expect(weekdayOf('2026-03-02')).toBe(0)
+  })
+
+  test('a long range is drawn by week, a longer one by month', () => {
+    expect(granularityOf({ from: '2026-01-01', to: '2026-01-31' })).toBe('day')
+    expect(granularityOf({ from: '2026-01-01', to: '2026-12-31' })).toBe('week')
+    expect(granularityOf({ from: '2025-01-01', to: '2026-12-31' })).toBe('month')
+  })
+})
+
+test('axes have round steps up to their largest value', () => {
+  expect(ticksTo(47.8)).toEqual([0, 20, 40, 60])
+  expect(ticksTo(0.00012)).toEqual([0, 0.00005, 0.0001, 0.00015])
+  expect(ticksTo(100)).toEqual([0, 25, 50, 75, 100])
+  expect(ticksTo(0)).toEqual([0, 1])
+})
+
+test('amounts below a cent keep their decimals, durations have one unit', () => {
+  expect([0, 0.004, 0.01, 1234.5].map(formatDollars)).toEqual(['$0.00', '$0.004', '$0.01', '$1,234.50'])
+  expect([12, 90, 5400, 200_000].map(formatDuration)).toEqual(['12 s', '1.5 min', '1.5 h', '2.3 d'])
+})
