@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasCitus } from './db/citus.ts'
 import type { ConnectTarget, Sql } from './db/client.ts'
 import { checkServer } from './db/connect-check.ts'
 import { waitForOtherCommands } from './db/embedded/attached-commands.ts'
@@ -59,11 +60,14 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const isKnown = create || config.databaseUrl !== null || isBeingMade(config.dataDir)
   if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
-  const { target, embedded } = await findOrStart(config, role, log)
+  const found = await findOrStart(config, role, log)
+  const { embedded } = found
   const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
-  const pool = createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
-  const { sql } = pool
+  const openPool = (target: ConnectTarget) =>
+    createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
+  let { target } = found
+  let pool = openPool(target)
   const end = async () => {
     await pool.end(5)
     if (embedded === undefined) return
@@ -76,12 +80,17 @@ export async function openDatabase(
     return ended
   }
   try {
-    await checkServer(sql, target)
+    await checkServer(pool.sql, target)
+    if ('url' in target && (await hasCitus(pool.sql))) {
+      await pool.end(5)
+      target = { ...target, isCitus: true }
+      pool = openPool(target)
+    }
   } catch (error) {
     await close()
     throw error
   }
-  return { sql, pool, target, close, ...(embedded === undefined ? {} : { embedded }) }
+  return { sql: pool.sql, pool, target, close, ...(embedded === undefined ? {} : { embedded }) }
 }
 
 /** Whether a server or a restore makes a database in the folder, or has begun to. */

@@ -12,14 +12,15 @@ const AUDIT_BATCH = 5_000
 export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<number> {
   const organizations = await sql<{ org_id: string }[]>`
     select o.org_id
-    from organizations o
-    where o.deleted_at is null
-      and exists (
-        select 1
-        from audit_log l
-        where l.org_id = o.org_id
-          and l.created_at < ${before}
-      )
+    -- every organization has one row there, on the same node as its entries
+    from org_locks o
+    join organizations t on t.org_id = o.org_id and t.deleted_at is null
+    where exists (
+      select 1
+      from audit_log l
+      where l.org_id = o.org_id
+        and l.created_at < ${before}
+    )
     limit ${MAX_ORGANIZATIONS}`
   let deleted = 0
   for (const { org_id } of organizations) {

@@ -9,8 +9,13 @@ export type ISql = postgres.ISql
 /** A part of a statement, for use inside another. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/** A server and a database: any PostgreSQL by URL, or the embedded one by the folder of its socket. */
-export type ConnectTarget = { url: string } | { socketDir: string; user: string; database: string }
+/**
+ * A server and a database: any PostgreSQL by URL, or the embedded one by the folder of its socket. `isCitus`: the database
+ * has the extension; it refuses generic plans, which do not know yet on which node the organization is.
+ */
+export type ConnectTarget =
+  | { url: string; isCitus?: boolean }
+  | { socketDir: string; user: string; database: string }
 
 export interface ConnectOptions {
   /** Connections at most; each is opened when first needed. */
@@ -88,7 +93,8 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   const prepare = url.searchParams.get('prepare') !== 'false'
   url.searchParams.delete('prepare')
   // without prepared statements no plan is kept, and a pooler in front refuses settings that it does not know
-  const connection = sessionSettings(prepare ? options : { ...options, genericPlans: false })
+  const keepsPlans = prepare && target.isCitus !== true
+  const connection = sessionSettings(keepsPlans ? options : { ...options, genericPlans: false })
   // libpq's parameter for the folder of a unix socket; the driver would send it to the server as a setting
   const socketDir = url.searchParams.get('host')
   if (socketDir?.startsWith('/') !== true) return postgres(url.href, { ...shared, connection, ssl, prepare })

@@ -1,5 +1,6 @@
 import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { distributeTables, isDistributed, statementsOf, useOneConnection } from './citus.ts'
 import type { ISql, Sql } from './client.ts'
 import organizations from './migrations/0001_organizations.sql' with { type: 'text' }
 import sessions from './migrations/0002_sessions.sql' with { type: 'text' }
@@ -21,6 +22,7 @@ import unpricedTokens from './migrations/0017_unpriced_tokens.sql' with { type: 
 import usage from './migrations/0018_usage.sql' with { type: 'text' }
 import machines from './migrations/0019_machines.sql' with { type: 'text' }
 import deletion from './migrations/0020_deletion.sql' with { type: 'text' }
+import distributedQueue from './migrations/0021_distributed_queue.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -51,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 18, name: 'usage', text: usage },
   { number: 19, name: 'machines', text: machines },
   { number: 20, name: 'deletion', text: deletion },
+  { number: 21, name: 'distributed_queue', text: distributedQueue },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */
@@ -87,7 +90,11 @@ async function applyNext(tx: ISql): Promise<string | undefined> {
   checkApplied(rows, 'the database')
   const migration = MIGRATIONS[rows.length]
   if (migration === undefined) return undefined
-  await tx.unsafe(migration.text)
+  const hasNodes = await isDistributed(tx)
+  if (hasNodes) await useOneConnection(tx)
+  for (const text of hasNodes ? statementsOf(migration.text) : [migration.text]) await tx.unsafe(text)
+  // in this transaction: no statement ever finds a new table on the coordinator alone
+  if (hasNodes) await distributeTables(tx)
   await tx`
     insert into schema_migrations (number, name, checksum)
     values (${migration.number}, ${migration.name}, ${checksumOf(migration.text)})`

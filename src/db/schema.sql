@@ -819,6 +819,13 @@ CREATE OR REPLACE FUNCTION public.settle_webhook_failures(p_org text, p_ids text
  SET enable_mergejoin TO 'off'
  SET jit TO 'off'
 AS $function$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_due constant timestamptz[] := array(
+    select v_now + d.delay_s * interval '1 second'
+    from unnest(p_delays_s) with ordinality as d (delay_s, place)
+    order by d.place
+  );
 begin
   return query
   with given as materialized (
@@ -843,7 +850,7 @@ begin
     set
       leased = false,
       failures = q.failures + 1,
-      due_at = clock_timestamp() + p_delays_s[q.failures + 1] * interval '1 second'
+      due_at = v_due[q.failures + 1]
     from given g
     where q.org_id = p_org
       and q.delivery_id = any(p_ids)
@@ -865,7 +872,7 @@ begin
       undelivered = s.status = 'failed',
       attempts = s.number,
       last_status_code = s.status_code,
-      completed_at = case when s.status = 'failed' then clock_timestamp() end
+      completed_at = case when s.status = 'failed' then v_now end
     from settled s
     where d.org_id = p_org
       and d.id = any(p_ids)
@@ -904,7 +911,7 @@ begin
       org_id, endpoint_id, consecutive_failures, last_failure_at, last_status_code
     )
     select
-      p_org, s.endpoint_id, count(*), clock_timestamp(),
+      p_org, s.endpoint_id, count(*), v_now,
       (array_agg(s.status_code order by s.started_at desc))[1]
     from settled s
     group by s.endpoint_id
@@ -927,6 +934,8 @@ CREATE OR REPLACE FUNCTION public.settle_webhook_successes(p_org text, p_ids tex
  SET enable_mergejoin TO 'off'
  SET jit TO 'off'
 AS $function$
+declare
+  v_now constant timestamptz := clock_timestamp();
 begin
   return query
   with done as (
@@ -950,7 +959,7 @@ begin
       succeeded_at = g.started_at,
       duration_ms = g.duration_ms,
       response_body = g.response_body,
-      completed_at = clock_timestamp()
+      completed_at = v_now
     from done g
     where d.org_id = p_org
       and d.id = any(p_ids)
@@ -981,7 +990,7 @@ begin
       org_id, endpoint_id, consecutive_failures, last_success_at, last_status_code
     )
     select
-      p_org, x.endpoint_id, 0, clock_timestamp(),
+      p_org, x.endpoint_id, 0, v_now,
       (array_agg(x.last_status_code order by x.succeeded_at desc))[1]
     from changed x
     group by x.endpoint_id

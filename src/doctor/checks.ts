@@ -1,6 +1,7 @@
 import { AUDIT_TABLES } from '../audit/check.ts'
 import { backupFolderOf, findFailure, listBackups } from '../backup/folder.ts'
 import type { Config } from '../config.ts'
+import { findMisplaced } from '../db/citus.ts'
 import type { Sql } from '../db/client.ts'
 import { type DerivedTable, findDifferences, rebuildTables } from '../db/derived-tables.ts'
 import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
@@ -69,6 +70,19 @@ export const checkMigrations = (sql: Sql): Promise<Check> =>
       message: `the schema is ${applied} of ${known}: migrate or serve brings it up to date`,
     }
   })
+
+/** Checks that a database with Citus has its tables where they should be. Undefined for one without. */
+export async function checkNodes(sql: Sql): Promise<Check | undefined> {
+  const misplaced = await findMisplaced(sql)
+  if (misplaced === undefined) return undefined
+  return misplaced.length === 0
+    ? { name: 'citus', status: 'ok', message: 'the tables are distributed by organization' }
+    : {
+        name: 'citus',
+        status: 'fail',
+        message: `not distributed: ${misplaced.join(', ')}; migrate --citus distributes them`,
+      }
+}
 
 /** Checks every organization's derived tables against its data; rebuilds them first when `rebuild`. */
 export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>

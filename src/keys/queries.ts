@@ -112,12 +112,16 @@ export async function rotateKey(
       throw new OperatorError(`the key ${known.id} was replaced by ${rights.rotated_to}: rotate that one`)
     }
     const created = await insertKey(tx, known.org_id, rights)
-    const [ended] = await tx<{ expires_at: string }[]>`
+    await tx`
       update api_keys
       set rotated_to = ${created.id},
-        expires_at = least(expires_at, clock_timestamp() + ${graceMs} * interval '1 millisecond')
-      where id = ${known.id}
-      returning to_char(expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at`
+        expires_at = least(expires_at, statement_timestamp() + ${graceMs} * interval '1 millisecond')
+      where id = ${known.id}`
+    // apart: Citus refuses to_char in what an update returns
+    const [ended] = await tx<{ expires_at: string }[]>`
+      select to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at
+      from api_keys k
+      where k.id = ${known.id}`
     const previous = { id: known.id, expires_at: ended?.expires_at ?? '' }
     const details = { ids: [known.id, created.id], previous_expires_at: previous.expires_at }
     await recordEntries(tx, known.org_id, actor, [{ action: 'api_key.rotated', details }])

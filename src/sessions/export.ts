@@ -41,7 +41,7 @@ async function sessionsAfter(
   after: { position: string; id: string },
 ): Promise<PlacedRow[]> {
   return await sql<PlacedRow[]>`
-    select ${exportedColumns(sql)}, s.created_at::text as position
+    select ${exportedColumns(sql, orgId)}, s.created_at::text as position
     from sessions s
     where s.org_id = ${orgId}
       and (s.created_at, s.id) > (${after.position}::timestamptz, ${after.id})
@@ -50,13 +50,13 @@ async function sessionsAfter(
 }
 
 /** What `sessionLine` takes, of session `s`. */
-export const exportedColumns = (sql: ISql): Fragment => sql`
+export const exportedColumns = (sql: ISql, orgId: string): Fragment => sql`
   s.id, s.project as project_name, s.created_at, s.turns, s.estimated_cost,
   s.unpriced_tokens, s.quality_score, s.user_id, s.user_email,
   (
     select d.detail::text
     from session_details d
-    where d.org_id = s.org_id
+    where d.org_id = ${orgId}
       and d.session_id = s.id
   ) as detail`
 

@@ -19,7 +19,7 @@ const MAX_LOOKED_AT = 1_000
 /** Of the sessions with unpriced tokens some that follow the id, in the order of their ids; at least one if there is one. */
 export async function findUnpriced(sql: Sql, orgId: string, afterId: string): Promise<UnpricedSession[]> {
   const rows = await sql<(SessionRow & { hash: Uint8Array })[]>`
-    select ${exportedColumns(sql)}, s.content_hash as hash
+    select ${exportedColumns(sql, orgId)}, s.content_hash as hash
     from (
       select k.*, sum(k.size) over (order by k.id) - k.size as before
       from (
@@ -28,7 +28,7 @@ export async function findUnpriced(sql: Sql, orgId: string, afterId: string): Pr
           (
             select pg_column_size(d.detail)
             from session_details d
-            where d.org_id = s.org_id
+            where d.org_id = ${orgId}
               and d.session_id = s.id
           ) as size
         from sessions s

@@ -1,3 +1,4 @@
+import { useGenericPlans } from '../db/citus.ts'
 import type { ISql } from '../db/client.ts'
 import { unitsOf } from '../decimals.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
@@ -74,7 +75,7 @@ export async function writeSessions(
   if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
   // as the API's connections: of an organization that is not in the statistics yet a plan of its own reads all sessions by
   // whichever index is smallest, since all of them begin with org_id
-  await tx`set local plan_cache_mode = force_generic_plan`
+  await useGenericPlans(tx)
   const { kept, skipped } = await withoutDeleted(tx, orgId, sent, now, restore)
   const stored = await findStored(tx, orgId, [...new Set(kept.map(({ id }) => id))])
   const sessions = await withUsers(tx, orgId, kept, stored, reassignment)

@@ -36,12 +36,14 @@ export async function findMember(sql: ISql, orgId: string, email: string): Promi
 
 /** Removes the member with this e-mail address, ignoring case, and returns it. Needs the organization's lock. */
 export async function removeMember(tx: ISql, orgId: string, email: string): Promise<Member | undefined> {
-  const [row] = await tx<Member[]>`
+  // two statements: Citus refuses to_char in what a delete returns
+  const member = await findMember(tx, orgId, email)
+  if (member === undefined) return undefined
+  await tx`
     delete from members m
     where m.org_id = ${orgId}
-      and m.email = ${email.toLowerCase().replaceAll('\0', '')}
-    returning ${memberColumns(tx)}`
-  return row
+      and m.id = ${member.id}`
+  return member
 }
 
 const HOUR_MS = 3_600_000

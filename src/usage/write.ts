@@ -112,7 +112,7 @@ async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Pro
     where u.org_id = ${orgId}
       and u.session_id = any(${[...ids]}::text[])
     returning
-      u.model, u.is_main, u.project, u.member, u.agent, u.day::text as day, u.turns, u.cost::text as cost,
+      u.model, u.is_main, u.project, u.member, u.agent, u.day, u.turns, u.cost::text as cost,
       u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
   return rows.map((row) => ({
     ...row,

@@ -112,7 +112,7 @@ export async function updateEndpointRow(
       events = coalesce(${change.events ?? null}::text[], e.events),
       enabled = coalesce(${change.enabled ?? null}, e.enabled),
       description = ${change.description === undefined ? tx`e.description` : change.description},
-      updated_at = clock_timestamp()
+      updated_at = statement_timestamp()
     where e.org_id = ${orgId}
       and e.id = ${id}`
   await wakeWorker(tx, orgId)
@@ -137,10 +137,10 @@ export async function replaceSecret(
       previous_secret = ${
         graceS === 0
           ? null
-          : tx`case when e.previous_secret_expires_at > clock_timestamp() then e.previous_secret else e.secret end`
+          : tx`case when e.previous_secret_expires_at > statement_timestamp() then e.previous_secret else e.secret end`
       },
-      previous_secret_expires_at = ${graceS === 0 ? null : tx`clock_timestamp() + ${graceS} * interval '1 second'`},
-      updated_at = clock_timestamp()
+      previous_secret_expires_at = ${graceS === 0 ? null : tx`statement_timestamp() + ${graceS} * interval '1 second'`},
+      updated_at = statement_timestamp()
     where e.org_id = ${orgId}
       and e.id = ${id}
     returning e.previous_secret_expires_at`
@@ -154,10 +154,10 @@ export async function dropPreviousSecret(tx: ISql, orgId: string, id: string): P
     set
       previous_secret = null,
       previous_secret_expires_at = null,
-      updated_at = clock_timestamp()
+      updated_at = statement_timestamp()
     where e.org_id = ${orgId}
       and e.id = ${id}
-      and e.previous_secret_expires_at > clock_timestamp()`
+      and e.previous_secret_expires_at > statement_timestamp()`
   return count > 0
 }
 

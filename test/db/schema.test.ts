@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeSchema } from '../../src/build/catalog-queries.ts'
+import { statementsOf } from '../../src/db/citus.ts'
 import { MIGRATIONS, migrate } from '../../src/db/migrate.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase
 let file: string
@@ -16,6 +17,16 @@ const statements = (text: string) => text.replace(/^(--.*\n)+\n/, '')
 
 test('schema.sql is the schema of a migrated database; else run `bun run schema`', async () => {
   expect(statements(file)).toBe(await describeSchema(database.sql))
+})
+
+test('the migrations, a statement at a time, make the same schema', async () => {
+  const { sql, drop } = await emptyDatabase()
+  for (const { text } of MIGRATIONS) for (const statement of statementsOf(text)) await sql.unsafe(statement)
+  // made by migrate, beside the migrations
+  const [known = ''] = file.match(/create table schema_migrations [^;]*;\n\n/) ?? []
+  expect(known).not.toBe('')
+  expect(await describeSchema(sql)).toBe(statements(file).replace(known, ''))
+  await drop()
 })
 
 test('schema.sql makes the schema that it describes', async () => {

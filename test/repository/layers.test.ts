@@ -195,6 +195,8 @@ test(`no file has more than ${MAX_LINES} lines, no folder more than ${MAX_FILES_
       sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1)
     }
   }
+  // one file for each change of the schema, in order of number
+  sizes.delete('src/db/migrations')
   expect([...sizes].filter(([, files]) => files > MAX_FILES_IN_A_FOLDER)).toEqual([])
 })
 

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectTarget, connect, type Sql } from '../../src/db/client.ts'
+import { distribute } from '../../src/db/distribute.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createLog } from '../../src/log.ts'
 import { rlsMode, scopedPool, secureRows } from './rls.ts'
+import { citusUrls, closeTemplate, joinNodes } from './scaling/citus.ts'
 
 /** A migrated, empty database that no other test uses. */
 export interface TestDatabase {
@@ -13,6 +15,8 @@ export interface TestDatabase {
   target: ConnectTarget
   /** The target as a URL, for a program started with DATABASE_URL. */
   url: string
+  /** The URLs of the databases of this name on all nodes, `url` first. */
+  nodes: string[]
   /** Opens another pool of at most `max` connections, which the test ends. */
   pool(max: number): Sql
   drop(): Promise<void>
@@ -22,6 +26,8 @@ export interface TestDatabase {
 export interface TestServer {
   /** URL of the database `postgres`, from which others are created. */
   url: string
+  /** The same of the workers, where `url` is the coordinator of a Citus: each has all databases too. */
+  workers: string[]
   template: string
   /** The role that requests run as under row level security. */
   role: string
@@ -37,7 +43,8 @@ export const SHARED_SERVER = 'TEST_SERVER'
 
 /** The server as this process uses it. */
 interface UsedServer extends TestServer {
-  admin: Sql
+  /** Of the server, and of each worker. */
+  admins: Sql[]
   /** Stops what this process started. */
   stop(): Promise<void>
 }
@@ -58,9 +65,11 @@ export const emptyDatabase = (): Promise<TestDatabase> => createDatabase(() => '
 async function createDatabase(templateOf: (server: TestServer) => string): Promise<TestDatabase> {
   used ??= useServer()
   const server = await used
-  const { admin, url: serverUrl, role } = server
+  const { admins, url: serverUrl, role } = server
   const name = `${prefix}_${++count}`
-  await admin`create database ${admin(name)} template ${admin(templateOf(server))}`
+  await Promise.all(
+    admins.map((admin) => admin`create database ${admin(name)} template ${admin(templateOf(server))}`),
+  )
   const url = urlOf(serverUrl, name)
   const pool = (max: number) => {
     const owner = connect({ url }, { max, applicationName: 'test' })
@@ -70,11 +79,12 @@ async function createDatabase(templateOf: (server: TestServer) => string): Promi
   return {
     sql,
     url,
+    nodes: [serverUrl, ...server.workers].map((node) => urlOf(node, name)),
     pool,
     target: { url },
     async drop() {
       await sql.end({ timeout: 1 })
-      await admin`drop database ${admin(name)} with (force)`
+      await Promise.all(admins.map((admin) => admin`drop database ${admin(name)} with (force)`))
     },
   }
 }
@@ -84,12 +94,14 @@ async function useServer(): Promise<UsedServer> {
   const { server, stop } = shared
     ? { server: JSON.parse(shared) as TestServer, async stop() {} }
     : await startTestServer()
-  const admin = connect({ url: server.url }, { max: 2, applicationName: 'test-admin' })
+  const admins = [server.url, ...server.workers].map((url) =>
+    connect({ url }, { max: 2, applicationName: 'test-admin' }),
+  )
   return {
     ...server,
-    admin,
+    admins,
     async stop() {
-      await admin.end({ timeout: 1 })
+      await Promise.all(admins.map((admin) => admin.end({ timeout: 1 })))
       await stop()
     },
   }
@@ -106,31 +118,40 @@ export async function stopTestServer(): Promise<void> {
   await stop()
 }
 
-/** Starts a server, or uses that of TEST_DATABASE_URL; `stop` removes what was created. */
+/**
+ * Starts a server, or uses that of TEST_DATABASE_URL, or the Citus of TEST_CITUS_URLS (citus.ts); `stop` removes what was
+ * created.
+ */
 export async function startTestServer(): Promise<{ server: TestServer; stop(): Promise<void> }> {
-  const external = process.env.TEST_DATABASE_URL
+  const [coordinator, ...workers] = citusUrls
+  const external = coordinator ?? process.env.TEST_DATABASE_URL
   const own = external ? { url: external, async stop() {} } : await ownServer()
   const url = urlOf(own.url, 'postgres')
   const template = `${prefix}_template`
   const role = `${prefix}_app`
-  const admin = connect({ url }, { max: 1, applicationName: 'test-admin' })
-  await admin`create database ${admin(template)}`
+  const admins = [url, ...workers].map((each) =>
+    connect({ url: each }, { max: 1, applicationName: 'test-admin' }),
+  )
+  await Promise.all(admins.map((admin) => admin`create database ${admin(template)}`))
+  if (workers.length > 0) await joinNodes([url, ...workers].map((each) => urlOf(each, template)))
   const sql = connect({ url: urlOf(url, template) }, { max: 1, applicationName: 'test-migrate' })
   await migrate(sql, silent)
+  if (workers.length > 0) await distribute(sql)
   if (rlsMode !== undefined) await secureRows(sql, role, rlsMode)
   await sql.end()
+  if (workers.length > 0) await Promise.all(admins.map((admin) => closeTemplate(admin, template)))
   return {
-    server: { url, template, role },
+    server: { url, workers, template, role },
     async stop() {
-      await admin`drop database ${admin(template)} with (force)`
-      await admin`drop role if exists ${admin(role)}`
-      await admin.end({ timeout: 1 })
+      await Promise.all(admins.map((admin) => admin`drop database ${admin(template)} with (force)`))
+      for (const admin of admins) await admin`drop role if exists ${admin(role)}`
+      await Promise.all(admins.map((admin) => admin.end({ timeout: 1 })))
       await own.stop()
     },
   }
 }
 
-function urlOf(server: string, database: string): string {
+export function urlOf(server: string, database: string): string {
   const url = new URL(server)
   url.pathname = `/${database}`
   return url.href

@@ -1,10 +1,14 @@
-import type { Sql } from '../../src/db/client.ts'
+import type { Fragment, Sql } from '../../src/db/client.ts'
 import { newOrderedId } from '../../src/ids.ts'
 import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
 import type { ClaimLimits } from '../../src/webhooks/outbox/claim.ts'
 import { type Outcome, settle } from '../../src/webhooks/outbox/settle.ts'
 
 // Endpoints and deliveries inserted as rows, for tests of the queue without the code that creates them.
+
+/** A time `seconds` before that of a column. Citus refuses `timestamptz - interval`, whose result the time zone changes. */
+export const earlier = (sql: Sql, column: Fragment, seconds: number): Fragment => sql`
+  (${column} at time zone 'UTC' - ${seconds} * interval '1 second') at time zone 'UTC'`
 
 /** Adds an endpoint whose secret cannot be decrypted; returns its id. */
 export async function addEndpoint(

@@ -6,7 +6,7 @@ import { signatureOf } from '../../src/webhooks/signing/signature.ts'
 import type { Tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, addHook, asker, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
-import { addDeliveries, countsOf, good, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
+import { addDeliveries, countsOf, earlier, good, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
 let db: TestDatabase
 let app: ReturnType<typeof localApp>
@@ -50,7 +50,7 @@ async function filled({ owner, hook }: Own, { count = 0, succeed = 0, fail = 0 }
 const age = ({ owner }: Own, ids: readonly string[], days: number) => db.sql`
   with moved as (
     update webhook_deliveries d
-    set created_at = d.created_at - ${days} * interval '1 day'
+    set created_at = ${earlier(db.sql, db.sql`d.created_at`, 86_400 * days)}
     where d.org_id = ${owner.orgId} and d.id = any(${[...ids]}::text[])
     returning d.endpoint_id, d.event, d.status, d.created_at
   )
@@ -217,7 +217,7 @@ describe('a delivery in full', () => {
       update webhook_queue q set due_at = now() where q.org_id = ${owner.orgId}`
     await sql`
       update webhook_health h
-      set last_failure_at = h.last_failure_at - interval '1 minute' where h.org_id = ${owner.orgId}`
+      set last_failure_at = ${earlier(sql, sql`h.last_failure_at`, 60)} where h.org_id = ${owner.orgId}`
     await settleAll(sql, owner.orgId, await claim(sql, owner.orgId, LIMITS), good())
     const listed = (await ask('GET', `${path}/deliveries`)).body.data[0]
     const { status, body } = await ask('GET', `${path}/deliveries/${id}`)

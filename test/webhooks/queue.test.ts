@@ -14,6 +14,7 @@ import {
   addDeliveries,
   addEndpoint,
   countsOf,
+  earlier,
   good,
   LIMITS,
   result,
@@ -46,7 +47,7 @@ const deliveryOf = async (orgId: string, id: string) => {
 /** Time passes: leases and retries of the organization are as they will be in `seconds`. */
 const pass = (orgId: string, seconds: number) => database.sql`
   update webhook_queue q
-  set due_at = q.due_at - ${seconds} * interval '1 second'
+  set due_at = ${earlier(database.sql, database.sql`q.due_at`, seconds)}
   where q.org_id = ${orgId}`
 
 /** Deliveries that failed once and are due again; their ids. */

@@ -9,10 +9,14 @@ export function addOperations(program: Command, action: Actions): void {
   program
     .command('migrate')
     .description('bring the database to the schema of this program (serve and all commands do it too)')
+    .option(
+      '--citus',
+      'distribute the tables by organization over the nodes of a Citus cluster; stop the servers first',
+    )
     .action(
-      action(async (context) => {
+      action(async (context, { citus }: { citus?: true }) => {
         const { migrateDatabase } = await import('./migrate.ts')
-        await migrateDatabase(context)
+        await migrateDatabase(context, citus === true)
       }),
     )
   program

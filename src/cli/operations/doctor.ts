@@ -9,6 +9,7 @@ import {
   checkDisk,
   checkMachines,
   checkMigrations,
+  checkNodes,
   checkPrices,
   checkRollups,
 } from '../../doctor/checks.ts'
@@ -68,8 +69,10 @@ async function databaseChecks(
       ]
       const isReadable = first.every(({ status }) => status === 'ok')
       if (!isReadable) return first
+      const nodes = await checkNodes(database.sql)
       return [
         ...first,
+        ...(nodes === undefined ? [] : [nodes]),
         await checkRollups(database.sql, rebuild),
         await checkPrices(database.sql),
         await checkWebhooks(database.sql, isServed),

@@ -1,19 +1,41 @@
 import { openDatabase } from '../../database.ts'
+import { type DistributedTable, findMisplaced } from '../../db/citus.ts'
+import { checkCluster, distribute } from '../../db/distribute.ts'
 import { migrate } from '../../db/migrate.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
-/** `migrate`: prints the migrations that it has applied. */
-export async function migrateDatabase({ config, log, json }: Context): Promise<void> {
+/**
+ * `migrate`: prints the migrations that it has applied, and with `citus` what it did with each table. Throws OperatorError
+ * when the database cannot be distributed.
+ */
+export async function migrateDatabase({ config, log, json }: Context, citus: boolean): Promise<void> {
   const database = await openDatabase(config, 'command', log)
   try {
+    // a worker of a cluster refuses migrations with less to say
+    if (citus) await checkCluster(database.sql)
     const applied = await migrate(database.sql, log)
-    await printResult(
-      json,
-      { applied },
+    const tables = citus ? await distribute(database.sql) : []
+    const misplaced = (await findMisplaced(database.sql)) ?? []
+    const lines = [
       applied.length === 0 ? 'the schema is current' : `applied ${applied.join(', ')}`,
-    )
+      ...tables.map(lineOf),
+      ...(misplaced.length === 0
+        ? []
+        : [`not distributed: ${misplaced.join(', ')}; \`migrate --citus\` distributes them`]),
+    ]
+    const result = { applied, ...(citus ? { tables } : {}), not_distributed: misplaced }
+    await printResult(json, result, lines.join('\n'))
   } finally {
     await database.close()
   }
 }
+
+const WORDS = {
+  distributed: 'distributed by org_id',
+  reference: 'copied to every node',
+  local: 'on the coordinator',
+}
+
+const lineOf = ({ name, placement, changed }: DistributedTable): string =>
+  `${name.padEnd(26)}${changed ? '' : 'was '}${WORDS[placement]}`

@@ -1,4 +1,5 @@
 import type { OpenDatabase } from '../../database.ts'
+import { findMisplaced } from '../../db/citus.ts'
 import { endConnections } from '../../db/connections.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/reconnecting-pool.ts'
@@ -61,6 +62,12 @@ export async function startServer(
   try {
     const [[{ createApp }, { listen }]] = await Promise.all([loadApp(), migrate(database.sql, log)])
     const { sql, target } = database
+    const misplaced = await findMisplaced(sql)
+    if (misplaced !== undefined && misplaced.length > 0) {
+      log.warn('tables are not distributed over the nodes of Citus: run `migrate --citus`', {
+        tables: misplaced,
+      })
+    }
     const secretKey = loadSecretKey(config)
     const secrets = createSecretBox(secretKey)
     await checkSecretKey(sql, secrets.digest)

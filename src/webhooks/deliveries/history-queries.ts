@@ -17,14 +17,14 @@ interface DeliveryRow {
   completed_at: Date | null
 }
 
-/** Columns of `webhook_deliveries d`. */
-const deliveryColumns = (sql: ISql) => sql`
+/** Columns of `webhook_deliveries d`. The subqueries name the organization too: Citus then knows that all is on one node. */
+const deliveryColumns = (sql: ISql, orgId: string) => sql`
   d.id, d.event, d.event_id, d.status, d.last_status_code, d.created_at, d.completed_at,
   coalesce(
     (
       select q.attempts
       from webhook_queue q
-      where q.org_id = d.org_id
+      where q.org_id = ${orgId}
         and q.delivery_id = d.id
     ),
     d.attempts
@@ -32,7 +32,7 @@ const deliveryColumns = (sql: ISql) => sql`
   (
     select q.due_at
     from webhook_queue q
-    where q.org_id = d.org_id
+    where q.org_id = ${orgId}
       and q.delivery_id = d.id
       and not q.leased
   ) as next_attempt_at`
@@ -110,7 +110,7 @@ export async function listDeliveries(
       select p.*
       from parts b
       cross join lateral (
-        select ${deliveryColumns(sql)}
+        select ${deliveryColumns(sql, orgId)}
         from webhook_deliveries d
         where d.org_id = ${orgId}
           and d.endpoint_id = ${endpointId}
@@ -137,7 +137,7 @@ export async function getDelivery(
   id: string,
 ): Promise<Delivery> {
   const [row] = await sql<DeliveryRow[]>`
-    select ${deliveryColumns(sql)}
+    select ${deliveryColumns(sql, orgId)}
     from webhook_deliveries d
     where d.org_id = ${orgId}
       and d.id = ${id}
@@ -163,7 +163,7 @@ export async function getHistory(
   id: string,
 ): Promise<DeliveryHistory> {
   const [row] = await sql<(DeliveryRow & { body: string })[]>`
-    select ${deliveryColumns(sql)}, v.body
+    select ${deliveryColumns(sql, orgId)}, v.body
     from webhook_deliveries d
     join webhook_events v on v.org_id = d.org_id and v.id = d.event_id
     where d.org_id = ${orgId}

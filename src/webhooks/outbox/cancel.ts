@@ -29,7 +29,7 @@ export async function cancelWaiting(
       union all
       ${some(sql`not q.leased and q.attempts > 0`)}
       union all
-      ${some(sql`q.leased and q.due_at <= clock_timestamp()`)}
+      ${some(sql`q.leased and q.due_at <= statement_timestamp()`)}
     ),
     ${endUndelivered(sql, orgId, 'cancelled')}
     select count(*)::integer as cancelled

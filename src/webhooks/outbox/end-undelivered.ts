@@ -14,7 +14,7 @@ export const endUndelivered = (sql: ISql, orgId: string, status: 'failed' | 'can
   ),
   changed as (
     update webhook_deliveries d
-    set status = ${status}, undelivered = true, attempts = e.attempts, completed_at = clock_timestamp()
+    set status = ${status}, undelivered = true, attempts = e.attempts, completed_at = statement_timestamp()
     from ended e
     where d.org_id = ${orgId}
       and d.id = e.id

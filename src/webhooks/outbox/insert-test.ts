@@ -27,7 +27,7 @@ export async function insertTest(
     select
       e.url,
       e.secret,
-      case when e.previous_secret_expires_at > clock_timestamp() then e.previous_secret end as previous_secret
+      case when e.previous_secret_expires_at > statement_timestamp() then e.previous_secret end as previous_secret
     from webhook_endpoints e
     where e.org_id = ${orgId}
       and e.id = ${endpointId}`
@@ -43,7 +43,7 @@ export async function insertTest(
       )
       values (
         ${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, 'test', 1, 0, 0, true,
-        clock_timestamp(), clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+        statement_timestamp(), statement_timestamp() + ${leaseMs} * interval '1 millisecond'
       )
     ),
     changed as (

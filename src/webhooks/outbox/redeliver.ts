@@ -49,7 +49,7 @@ async function requeue(tx: ISql, orgId: string, found: readonly Found[]): Promis
         insert into webhook_queue (
           org_id, delivery_id, endpoint_id, event_id, mode, attempts, failures, lost, leased, due_at
         )
-        select ${orgId}, x.id, x.endpoint_id, x.event_id, 'once', x.attempts, 0, 0, false, clock_timestamp()
+        select ${orgId}, x.id, x.endpoint_id, x.event_id, 'once', x.attempts, 0, 0, false, statement_timestamp()
         from changed x
       )
       select
@@ -99,7 +99,7 @@ export async function redeliverOne(
 ): Promise<boolean> {
   const { count } = await tx`
     update webhook_queue q
-    set due_at = clock_timestamp()
+    set due_at = statement_timestamp()
     where q.org_id = ${orgId}
       and q.delivery_id = ${id}
       and q.endpoint_id = ${endpointId}

@@ -15,7 +15,7 @@ export async function release(
     set
       leased = false,
       attempts = q.attempts - 1,
-      due_at = clock_timestamp() + ${delayMs} * interval '1 millisecond'
+      due_at = statement_timestamp() + ${delayMs} * interval '1 millisecond'
     where q.org_id = ${orgId}
       and q.delivery_id = ${deliveryId}
       and q.attempts = ${attempt}

@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { PLACEMENTS } from '../../src/db/citus.ts'
+
+// What lets the tables be distributed by organization (docs/scaling.md), read from the schema and from the sources.
+
+const SRC = join(import.meta.dir, '../../src')
+const schema = await Bun.file(join(SRC, 'db/schema.sql')).text()
+
+const distributed = Object.entries(PLACEMENTS).flatMap(([name, placement]) =>
+  placement === 'distributed' ? [name] : [],
+)
+
+test('it is decided for every table of the schema where its rows are', () => {
+  const tables = [...schema.matchAll(/^create (?:unlogged )?table (\w+) /gm)].map(([, name]) => name)
+  expect(tables.length).toBeGreaterThan(30)
+  expect(Object.keys(PLACEMENTS)).toEqual(tables.map(String))
+})
+
+test('every key of a distributed table has org_id', () => {
+  const keys: string[] = []
+  const without: string[] = []
+  for (const table of distributed) {
+    const [text = ''] =
+      schema.match(new RegExp(`^create (?:unlogged )?table ${table} \\([\\s\\S]*?^\\)`, 'm')) ?? []
+    const constraints = text.match(/(?:PRIMARY KEY|UNIQUE) \(.*\)/g) ?? []
+    const indexes = schema.match(new RegExp(`^CREATE UNIQUE INDEX .* ON ${table} .*`, 'gm')) ?? []
+    keys.push(...constraints, ...indexes)
+    for (const key of [...constraints, ...indexes])
+      if (!/\(org_id\b/.test(key)) without.push(`${table}: ${key}`)
+    if (constraints.length === 0) without.push(`${table}: no key`)
+  }
+  expect(keys.length).toBeGreaterThanOrEqual(distributed.length)
+  expect(without).toEqual([])
+})
+
+test('no foreign key leads out of the tables that every node has', () => {
+  const keys = [...schema.matchAll(/^alter table (\w+) add constraint .* FOREIGN KEY .* REFERENCES (\w+)/gm)]
+  const placements: Readonly<Record<string, string>> = PLACEMENTS
+  expect(keys.flatMap(([, from = '', to = '']) => [placements[from], placements[to]])).toEqual([
+    'reference',
+    'reference',
+  ])
+})
+
+/** The texts of the templates of SQL in a source, the outermost ones with all that is inside. */
+function templatesOf(source: string): string[] {
+  const found: string[] = []
+  for (const start of source.matchAll(/\b(?:sql|tx)(?:<[^`;]*?>)?`/g)) {
+    const from = start.index + start[0].length
+    found.push(source.slice(from, endOf(source, from)))
+  }
+  return found
+}
+
+/** Where the template that begins at `from` ends; `${` may have templates inside. */
+function endOf(source: string, from: number): number {
+  let at = from
+  while (source[at] !== '`') {
+    if (at >= source.length) throw new Error('a template does not end')
+    if (source.startsWith('${', at)) at = endOfExpression(source, at + 2)
+    else at += source[at] === '\\' ? 2 : 1
+  }
+  return at
+}
+
+function endOfExpression(source: string, from: number): number {
+  let at = from
+  for (let depth = 1; depth > 0; at += 1) {
+    if (source[at] === '`') at = endOf(source, at + 1)
+    else if (source[at] === '{') depth += 1
+    else if (source[at] === '}') depth -= 1
+  }
+  return at
+}
+
+const WRITES = new RegExp(`\\b(?:insert into|update|delete from) (?:${distributed.join('|')})\\b`)
+const LOCKS = new RegExp(
+  `\\bfrom (?:${distributed.join('|')})\\b[\\s\\S]*\\bfor (?:no key )?(?:update|(?:key )?share)\\b`,
+)
+/** A value for org_id: in a condition, as the first one of the rows that are inserted, or in the fragment that selects. */
+const NAMES_ONE =
+  /\borg_id = (?:\$\{(?:orgId|org_id|id)\b|p_org\b)|(?:values\s*\(|\bselect)\s*(?:\$\{(?:orgId|org_id)\}|p_org\b)|(?:using|from) \$\{\w+\(tx, orgId\b/
+
+const CHANGES = new RegExp(`\\b(?:update|delete from) (?:${distributed.join('|')})\\b`)
+/** Functions whose result may differ from row to row: Citus refuses them in statements that change rows. */
+const VOLATILE = /\b(?:clock_timestamp|random|gen_random_uuid|nextval)\(/
+/** Texts that depend on settings of the session: Citus refuses them in what such statements return. */
+const RETURNS_TEXTS = /\breturning\b[^`;]*(?:\bto_char\(|\b(?:day|\w+_at)::text\b)/
+
+test('every statement that writes or locks rows of a distributed table names one organization, and is one that Citus takes', async () => {
+  let statements = 0
+  const wrong: string[] = []
+  const check = (place: string, text: string) => {
+    if (!WRITES.test(text) && !LOCKS.test(text)) return
+    statements += 1
+    const isRefused = CHANGES.test(text) && (VOLATILE.test(text) || RETURNS_TEXTS.test(text))
+    if (!NAMES_ONE.test(text) || isRefused) wrong.push(`${place}: ${text.trim().replace(/\s+/g, ' ')}`)
+  }
+  for (const path of [...new Bun.Glob('**/*.ts').scanSync(SRC)].sort()) {
+    for (const text of templatesOf(await Bun.file(join(SRC, path)).text())) check(path, text)
+  }
+  // the functions: statements end with semicolons
+  for (const [, name, body = ''] of schema.matchAll(
+    /FUNCTION public\.(\w+)[\s\S]*?\$function\$([\s\S]*?)\$function\$/g,
+  )) {
+    for (const text of body.split(';')) check(String(name), text)
+  }
+  expect(wrong).toEqual([])
+  expect(statements).toBeGreaterThan(60)
+})
