@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { table } from '../../src/cli/command/output.ts'
 import { run, runJson } from '../support/cli.ts'
 import { testDatabase } from '../support/postgres.ts'
 
@@ -43,3 +44,15 @@ test('names are printed without the controls of a terminal', async () => {
   expect(failed.stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u)
   await database.drop()
 }, 60_000)
+
+test('columns stay aligned behind characters that take two', () => {
+  const rows = [
+    { name: '日本', role: 'owner' },
+    { name: 'Ada', role: 'developer' },
+  ]
+  expect(table(rows, ['name', 'role'], 'none').split('\n')).toEqual([
+    'NAME  ROLE',
+    '日本  owner',
+    'Ada   developer',
+  ])
+})

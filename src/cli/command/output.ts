@@ -16,7 +16,12 @@ const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).
 
 /** Prints a command's one result on standard output: `value` as JSON with --json, else `text`. */
 export async function printResult(json: boolean, value: unknown, text: string): Promise<void> {
-  await Bun.write(Bun.stdout, `${visible(json ? JSON.stringify(value) : text)}\n`)
+  await printText(visible(json ? JSON.stringify(value) : text))
+}
+
+/** Prints a result that is ready: `visible` in all that came from elsewhere, since colours are controls too. */
+export async function printText(text: string): Promise<void> {
+  await Bun.write(Bun.stdout, `${text}\n`)
 }
 
 /** Prints a line for the user on standard error: standard output is for results. */
@@ -41,18 +46,27 @@ export function table<Row extends object>(
     columns.map((column) => column.toUpperCase()),
     ...rows.map((row) => columns.map((column) => cellOf(row[column]))),
   ]
-  const widths = columns.map((_column, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)))
+  const widths = columns.map((_column, index) =>
+    Math.max(...cells.map((row) => Bun.stringWidth(row[index] ?? ''))),
+  )
   return cells
     .map((row) =>
       row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .map((cell, index) => pad(cell, widths[index] ?? 0))
         .join('  ')
         .trimEnd(),
     )
     .join('\n')
 }
 
-function cellOf(value: unknown): string {
+/** The text with spaces behind it, or before it, to this many columns of a terminal: some characters take two. */
+export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const spaces = ' '.repeat(Math.max(0, width - Bun.stringWidth(text)))
+  return side === 'left' ? text + spaces : spaces + text
+}
+
+/** A value as the text of a cell: on one line, without controls of the terminal. */
+export function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '-'
   // a cell stays on its line and in its column
   return visible(Array.isArray(value) ? value.join(',') : String(value)).replace(/[\t\n]/g, escaped)
