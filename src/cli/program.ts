@@ -13,6 +13,7 @@ import { actionsOf, type ProcessContext } from './command/context.ts'
 import { printError, printMessage } from './command/output.ts'
 import { isShownFor, settingOptions } from './command/settings.ts'
 import { addData } from './data/commands.ts'
+import { addFigures } from './figures/commands.ts'
 import { addHook } from './hook/commands.ts'
 import { addOperations } from './operations/commands.ts'
 import { addServers } from './serve/commands.ts'
@@ -26,6 +27,7 @@ Examples:
   cloud-analytics org create --slug acme --name Acme --plan cloud_team
   cloud-analytics key create --org acme --name ci --scopes read,write
   cloud-analytics sync ~/.claude/projects --org acme     sessions of coding agents on this machine
+  cloud-analytics cost --org acme --by model             what they cost
   cloud-analytics login --server https://analytics.example.com
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
@@ -77,6 +79,7 @@ function buildProgram(started: ProcessContext, json: boolean): Command {
   addClient(program, action)
   addSession(program, action)
   addData(program, action)
+  addFigures(program, action)
   addWebhooks(program, action, started)
   addService(program, action)
   addHook(program, action)

@@ -17,6 +17,7 @@ const FOLDERS = [
   'cli/operations',
   'cli/sync',
   'cli/webhook',
+  'cli/figures',
   'cli/service',
   'cli/hook',
   'cli/client',

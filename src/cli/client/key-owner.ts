@@ -2,6 +2,7 @@ import { messageOf, OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import type { WhoAmI } from '../../whoami/model.ts'
 import { printMessage } from '../command/output.ts'
+import type { Server } from './server.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -30,7 +31,18 @@ export async function fetchKeyOwner(
 }
 
 async function askOnce(url: string, key: string): Promise<WhoAmI> {
-  const response = await request(`${url}/v1/whoami`, key)
+  const response = await ask({ url, key }, '/whoami')
+  const body: unknown = await response.json().catch(() => undefined)
+  if (response.ok && isKeyOwner(body)) return body
+  throw notOurs(url, response.status)
+}
+
+/**
+ * The answer to `GET /v1<path>` where it is a 2xx or a refusal that is about the request. Throws OperatorError when the
+ * server is not available, knows no such key or redirects.
+ */
+export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Promise<Response> {
+  const response = await request(`${url}/v1${path}`, key)
   const { status } = response
   if (status === 401) throw new OperatorError(refusedKey(url))
   if (status === 429) {
@@ -42,10 +54,12 @@ async function askOnce(url: string, key: string): Promise<WhoAmI> {
     throw new OperatorError(`${url} redirects to ${target}: give the address that it leads to`)
   }
   if (status >= 500) throw new Unavailable(`${url} answers ${status}: it is not well, try again later`)
-  const body: unknown = await response.json().catch(() => undefined)
-  if (response.ok && isKeyOwner(body)) return body
-  throw new OperatorError(`what answers on ${url} (${status}) is not Cloud Analytics: is the address right?`)
+  return response
 }
+
+/** What to say of an answer that Cloud Analytics does not give. */
+export const notOurs = (url: string, status: number): OperatorError =>
+  new OperatorError(`what answers on ${url} (${status}) is not Cloud Analytics: is the address right?`)
 
 /** What to say when a server answers 401. */
 export const refusedKey = (url: string): string =>

@@ -1,0 +1,228 @@
+import type { Static } from '@sinclair/typebox'
+import { type Breakdown, type BreakdownItem, BreakdownQuery } from '../../cost/breakdown-model.ts'
+import { type Budget, CostQuery, type CostSummary } from '../../cost/model.ts'
+import { OperatorError } from '../../errors.ts'
+import type { TeamOverview } from '../../team/model.ts'
+import type { Context } from '../command/context.ts'
+import { printText, visible } from '../command/output.ts'
+import { compact, money, percent, whole } from './numbers.ts'
+import { type Parameters, parametersOf, rangeText, refuseOthers, withRange } from './options.ts'
+import { barOf, type Colour, type Column, draw, paint, type Screen, screenOf } from './screen.ts'
+import { Forbidden, type Source, type SourceOptions, withSource } from './source.ts'
+import { emptyPage, noSessions, pageLine, title } from './text.ts'
+
+export interface CostOptions extends SourceOptions {
+  by?: string
+  andBy?: string
+}
+
+/** `cost`: the summary; with --by the sums by a key. */
+export async function showCost(
+  context: Context,
+  options: CostOptions & Record<string, unknown>,
+): Promise<void> {
+  await (options.by === undefined ? showSummary(context, options) : showBreakdown(context, options))
+}
+
+async function showSummary(context: Context, options: CostOptions & Record<string, unknown>): Promise<void> {
+  refuseOthers(CostQuery, BreakdownQuery, options, 'needs --by, as --by project')
+  const parameters = withRange(parametersOf(CostQuery, options))
+  await withSource(context, options, async (source) => {
+    const body = await source.get('/cost', parameters)
+    const text = () => summaryText(screenOf(context.env), JSON.parse(body), source, parameters)
+    await printText(context.json ? visible(body) : text())
+  })
+}
+
+/** How many projects the summary names. */
+const MAX_PROJECTS = 20
+
+function summaryText(
+  screen: Screen,
+  {
+    total_cost,
+    current_month,
+    unpriced_tokens,
+    by_period,
+    by_project,
+    current_budget,
+  }: Static<typeof CostSummary>,
+  source: Source,
+  parameters: Parameters,
+): string {
+  const parts: string[] = []
+  if (by_project.length === 0) parts.push(noSessions(source, 'cost', parameters))
+  else {
+    const unit = parameters.group_by ?? 'day'
+    const greatest = Math.max(...by_period.map(({ cost }) => cost))
+    const ofProject = parameters.project === undefined ? '' : ` of ${parameters.project}`
+    parts.push(
+      title(screen, `Cost${ofProject} ${rangeText(parameters)}: ${money(total_cost)}`),
+      draw(
+        screen,
+        by_period,
+        [
+          { head: unit.toUpperCase(), value: ({ period }) => period },
+          { head: 'COST', value: ({ cost }) => money(cost), right: true },
+        ],
+        { fraction: ({ cost }) => fractionOf(cost, greatest) },
+      ),
+      projectsText(screen, by_project, total_cost),
+    )
+    if (unpriced_tokens > 0) parts.push(unpricedText(unpriced_tokens))
+  }
+  parts.push(
+    current_budget === null
+      ? `This month, all projects: ${money(current_month)}. No budget: cloud-analytics budget set${source.words || ' --org SLUG'} --limit USD`
+      : budgetText(screen, current_budget),
+  )
+  return parts.join('\n\n')
+}
+
+function projectsText(
+  screen: Screen,
+  projects: Static<typeof CostSummary>['by_project'],
+  total: number,
+): string {
+  const shown = projects.slice(0, MAX_PROJECTS)
+  const text = draw(
+    screen,
+    shown,
+    [
+      { head: 'PROJECT', value: ({ project }) => project, least: 12 },
+      { head: 'COST', value: ({ cost }) => money(cost), right: true },
+      { head: 'SHARE', value: ({ cost }) => percent(fractionOf(cost, total)), right: true },
+    ],
+    { fraction: ({ cost }) => fractionOf(cost, shown[0]?.cost ?? 0) },
+  )
+  const more = projects.length - shown.length
+  return more === 0 ? text : `${text}\nand ${whole(more)} more: cost --by project`
+}
+
+const COLOUR_OF_STATUS: Readonly<Record<Budget['status'], Colour>> = {
+  ok: 'green',
+  warning: 'yellow',
+  exceeded: 'red',
+}
+const BUDGET_BAR = 40
+
+function budgetText(screen: Screen, budget: Budget): string {
+  const { period_start, current_cost, limit, percent_used, status, projected_cost, projected_exceed_date } =
+    budget
+  const bar = barOf(percent_used / 100, BUDGET_BAR).padEnd(BUDGET_BAR, '░')
+  const exceeds = projected_exceed_date === null ? '' : `, exceeded on ${projected_exceed_date}`
+  return [
+    title(screen, `Budget of ${period_start.slice(0, 7)}: ${money(current_cost)} of ${money(limit)}`),
+    `${paint(screen, bar, COLOUR_OF_STATUS[status])} ${percent(percent_used / 100)}, ${status}`,
+    `At this pace ${money(projected_cost)} by the end of the month${exceeds}`,
+  ].join('\n')
+}
+
+const unpricedText = (tokens: number): string =>
+  `${compact(tokens)} tokens have no known price and are not in these costs: set MODEL_PRICES, then cloud-analytics reprice`
+
+const fractionOf = (part: number, all: number): number => (all > 0 ? part / all : 0)
+
+async function showBreakdown(
+  context: Context,
+  options: CostOptions & Record<string, unknown>,
+): Promise<void> {
+  refuseOthers(BreakdownQuery, CostQuery, options, 'is for cost without --by')
+  if (options.by === options.andBy) throw new OperatorError('--and-by must not be the same as --by', 2)
+  const given = withRange(parametersOf(BreakdownQuery, options))
+  // time runs forward
+  const isByTime = ['day', 'week', 'month'].includes(given.by ?? '') && given.sort === undefined
+  const parameters = isByTime ? { ...given, sort: 'key', order: given.order ?? 'asc' } : given
+  await withSource(context, options, async (source) => {
+    const body = await source.get('/cost/breakdown', parameters)
+    if (context.json) return await printText(visible(body))
+    const breakdown: Static<typeof Breakdown> = JSON.parse(body)
+    const isByMember = parameters.by === 'member' || parameters.and_by === 'member'
+    const names = isByMember ? await addressesOf(source) : new Map<string, string>()
+    await printText(breakdownText(screenOf(context.env), breakdown, source, parameters, names))
+  })
+}
+
+/** The addresses of members by their ids: what --member takes. Without the scope for it, none. */
+async function addressesOf(source: Source): Promise<Map<string, string>> {
+  try {
+    const { members }: TeamOverview = JSON.parse(await source.get('/team', {}))
+    return new Map(members.map(({ id, email }) => [id, email]))
+  } catch (error) {
+    if (error instanceof Forbidden) return new Map()
+    throw error
+  }
+}
+
+type Row = Omit<Static<typeof BreakdownItem>, 'key' | 'and_key'> & {
+  key: string
+  and_key: string
+  isTotal: boolean
+}
+
+function breakdownText(
+  screen: Screen,
+  { data, pagination, total }: Static<typeof Breakdown>,
+  source: Source,
+  parameters: Parameters,
+  names: ReadonlyMap<string, string>,
+): string {
+  const { by = '', and_by } = parameters
+  if (data.length === 0) return emptyPage(pagination) ?? noSessions(source, `cost --by ${by}`, parameters)
+  const named = (key: string | null | undefined, of: string | undefined): string =>
+    key === null || key === undefined ? '(none)' : of === 'member' ? (names.get(key) ?? key) : key
+  const rows: Row[] = data.map((item) => ({
+    ...item,
+    key: named(item.key, by),
+    and_key: named(item.and_key, and_by),
+    isTotal: false,
+  }))
+  const greatest = Math.max(...data.map(({ cost }) => cost))
+  const all = { ...total, key: 'total', and_key: '', isTotal: true }
+  const pairs = and_by === undefined ? '' : ` and ${and_by}`
+  const parts = [
+    title(screen, `Cost by ${by}${pairs} ${rangeText(parameters)}: ${money(total.cost)}`),
+    draw(screen, [...rows, all], columnsOf(by, and_by, total.unpriced_tokens > 0), {
+      fraction: ({ cost, isTotal }) => (isTotal ? null : fractionOf(cost, greatest)),
+    }),
+    pageLine(
+      pagination,
+      data.length,
+      and_by !== undefined ? 'pairs' : by === 'branch' ? 'branches' : `${by}s`,
+    ),
+  ]
+  if (total.unpriced_tokens > 0) parts.push(unpricedText(total.unpriced_tokens))
+  return parts.join('\n\n')
+}
+
+function columnsOf(by: string, andBy: string | undefined, hasUnpriced: boolean): Column<Row>[] {
+  const figure = (head: string, value: (row: Row) => string, spare?: number): Column<Row> => ({
+    head,
+    value,
+    right: true,
+    colour: boldTotal,
+    ...(spare === undefined ? {} : { spare }),
+  })
+  const tokens = (kind: keyof Row['tokens']) => (row: Row) => compact(row.tokens[kind])
+  const key = { head: by.toUpperCase(), value: (row: Row) => row.key, least: 12, colour: boldTotal }
+  const second = { head: andBy?.toUpperCase() ?? '', value: (row: Row) => row.and_key, least: 12 }
+  return [
+    key,
+    ...(andBy === undefined ? [] : [second]),
+    figure('SESSIONS', ({ sessions }) => whole(sessions), 1),
+    figure('TURNS', ({ turns }) => whole(turns), 3),
+    figure('TOKENS', (row) => compact(sumOf(row.tokens)), 2),
+    figure('INPUT', tokens('input'), 5),
+    figure('OUTPUT', tokens('output'), 4),
+    figure('CACHE READ', tokens('cache_read'), 6),
+    figure('CACHE WRITE', tokens('cache_creation'), 7),
+    ...(hasUnpriced ? [figure('UNPRICED', ({ unpriced_tokens }) => compact(unpriced_tokens))] : []),
+    figure('COST', ({ cost }) => money(cost)),
+    figure('SHARE', ({ share }) => percent(share)),
+  ]
+}
+
+const boldTotal = ({ isTotal }: Row): Colour | undefined => (isTotal ? 'bold' : undefined)
+
+const sumOf = ({ input, output, cache_read, cache_creation }: Row['tokens']): number =>
+  input + output + cache_read + cache_creation

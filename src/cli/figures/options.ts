@@ -1,0 +1,116 @@
+import type { TObject, TSchema } from '@sinclair/typebox'
+import { type Command, Option } from 'commander'
+import { addDays, dateOf, isDate } from '../../dates.ts'
+import { OperatorError } from '../../errors.ts'
+import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
+import { secret } from '../command/option-parsers.ts'
+
+// The flags of a command are the parameters of its route: the same names, values and texts.
+
+/** Parameters of a request, by their names in the API. */
+export type Parameters = Record<string, string | undefined>
+
+/** The flags that are called otherwise than their parameters. */
+const SHORT: Readonly<Record<string, string>> = { date_from: 'from', date_to: 'to' }
+
+/** The flag of a parameter: `--per-page` of `per_page`. */
+export const flagOf = (parameter: string): string =>
+  `--${(SHORT[parameter] ?? parameter).replaceAll('_', '-')}`
+
+const RANGE_DAYS = 30
+const HELP: Readonly<Record<string, string>> = {
+  date_from: `first UTC day, inclusive (the last ${RANGE_DAYS} days)`,
+  date_to: 'last UTC day, inclusive',
+  by: 'sums by this key',
+  and_by: 'a second key: sums by pairs',
+}
+
+/** Adds --org, --server, --key, and a flag for each parameter that the schemas have. */
+export function addOptions(command: Command, ...schemas: readonly TObject[]): Command {
+  command
+    .option('--org <slug>', 'slug of the organization, in the local database')
+    .option('--server <url>', SERVER_HELP)
+    .option('--key <key>', KEY_HELP, secret)
+  const parameters: Record<string, TSchema> = Object.assign(
+    {},
+    ...schemas.map(({ properties }) => properties),
+  )
+  for (const [name, schema] of Object.entries(parameters)) command.addOption(optionOf(name, schema))
+  return command
+}
+
+function optionOf(name: string, schema: TSchema): Option {
+  const option = new Option(`${flagOf(name)} <${placeholderOf(name, schema)}>`, HELP[name] ?? helpOf(schema))
+  return schema.enum === undefined ? option : option.choices(schema.enum)
+}
+
+function placeholderOf(name: string, { format, type, enum: values }: TSchema): string {
+  if (format === 'date') return 'date'
+  if (type === 'integer') return 'n'
+  if (values?.[0] === 'true') return 'true|false'
+  if (name === 'by' || name === 'and_by') return 'key'
+  if (name === 'group_by') return 'period'
+  return name.replace(/^(min|max)_/, '')
+}
+
+/** The API's text with a small letter, as other helps, and the default of the API. */
+function helpOf({ description = '', default: fallback }: TSchema): string {
+  const text = description.replaceAll('`', '').replace(/; (a breakdown|ties are).*/, '')
+  const help = text.charAt(0).toLowerCase() + text.slice(1)
+  return fallback === undefined ? help : `${help} (${fallback})`
+}
+
+/** The parameters among the values of a command's options. */
+export function parametersOf(schema: TObject, options: Readonly<Record<string, unknown>>): Parameters {
+  const parameters: Parameters = {}
+  for (const name of Object.keys(schema.properties)) {
+    const value = options[optionNameOf(name)]
+    if (typeof value === 'string') parameters[name] = value
+  }
+  return parameters
+}
+
+/** As commander names it: `perPage` of `per_page`. */
+const optionNameOf = (parameter: string): string =>
+  (SHORT[parameter] ?? parameter).replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase())
+
+/** The parameters with the last 30 days, up to the last day given, unless there is a first one. */
+export function withRange(parameters: Parameters, now = new Date()): Parameters {
+  const { date_from, date_to = dateOf(now) } = parameters
+  if (date_from !== undefined || !isDate(date_to)) return parameters
+  const first = addDays(date_to, 1 - RANGE_DAYS)
+  return isDate(first) ? { ...parameters, date_from: first } : parameters
+}
+
+/** The range in words. */
+export function rangeText({ date_from, date_to }: Parameters): string {
+  if (date_from === undefined) return `up to ${date_to}`
+  return date_to === undefined ? `from ${date_from} on` : `from ${date_from} to ${date_to}`
+}
+
+/** Parameters that leave nothing out. */
+const UNFILTERED = new Set([
+  'date_from',
+  'date_to',
+  'by',
+  'and_by',
+  'group_by',
+  'sort',
+  'order',
+  'page',
+  'per_page',
+])
+
+export const isFiltered = (parameters: Parameters): boolean =>
+  Object.entries(parameters).some(([name, value]) => value !== undefined && !UNFILTERED.has(name))
+
+/** Throws OperatorError naming the flags that only the other schema has. */
+export function refuseOthers(
+  schema: TObject,
+  other: TObject,
+  options: Readonly<Record<string, unknown>>,
+  reason: string,
+): void {
+  const given = Object.keys(parametersOf(other, options)).filter((name) => !(name in schema.properties))
+  if (given.length > 0) throw new OperatorError(`${given.map(flagOf).join(', ')} ${reason}`, 2)
+}

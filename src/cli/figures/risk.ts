@@ -1,0 +1,72 @@
+import type { Static } from '@sinclair/typebox'
+import { type Rating, RiskListQuery, type RiskPage, type RiskScore } from '../../risk/model.ts'
+import type { Context } from '../command/context.ts'
+import { printText, visible } from '../command/output.ts'
+import { whole } from './numbers.ts'
+import { isFiltered, type Parameters, parametersOf } from './options.ts'
+import { type Colour, type Column, draw, screenOf } from './screen.ts'
+import { type Source, type SourceOptions, withSource } from './source.ts'
+import { emptyPage, pageLine, title } from './text.ts'
+
+/** `risk`: a page of the pull requests, newest first. */
+export async function showRisk(
+  context: Context,
+  options: SourceOptions & Record<string, unknown>,
+): Promise<void> {
+  const parameters = parametersOf(RiskListQuery, options)
+  await withSource(context, options, async (source) => {
+    const body = await source.get('/risk', parameters)
+    if (context.json) return await printText(visible(body))
+    const { data, pagination }: Static<typeof RiskPage> = JSON.parse(body)
+    if (data.length === 0) return await printText(emptyPage(pagination) ?? noRisks(source, parameters))
+    const screen = screenOf(context.env)
+    const bars = {
+      fraction: ({ risk_score }: RiskScore) => risk_score / 100,
+      colour: ({ rating }: RiskScore) => COLOUR_OF_RATING[rating],
+    }
+    const parts = [
+      title(screen, 'Risk of pull requests, newest first; 0 to 100, high is bad'),
+      draw(screen, data, COLUMNS, bars),
+      pageLine(pagination, data.length, 'pull requests'),
+    ]
+    await printText(parts.join('\n\n'))
+  })
+}
+
+const COLOUR_OF_RATING: Readonly<Record<Rating, Colour>> = {
+  low: 'green',
+  medium: 'yellow',
+  high: 'red',
+  critical: 'red',
+}
+
+const part = (head: string, value: (item: RiskScore) => number, spare: number): Column<RiskScore> => ({
+  head,
+  value: (item) => value(item).toFixed(0),
+  right: true,
+  spare,
+})
+
+const COLUMNS: readonly Column<RiskScore>[] = [
+  { head: 'REPOSITORY', value: ({ repo }) => repo, least: 8 },
+  { head: 'PR', value: ({ pr_number }) => pr_number, right: true },
+  { head: 'TITLE', value: ({ pr_title }) => pr_title, least: 12 },
+  { head: 'OPENED', value: ({ created_at }) => created_at.slice(0, 10), spare: 1 },
+  { head: 'FILES', value: ({ files_changed }) => whole(files_changed), right: true, spare: 2 },
+  part('IMPACT', ({ impact_score }) => impact_score, 3),
+  part('REGRESSION', ({ regression_score }) => regression_score, 6),
+  part('SECURITY', ({ security_score }) => security_score, 4),
+  part('COUPLING', ({ coupling_score }) => coupling_score, 5),
+  { head: 'RATING', value: ({ rating }) => rating, colour: ({ rating }) => COLOUR_OF_RATING[rating] },
+  { head: 'RISK', value: ({ risk_score }) => risk_score, right: true },
+]
+
+function noRisks({ words }: Source, parameters: Parameters): string {
+  if (isFiltered(parameters))
+    return `no pull requests match\n  without the filters:  cloud-analytics risk${words}`
+  return [
+    'no risk scores of pull requests',
+    `  their history first:  cloud-analytics sync ~/code/checkout${words}`,
+    '  then their records:   pr_risk, by POST /v1/sync or cloud-analytics import (docs/risk.md)',
+  ].join('\n')
+}

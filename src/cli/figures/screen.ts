@@ -1,0 +1,156 @@
+import { cellOf, pad } from '../command/output.ts'
+
+// Tables with bars, as wide as the terminal; a pipe gets the full text.
+
+/** What standard output shows. */
+export interface Screen {
+  /** Columns of the terminal; null where there is none, and nothing is cut. */
+  width: number | null
+  colour: boolean
+}
+
+type Environment = Record<string, string | undefined>
+
+/** Columns of a terminal that does not tell. */
+const USUAL_WIDTH = 80
+
+/** Standard output as it is. */
+export function screenOf(
+  env: Environment,
+  { isTTY, columns }: { isTTY?: boolean; columns?: number } = process.stdout,
+): Screen {
+  return {
+    width: isTTY === true ? columns || USUAL_WIDTH : null,
+    colour: isColoured(env, isTTY === true),
+  }
+}
+
+/** NO_COLOR that is not empty forbids colours, FORCE_COLOR asks for them; else a terminal has them. */
+function isColoured({ NO_COLOR, FORCE_COLOR, TERM }: Environment, isTerminal: boolean): boolean {
+  if (NO_COLOR) return false
+  if (FORCE_COLOR) return FORCE_COLOR !== '0'
+  return isTerminal && TERM !== 'dumb'
+}
+
+/** Codes of "select graphic rendition" (ECMA-48). */
+const COLOURS = { bold: 1, red: 31, green: 32, yellow: 33, cyan: 36 } as const
+export type Colour = keyof typeof COLOURS
+
+export const paint = ({ colour }: Screen, text: string, name: Colour | undefined): string =>
+  colour && name !== undefined && text !== '' ? `\x1b[${COLOURS[name]}m${text}\x1b[0m` : text
+
+/** The colour of a score from 0 to 100 of which high is good: the limits of the badges. */
+export const colourOfScore = (score: number): Colour =>
+  score >= 80 ? 'green' : score >= 50 ? 'yellow' : 'red'
+
+export interface Column<Row> {
+  head: string
+  value: (row: Row) => string | number | null
+  /** Figures are aligned at their ends. */
+  right?: boolean
+  /** A text that may be cut to this many columns. */
+  least?: number
+  /** Left out where the terminal is too narrow, the greatest number first. */
+  spare?: number
+  colour?: (row: Row) => Colour | undefined
+}
+
+/** The last column. `fraction` is from 0 to 1; null for a row without a bar. */
+export interface Bars<Row> {
+  fraction: (row: Row) => number | null
+  colour?: (row: Row) => Colour
+}
+
+const GAP = 2
+const LEAST_BAR = 10
+const GREATEST_BAR = 40
+/** Columns of a text that most names fit. */
+const LEGIBLE = 24
+/** Without a terminal. */
+const USUAL_BAR = 20
+
+/** Rows as a table with a line of names above, and bars behind where there is room for them. */
+export function draw<Row>(
+  screen: Screen,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  bars: Bars<Row>,
+): string {
+  const all = columns.map((column) => ({ column, cells: rows.map((row) => cellOf(column.value(row))) }))
+  const { shown, barWidth } = fit(screen.width, all)
+  const heads = shown.map(({ column, width }) => pad(cut(column.head, width), width, sideOf(column)))
+  const lines = rows.map((row, index) => {
+    const cells = shown.map(({ column, cells: texts, width }) => {
+      const text = pad(cut(texts[index] ?? '', width), width, sideOf(column))
+      return paint(screen, text, column.colour?.(row))
+    })
+    const fraction = barWidth === 0 ? null : bars.fraction(row)
+    const bar = fraction === null ? '' : barOf(fraction, barWidth)
+    return [...cells, paint(screen, bar, bars.colour?.(row) ?? 'cyan')].join(' '.repeat(GAP)).trimEnd()
+  })
+  return [paint(screen, heads.join(' '.repeat(GAP)).trimEnd(), 'bold'), ...lines].join('\n')
+}
+
+const sideOf = ({ right }: { right?: boolean }) => (right === true ? 'right' : 'left')
+
+interface Measured<Row> {
+  column: Column<Row>
+  cells: string[]
+  width: number
+}
+
+/** Leaves out and cuts columns until they fit beside the shortest bar; without bars where that is not enough. */
+function fit<Row>(
+  width: number | null,
+  all: readonly Omit<Measured<Row>, 'width'>[],
+): { shown: Measured<Row>[]; barWidth: number } {
+  let shown = all.map((one) => ({
+    ...one,
+    width: Math.max(...[one.column.head, ...one.cells].map((text) => Bun.stringWidth(text))),
+  }))
+  if (width === null) return { shown, barWidth: USUAL_BAR }
+  const room = (barWidth: number) => width - barWidth - GAP * (shown.length - (barWidth === 0 ? 1 : 0))
+  const used = () => shown.reduce((sum, one) => sum + one.width, 0)
+  const cuttable = (one: Measured<Row>) => Math.max(0, one.width - (one.column.least ?? one.width))
+  // columns are left out before a text has less than LEGIBLE
+  const couldUse = () =>
+    used() - shown.reduce((sum, one) => sum + Math.min(cuttable(one), Math.max(0, one.width - LEGIBLE)), 0)
+  while (couldUse() > room(LEAST_BAR)) {
+    const next = shown.toSorted((a, b) => (b.column.spare ?? 0) - (a.column.spare ?? 0))[0]
+    if (next?.column.spare === undefined) break
+    shown = shown.filter((one) => one !== next)
+  }
+  const least = used() - shown.reduce((sum, one) => sum + cuttable(one), 0)
+  const shortest = least <= room(LEAST_BAR) ? LEAST_BAR : 0
+  for (let over = used() - room(shortest); over > 0; over -= 1) {
+    const widest = shown.filter((one) => cuttable(one) > 0).toSorted((a, b) => b.width - a.width)[0]
+    if (widest === undefined) break
+    widest.width -= 1
+  }
+  return { shown, barWidth: shortest === 0 ? 0 : Math.min(GREATEST_BAR, room(0) - used() - GAP) }
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** The text in at most `width` columns of a terminal; an ellipsis stands for what is left out. */
+export function cut(text: string, width: number): string {
+  if (Bun.stringWidth(text) <= width) return text
+  let kept = ''
+  let used = 0
+  for (const { segment } of segmenter.segment(text)) {
+    used += Bun.stringWidth(segment)
+    if (used > width - 1) break
+    kept += segment
+  }
+  return `${kept}…`
+}
+
+/** A whole column and its eighths. */
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const
+
+/** A bar of at most `width` columns; what is more than nothing has an eighth of a column at least. */
+export function barOf(fraction: number, width: number): string {
+  const exact = Math.min(1, Math.max(0, fraction)) * width * 8
+  const eighths = exact > 0 ? Math.max(1, Math.round(exact)) : 0
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '')
+}

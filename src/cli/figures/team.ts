@@ -1,0 +1,96 @@
+import type { Static } from '@sinclair/typebox'
+import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
+import type { TeamOverview } from '../../team/model.ts'
+import type { Context } from '../command/context.ts'
+import { printText, visible } from '../command/output.ts'
+import { counted, money, whole } from './numbers.ts'
+import { rangeText, withRange } from './options.ts'
+import { type Column, draw, type Screen, screenOf } from './screen.ts'
+import { Forbidden, type Source, type SourceOptions, withSource } from './source.ts'
+import { title } from './text.ts'
+
+/** `team`: the members, with the sessions that each had in the last 30 days and what they cost. */
+export async function showTeam(context: Context, options: SourceOptions): Promise<void> {
+  await withSource(context, options, async (source) => {
+    const body = await source.get('/team', {})
+    if (context.json) return await printText(visible(body))
+    const team: TeamOverview = JSON.parse(body)
+    await printText(await teamText(screenOf(context.env), team, source))
+  })
+}
+
+type Used = Static<typeof BreakdownItem>
+type Member = TeamOverview['members'][number] & { sessions: number; cost: number }
+
+async function teamText(
+  screen: Screen,
+  { members, activity_summary: { active_members_last_7d: active, sessions_last_7d: sessions } }: TeamOverview,
+  source: Source,
+): Promise<string> {
+  const activity = `${counted(sessions, 'session')} in the last 7 days`
+  if (members.length === 0)
+    return [
+      `no members; ${activity}`,
+      `  add one:  cloud-analytics member add${source.words || ' --org SLUG'} --email EMAIL --name NAME --role developer`,
+    ].join('\n')
+  const range = withRange({ by: 'member', per_page: '100' })
+  const used = await usedByMember(source, range)
+  const rows: Member[] = members.map((member) => {
+    const { sessions = 0, cost = 0 } = used?.get(member.id) ?? {}
+    return { ...member, sessions, cost }
+  })
+  const greatest = Math.max(...rows.map((row) => row.sessions))
+  const columns = [...COLUMNS, ...(used === undefined ? [] : USED)]
+  const parts = [
+    title(screen, `${counted(members.length, 'member')}, ${whole(active)} active; ${activity}`),
+    draw(screen, rows, columns, {
+      fraction: (row) => (used === undefined ? null : greatest > 0 ? row.sessions / greatest : 0),
+    }),
+  ]
+  if (used === undefined) parts.push('Sessions and cost of each need a key with the scope cost:read.')
+  else parts.push(`Sessions and cost ${rangeText(range)}.${othersText(used, rows)}`)
+  return parts.join('\n\n')
+}
+
+const COLUMNS: readonly Column<Member>[] = [
+  { head: 'NAME', value: ({ display_name }) => display_name, least: 10 },
+  { head: 'EMAIL', value: ({ email }) => email, least: 12 },
+  { head: 'ROLE', value: ({ role }) => role, spare: 1 },
+  { head: 'JOINED', value: ({ joined_at }) => joined_at.slice(0, 10), spare: 2 },
+]
+const USED: readonly Column<Member>[] = [
+  { head: 'COST', value: ({ cost }) => money(cost), right: true },
+  { head: 'SESSIONS', value: ({ sessions }) => whole(sessions), right: true },
+]
+
+/** What each key of the breakdown by member used; undefined where the key may not see it. */
+async function usedByMember(
+  source: Source,
+  range: Record<string, string | undefined>,
+): Promise<Map<string | null, Used> | undefined> {
+  const used = new Map<string | null, Used>()
+  try {
+    for (let page = 1, isLast = false; !isLast; page += 1) {
+      const body = await source.get('/cost/breakdown', { ...range, page: String(page) })
+      const { data, pagination }: Static<typeof Breakdown> = JSON.parse(body)
+      for (const item of data) used.set(item.key, item)
+      isLast = page * pagination.per_page >= pagination.total
+    }
+    return used
+  } catch (error) {
+    if (error instanceof Forbidden) return undefined
+    throw error
+  }
+}
+
+/** Sessions of nobody, and of addresses that no member has. */
+function othersText(used: ReadonlyMap<string | null, Used>, members: readonly Member[]): string {
+  const ids = new Set<string | null>(members.map(({ id }) => id))
+  const others = [...used].filter(([key]) => !ids.has(key)).map(([, item]) => item)
+  if (others.length === 0) return ''
+  const sum = (of: (item: Used) => number) => others.reduce((all, item) => all + of(item), 0)
+  return ` Of no member: ${counted(
+    sum((item) => item.sessions),
+    'session',
+  )}, ${money(sum((item) => item.cost))}.`
+}
