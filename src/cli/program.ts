@@ -12,6 +12,7 @@ import { addClient } from './client/commands.ts'
 import { actionsOf, type ProcessContext } from './command/context.ts'
 import { printError, printMessage } from './command/output.ts'
 import { isShownFor, settingOptions } from './command/settings.ts'
+import { addCompletion } from './completion/commands.ts'
 import { addData } from './data/commands.ts'
 import { addFigures } from './figures/commands.ts'
 import { addHook } from './hook/commands.ts'
@@ -84,5 +85,6 @@ function buildProgram(started: ProcessContext, json: boolean): Command {
   addService(program, action)
   addHook(program, action)
   addOperations(program, action)
+  addCompletion(program, action)
   return program
 }

@@ -18,6 +18,7 @@ const FOLDERS = [
   'cli/sync',
   'cli/webhook',
   'cli/figures',
+  'cli/completion',
   'cli/service',
   'cli/hook',
   'cli/client',
