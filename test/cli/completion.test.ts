@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { run, runJson, scratchFolder } from '../support/cli.ts'
 
 // The scripts are run by the shells that this machine has.
@@ -108,4 +108,16 @@ test('another shell is wrong usage; --json has the script in a field', async () 
     shell: 'bash',
     script: (await Bun.file(join(folder.path, 'bash')).text()).trimEnd(),
   })
+})
+
+test('a reader that ends early is no error', async () => {
+  const command = 'set -o pipefail; "$@" | true'
+  const words = [process.execPath, resolve(import.meta.dir, '../../src/main.ts'), 'completion', 'fish']
+  const child = Bun.spawn({
+    cmd: ['bash', '-c', command, 'bash', ...words],
+    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...env },
+    stderr: 'pipe',
+  })
+  expect(await child.stderr.text()).toBe('')
+  expect(await child.exited).toBe(0)
 })

@@ -21,7 +21,12 @@ export async function printResult(json: boolean, value: unknown, text: string): 
 
 /** Prints a result that is ready: `visible` in all that came from elsewhere, since colours are controls too. */
 export async function printText(text: string): Promise<void> {
-  await Bun.write(Bun.stdout, `${text}\n`)
+  try {
+    await Bun.write(Bun.stdout, `${text}\n`)
+  } catch (error) {
+    // the reader has closed the pipe, as in `sessions | head`
+    if (codeOf(error) !== 'EPIPE') throw error
+  }
 }
 
 /** Prints a line for the user on standard error: standard output is for results. */
