@@ -16,15 +16,20 @@ export async function migrateDatabase({ config, log, json }: Context, citus: boo
     if (citus) await checkCluster(database.sql)
     const applied = await migrate(database.sql, log)
     const tables = citus ? await distribute(database.sql) : []
-    const misplaced = (await findMisplaced(database.sql)) ?? []
+    const misplaced = await findMisplaced(database.sql)
     const lines = [
       applied.length === 0 ? 'the schema is current' : `applied ${applied.join(', ')}`,
       ...tables.map(lineOf),
-      ...(misplaced.length === 0
+      ...(misplaced === undefined || misplaced.length === 0
         ? []
         : [`not distributed: ${misplaced.join(', ')}; \`migrate --citus\` distributes them`]),
     ]
-    const result = { applied, ...(citus ? { tables } : {}), not_distributed: misplaced }
+    // of a cluster only
+    const result = {
+      applied,
+      ...(citus ? { tables } : {}),
+      ...(misplaced === undefined ? {} : { not_distributed: misplaced }),
+    }
     await printResult(json, result, lines.join('\n'))
   } finally {
     await database.close()
