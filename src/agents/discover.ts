@@ -3,8 +3,9 @@ import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { codeOf, OperatorError } from '../errors.ts'
 import { compareText } from '../text.ts'
-import { type DetectedFormat, detectFormat, type Layout } from './file-format.ts'
+import { type DetectedFormat, detectFormat, HEAD_BYTES, type Layout } from './file-format.ts'
 import { sessionIdsInDatabase, sessionIdsInFolder } from './formats/opencode-storage.ts'
+import { type KnownFile, type Look, lookAt, lookAtFolder } from './known-files.ts'
 import { bytesOf, isPackedFile } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
 import { agentOf, type Format } from './transcript/transcript-model.ts'
@@ -23,6 +24,17 @@ export interface Source {
   /** A session of Claude Code that was put into the background: it begins with a copy of the one before. */
   isBackground: boolean
   bytes: number
+  /** Undefined in a run without memory. */
+  look: Look | undefined
+  /** The agent's session ids in it, filled before `discover` returns. */
+  ids: string[]
+}
+
+/** What earlier runs knew of files. */
+export interface FileMemory {
+  find(path: string): KnownFile | undefined
+  /** Keeps what is known of a file without sessions, so that its head is not read again. */
+  keepOther(path: string, file: KnownFile): void
 }
 
 interface Discovery {
@@ -56,9 +68,13 @@ const OVERLAP = 512
 const SESSION_KEY = { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ }
 const THREAD_KEY = { start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }
 
-/** Walks the paths in the order of file names. Throws OperatorError (exit code 2) for a path that does not exist. */
-export async function discover(paths: readonly string[]): Promise<Discovery> {
-  const found: Found = { sources: [], ignored: [], skipped: [], known: new Set() }
+/**
+ * Walks the paths in the order of file names. With `memory` a file that is as it was is not opened for more than its ends,
+ * and one that grew is searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does
+ * not exist.
+ */
+export async function discover(paths: readonly string[], memory?: FileMemory): Promise<Discovery> {
+  const found: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
   for (const path of paths) {
     const full = resolve(path)
     const stats = await stat(full).catch(() => null)
@@ -73,6 +89,7 @@ interface Found extends Omit<Discovery, 'groups'> {
   sources: Source[]
   /** Real paths of the files and folders found: a file that is reached twice is read once. */
   known: Set<string>
+  memory: FileMemory | undefined
 }
 
 async function walk(folder: string, found: Found): Promise<void> {
@@ -97,6 +114,8 @@ async function walk(folder: string, found: Found): Promise<void> {
         startedAt: '',
         isBackground: false,
         bytes: 0,
+        look: found.memory && (await lookAtFolder(folder, found.memory.find(folder))),
+        ids: [],
       })
     found.known.add(real)
     return
@@ -120,19 +139,31 @@ async function inspect(path: string, stats: Stats, found: Found, isNamed: boolea
   found.known.add(real)
   if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
   const isPlausible = isNamed || SESSION_FILE_EXTENSIONS.has(extname(path.replace(PACKED, '')).toLowerCase())
-  let detected: DetectedFormat
+  let detected: DetectedFormat = { kind: 'other' }
+  let look: Look | undefined
   try {
-    detected = isPlausible && stats.isFile() ? await detectFormat(path) : { kind: 'other' }
+    if (isPlausible && stats.isFile()) {
+      look = found.memory && (await lookAt(path, stats, found.memory.find(path)))
+      detected = formatKnown(look) ?? (await detectFormat(path))
+    }
   } catch (error) {
     found.skipped.push({ path, reason: codeOf(error) ?? String(error) })
     return
   }
+  if (look !== undefined && detected.kind !== 'sessions')
+    found.memory?.keepOther(path, { ...look.now, detected, ids: [] })
   if (detected.kind === 'sessions')
-    found.sources.push({ path, bytes: stats.size, ...withFolder(path, detected) })
+    found.sources.push({ path, bytes: stats.size, ...withFolder(path, detected), look, ids: [] })
   else if (detected.kind === 'unknown' && !isCompanion(path))
     found.skipped.push({ path, reason: detected.reason })
   else if (isNamed) found.skipped.push({ path, reason: 'no sessions in it' })
   else found.ignored.push(path)
+}
+
+/** The format found before, when the bytes that it was detected by are the same. */
+function formatKnown(look: Look | undefined): DetectedFormat | undefined {
+  if (look?.before === undefined || look.change === 'other') return undefined
+  return look.change === 'same' || look.before.size >= HEAD_BYTES ? look.before.detected : undefined
 }
 
 /**
@@ -146,7 +177,7 @@ const isCompanion = (path: string): boolean =>
 function withFolder(
   path: string,
   detected: Extract<DetectedFormat, { kind: 'sessions' }>,
-): Omit<Source, 'path' | 'bytes'> {
+): Omit<Source, 'path' | 'bytes' | 'look' | 'ids'> {
   const { format, layout, sessionId, startedAt, isBackground } = detected
   const inSubagents = format === 'claude-code' && basename(dirname(path)) === 'subagents'
   const parent = basename(dirname(dirname(path)))
@@ -172,7 +203,8 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
   for (const source of sources) {
     // a run's log and a transcript of the same agent may contain the same session
     const agent = agentOf(source.format)
-    const keys = [...(await sessionIds(source))].map((id) => `${agent} ${id}`)
+    source.ids = [...(await sessionIds(source))]
+    const keys = source.ids.map((id) => `${agent} ${id}`)
     const [group = [], ...others] = new Set(
       keys.flatMap((key) => [groupOf.get(key) ?? []].filter(({ length }) => length > 0)),
     )
@@ -205,6 +237,8 @@ function byTime(a: Source[], b: Source[]): number {
 }
 
 async function sessionIds(source: Source): Promise<Set<string>> {
+  const { before, change } = source.look ?? { change: 'other' }
+  if (before !== undefined && change === 'same') return new Set(before.ids)
   const ids = new Set(source.sessionId === null ? [] : [source.sessionId])
   if (source.layout === 'folder') return new Set(await sessionIdsInFolder(source.path))
   if (source.layout === 'database') return new Set(sessionIdsInDatabase(source.path))
@@ -225,8 +259,14 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   try {
     const buffer = Buffer.allocUnsafe(OVERLAP + CHUNK)
     let overlap = 0
+    let position = 0
+    if (before !== undefined && change === 'grown') {
+      for (const id of before.ids) ids.add(id)
+      position = Math.max(0, before.size - OVERLAP)
+    }
     for (;;) {
-      const { bytesRead } = await file.read(buffer, overlap, CHUNK)
+      const { bytesRead } = await file.read(buffer, overlap, CHUNK, position)
+      position += bytesRead
       if (bytesRead === 0) return ids
       const end = overlap + bytesRead
       for (const id of idsIn(buffer.subarray(0, end), key)) ids.add(id)

@@ -33,7 +33,8 @@ export type DetectedFormat =
   /** Any other file. */
   | { kind: 'other' }
 
-const HEAD_BYTES = 256 * 1024
+/** The bytes that a file's format is detected by. */
+export const HEAD_BYTES = 256 * 1024
 /** Lines examined: the first ones may be damaged or of a type that all formats share. */
 const MAX_SNIFFED_LINES = 200
 const CODEX_TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])

@@ -1,6 +1,6 @@
 import { cleanRecords } from '../detection/record-secrets.ts'
 import type { SessionRecord } from '../records/session.ts'
-import { discover, type Source, subAgentIdOf } from './discover.ts'
+import { discover, type FileMemory, type Source, subAgentIdOf } from './discover.ts'
 import { readClaudeCode } from './formats/claude-code.ts'
 import { readClaudeStream } from './formats/claude-stream.ts'
 import { readCodex } from './formats/codex.ts'
@@ -9,10 +9,10 @@ import { readGemini } from './formats/gemini.ts'
 import { readOpencode } from './formats/opencode.ts'
 import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
 import { readHead } from './transcript/file-bytes.ts'
+import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { composeRecord, type RecordOptions } from './transcript/session-record.ts'
 import {
   type FileGroup,
-  type LineOwners,
   newFileGroup,
   newSourceFile,
   noteUnreadable,
@@ -24,6 +24,12 @@ import {
 import type { Format } from './transcript/transcript-model.ts'
 
 export interface ReadOptions extends RecordOptions {
+  /** What earlier runs knew of the files. */
+  memory?: FileMemory | undefined
+  /** The lines of earlier runs, asked for when the first file is read. */
+  owners?: (() => LineOwners) | undefined
+  /** Whether a group of files that share sessions is not read. */
+  isLeftOut?: ((sources: readonly Source[]) => boolean) | undefined
   /** Bytes read so far, bytes of all files, and the path of the current file. */
   onProgress?: (bytesRead: number, bytesTotal: number, file: string) => void
   /** A file that looks like an agent's but cannot be read, and why. */
@@ -44,6 +50,8 @@ export interface SourceResult {
   usage: Usage
   /** Models in `records` without a known price. */
   unpricedModels: string[]
+  /** All files that its records come from; empty unless this is the last of them. */
+  sources: readonly Source[]
 }
 
 /**
@@ -56,13 +64,15 @@ export async function* readSessions(
   paths: readonly string[],
   options: ReadOptions,
 ): AsyncGenerator<SourceResult> {
-  const { groups, ignored, skipped } = await discover(paths)
+  const { groups, ignored, skipped } = await discover(paths, options.memory)
   for (const { path, reason } of skipped) options.onSkipped?.(path, reason)
   for (const path of ignored) options.onIgnored?.(path)
-  const total = groups.flat().reduce((sum, source) => sum + source.bytes, 0)
-  const owners: LineOwners = new Map()
+  const toRead = groups.filter((sources) => options.isLeftOut?.(sources) !== true)
+  const total = toRead.flat().reduce((sum, source) => sum + source.bytes, 0)
+  let owners: LineOwners | undefined
   let read = 0
-  for (const sources of groups) {
+  for (const sources of toRead) {
+    owners ??= options.owners?.() ?? createLineOwners()
     const subAgentIds = new Set(sources.flatMap((source) => subAgentIdOf(source.path) ?? []))
     const rollouts = new Set(
       sources.flatMap(({ format, sessionId }) => (format === 'codex' ? sessionId : [])),
@@ -174,6 +184,7 @@ async function* resultsOf(
       unreadableCount: file.unreadableCount,
       usage: usageOf(file),
       unpricedModels: isLast ? [...unpriced].sort() : [],
+      sources: isLast ? files.map(({ source: each }) => each) : [],
     }
   }
 }

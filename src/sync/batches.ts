@@ -13,6 +13,8 @@ export interface Skipped {
   /** From 1. */
   line: number
   reason: string
+  /** What was decided of the session earlier; absent when something is wrong with the record. */
+  decision?: SkippedSession['reason']
 }
 
 /** A record with its file and line. */
@@ -35,7 +37,9 @@ export type SendBatch = (
 interface BatchOptions {
   send: SendBatch
   pricer: () => Promise<Pricer>
-  onSkipped: (skipped: Skipped) => void
+  onSkipped: (skipped: Skipped, record: SyncRecord) => void
+  /** Of JSON in a batch, unless one record is larger: half of what a server accepts, which bounds memory. */
+  maxBytes?: number
 }
 
 /** Takes records one by one and sends them in batches. */
@@ -50,10 +54,6 @@ export interface Batches {
   readonly counts: RecordCounts
 }
 
-/**
- * Bytes of JSON in a batch: half of what a server accepts, to bound memory. A larger record is a batch of its
- * own.
- */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
 /** Bounds memory: the import of 60,000 commits peaks at 218 MB, with 5,000 at 245 MB. */
 const MAX_BATCH_COMMITS = 2_500
@@ -65,6 +65,7 @@ const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
  * or too large record is reported to `onSkipped`; the others are sent.
  */
 export function createBatches(options: BatchOptions): Batches {
+  const { maxBytes = MAX_BATCH_BYTES } = options
   const counts: RecordCounts = { created: 0, updated: 0, unchanged: 0 }
   let pending: PlacedRecord[] = []
   let pendingBytes = 0
@@ -95,7 +96,7 @@ export function createBatches(options: BatchOptions): Batches {
     async add(placed, text) {
       const bytes = Buffer.byteLength(text)
       if (bytes > MAX_RECORD_BYTES) return skip(placed, `has more than ${MAX_RECORD_BYTES} bytes`, options)
-      if (pending.length > 0 && pendingBytes + bytes > MAX_BATCH_BYTES) await sendPending()
+      if (pending.length > 0 && pendingBytes + bytes > maxBytes) await sendPending()
       pending.push(placed)
       pendingBytes += bytes
       if (placed.record.type === 'commit') pendingCommits += 1
@@ -134,11 +135,12 @@ async function sendValid(
 }
 
 function skip(placed: PlacedRecord | undefined, reason: string, { onSkipped }: BatchOptions): void {
-  if (placed !== undefined) onSkipped({ path: placed.path, line: placed.line, reason })
+  if (placed !== undefined) onSkipped({ path: placed.path, line: placed.line, reason }, placed.record)
 }
 
-const REASONS: Readonly<Record<SkippedSession['reason'], string>> = {
-  deleted: 'was deleted (import --restore stores it again)',
+/** Why a session is not stored, as a sentence says it after the session's id. */
+export const SKIP_REASONS: Readonly<Record<SkippedSession['reason'], string>> = {
+  deleted: 'was deleted (--restore stores it again)',
   retention: 'is older than the organization keeps its sessions',
 }
 
@@ -149,15 +151,13 @@ function withoutSkipped(
   options: BatchOptions,
 ): RecordCounts {
   if (skipped.length === 0) return counts
-  const reasons = new Map(skipped.map(({ id, reason }) => [id, REASONS[reason]]))
+  const decisions = new Map(skipped.map(({ id, reason }) => [id, reason]))
   let { unchanged } = counts
-  for (const placed of batch) {
-    const { record } = placed
-    if (record.type !== 'session') continue
-    const reason = reasons.get(record.id)
-    if (reason === undefined) continue
+  for (const { record, path, line } of batch) {
+    const decision = record.type === 'session' ? decisions.get(record.id) : undefined
+    if (record.type !== 'session' || decision === undefined) continue
     unchanged -= 1
-    skip(placed, `${record.id} ${reason}`, options)
+    options.onSkipped({ path, line, reason: `${record.id} ${SKIP_REASONS[decision]}`, decision }, record)
   }
   return { ...counts, unchanged }
 }

@@ -1,4 +1,5 @@
 import { picodollarsOf } from '../../scoring/prices.ts'
+import type { LineOwners } from './line-owners.ts'
 import { newSecretScan } from './secret-scan.ts'
 import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
 import type { ApiMessage, Format, MessageTokens, SecretScan, Transcript, Turn } from './transcript-model.ts'
@@ -12,17 +13,12 @@ export type Usage = Record<
   Partial<MessageTokens> & { input: number; output: number; cache_read: number; cache_creation: number }
 >
 
-/**
- * By the hash of a conversation line's key: the id of the session that it was first read for. Shared by all
- * groups of a run.
- */
-export type LineOwners = Map<number | bigint, string>
-
 /** Files that share sessions and so are read together. */
 export interface FileGroup {
   /** By the agent's session id. */
   transcripts: Map<string, Transcript>
   scan: SecretScan
+  /** Shared by all groups of a run. */
   owners: LineOwners
   /** Ids of the sub-agents whose own file is in the group. */
   subAgentIds: ReadonlySet<string>
@@ -82,10 +78,7 @@ export function transcriptOf(group: FileGroup, format: Format, agentId: string):
 
 /** True when the line was read before for another session: resuming a session copies its lines into a new file. */
 export function isCopied(group: FileGroup, transcript: Pick<Transcript, 'id'>, key: string): boolean {
-  const hash = Bun.hash(key)
-  const owner = group.owners.get(hash)
-  if (owner === undefined) group.owners.set(hash, transcript.id)
-  return owner !== undefined && owner !== transcript.id
+  return group.owners.isOfOther(key, transcript.id)
 }
 
 /** Adds an API message to the usage of its file. A message of known id counts once: see `mergeMessage`. */

@@ -5,6 +5,8 @@ import type { ServerOptions } from './server.ts'
 
 export const SERVER_HELP = 'address of the server (CLOUD_ANALYTICS_SERVER, else that of login)'
 export const KEY_HELP = 'API key (CLOUD_ANALYTICS_KEY, else that of login); or @FILE'
+export const USER_HELP =
+  "whose sessions they are (CLOUD_ANALYTICS_USER, else the key's member, else git's user.email)"
 
 /** `login`, `logout` and `whoami`. */
 export function addClient(program: Command, action: Actions): void {

@@ -1,36 +1,15 @@
 import { messageOf, OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import type { WhoAmI } from '../../whoami/model.ts'
-import { printMessage } from '../command/output.ts'
 import type { Server } from './server.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** A server that cannot say who the key's owner is at the moment; it may later. */
-class Unavailable extends OperatorError {}
-
 /**
- * What the server says of the key (`GET /v1/whoami`); asks again after each of `retryDelaysMs` while the server is not
- * available. Throws OperatorError when it stays so, refuses the key, or is another program.
+ * What the server says of the key (`GET /v1/whoami`). Throws OperatorError when it is not available, refuses the key, or is
+ * another program.
  */
-export async function fetchKeyOwner(
-  url: string,
-  key: string,
-  retryDelaysMs: readonly number[] = [],
-): Promise<WhoAmI> {
-  for (const delayMs of retryDelaysMs) {
-    try {
-      return await askOnce(url, key)
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error
-      printMessage(`${error.message}; trying again in ${delayMs / 1_000} s`)
-      await Bun.sleep(delayMs)
-    }
-  }
-  return await askOnce(url, key)
-}
-
-async function askOnce(url: string, key: string): Promise<WhoAmI> {
+export async function fetchKeyOwner(url: string, key: string): Promise<WhoAmI> {
   const response = await ask({ url, key }, '/whoami')
   const body: unknown = await response.json().catch(() => undefined)
   if (response.ok && isKeyOwner(body)) return body
@@ -47,13 +26,13 @@ export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: strin
   if (status === 401) throw new OperatorError(refusedKey(url))
   if (status === 429) {
     const seconds = Number(response.headers.get('retry-after')) || 60
-    throw new Unavailable(`the rate limit of ${url} is reached: try again in ${seconds} s`)
+    throw new OperatorError(`the rate limit of ${url} is reached: try again in ${seconds} s`)
   }
   if (status >= 300 && status < 400) {
     const target = response.headers.get('location') ?? 'another address'
     throw new OperatorError(`${url} redirects to ${target}: give the address that it leads to`)
   }
-  if (status >= 500) throw new Unavailable(`${url} answers ${status}: it is not well, try again later`)
+  if (status >= 500) throw new OperatorError(`${url} answers ${status}: it is not well, try again later`)
   return response
 }
 
@@ -73,7 +52,7 @@ async function request(url: string, key: string): Promise<Response> {
       headers: { authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },
     })
   } catch (error) {
-    throw new Unavailable(`${new URL(url).origin} cannot be reached: ${messageOf(error)}`)
+    throw new OperatorError(`${new URL(url).origin} cannot be reached: ${messageOf(error)}`)
   }
 }
 

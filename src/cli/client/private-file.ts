@@ -7,18 +7,20 @@ const OWNER_ONLY = { folder: 0o700, file: 0o600 }
  * Writes a file that only its owner may read, in a folder that only its owner may enter: completely or not at all. The
  * folder is the program's own: one with wider permissions is narrowed.
  */
-export function writePrivate(path: string, text: string): void {
+export function writePrivate(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY.folder })
   chmodSync(dirname(path), OWNER_ONLY.folder)
-  replaceFile(path, text, OWNER_ONLY.file)
+  replaceFile(path, content, OWNER_ONLY.file)
 }
 
-/** Writes a file completely or not at all. */
-export function replaceFile(path: string, text: string | Uint8Array, mode: number): void {
+/** Writes a file completely or not at all: also after a crash of the machine it has the old content or the new one. */
+export function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
   const temporary = `${path}.${process.pid}.tmp`
+  // left by a process of the same number that was killed
+  rmSync(temporary, { force: true })
   try {
     // `wx`: never through a link that someone else put there
-    writeFileSync(temporary, text, { mode, flag: 'wx' })
+    writeFileSync(temporary, content, { mode, flag: 'wx', flush: true })
     // the mode above is reduced by the umask
     chmodSync(temporary, mode)
     renameSync(temporary, path)

@@ -19,6 +19,16 @@ export const duration = (maximumMs: number) => (text: string) => {
   throw new InvalidArgumentError(`It must be as 90s, 30m, 24h or 7d, at most ${maximumMs / 86_400_000}d.`)
 }
 
+/** An option's parser: a day (`2026-11-01`, from its beginning in UTC) or how long ago (`7d`); in ms since 1970. */
+export function since(text: string): number {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(ms)) return ms
+  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const agoMs = Number(count) * (UNITS_MS[unit] ?? Number.NaN)
+  if (!Number.isNaN(agoMs)) return Date.now() - agoMs
+  throw new InvalidArgumentError('It must be a day, as 2026-11-01, or how long ago, as 12h or 7d.')
+}
+
 /** An option's parser: a secret, or `@` and the file that has it, since every user sees the arguments of a program. */
 export function secret(text: string): string {
   if (!text.startsWith('@')) return text

@@ -11,9 +11,10 @@ const LINE_EVERY_MS = 5_000
 
 /**
  * A bar where standard error is a terminal; elsewhere a line every five seconds.
- * `total` in any unit; null when it is not known.
+ * `total` in any unit; null when it is not known. With `quiet` nothing is shown.
  */
-export async function startProgress(label: string, total: number | null): Promise<Progress> {
+export async function startProgress(label: string, total: number | null, quiet = false): Promise<Progress> {
+  if (quiet) return { set() {}, stop() {} }
   return process.stderr.isTTY && total !== null ? await startBar(label, total) : startLines(label, total)
 }
 

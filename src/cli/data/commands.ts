@@ -1,7 +1,7 @@
-import type { Command } from 'commander'
-import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
+import { type Command, Option } from 'commander'
+import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
 import type { Actions } from '../command/context.ts'
-import { integer, secret } from '../command/option-parsers.ts'
+import { duration, integer, secret, since } from '../command/option-parsers.ts'
 import type { SyncOptions } from '../sync/sync.ts'
 import type { SeedOptions } from './seed.ts'
 
@@ -58,19 +58,28 @@ export function addData(program: Command, action: Actions): void {
 
 function addSync(program: Command, action: Actions): void {
   program
-    .command('sync <path...>')
+    .command('sync [path...]')
     .description('read what coding agents left on disk and send it to a server, or to the local database')
     .option('--org <slug>', 'slug of the organization, in the local database')
     .option('--server <url>', SERVER_HELP)
     .option('--key <key>', `${KEY_HELP}; with the scopes sessions:write and commits:write, or write`, secret)
     .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
-    .option(
-      '--user <email>',
-      "whose sessions they are (CLOUD_ANALYTICS_USER, else the key's member, else git's user.email)",
-    )
+    .option('--user <email>', USER_HELP)
     .option('--content', 'send prompts and answers too')
     .option('--dry-run', 'print the records that would be sent, and send nothing')
-    .option('--all', 'send also what the server was sent before')
+    .option(
+      '--since <day>',
+      'only sessions of files written to since a day (2026-11-01), or so long ago (7d)',
+      since,
+    )
+    .option('--resend', 'forget what the server was sent, and send everything again')
+    .addOption(new Option('--all', 'the former name of --resend').hideHelp())
+    .option('--restore', 'also sessions that were deleted at the server')
+    .option(
+      '--settled <duration>',
+      'leave out sessions written to within this time (30s), unless last sent ten times as long ago',
+      duration(3_600_000),
+    )
     .option('--quiet', 'print nothing unless something is wrong')
     .option('--reassign', 'give sessions that have another user to this one')
     .addHelpText(
@@ -78,6 +87,7 @@ function addSync(program: Command, action: Actions): void {
       `
 Reads Claude Code transcripts and stream-json logs, Codex rollouts, Gemini chats and OpenCode exports, told apart by
 content; and of a git repository the commits of its current branch. Prompts, answers and tool outputs stay on this machine unless --content is given.
+Without a path the agents' usual folders are read. A file that is as it was when the server answered for it is not read again.
 
 Examples:
   cloud-analytics sync ~/.claude/projects ~/.codex/sessions --org acme
@@ -88,7 +98,7 @@ Examples:
     .action(
       action(async (context, options: SyncOptions, paths) => {
         const { sync } = await import('../sync/sync.ts')
-        await sync(context, paths, options)
+        await sync(context, paths[0] === '' ? [] : paths, options)
       }),
     )
 }

@@ -3,19 +3,25 @@ import { renumberRecords } from '../../http/json.ts'
 import { parseKey } from '../../keys/form.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 import type { SyncRecord } from '../../records/records.ts'
-import type { SendBatch } from '../../sync/batches.ts'
+import type { SkippedSession } from '../../sessions/deleted-queries.ts'
+import { type SendBatch, SKIP_REASONS } from '../../sync/batches.ts'
 import { refusedKey } from '../client/key-owner.ts'
 import { machineName } from '../client/machine.ts'
 import { printMessage } from '../command/output.ts'
-import { hashOf, openSentState, type SentState } from './sent-state.ts'
+import type { StateFile, SyncState } from './state.ts'
 
 interface ApiClientOptions {
+  /** The server's address, without a slash at its end. */
   server: string
   key: string
-  /** Sends also what was sent before. */
-  sendAll: boolean
+  /** What the server was sent before. */
+  state: SyncState
   /** Whether sessions may get another user than the one they have. */
   reassign: boolean
+  /** Whether sessions that were deleted at the server are sent, and stored again. */
+  restore: boolean
+  /** The server has accepted a batch. */
+  onAccepted: () => void
 }
 
 interface ApiClient {
@@ -25,64 +31,121 @@ interface ApiClient {
 }
 
 /** After a connection error or a 5xx response; in total longer than a server takes to restart. */
-export const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
+const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 /** Waits for the rate limit, whose window is a minute. */
 const MAX_LIMIT_WAITS = 10
 const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
 
-/** Sends batches to a server, without what was sent before. Throws OperatorError for a malformed key. */
-export async function createApiClient({
-  server,
-  key,
-  sendAll,
-  reassign,
-}: ApiClientOptions): Promise<ApiClient> {
+/** The key's id. Throws OperatorError for a malformed key. */
+export function keyIdOf(key: string): string {
   const parsed = parseKey(key)
   if (parsed === undefined)
     throw new OperatorError('the key is not an API key: its form or its checksum is wrong')
-  const url = `${server.replace(/\/+$/, '')}/v1/sync${reassign ? '?reassign=true' : ''}`
-  const state = openSentState(server, parsed.id)
+  return parsed.id
+}
+
+/** What the server says of a key. */
+export interface KeyOwner {
+  organization: StateFile['organization']
+  /** The address of the key's member; null where it has none. */
+  member: string | null
+}
+
+/** Asks the server whose the key is. Throws OperatorError when it does not answer, or the key may not write. */
+export async function askKeyOwner(server: string, key: string): Promise<KeyOwner> {
+  const response = await request(`${server}/v1/whoami`, key, {})
+  const { organization, key: known, ...body } = await bodyOf(response)
+  if (!response.ok || organization === undefined) throw refusal(response, body)
+  const canWrite = known?.scopes.some((scope) => /(?:^|:)write$/.test(scope)) !== false
+  if (!canWrite)
+    throw new OperatorError('the server refuses: the key may not write: it needs a scope as sessions:write')
+  return { organization, member: known?.member?.email ?? null }
+}
+
+/** Sends batches to a server, without what was sent before and what was deleted there. */
+export function createApiClient({ server, reassign, ...connection }: ApiClientOptions): ApiClient {
+  const { restore, state } = connection
+  const query = [...(reassign ? ['reassign=true'] : []), ...(restore ? ['restore=true'] : [])].join('&')
+  const url = `${server}/v1/sync${query === '' ? '' : `?${query}`}`
   return {
     send: async (records, before) => {
       await before
-      return await sendNew({ url, key, state, sendAll }, records)
+      return await sendNew({ ...connection, url }, records)
     },
     knownCommits: async (project, shas) =>
-      new Set(sendAll ? [] : shas.filter((sha) => state.hashOf(commitId(project, sha)) !== undefined)),
+      new Set(shas.filter((sha) => state.commits[commitId(project, sha)] !== undefined)),
   }
 }
 
 /** A commit never changes, so that project and hash identify what was sent. */
 const commitId = (project: string, sha: string): string => `commit ${project} ${sha}`
 
-function idOf(record: SyncRecord): string {
-  if (record.type === 'commit') return commitId(record.project, record.sha)
-  return record.type === 'session' ? record.id : ''
+const hashOf = (text: string): string => Bun.hash.xxHash3(text).toString(36)
+
+/** What the server said of this record as it is: that it has it, or why it does not store it; undefined when it is new. */
+function answerTo(
+  { state, restore }: Connection,
+  record: SyncRecord,
+  hash: string,
+): 'accepted' | SkippedSession['reason'] | undefined {
+  if (record.type === 'commit')
+    return state.commits[commitId(record.project, record.sha)] === hash ? 'accepted' : undefined
+  const known = record.type === 'session' ? state.sessions[record.id] : undefined
+  // whatever was written to it since: somebody wanted it deleted
+  if (known?.skipped === 'deleted') return restore ? undefined : 'deleted'
+  return known?.hash === hash ? (known.skipped ?? 'accepted') : undefined
 }
 
-interface Connection {
+function note(
+  state: SyncState,
+  record: SyncRecord,
+  { hash, at, skipped }: { hash: string; at: string; skipped: SkippedSession['reason'] | undefined },
+): void {
+  if (record.type === 'commit') state.setCommit(commitId(record.project, record.sha), hash)
+  if (record.type !== 'session') return
+  const agent = record.source ?? 'unknown'
+  const left = skipped === undefined ? {} : { skipped, refused: SKIP_REASONS[skipped] }
+  state.setSession(record.id, { hash, at, agent, ...left })
+}
+
+interface Connection extends Omit<ApiClientOptions, 'server' | 'reassign'> {
   url: string
-  key: string
-  state: SentState
-  sendAll: boolean
 }
 
 async function sendNew(
-  { url, key, state, sendAll }: Connection,
+  connection: Connection,
   records: readonly SyncRecord[],
-): Promise<RecordCounts> {
+): Promise<RecordCounts & { skipped: SkippedSession[] }> {
+  const { url, key, state, onAccepted } = connection
   const entries = records.map((record, index) => {
     const text = JSON.stringify(record)
-    return { index, text, id: idOf(record), hash: hashOf(text) }
+    const hash = hashOf(text)
+    return { index, record, text, hash, answer: answerTo(connection, record, hash) }
   })
-  const unsent = entries.filter(({ id, hash }) => sendAll || id === '' || state.hashOf(id) !== hash)
-  if (unsent.length === 0) return { created: 0, updated: 0, unchanged: records.length }
+  const unsent = entries.filter(({ answer }) => answer === undefined)
+  const leftOut = entries.flatMap(({ record, answer }) =>
+    record.type === 'session' && (answer === 'deleted' || answer === 'retention')
+      ? [{ id: record.id, reason: answer }]
+      : [],
+  )
+  if (unsent.length === 0) return { created: 0, updated: 0, unchanged: records.length, skipped: leftOut }
   const body = Bun.gzipSync(unsent.map(({ text }) => `${text}\n`).join(''))
   try {
-    const { created, updated, unchanged } = await post(url, key, body)
-    state.keep(unsent)
-    return { created, updated, unchanged: unchanged + records.length - unsent.length }
+    const { created, updated, unchanged, skipped } = await post(url, key, body)
+    const at = new Date().toISOString()
+    const reasons = new Map(skipped.map(({ id, reason }) => [id, reason]))
+    for (const { record, hash } of unsent) {
+      const reason = record.type === 'session' ? reasons.get(record.id) : undefined
+      note(state, record, { hash, at, skipped: reason })
+    }
+    onAccepted()
+    return {
+      created,
+      updated,
+      unchanged: unchanged + records.length - unsent.length,
+      skipped: [...leftOut, ...skipped],
+    }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     // The server numbers the records that were sent; the caller also those that were left out.
@@ -91,72 +154,96 @@ async function sendNew(
   }
 }
 
-async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<RecordCounts> {
+async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Answer> {
+  const response = await request(url, key, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/x-ndjson',
+      'content-encoding': 'gzip',
+      ...(MACHINE === undefined ? {} : { 'x-machine': MACHINE }),
+    },
+  })
+  return await answerOf(response)
+}
+
+/**
+ * Asks the server until it answers with less than 500 and not 429. Waits as its Retry-After says, and a little longer:
+ * clients that were refused together do not come back together. Throws OperatorError when it does not answer.
+ */
+async function request(url: string, key: string, init: RequestInit): Promise<Response> {
   let failures = 0
   let waits = 0
   for (;;) {
-    const response = await tryPost(url, key, body)
-    if (response instanceof Response && response.status === 429 && waits < MAX_LIMIT_WAITS) {
+    const response = await tryRequest(url, key, init)
+    const isAnswer = response instanceof Response
+    if (isAnswer && response.status === 429 && waits < MAX_LIMIT_WAITS) {
       waits += 1
-      const seconds = Math.min(MAX_WAIT_S, Math.max(1, Number(response.headers.get('retry-after')) || 1))
-      printMessage(`the server's rate limit is reached: waiting ${seconds} s`)
-      await Bun.sleep(seconds * 1_000)
+      const ms = jittered(retryAfterMs(response) ?? 1_000)
+      printMessage(`the server's rate limit is reached: waiting ${Math.ceil(ms / 1_000)} s`)
+      await Bun.sleep(ms)
       continue
     }
-    if (response instanceof Response && response.status < 500) return await countsOf(response)
+    if (isAnswer && response.status < 500) return response
     const delayMs = RETRY_DELAYS_MS[failures]
-    const reason =
-      response instanceof Response ? `answered ${response.status}` : `does not answer (${response.message})`
+    const reason = isAnswer ? `answered ${response.status}` : `does not answer (${response.message})`
     if (delayMs === undefined)
       throw new OperatorError(`${url} ${reason}; what was sent so far is kept, run it again later`)
     failures += 1
-    printMessage(`${url} ${reason}: trying again in ${delayMs / 1_000} s`)
-    await Bun.sleep(delayMs)
+    const ms = jittered(Math.max(delayMs, (isAnswer && retryAfterMs(response)) || 0))
+    printMessage(`${url} ${reason}: trying again in ${Math.ceil(ms / 1_000)} s`)
+    await Bun.sleep(ms)
   }
 }
 
 const MACHINE = machineName()
 
-async function tryPost(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Response | Error> {
+const jittered = (ms: number): number => ms * (1 + Math.random() / 4)
+
+function retryAfterMs({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after'))
+  return seconds > 0 ? Math.min(MAX_WAIT_S, Math.max(1, seconds)) * 1_000 : undefined
+}
+
+async function tryRequest(url: string, key: string, init: RequestInit): Promise<Response | Error> {
   try {
     return await fetch(url, {
-      method: 'POST',
-      body,
+      ...init,
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/x-ndjson',
-        'content-encoding': 'gzip',
-        ...(MACHINE === undefined ? {} : { 'x-machine': MACHINE }),
-      },
+      headers: { ...init.headers, authorization: `Bearer ${key}` },
     })
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
 }
 
-interface SyncResponse {
-  error?: string
-  created?: number
-  updated?: number
-  unchanged?: number
-  details?: { field: string; message: string }[]
+interface Answer extends RecordCounts {
+  skipped: SkippedSession[]
 }
 
-async function countsOf(response: Response): Promise<RecordCounts> {
+type ResponseBody = Partial<Answer> & {
+  error?: string
+  details?: { field: string; message: string }[]
+  organization?: StateFile['organization']
+  key?: { scopes: string[]; member?: { email: string } | null }
+}
+
+const bodyOf = async (response: Response) => (await response.json().catch(() => ({}))) as ResponseBody
+
+async function answerOf(response: Response): Promise<Answer> {
+  const body = await bodyOf(response)
+  const { created, updated = 0, unchanged = 0, skipped = [] } = body
+  if (response.ok && typeof created === 'number') return { created, updated, unchanged, skipped }
+  throw refusal(response, body)
+}
+
+function refusal(response: Response, { error, details }: ResponseBody): Error {
   if (response.status === 401)
-    throw new OperatorError(refusedKey(response.url.replace(/\/v1\/sync(\?.*)?$/, '')))
-  const body = (await response.json().catch(() => ({}))) as SyncResponse
-  if (response.ok && typeof body.created === 'number') {
-    return { created: body.created, updated: body.updated ?? 0, unchanged: body.unchanged ?? 0 }
-  }
+    return new OperatorError(refusedKey(response.url.replace(/\/v1\/(?:sync|whoami)(?:\?.*)?$/, '')))
   const message =
-    body.error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
-  if (response.status === 400 && body.details !== undefined) {
-    throw new ApiError('VALIDATION_ERROR', `the server refuses the records: ${message}`, {
-      details: body.details,
-    })
-  }
-  throw new OperatorError(`the server refuses: ${message}`)
+    error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
+  if (response.status === 400 && details !== undefined)
+    return new ApiError('VALIDATION_ERROR', `the server refuses the records: ${message}`, { details })
+  return new OperatorError(`the server refuses: ${message}`)
 }

@@ -2,6 +2,7 @@ import type { RepositoryResult } from '../../agents/git/git.ts'
 import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 import type { SessionUser } from '../client/user.ts'
+import type { LeftOut } from './incremental.ts'
 
 /** The result of a sync, as `--json` prints it. `received` counts sessions and commits, also skipped ones. */
 export interface Summary extends RecordCounts {
@@ -13,7 +14,15 @@ export interface Summary extends RecordCounts {
   skipped: { path: string; line: number | null; reason: string }[]
   /** All lines that could not be read; `skipped` lists the first of each file. */
   unreadable: number
+  /** Files that were read. */
   files: FileSummary[]
+  /** Files that were not read: as they were when the server answered for them; with sessions still being written to. */
+  unchanged_files: number
+  growing_files: number
+  /** Files that were last written before --since. */
+  older_files: number
+  /** Sessions of unchanged files that the server, or this program, refused, or that were deleted there. */
+  refused: number
   repositories: RepositoryResult[]
   unpriced_models: string[]
 }
@@ -39,6 +48,10 @@ export const createSummary = (user?: SessionUser): Summary => ({
   unreadable: 0,
   skipped: [],
   files: [],
+  unchanged_files: 0,
+  growing_files: 0,
+  older_files: 0,
+  refused: 0,
   repositories: [],
   unpriced_models: [],
 })
@@ -61,6 +74,16 @@ export function addFile(
   summary.unpriced_models = [...new Set([...summary.unpriced_models, ...unpricedModels])].sort()
 }
 
+/** Adds the files that were not read. */
+export function addLeftOut(summary: Summary, { unchanged, growing, older }: LeftOut): void {
+  summary.received += unchanged.sessions
+  summary.unchanged += unchanged.sessions - unchanged.refused
+  summary.refused = unchanged.refused
+  summary.unchanged_files = unchanged.files
+  summary.growing_files = growing
+  summary.older_files = older
+}
+
 /** The summary in a few lines. */
 export function summaryText(summary: Summary): string {
   const { created, updated, unchanged, skipped, unreadable, ignored, unpriced_models } = summary
@@ -68,6 +91,10 @@ export function summaryText(summary: Summary): string {
   if (summary.files.length > 0) lines.push(userText(summary.user))
   if (unreadable > 0) lines.push(`${unreadable} lines could not be read`)
   if (skipped.length > 0) lines.push(`${skipped.length} skipped, named above`)
+  if (summary.refused > 0)
+    lines.push(`${summary.refused} refused or deleted at the server before: \`status\` says why`)
+  if (summary.older_files > 0) lines.push(`${summary.older_files} files not written to since then`)
+  if (summary.growing_files > 0) lines.push(`${summary.growing_files} files still being written to`)
   if (ignored > 0) lines.push(`${ignored} files without sessions`)
   if (unpriced_models.length > 0)
     lines.push(`no price is known for ${unpriced_models.join(', ')}: they count as 0 dollars`)
@@ -79,10 +106,10 @@ const userText = (user: SessionUser | null): string =>
     ? 'new sessions have no user: give --user, or set CLOUD_ANALYTICS_USER'
     : `sessions of ${user.email} (${user.from})`
 
-function foundText({ received, files, repositories }: Summary): string {
+function foundText({ received, files, unchanged_files, repositories }: Summary): string {
   const commits = repositories.reduce((sum, repository) => sum + repository.commits + repository.known, 0)
-  const sessions = `${received - commits} sessions in ${files.length} files`
+  const sessions = `${received - commits} sessions in ${files.length + unchanged_files} files`
   if (repositories.length === 0) return sessions
   const history = `${commits} commits in ${repositories.length} repositories`
-  return files.length === 0 ? history : `${sessions} and ${history}`
+  return files.length + unchanged_files === 0 ? history : `${sessions} and ${history}`
 }

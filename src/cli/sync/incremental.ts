@@ -1,0 +1,147 @@
+import type { FileMemory, Source } from '../../agents/discover.ts'
+import type { DetectedFormat } from '../../agents/file-format.ts'
+import type { KnownFile } from '../../agents/known-files.ts'
+import type { SourceResult } from '../../agents/read-sessions.ts'
+import type { SyncRecord } from '../../records/records.ts'
+import type { StateOfSession, SyncState } from './state.ts'
+
+// Which files a run reads: those that changed since the server answered for all of their sessions.
+
+export interface Selection {
+  /** Leaves out files that were last written before this time, ms since 1970. */
+  sinceMs?: number | undefined
+  /** Leaves out sessions that were written to within this time, unless they were last sent `GROWING` times as long ago. */
+  settledMs?: number | undefined
+  /** Whether sessions that were deleted at the server are sent again. */
+  restore?: boolean
+}
+
+export interface LeftOut {
+  /** Files that are as they were when the server answered for them, and their sessions. */
+  unchanged: { files: number; sessions: number; refused: number }
+  /** Files older than `sinceMs`. */
+  older: number
+  /** Files of sessions that are being written to. */
+  growing: number
+}
+
+export interface Incremental {
+  memory: FileMemory
+  isLeftOut(sources: readonly Source[]): boolean
+  readonly leftOut: LeftOut
+  /** A group of files was read; these of its records will be answered for. */
+  expect(result: SourceResult): void
+  /** The server has answered for a record. */
+  accept(record: SyncRecord): void
+  refuse(record: SyncRecord, reason: string): void
+}
+
+interface Group {
+  sources: readonly Source[]
+  records: string[]
+  open: Set<string>
+}
+
+/** A growing session is sent after ten times the quiet that makes it settled: after 30 s of quiet, every 5 min. */
+const GROWING = 10
+/** What was refused is sent again after a day: the reason may lie with the server. */
+const REFUSED_AGAIN_MS = 86_400_000
+
+/** `how`: what else decides on the records of a file, as version and options. `state` is undefined in the local database. */
+export function createIncremental(
+  state: SyncState | undefined,
+  how: string,
+  { sinceMs, settledMs, restore = false }: Selection,
+  now: () => number,
+): Incremental {
+  const waiting = new Map<string, Group[]>()
+  const leftOut: LeftOut = { unchanged: { files: 0, sessions: 0, refused: 0 }, older: 0, growing: 0 }
+
+  const close = ({ sources, records }: Group) => {
+    for (const [index, source] of sources.entries()) {
+      const file = fileOf(source)
+      const own = index === sources.length - 1 ? records : []
+      if (file !== undefined) state?.setFile(source.path, { ...file, done: how, records: own })
+    }
+  }
+  const answered = (id: string) => {
+    for (const group of waiting.get(id) ?? []) {
+      group.open.delete(id)
+      if (group.open.size === 0) close(group)
+    }
+    waiting.delete(id)
+  }
+  const sessionsOf = (sources: readonly Source[]) =>
+    sources
+      .flatMap(({ path }) => state?.files[path]?.records ?? [])
+      .flatMap((id) => state?.sessions[id] ?? [])
+  // what the server does not keep it would not keep the next time
+  const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
+    skipped === undefined
+      ? refused !== undefined && now() - Date.parse(at) > REFUSED_AGAIN_MS
+      : skipped === 'deleted' && restore
+  const isUnchanged = (sources: readonly Source[]) =>
+    sources.every(({ path, look }) => look?.change === 'same' && state?.files[path]?.done === how) &&
+    !sessionsOf(sources).some(isTriedAgain)
+  const isGrowing = (sources: readonly Source[], quietMs: number) => {
+    const writtenMs = Math.max(...sources.map(({ look }) => look?.now.mtimeMs ?? 0))
+    if (now() - writtenMs >= quietMs) return false
+    const sent = sessionsOf(sources).map(({ at }) => Date.parse(at))
+    const started = sources.map(({ startedAt }) => Date.parse(startedAt)).filter((ms) => !Number.isNaN(ms))
+    const lastMs = sent.length > 0 ? Math.max(...sent) : Math.min(...started)
+    return now() - lastMs < quietMs * GROWING
+  }
+  return {
+    leftOut,
+    memory: {
+      find: (path) => state?.files[path],
+      keepOther(path, file) {
+        const known = state?.files[path]
+        if (known?.ends === file.ends && known.size === file.size && known.mtimeMs === file.mtimeMs) return
+        state?.setFile(path, { ...file, done: null, records: [] })
+      },
+    },
+    isLeftOut(sources) {
+      const isOlder =
+        sinceMs !== undefined && sources.every(({ look }) => look !== undefined && look.now.mtimeMs < sinceMs)
+      if (isOlder) leftOut.older += sources.length
+      else if (isUnchanged(sources)) {
+        const sessions = sessionsOf(sources)
+        leftOut.unchanged.files += sources.length
+        leftOut.unchanged.sessions += sessions.length
+        leftOut.unchanged.refused += sessions.filter(({ refused }) => refused !== undefined).length
+      } else if (settledMs !== undefined && isGrowing(sources, settledMs)) leftOut.growing += sources.length
+      else return false
+      return true
+    },
+    expect({ sources, records }) {
+      if (sources.length === 0) return
+      const ids = records.map(({ id }) => id)
+      const group = { sources, records: ids, open: new Set(ids) }
+      for (const id of group.open) waiting.set(id, [...(waiting.get(id) ?? []), group])
+      if (group.open.size === 0) close(group)
+    },
+    accept(record) {
+      if (record.type === 'session') answered(record.id)
+    },
+    refuse(record, reason) {
+      if (record.type !== 'session') return
+      const hash = ''
+      const at = new Date(now()).toISOString()
+      state?.setSession(record.id, { hash, at, agent: record.source ?? 'unknown', refused: reason })
+      answered(record.id)
+    },
+  }
+}
+
+/** What is known of a file that was read. */
+function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
+  if (look === undefined) return undefined
+  // a folder is recognized by what is in it
+  const { format, layout, sessionId, startedAt, isBackground } = source
+  const detected: DetectedFormat =
+    layout === 'folder'
+      ? { kind: 'other' }
+      : { kind: 'sessions', format, layout, sessionId, startedAt, isBackground }
+  return { ...look.now, detected, ids }
+}

@@ -1,0 +1,383 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { appendFileSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  eventually,
+  run,
+  runJson,
+  type Serving,
+  scratchFolder,
+  serving,
+  startProgram,
+} from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// What a second sync to a server reads and sends.
+
+const SLOW_MS = 60_000
+const folder = scratchFolder()
+let database: TestDatabase
+let server: Serving
+let key: string
+let env: { DATA_DIR: string; DATABASE_URL: string; XDG_STATE_HOME: string }
+let files: string
+let count = 0
+
+beforeAll(async () => {
+  database = await testDatabase()
+  env = { DATA_DIR: folder.path, DATABASE_URL: database.url, XDG_STATE_HOME: '' }
+  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+  server = await serving('serve', env)
+  key = (await createKey()).key
+}, SLOW_MS)
+afterAll(async () => {
+  await server.end()
+  await database.drop()
+  folder.remove()
+})
+beforeEach(() => {
+  count += 1
+  files = join(folder.path, `files-${count}`)
+  env.XDG_STATE_HOME = join(folder.path, `state-${count}`)
+})
+
+const createKey = (): Promise<{ id: string; key: string }> =>
+  runJson(['key', 'create', '--org', 'acme', '--name', 'test', '--scopes', 'read,write'], env)
+
+const SECOND_MS = 1_000
+const at = (second: number) => new Date(Date.parse('2026-03-04T10:00:00Z') + second * SECOND_MS).toISOString()
+
+/** Lines of a Claude Code session: answers of 50 output tokens each, from number `from` on. */
+function lines(session: string, answers: number, { from = 0, owner = session } = {}): string {
+  return Array.from({ length: answers }, (_, index) => {
+    const nth = from + index
+    const usage = { input_tokens: 1, output_tokens: 50 }
+    return `${JSON.stringify({
+      type: 'assistant',
+      sessionId: session,
+      uuid: `${owner}-${nth}`,
+      requestId: `${owner}-r${nth}`,
+      timestamp: at(nth),
+      cwd: '/home/dev/shop',
+      message: { id: `${owner}-m${nth}`, role: 'assistant', model: 'claude-sonnet-4-5', content: [], usage },
+    })}\n`
+  }).join('')
+}
+
+const sync = (...options: string[]) =>
+  runJson(['sync', files, '--server', server.url, '--key', key, ...options], env)
+
+async function outputTokens(session: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetch(`${server.url}/v1/sessions/sess_${session}`, { headers })
+  return ((await response.json()) as { tokens: { output: number } }).tokens.output
+}
+
+const stateFile = (): string => {
+  const states = join(env.XDG_STATE_HOME, 'cloud-analytics')
+  const name = readdirSync(states).find((each) => each.startsWith('sync-')) ?? ''
+  return join(states, name)
+}
+
+test(
+  'a file that is as it was is not read again; one that changed is',
+  async () => {
+    const [one, two] = [join(files, 'one.jsonl'), join(files, 'two.jsonl')]
+    await Bun.write(one, lines('again-one', 3))
+    await Bun.write(two, lines('again-two', 3))
+    expect(await sync()).toMatchObject({ created: 2, unchanged_files: 0 })
+    expect(await sync()).toMatchObject({ received: 2, unchanged: 2, unchanged_files: 2, files: [] })
+    appendFileSync(one, lines('again-one', 1, { from: 3 }))
+    expect(await sync()).toMatchObject({
+      received: 2,
+      updated: 1,
+      unchanged: 1,
+      unchanged_files: 1,
+      files: [{ path: one }],
+    })
+    expect(await outputTokens('again-one')).toBe(200)
+    // same size and time, another end
+    const { atime, mtime } = statSync(two)
+    writeFileSync(two, readFileSync(two, 'utf8').replace(/50\}\}\}\n$/, '90}}}\n'))
+    utimesSync(two, atime, mtime)
+    const changed = await sync()
+    expect(changed.files.map(({ path }: { path: string }) => path)).toEqual([two])
+    // another project makes another record of the same file
+    expect(await sync('--project', 'other')).toMatchObject({ updated: 2, unchanged_files: 0 })
+  },
+  SLOW_MS,
+)
+
+test(
+  'lines that resuming copied are not counted again when only the copy is read',
+  async () => {
+    await Bun.write(join(files, 'original.jsonl'), lines('copied-original', 3))
+    await sync()
+    const copy = lines('copied-new', 3, { owner: 'copied-original' }) + lines('copied-new', 1, { from: 3 })
+    await Bun.write(join(files, 'resumed.jsonl'), copy)
+    const { files: read } = await sync()
+    expect(read.map(({ sessions }: { sessions: string[] }) => sessions)).toEqual([['sess_copied-new']])
+    expect(await outputTokens('copied-new')).toBe(50)
+    expect(await outputTokens('copied-original')).toBe(150)
+  },
+  SLOW_MS,
+)
+
+test(
+  'a sub-agent that writes has its whole session read',
+  async () => {
+    await Bun.write(join(files, 'family.jsonl'), lines('family', 2))
+    await sync()
+    const agent = join(files, 'family', 'subagents', 'agent-a1.jsonl')
+    await Bun.write(agent, lines('family', 1, { from: 2, owner: 'family-agent' }))
+    expect(await sync()).toMatchObject({ updated: 1, unchanged_files: 0 })
+    expect(await outputTokens('family')).toBe(150)
+  },
+  SLOW_MS,
+)
+
+test(
+  '--resend forgets what was sent; a damaged state is none',
+  async () => {
+    await Bun.write(join(files, 'one.jsonl'), lines('resent', 2))
+    await sync()
+    expect(statSync(stateFile()).mode & 0o777).toBe(0o600)
+    for (const option of ['--resend', '--all']) {
+      expect(await sync(option)).toMatchObject({ received: 1, unchanged: 1, unchanged_files: 0 })
+    }
+    writeFileSync(stateFile(), '{"version":1,"fil')
+    expect(await sync()).toMatchObject({ unchanged: 1, unchanged_files: 0 })
+    expect(await sync()).toMatchObject({ unchanged: 1, unchanged_files: 1 })
+  },
+  SLOW_MS,
+)
+
+test(
+  'a revoked key is noticed when nothing is new',
+  async () => {
+    await Bun.write(join(files, 'one.jsonl'), lines('revoked', 2))
+    const own = await createKey()
+    const args = ['sync', files, '--server', server.url, '--key', own.key]
+    await runJson(args, env)
+    await runJson(['key', 'revoke', own.id], env)
+    // the server looks a key up once a second
+    const refused = await eventually(
+      () => run(args, env),
+      ({ code }) => code !== 0,
+    )
+    expect(refused.stderr).toMatch(/^error: .* does not know the key: it is revoked/m)
+  },
+  SLOW_MS,
+)
+
+test(
+  '--since and --settled leave out files by when they were written',
+  async () => {
+    const [old, fresh] = [join(files, 'old.jsonl'), join(files, 'fresh.jsonl')]
+    await Bun.write(old, lines('since-old', 2))
+    await Bun.write(fresh, lines('since-fresh', 2))
+    utimesSync(old, new Date('2026-01-01'), new Date('2026-01-01'))
+    expect(await sync('--since', '7d')).toMatchObject({ created: 1, older_files: 1 })
+    expect(await sync('--since', '2025-12-31')).toMatchObject({ created: 1, unchanged_files: 1 })
+    // written to a moment ago and sent a moment ago
+    appendFileSync(fresh, lines('since-fresh', 1, { from: 2 }))
+    expect(await sync('--settled', '1h')).toMatchObject({ updated: 0, growing_files: 1, unchanged_files: 1 })
+    const quiet = new Date(Date.now() - 7_200_000)
+    utimesSync(fresh, quiet, quiet)
+    expect(await sync('--settled', '1h')).toMatchObject({ updated: 1, growing_files: 0 })
+    const wrong = await run(['sync', files, '--dry-run', '--since', 'yesterday'], env)
+    expect(wrong.code).toBe(2)
+  },
+  SLOW_MS,
+)
+
+test(
+  '--settled sends a session that grows for long',
+  async () => {
+    const path = join(files, 'long.jsonl')
+    const start = new Date(Date.now() - 3_000).toISOString()
+    await Bun.write(path, lines('long', 1).replace(at(0), start))
+    expect(await sync('--settled', '60s')).toMatchObject({ received: 0, growing_files: 1 })
+    writeFileSync(path, lines('long', 1))
+    expect(await sync('--settled', '60s')).toMatchObject({ created: 1, growing_files: 0 })
+  },
+  SLOW_MS,
+)
+
+test(
+  'without a path the usual folders are read; server and key may come from the environment',
+  async () => {
+    const home = join(folder.path, 'home')
+    await Bun.write(join(home, '.claude', 'projects', 'p', 'one.jsonl'), lines('usual', 2))
+    const own = { ...env, HOME: home, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
+    expect(await runJson(['sync'], own)).toMatchObject({ created: 1 })
+    const quiet = await run(['sync', '--quiet'], own)
+    expect(quiet).toEqual({ code: 0, stdout: '', stderr: '' })
+  },
+  SLOW_MS,
+)
+
+test(
+  'what is refused is not read again, and status says why',
+  async () => {
+    await Bun.write(join(files, 'one.jsonl'), lines('refused', 2))
+    await sync('--user', 'ada@example.com')
+    const other = ['--user', 'bob@example.com']
+    expect(await sync(...other)).toMatchObject({
+      skipped: [{ reason: expect.stringContaining('--reassign') }],
+    })
+    expect(await sync(...other)).toMatchObject({ received: 1, refused: 1, unchanged: 0, skipped: [] })
+    const { servers } = await runJson(['status'], env)
+    expect(servers).toMatchObject([{ refused: [{ id: 'sess_refused', reason: expect.any(String) }] }])
+    expect(await sync(...other, '--reassign')).toMatchObject({ updated: 1, refused: 0 })
+  },
+  SLOW_MS,
+)
+
+test(
+  'what was deleted at the server is named, and not sent again without --restore',
+  async () => {
+    const [gone, kept] = [join(files, 'gone.jsonl'), join(files, 'kept.jsonl')]
+    await Bun.write(gone, lines('gone', 2))
+    await Bun.write(kept, lines('kept', 2))
+    await sync()
+    const posts: string[] = []
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        const { method, headers } = request
+        const body = method === 'GET' ? null : await request.arrayBuffer()
+        if (body !== null) posts.push(search + new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(body))))
+        return await fetch(server.url + pathname + search, { method, headers, body, decompress: false })
+      },
+    })
+    const syncCounted = async (...options: string[]) => {
+      const args = ['sync', files, '--server', proxy.url.href, '--key', key, ...options]
+      return await run(args, env)
+    }
+    const syncCountedJson = async (...options: string[]) =>
+      JSON.parse((await syncCounted(...options, '--json')).stdout)
+    await syncCounted()
+    const headers = { authorization: `Bearer ${key}` }
+    const session = `${server.url}/v1/sessions/sess_gone`
+    expect((await fetch(session, { method: 'DELETE', headers })).status).toBe(204)
+
+    // as it was: nothing is sent, so nothing is known of it
+    expect(await syncCountedJson()).toMatchObject({ received: 2, unchanged: 2, refused: 0 })
+    appendFileSync(gone, lines('gone', 1, { from: 2 }))
+    posts.length = 0
+    const told = await syncCounted()
+    expect(told.code).toBe(0)
+    expect(told.stderr).toContain(`skipped ${gone}:1: sess_gone was deleted (--restore stores it again)`)
+    expect(told.stdout).toContain('2 sessions in 2 files: 0 created, 0 updated, 1 unchanged')
+    expect(posts).toHaveLength(1)
+
+    // neither as it is, nor with more
+    expect(await syncCountedJson()).toMatchObject({ received: 2, unchanged: 1, refused: 1, skipped: [] })
+    appendFileSync(gone, lines('gone', 1, { from: 3 }))
+    appendFileSync(kept, lines('kept', 1, { from: 2 }))
+    posts.length = 0
+    expect(await syncCountedJson()).toMatchObject({
+      updated: 1,
+      unchanged: 0,
+      skipped: [{ path: gone, reason: expect.stringContaining('sess_gone was deleted') }],
+    })
+    expect(posts.join('')).toContain('sess_kept')
+    expect(posts.join('')).not.toContain('sess_gone')
+    expect((await fetch(session, { headers })).status).toBe(404)
+
+    const restored = await syncCountedJson('--restore')
+    expect(restored).toMatchObject({ created: 1, unchanged: 1, refused: 0, skipped: [] })
+    expect(posts.at(-1)).toStartWith('?restore=true')
+    expect(await outputTokens('gone')).toBe(200)
+    expect(await syncCountedJson()).toMatchObject({ received: 2, unchanged: 2, refused: 0 })
+    await proxy.stop(true)
+  },
+  SLOW_MS,
+)
+
+test(
+  'what is older than the organization keeps is named, and sent again only when it changes',
+  async () => {
+    await Bun.write(join(files, 'old.jsonl'), lines('too-old', 2))
+    await run(['org', 'update', 'acme', '--retention-sessions', '30d'], env)
+    const reason = expect.stringContaining('sess_too-old is older than the organization keeps')
+    expect(await sync('--restore')).toMatchObject({ created: 0, unchanged: 0, skipped: [{ reason }] })
+    expect(await sync('--restore')).toMatchObject({ received: 1, unchanged: 0, refused: 1, skipped: [] })
+    await run(['org', 'update', 'acme', '--retention-sessions', 'off'], env)
+    expect(await sync('--resend')).toMatchObject({ created: 1, refused: 0 })
+  },
+  SLOW_MS,
+)
+
+test(
+  'the member of a key is asked for once',
+  async () => {
+    await Bun.write(join(files, 'one.jsonl'), lines('asked', 2))
+    let asked = 0
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        if (pathname === '/v1/whoami') asked += 1
+        const { method, headers } = request
+        const body = method === 'GET' ? null : await request.arrayBuffer()
+        return await fetch(server.url + pathname + search, { method, headers, body, decompress: false })
+      },
+    })
+    const member = ['member', 'add', '--org', 'acme', '--email', 'eve@example.com', '--name', 'Eve']
+    await runJson([...member, '--role', 'developer'], env)
+    const made = ['key', 'create', '--org', 'acme', '--name', 'eve', '--scopes', 'write']
+    const eves = await runJson([...made, '--member', 'eve@example.com'], env)
+    const own = { ...env, CLOUD_ANALYTICS_SERVER: proxy.url.href, CLOUD_ANALYTICS_KEY: eves.key }
+    for (let n = 0; n < 3; n++) {
+      const { user } = await runJson(['sync', files, '--quiet'], own)
+      expect(user).toEqual({ email: 'eve@example.com', from: "the key's member" })
+    }
+    expect(asked).toBe(1)
+    await proxy.stop(true)
+  },
+  SLOW_MS,
+)
+
+test(
+  'a stop keeps what the server acknowledged, and the next run continues',
+  async () => {
+    // each record is more than half of a batch
+    for (const name of ['a', 'b', 'c'])
+      await Bun.write(join(files, `${name}.jsonl`), lines(`stop-${name}`, 4_000))
+    const stopped = Promise.withResolvers<void>()
+    let posts = 0
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        if (request.method === 'POST' && ++posts === 2) {
+          child.kill('SIGTERM')
+          await stopped.promise
+        }
+        const { pathname, search } = new URL(request.url)
+        const body = request.method === 'GET' ? null : await request.arrayBuffer()
+        const { method, headers } = request
+        return await fetch(server.url + pathname + search, { method, headers, body, decompress: false })
+      },
+    })
+    const args = ['sync', files, '--server', proxy.url.href, '--key', key]
+    const child = startProgram(args, env)
+    const deadline = setTimeout(stopped.resolve, 2_000)
+    const [stderr, code] = await Promise.all([child.stderr.text(), child.exited])
+    clearTimeout(deadline)
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('stopped by SIGTERM') })
+    const { sessions } = JSON.parse(readFileSync(stateFile(), 'utf8'))
+    const kept = Object.keys(sessions)
+    expect(kept.length).toBeGreaterThan(0)
+    const again = await runJson(args, env)
+    expect(again.unchanged_files).toBe(kept.length)
+    expect(again).toMatchObject({ received: 3, created: 3 - kept.length, unchanged: kept.length })
+    await proxy.stop(true)
+  },
+  SLOW_MS,
+)
