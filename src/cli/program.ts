@@ -19,6 +19,7 @@ import { addHook } from './hook/commands.ts'
 import { addOperations } from './operations/commands.ts'
 import { addServers } from './serve/commands.ts'
 import { addService } from './service/commands.ts'
+import { addWatch } from './watch/commands.ts'
 import { addWebhooks } from './webhook/commands.ts'
 
 const EXAMPLES = `
@@ -80,6 +81,7 @@ function buildProgram(started: ProcessContext, json: boolean): Command {
   addClient(program, action)
   addSession(program, action)
   addData(program, action)
+  addWatch(program, action)
   addFigures(program, action)
   addWebhooks(program, action, started)
   addService(program, action)

@@ -73,6 +73,8 @@ async function outputTokens(session: string): Promise<number> {
   return ((await response.json()) as { tokens: { output: number } }).tokens.output
 }
 
+const refusedOf = ({ refused }: { refused: { id: string }[] }) => refused.map(({ id }) => id)
+
 const stateFile = (): string => {
   const states = join(env.XDG_STATE_HOME, 'cloud-analytics')
   const name = readdirSync(states).find((each) => each.startsWith('sync-')) ?? ''
@@ -276,6 +278,7 @@ test(
 
     // neither as it is, nor with more
     expect(await syncCountedJson()).toMatchObject({ received: 2, unchanged: 1, refused: 1, skipped: [] })
+    expect((await runJson(['status'], env)).servers.flatMap(refusedOf)).toEqual(['sess_gone'])
     appendFileSync(gone, lines('gone', 1, { from: 3 }))
     appendFileSync(kept, lines('kept', 1, { from: 2 }))
     posts.length = 0

@@ -15,6 +15,7 @@ const FOLDERS = [
   'cli/accounts',
   'cli/data',
   'cli/operations',
+  'cli/watch',
   'cli/sync',
   'cli/webhook',
   'cli/figures',

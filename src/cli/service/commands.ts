@@ -29,7 +29,7 @@ export function addService(program: Command, action: Actions): void {
       'after',
       `
 A launch agent on macOS, a user unit of systemd on Linux, a task of the Task Scheduler on Windows. Without paths the folders of
-the coding agents on this machine are watched.
+the coding agents are watched, also of one that is installed later.
 
 Examples:
   cloud-analytics service install

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OperatorError } from '../../errors.ts'
-import { agentFolders, configFolder, type Environment, FOLDER_VARIABLES, homeOf } from '../client/folders.ts'
+import { configFolder, type Environment, FOLDER_VARIABLES, homeOf } from '../client/folders.ts'
 import { readLogin } from '../client/login-file.ts'
 import { replaceFile } from '../client/private-file.ts'
 import { NOT_SIGNED_IN } from '../client/server.ts'
@@ -31,19 +31,13 @@ export function serviceOf(
   throw new OperatorError(`there is no service for ${platform}: start cloud-analytics watch yourself`)
 }
 
-/** `watch` as the service runs it: on these paths, else on the folders of the agents of this machine. */
+/** `watch` as the service runs it: on these paths, else on the agents' folders, also those that appear later. */
 function watchProgram(env: Environment, paths: readonly string[]): Program {
   const missing = paths.find((path) => !existsSync(path))
   if (missing !== undefined) throw new OperatorError(`no such file or folder: ${missing}`)
-  const watched = paths.length > 0 ? paths : agentFolders(env).filter((path) => existsSync(path))
-  if (watched.length === 0) {
-    throw new OperatorError(
-      `no coding agent has left sessions here (${agentFolders(env).join(', ')}): name the folders to watch`,
-    )
-  }
   const [executable, ...others] = programWords()
   return {
-    words: [executable, ...others, 'watch', ...watched.map((path) => resolve(path))],
+    words: [executable, ...others, 'watch', ...paths.map((path) => resolve(path))],
     environment: environmentOf(env),
   }
 }

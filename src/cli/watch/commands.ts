@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
+import type { Actions } from '../command/context.ts'
+import { secret } from '../command/option-parsers.ts'
+import type { WatchOptions } from './watch.ts'
+
+/** `watch` and `status`. */
+export function addWatch(program: Command, action: Actions): void {
+  program
+    .command('watch [path...]')
+    .description('send sessions to a server as they end or grow, until it is stopped')
+    .option('--server <url>', SERVER_HELP)
+    .option('--key <key>', KEY_HELP, secret)
+    .option('--user <email>', USER_HELP)
+    .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
+    .option('--content', 'send prompts and answers too')
+    .addHelpText(
+      'after',
+      `
+A session is sent when nothing was written to it for 30 s, and every 5 min while it grows. Without a path the agents' usual
+folders are watched. One instance for each user; \`sync\` works beside it. Without a connection it goes on trying.
+
+Examples:
+  cloud-analytics watch                                  (after login)
+  cloud-analytics watch --server https://analytics.example.com --key @key.txt`,
+    )
+    .action(
+      action(async (context, options: WatchOptions, paths) => {
+        const { watch } = await import('./watch.ts')
+        await watch(context, paths[0] === '' ? [] : paths, options)
+      }),
+    )
+  program
+    .command('status')
+    .description('what this machine sent when to which server, and what agents will soon delete unsent')
+    .addHelpText('after', '\nExample:\n  cloud-analytics status --json')
+    .action(
+      action(async (context) => {
+        const { status } = await import('./status.ts')
+        await status(context)
+      }),
+    )
+}

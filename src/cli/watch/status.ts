@@ -1,0 +1,188 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join, sep } from 'node:path'
+import { agentFolders, claudeFolder, stateFolder } from '../client/folders.ts'
+import type { Context } from '../command/context.ts'
+import { printResult, table } from '../command/output.ts'
+import { listStates, type StateFile } from '../sync/state.ts'
+import { stampsOf } from './files.ts'
+import { isLockHeld } from './lock.ts'
+import { readWatchRecord } from './record.ts'
+
+// What this machine sent. Everything is read from its files: no server is asked.
+
+interface AgentStatus {
+  agent: string
+  sessions: number
+  last_sent_at: string
+}
+
+interface ServerStatus {
+  server: string
+  organization: string
+  /** When it last accepted a key. */
+  last_answer_at: string | null
+  agents: AgentStatus[]
+  /** Sessions that it, or this program, did not accept, or that were deleted there. */
+  refused: { id: string; at: string; reason: string }[]
+}
+
+interface EndingFile {
+  path: string
+  /** When Claude Code deletes it at its next start, UTC. */
+  deleted_at: string
+  /** Whether it was sent before it last changed. */
+  sent: 'never' | 'in part'
+}
+
+interface Status {
+  machine: string
+  watch: {
+    running: boolean
+    pid: number | null
+    paths: readonly string[]
+    server: string | null
+    last_success_at: string | null
+    error: string | null
+  }
+  servers: ServerStatus[]
+  /** Files below the watched paths, else the agents' usual folders, that changed since they were sent, or never were. */
+  unsent_files: number
+  /** Of these what Claude Code deletes within a week. */
+  ending: EndingFile[]
+}
+
+const DAY_MS = 86_400_000
+/** Claude Code's own default for cleanupPeriodDays. */
+const CLEANUP_DAYS = 30
+const WARN_DAYS = 7
+const MAX_LISTED = 20
+
+/** `status`: prints what was sent when to which server, and what will be lost. */
+export async function status(context: Context): Promise<void> {
+  const folder = stateFolder(context.env)
+  const record = readWatchRecord(folder)
+  const running = existsSync(folder) && isLockHeld(folder)
+  const states = listStates(folder)
+  const paths = running && record !== null ? record.paths : agentFolders(context.env)
+  const unsent = await unsentFiles(paths, states)
+  const found: Status = {
+    machine: hostname(),
+    watch: {
+      running,
+      pid: running ? (record?.pid ?? null) : null,
+      paths: running ? (record?.paths ?? []) : [],
+      server: record?.server ?? null,
+      last_success_at: record?.last_success_at ?? null,
+      error: record?.error ?? null,
+    },
+    servers: states.map(serverStatus),
+    unsent_files: unsent.length,
+    ending: endingFiles(unsent, context.env),
+  }
+  await printResult(context.json, found, statusText(found))
+}
+
+function serverStatus({ server, organization, keys, sessions }: StateFile): ServerStatus {
+  const agents = new Map<string, AgentStatus>()
+  const refused: ServerStatus['refused'] = []
+  for (const [id, { agent, at, refused: reason }] of Object.entries(sessions)) {
+    if (reason !== undefined) {
+      refused.push({ id, at, reason })
+      continue
+    }
+    const known = agents.get(agent) ?? { agent, sessions: 0, last_sent_at: at }
+    known.sessions += 1
+    if (at > known.last_sent_at) known.last_sent_at = at
+    agents.set(agent, known)
+  }
+  return {
+    server,
+    organization: organization.slug,
+    last_answer_at:
+      Object.values(keys)
+        .map(({ at }) => at)
+        .sort()
+        .at(-1) ?? null,
+    agents: [...agents.values()].sort((a, b) => (a.agent < b.agent ? -1 : 1)),
+    refused,
+  }
+}
+
+interface UnsentFile {
+  path: string
+  mtimeMs: number
+  sent: EndingFile['sent']
+}
+
+/** Session files by their extension that no server has as they are. */
+async function unsentFiles(paths: readonly string[], states: readonly StateFile[]): Promise<UnsentFile[]> {
+  const unsent: UnsentFile[] = []
+  for (const [path, { size, mtimeMs }] of await stampsOf(paths)) {
+    const known = states.flatMap(({ files }) => files[path] ?? [])
+    const same = known.filter((file) => file.size === size && file.mtimeMs === mtimeMs)
+    const isSent = same.some(({ done, detected }) => done !== null || detected.kind !== 'sessions')
+    // what has another name is known as a session's file only once it was read
+    if (isSent || (known.length === 0 && !/\.(?:jsonl|json|db)$/.test(path))) continue
+    // files of a folder that is read as one file are known by it
+    const isPart = states.some(({ files }) => partOf(path, files))
+    if (!isPart)
+      unsent.push({ path, mtimeMs, sent: known.some(({ done }) => done !== null) ? 'in part' : 'never' })
+  }
+  return unsent
+}
+
+function partOf(path: string, files: StateFile['files']): boolean {
+  for (let end = path.lastIndexOf(sep); end > 0; end = path.lastIndexOf(sep, end - 1)) {
+    if (files[path.slice(0, end)] !== undefined) return true
+  }
+  return false
+}
+
+/** Claude Code deletes transcripts that were not written to for `cleanupPeriodDays`, when it starts. */
+function endingFiles(unsent: readonly UnsentFile[], env: Context['env']): EndingFile[] {
+  const folder = claudeFolder(env)
+  const days = cleanupDays(join(folder, 'settings.json'))
+  const projects = join(folder, 'projects') + sep
+  return unsent
+    .filter(({ path }) => path.startsWith(projects))
+    .map(({ path, mtimeMs, sent }) => ({ path, deletedMs: mtimeMs + days * DAY_MS, sent }))
+    .filter(({ deletedMs }) => deletedMs - Date.now() < WARN_DAYS * DAY_MS)
+    .sort((a, b) => a.deletedMs - b.deletedMs)
+    .map(({ path, deletedMs, sent }) => ({ path, deleted_at: new Date(deletedMs).toISOString(), sent }))
+}
+
+function cleanupDays(path: string): number {
+  try {
+    const { cleanupPeriodDays: days } = JSON.parse(readFileSync(path, 'utf8'))
+    return typeof days === 'number' && days >= 0 && days < 36_500 ? days : CLEANUP_DAYS
+  } catch {
+    return CLEANUP_DAYS
+  }
+}
+
+function statusText({ machine, watch, servers, unsent_files, ending }: Status): string {
+  const lines = [
+    watch.running ? `watch runs on ${machine} (pid ${watch.pid})` : `watch does not run on ${machine}`,
+  ]
+  if (watch.error !== null) lines.push(`the last sync failed: ${watch.error}`)
+  const rows = servers.flatMap(({ server, organization, agents }) =>
+    agents.map((agent) => ({ server, organization, ...agent })),
+  )
+  lines.push(
+    table(rows, ['server', 'organization', 'agent', 'sessions', 'last_sent_at'], 'nothing was sent yet'),
+  )
+  const refused = servers.flatMap((each) => each.refused)
+  lines.push(...listText(refused.map(({ id, reason }) => `not stored: ${id}: ${reason}`)))
+  lines.push(`${unsent_files} files changed since they were sent, or never were`)
+  if (ending.length > 0) {
+    lines.push(`Claude Code soon deletes ${ending.length} of them:`)
+    lines.push(...listText(ending.map(({ path, deleted_at }) => `  ${deleted_at.slice(0, 10)}  ${path}`)))
+  }
+  return lines.join('\n')
+}
+
+const listText = (lines: readonly string[]): string[] =>
+  lines.length <= MAX_LISTED
+    ? [...lines]
+    : [...lines.slice(0, MAX_LISTED), `and ${lines.length - MAX_LISTED} more: --json lists all`]

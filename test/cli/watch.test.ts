@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  eventually,
+  readUntil,
+  run,
+  runJson,
+  type Serving,
+  scratchFolder,
+  serving,
+  startProgram,
+} from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+const SLOW_MS = 60_000
+const folder = scratchFolder()
+const projects = join(folder.path, '.claude', 'projects', 'p')
+let database: TestDatabase
+let server: Serving
+let env: { DATA_DIR: string; DATABASE_URL: string; HOME: string }
+let client: typeof env & { CLOUD_ANALYTICS_SERVER: string; CLOUD_ANALYTICS_KEY: string }
+
+beforeAll(async () => {
+  database = await testDatabase()
+  env = { DATA_DIR: folder.path, DATABASE_URL: database.url, HOME: folder.path }
+  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+  server = await serving('serve', env)
+  const made = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,sessions:write']
+  const { key } = await runJson(made, env)
+  client = { ...env, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
+}, SLOW_MS)
+afterAll(async () => {
+  await server.end()
+  await database.drop()
+  folder.remove()
+})
+
+function session(id: string): string {
+  const message = { id: `${id}-m`, role: 'assistant', model: 'claude-sonnet-4-5', content: [], usage: {} }
+  const timestamp = '2026-03-04T10:00:00Z'
+  return `${JSON.stringify({ type: 'assistant', sessionId: id, uuid: id, timestamp, message })}\n`
+}
+
+async function total(): Promise<number> {
+  const headers = { authorization: `Bearer ${client.CLOUD_ANALYTICS_KEY}` }
+  const response = await fetch(`${server.url}/v1/sessions`, { headers })
+  return ((await response.json()) as { pagination: { total: number } }).pagination.total
+}
+
+const start = async () => {
+  const child = startProgram(['watch', '--json'], client)
+  const first = JSON.parse(await readUntil(child.stdout, '\n'))
+  return { child, first }
+}
+const ended = async ({ child }: Awaited<ReturnType<typeof start>>) => {
+  child.kill('SIGTERM')
+  return await child.exited
+}
+
+test(
+  'watch sends what is there and what is written, is one for each user, and ends cleanly',
+  async () => {
+    await Bun.write(join(projects, 'one.jsonl'), session('watched-one'))
+    const watching = await start()
+    expect(watching.first.pid).toBe(watching.child.pid)
+    await eventually(total, (count) => count === 1)
+    const second = await run(['watch'], client)
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain('another watch')
+    const { watch } = await eventually(
+      () => runJson(['status'], env),
+      (found) => found.watch.last_success_at !== null,
+    )
+    expect(watch).toMatchObject({ running: true, pid: watching.child.pid, server: server.url, error: null })
+    // quiet since long, so due at once: the event is what makes it look
+    const path = join(projects, 'two.jsonl')
+    await Bun.write(path, session('watched-two'))
+    utimesSync(path, new Date('2026-03-04'), new Date('2026-03-04'))
+    await eventually(total, (count) => count === 2, 50_000)
+    // `sync` works beside it
+    expect(await runJson(['sync'], client)).toMatchObject({ received: 2, unchanged: 2 })
+    expect(await ended(watching)).toBe(0)
+    expect(await runJson(['status'], env)).toMatchObject({ watch: { running: false, pid: null } })
+  },
+  SLOW_MS + 30_000,
+)
+
+test(
+  'after a kill another watch starts',
+  async () => {
+    const killed = await start()
+    killed.child.kill('SIGKILL')
+    await killed.child.exited
+    const watching = await start()
+    expect(await ended(watching)).toBe(0)
+  },
+  SLOW_MS,
+)
+
+test(
+  'without a server it goes on trying, and says so once',
+  async () => {
+    const child = startProgram(['watch', '--json', '--server', 'http://127.0.0.1:1'], client)
+    await Bun.write(join(projects, 'three.jsonl'), session('watched-three'))
+    const { watch } = await eventually(
+      () => runJson(['status'], env),
+      ({ watch: each }) => each.running && each.error !== null,
+      40_000,
+    )
+    expect(watch.error).toContain('does not answer')
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+  },
+  SLOW_MS,
+)
+
+test(
+  'status names what Claude Code will delete unsent',
+  async () => {
+    const path = join(projects, 'old.jsonl')
+    await Bun.write(path, session('watched-old'))
+    const day = 86_400_000
+    const written = new Date(Date.now() - 25 * day)
+    utimesSync(path, written, written)
+    const later = await runJson(['status'], env)
+    expect(later.unsent_files).toBeGreaterThan(0)
+    expect(later.ending).toEqual([
+      { path, sent: 'never', deleted_at: new Date(written.getTime() + 30 * day).toISOString() },
+    ])
+    await Bun.write(join(folder.path, '.claude', 'settings.json'), '{"cleanupPeriodDays": 90}')
+    expect(await runJson(['status'], env)).toMatchObject({ ending: [] })
+    const { stdout } = await run(['status'], env)
+    expect(stdout).toMatch(/acme +claude-code +2 /)
+  },
+  SLOW_MS,
+)
+
+test('watch without a server says how to sign in', async () => {
+  const { code, stderr } = await run(['watch'], env)
+  expect(code).toBe(1)
+  expect(stderr).toContain('not signed in: run cloud-analytics login --server URL')
+})
