@@ -93,3 +93,6 @@ export function knownNamesOf(model: string): string[] {
 export function ownPrices(model: string, at: string): OwnPrices['tiers'] | undefined {
   return byModel.get(model.toLowerCase())?.findLast(({ from }) => from === undefined || from <= at)?.tiers
 }
+
+/** Whether we have prices of the model, at whatever time. */
+export const hasOwnPrices = (model: string): boolean => byModel.has(model.toLowerCase())

@@ -1,7 +1,7 @@
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
-import { knownNamesOf, type OwnTier, ownPrices } from './own-prices.ts'
+import { hasOwnPrices, knownNamesOf, type OwnTier, ownPrices } from './own-prices.ts'
 
 /**
  * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
@@ -36,13 +36,17 @@ export const WEB_SEARCH_COST = 10n ** 10n
 /** Cached prices, each of a model at a minute. */
 const MAX_CACHED = 5_000
 
-type Price = number | { base: number; tiers: readonly { start: number; price: number }[] } | undefined
-interface PriceRow {
-  input: Price
-  output: Price
-  cacheRead: Price
-  cacheWrite: Price
-  cacheWrite1h: Price
+type Price<Unit = number> =
+  | Unit
+  | { base: Unit; tiers: readonly { start: number; price: Unit }[] }
+  | undefined
+/** `Unit`: US dollars per million tokens, or as an integer (bigint) picodollars per token. */
+interface PriceRow<Unit = number> {
+  input: Price<Unit>
+  output: Price<Unit>
+  cacheRead: Price<Unit>
+  cacheWrite: Price<Unit>
+  cacheWrite1h: Price<Unit>
 }
 
 type CalcPrice = typeof import('@pydantic/genai-prices')['calcPrice']
@@ -53,17 +57,24 @@ type CalcPrice = typeof import('@pydantic/genai-prices')['calcPrice']
  */
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
   const { calcPrice } = await import('@pydantic/genai-prices')
-  const known = new Map<string, PriceRow | null>()
-  const rowOf = (model: string, at: string): PriceRow | null => {
-    if (Object.hasOwn(overrides, model)) return overrideRow(overrides[model])
-    // some providers' prices depend on the time of day: one look-up per minute
-    const key = `${at.slice(0, 16)} ${model}`
-    const cached = known.get(key)
-    if (cached !== undefined) return cached
+  // a look-up leaves some kilobytes of garbage, and takes 70 µs
+  const known = new Map<string, PriceRow<bigint> | null>()
+  const keep = (key: string, row: PriceRow | null): PriceRow<bigint> | null => {
     if (known.size >= MAX_CACHED) known.clear()
-    const row = lookUp(calcPrice, model, at)
-    known.set(key, row)
-    return row
+    const kept = row === null ? null : scaledRow(row)
+    known.set(key, kept)
+    return kept
+  }
+  const rowOf = (model: string, at: string): PriceRow<bigint> | null => {
+    // no minute begins with a blank
+    const always = ` ${model}`
+    // some providers' prices depend on the time of day: one look-up per minute
+    const minute = `${at.slice(0, 16)} ${model}`
+    const cached = known.get(always) ?? known.get(minute)
+    if (cached !== undefined) return cached
+    if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model]))
+    const { row, isFixed } = lookUp(calcPrice, model, at)
+    return keep(isFixed ? always : minute, row)
   }
   return {
     cost({ model, tokens, at, aggregated = false }) {
@@ -87,25 +98,27 @@ function namesOf(model: string): string[] {
   return [...new Set([model, last, plain].flatMap(knownNamesOf))]
 }
 
-function lookUp(calcPrice: CalcPrice, model: string, at: string): PriceRow | null {
+/** The prices of the model at a time; `isFixed`: they are the same at any time. */
+function lookUp(calcPrice: CalcPrice, model: string, at: string): { row: PriceRow | null; isFixed: boolean } {
   const time = new Date(at)
   for (const name of namesOf(model)) {
     const own = ownPrices(name, time.toISOString())
-    if (own !== undefined) return ownRow(own)
+    if (own !== undefined) return { row: ownRow(own), isFixed: false }
     const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, name, { timestamp: time })
     if (!found) continue
     const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, cache_write_1h_mtok } =
       found.model_price
     const hasWriteSurcharge = found.provider.id === 'anthropic' || name.startsWith('claude')
-    return {
+    const row = {
       input: input_mtok,
       output: output_mtok,
       cacheRead: cache_read_mtok ?? input_mtok,
       cacheWrite: cache_write_mtok ?? times(input_mtok, hasWriteSurcharge ? CACHE_WRITE_FACTOR : 1),
       cacheWrite1h: cache_write_1h_mtok ?? times(input_mtok, CACHE_WRITE_1H_FACTOR),
     }
+    return { row, isFixed: !Array.isArray(found.model.prices) && !namesOf(model).some(hasOwnPrices) }
   }
-  return null
+  return { row: null, isFixed: false }
 }
 
 function ownRow(tiers: readonly [OwnTier, ...OwnTier[]]): PriceRow {
@@ -138,13 +151,30 @@ function times(price: Price, factor: number): Price {
   }
 }
 
-function costOf(row: PriceRow, tokens: PricedTokens, aggregated: boolean): bigint {
+function scaledRow(row: PriceRow): PriceRow<bigint> {
+  const scale = (price: Price): Price<bigint> => {
+    if (price === undefined) return undefined
+    if (typeof price === 'number') return scaled(price, PRICE_DECIMALS)
+    return {
+      base: scaled(price.base, PRICE_DECIMALS),
+      tiers: price.tiers.map((tier) => ({ start: tier.start, price: scaled(tier.price, PRICE_DECIMALS) })),
+    }
+  }
+  return {
+    input: scale(row.input),
+    output: scale(row.output),
+    cacheRead: scale(row.cacheRead),
+    cacheWrite: scale(row.cacheWrite),
+    cacheWrite1h: scale(row.cacheWrite1h),
+  }
+}
+
+function costOf(row: PriceRow<bigint>, tokens: PricedTokens, aggregated: boolean): bigint {
   const { input = 0, output = 0, cache_read = 0, cache_creation = 0 } = tokens
   const hour = Math.min(cache_creation, tokens.cache_creation_1h ?? 0)
   // the size of the whole prompt selects the tier for all tokens of the message
   const prompt = aggregated ? 0 : input + cache_read + cache_creation
-  const part = (count: number, price: Price): bigint =>
-    BigInt(count) * scaled(priceAt(price, prompt), PRICE_DECIMALS)
+  const part = (count: number, price: Price<bigint>): bigint => BigInt(count) * priceAt(price, prompt)
   return (
     part(input, row.input) +
     part(output, row.output) +
@@ -154,9 +184,9 @@ function costOf(row: PriceRow, tokens: PricedTokens, aggregated: boolean): bigin
   )
 }
 
-function priceAt(price: Price, prompt: number): number {
-  if (price === undefined) return 0
-  if (typeof price === 'number') return price
+function priceAt(price: Price<bigint>, prompt: number): bigint {
+  if (price === undefined) return 0n
+  if (typeof price === 'bigint') return price
   return price.tiers.reduce((found, tier) => (prompt > tier.start ? tier.price : found), price.base)
 }
 
