@@ -44,7 +44,9 @@ export function cut(text: string, length: number): string {
 
 /** Replaces NUL and unpaired surrogates by U+FFFD in every text inside a value of JSON, in place. */
 export function makeStorable(value: object): void {
-  for (const [name, item] of Object.entries(value) as [string, unknown][]) {
+  // without a list of all entries: a session may have 50,000 turns
+  for (const name in value) {
+    const item: unknown = Reflect.get(value, name)
     if (typeof item === 'object' && item !== null) makeStorable(item)
     else if (typeof item === 'string' && !isStorable(item))
       Reflect.set(value, name, item.toWellFormed().replaceAll('\0', REPLACEMENT))

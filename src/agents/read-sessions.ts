@@ -142,6 +142,9 @@ async function readAs(
   }
 }
 
+/** Of a large session: its transcript takes some megabytes. */
+const MANY_MESSAGES = 5_000
+
 /** Why a file of a known format gives no session: it is empty, or a copy of what another file has. */
 const NOTHING_OF_ITS_OWN = 'it has no prompts and no messages of its own'
 
@@ -159,19 +162,26 @@ async function* resultsOf(
   files: readonly { source: Source; file: SourceFile }[],
   options: ReadOptions,
 ): AsyncGenerator<SourceResult> {
-  const records: SessionRecord[] = []
+  const composedRecords: SessionRecord[] = []
   const unpriced = new Set<string>()
   const last = files.at(-1)?.file
+  const isLarge = [...group.transcripts.values()].some(({ messages }) => messages.size > MANY_MESSAGES)
+  // the heap would grow by the garbage of a large session before it is collected
+  if (isLarge) Bun.gc(true)
   for (const transcript of group.transcripts.values()) {
     const composed = composeRecord(transcript, options)
     const hasTurns = transcript.prompts.size + transcript.messages.size > 0
     if (composed === null && hasTurns && last !== undefined)
       noteUnreadable(last, 1, `session ${transcript.id}: no line says when it was`)
     if (composed === null) continue
-    // names of branches, files and tools may contain secrets too
-    records.push(...(await cleanRecords([composed.record])).map(({ record }) => record))
+    composedRecords.push(composed.record)
     for (const model of composed.unpriced) unpriced.add(model)
   }
+  // what follows needs memory of its own
+  group.transcripts.clear()
+  if (isLarge) Bun.gc(true)
+  // names of branches, files and tools may contain secrets too
+  const records = (await cleanRecords(composedRecords)).map(({ record }) => record)
   if (records.length === 0 && files.every(({ file }) => file.unreadableCount === 0))
     for (const { source } of files) options.onSkipped?.(source.path, NOTHING_OF_ITS_OWN)
   for (const { source, file } of files) {

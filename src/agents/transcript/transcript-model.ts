@@ -99,8 +99,8 @@ export interface Transcript {
   modes: Map<string, { action: DangerousAction; at: string | null }>
   /** Sum of `content.length` over its turns. */
   contentLength: number
-  /** Keys of the lines and texts already read, from any file. */
-  seen: Set<string>
+  /** Hashes (64 bits) of the keys of the lines and texts already read, from any file. */
+  seen: Set<bigint>
   /** `order` of the last turn. */
   order: number
 }

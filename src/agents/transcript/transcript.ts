@@ -160,7 +160,7 @@ export function addMessage(transcript: Transcript, message: ApiMessage, at: stri
 /** True the first time that this key is passed for this session. */
 export function isFirst(transcript: Transcript, key: string): boolean {
   const { size } = transcript.seen
-  return transcript.seen.add(key).size > size
+  return transcript.seen.add(Bun.hash.xxHash3(key)).size > size
 }
 
 /** Queues a text of the model's response for the secret scan. */
