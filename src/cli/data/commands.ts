@@ -74,7 +74,7 @@ function addSync(program: Command, action: Actions): void {
     )
     .option('--resend', 'forget what the server was sent, and send everything again')
     .addOption(new Option('--all', 'the former name of --resend').hideHelp())
-    .option('--restore', 'also sessions that were deleted at the server')
+    .option('--restore', 'send everything again, and have the server store also what was deleted there')
     .option(
       '--settled <duration>',
       'leave out sessions written to within this time (30s), unless last sent ten times as long ago',

@@ -91,9 +91,11 @@ function answerTo(
 ): 'accepted' | SkippedSession['reason'] | undefined {
   if (record.type === 'commit')
     return state.commits[commitId(record.project, record.sha)] === hash ? 'accepted' : undefined
-  const known = record.type === 'session' ? state.sessions[record.id] : undefined
+  // also what the server accepted may have been deleted since
+  if (record.type !== 'session' || restore) return undefined
+  const known = state.sessions[record.id]
   // whatever was written to it since: somebody wanted it deleted
-  if (known?.skipped === 'deleted') return restore ? undefined : 'deleted'
+  if (known?.skipped === 'deleted') return 'deleted'
   return known?.hash === hash ? (known.skipped ?? 'accepted') : undefined
 }
 

@@ -12,7 +12,7 @@ export interface Selection {
   sinceMs?: number | undefined
   /** Leaves out sessions that were written to within this time, unless they were last sent `GROWING` times as long ago. */
   settledMs?: number | undefined
-  /** Whether sessions that were deleted at the server are sent again. */
+  /** Whether sessions that were deleted at the server are stored again: all are sent, since only the server knows which. */
   restore?: boolean
 }
 
@@ -77,10 +77,9 @@ export function createIncremental(
       .flatMap((id) => state?.sessions[id] ?? [])
   // what the server does not keep it would not keep the next time
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
-    skipped === undefined
-      ? refused !== undefined && now() - Date.parse(at) > REFUSED_AGAIN_MS
-      : skipped === 'deleted' && restore
+    skipped === undefined && refused !== undefined && now() - Date.parse(at) > REFUSED_AGAIN_MS
   const isUnchanged = (sources: readonly Source[]) =>
+    !restore &&
     sources.every(({ path, look }) => look?.change === 'same' && state?.files[path]?.done === how) &&
     !sessionsOf(sources).some(isTriedAgain)
   const isGrowing = (sources: readonly Source[], quietMs: number) => {
