@@ -105,8 +105,11 @@ export async function followRenames(
     join commit_files f
       on f.org_id = ${orgId} and f.project = n.project and f.previous_path = n.name and f.status = 'renamed'
     order by f.committed_at desc, f.sha desc, f.path desc`
+  // new rows have their path as name
+  if (renames.length === 0 && affected.length === 0) return []
+  // materialized: joined with the rest, of an organization that is not in the statistics each change was compared with all
   return await tx<ItemId[]>`
-    with latest as (
+    with latest as materialized (
       select x.project, x.sha, x.name as path, coalesce(n.current, x.name) as name
       from (
         select c.project, c.path as name, c.committed_at as at, c.sha
