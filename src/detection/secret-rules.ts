@@ -1,5 +1,7 @@
 import type { Severity } from '../records/finding.ts'
+import { ASSIGNED_RULES } from './assigned-secrets.ts'
 import { loadPresetRules, type Report, reportsOf, rulesFor } from './preset-rules.ts'
+import { type OwnRule, SERVICE_RULES } from './service-rules.ts'
 
 // The rules that find secrets: secretlint's recommended preset, and rules for kinds that it lacks.
 
@@ -19,18 +21,10 @@ export interface RawFinding {
 
 /** Message ids of the preset that are no secrets. */
 const NOT_SECRET = new Set(['AWSAccountID'])
+/** What examples of addresses have: their password is none. */
+const EXAMPLE_LOGIN = /\/\/user(?:name)?:pass(?:word)?@/i
 /** Message ids of medium severity: a key id is of no use without its key. */
 const MEDIUM = new Set(['AWSAccessKeyID'])
-
-interface OwnRule {
-  ruleId: string
-  title: string
-  /** Its time is linear in the text: no two starts of a match share more than a bounded number of characters. */
-  pattern: RegExp
-  severity: Severity
-  /** The secret inside a match, if it is not the match: its offset from the match and its text. */
-  secretIn?: (match: RegExpExecArray) => { at: number; secret: string } | null
-}
 
 // Kinds that the preset lacks. Each has a fixed prefix, which makes false positives unlikely. Patterns after gitleaks
 // (MIT).
@@ -92,6 +86,8 @@ export const OWN_RULES: readonly OwnRule[] = [
     pattern: /\bca_live_[a-z0-9]{8}_[A-Za-z0-9]{38}\b/g,
     severity: 'high',
   },
+  ...SERVICE_RULES,
+  ...ASSIGNED_RULES,
 ]
 
 /** The letters, digits, `_` and `-` that end before `end`. */
@@ -109,7 +105,7 @@ export async function loadScanner(): Promise<Scanner> {
   const presetRules = await loadPresetRules()
   return async (text) => [
     ...rawFindings(await reportsOf(rulesFor(presetRules, text), text), text),
-    ...OWN_RULES.flatMap((rule) => [...ownFindings(rule, text)]),
+    ...ownRulesFor(text).flatMap((rule) => [...ownFindings(rule, text)]),
   ]
 }
 
@@ -121,6 +117,7 @@ function rawFindings(reports: readonly Report[], text: string): RawFinding[] {
     if (NOT_SECRET.has(messageId)) return []
     const named = secretIn(report)
     const secret = named ?? text.slice(start, end)
+    if (ruleId === 'basicauth' && EXAMPLE_LOGIN.test(text.slice(start, end + 1))) return []
     const key = `${messageId} ${secret}`
     const title = titles.get(key) ?? titleOf(report, named)
     titles.set(key, title)
@@ -147,6 +144,17 @@ function titleOf(report: Report, secret: string | undefined): string {
   return words === '' || words.length > 100 || (secret !== undefined && words.includes(secret))
     ? report.messageId
     : words
+}
+
+/** Our own rules that can find something in the text. */
+export function ownRulesFor(text: string): OwnRule[] {
+  const tried = new Map<RegExp, boolean>()
+  return OWN_RULES.filter(({ needed }) => {
+    if (needed === undefined) return true
+    const isPossible = tried.get(needed) ?? needed.test(text)
+    tried.set(needed, isPossible)
+    return isPossible
+  })
 }
 
 /** The secrets that one of our own rules finds. */

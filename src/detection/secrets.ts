@@ -1,5 +1,6 @@
 import { type FindingRecord, SEVERITY_POINTS, type Severity } from '../records/finding.ts'
 import { cut } from '../text.ts'
+import { isOfNoKind } from './assigned-secrets.ts'
 import { findEncoded } from './encoded-secrets.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { inPieces } from './pieces.ts'
@@ -67,8 +68,21 @@ function secretFingerprint(ruleId: string, secret: string): string {
   return fingerprintOf(ruleId, secret.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/, '$1:@'))
 }
 
-// Two rules may match at one position, such as connection string and basic auth: keeps the longer match.
+// Two rules may match at one position, such as connection string and basic auth: keeps the longer match. A rule that goes
+// by the name of a variable gives way to those that know what its value is.
 function withoutOverlaps(found: readonly FoundSecret[]): FoundSecret[] {
+  const isKnown = ({ ruleId }: FoundSecret) => !isOfNoKind(ruleId)
+  const known = withoutOverlapping(found.filter(isKnown))
+  const others = withoutOverlapping(found.filter((secret) => !isKnown(secret)))
+  let index = 0
+  const apart = others.filter(({ start, end }) => {
+    while ((known[index]?.end ?? Number.POSITIVE_INFINITY) <= start) index += 1
+    return end <= (known[index]?.start ?? Number.POSITIVE_INFINITY)
+  })
+  return [...known, ...apart].sort((a, b) => a.start - b.start)
+}
+
+function withoutOverlapping(found: readonly FoundSecret[]): FoundSecret[] {
   const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end)
   const kept: FoundSecret[] = []
   for (const secret of sorted) {

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { OWN_RULES, ownFindings, ownRulesFor } from '../../src/detection/secret-rules.ts'
+import { findSecrets } from '../../src/detection/secrets.ts'
+import { PLANTED } from '../support/planted-secrets.ts'
+import { GITLEAKS_FORMS } from './gitleaks-forms.ts'
+import { withoutConditions } from './preset-patterns.ts'
+
+describe('secrets of services', () => {
+  for (const [name, { text, secret }] of Object.entries(GITLEAKS_FORMS)) {
+    test(`${name} is found as a whole`, async () => {
+      const found = await findSecrets(text)
+      expect(found).toHaveLength(1)
+      expect(text.slice(found[0]?.start, found[0]?.end)).toBe(secret)
+    })
+  }
+})
+
+test('a secret of a known kind is named by it, whatever variable or header it is in, also in base64', async () => {
+  const secret = `${PLANTED.github}`
+  const encoded = Buffer.from(secret).toString('base64')
+  const text = `MY_TOKEN=${secret}\nAuthorization: Bearer ${secret}\nMY_SECRET: ${encoded}\n`
+  const found = await findSecrets(text)
+  expect(found.map(({ ruleId, line }) => [ruleId, line])).toEqual([
+    ['github', 1],
+    ['github', 2],
+    ['github', 3],
+  ])
+})
+
+describe('what is no secret', () => {
+  const value = 'k3Jd92mXq7Lw0ZpT5vRb8YcN'
+  const texts = [
+    'API_KEY=your-api-key-12345678',
+    'API_KEY=xxxxxxxxxxxxxxxxxxxx1',
+    'API_KEY=<your key 1>',
+    `API_KEY=\${VAULT_KEY_${value}}`,
+    `API_KEY=$(pass show key/${value})`,
+    'API_KEY=example-k3Jd92mXq7Lw0',
+    'DB_PASSWORD=changeme12',
+    'DB_PASSWORD=process.env.DB_PASSWORD_1',
+    'password: Uint8Array',
+    'const token = parser.nextToken2(source)',
+    `SIGNING_KEY=/etc/ssl/private/${value}.pem`,
+    `TOKEN_URL=${value}`,
+    `NEXT_PUBLIC_SITE_KEY=${value}`,
+    `cacheKey: "${value}"`,
+    'Authorization: Bearer YOUR_TOKEN_0123456789abcdef',
+    'Authorization: Bearer $TOKEN_k3Jd92mXq7Lw0ZpT5vRb8YcN',
+    'redis://localhost:6379/0',
+    'redis://user:password1@localhost:6379',
+    `redis://:\${REDIS_${value}}@cache:6379`,
+    'dp.start.of.the.name.that.has.many.words.in.it.and.no.secret',
+    'key-0123456789abcdef',
+    'http://user:pass@example.com/',
+  ]
+  for (const text of texts) test(text, async () => expect(await findSecrets(`${text}\n`)).toEqual([]))
+})
+
+describe('a rule of our own is not left out for a text in which it finds something', () => {
+  for (const [index, rule] of OWN_RULES.entries()) {
+    if (rule.needed === undefined) continue
+    test(`${index} ${rule.ruleId}`, () => {
+      const samples = fc.sample(fc.stringMatching(new RegExp(withoutConditions(rule.pattern))), {
+        numRuns: 200,
+        seed: 7,
+      })
+      for (const sample of samples) {
+        const text = `before ${sample} after`
+        if ([...ownFindings(rule, text)].length > 0) expect(ownRulesFor(text), text).toContain(rule)
+      }
+    })
+  }
+})
