@@ -2,6 +2,7 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { createDomain, type Domain, type DomainExpertise, type FileHistory } from '../scoring/ownership.ts'
+import { compareText } from '../text.ts'
 import { distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
 /**
@@ -30,7 +31,63 @@ export async function countCommits(
     from counted c`
 }
 
-/** Computes the expertise of these domains from their files that are not deleted: reads one row a file and author. */
+/**
+ * Computes the expertise of the domains in which these addresses have commits: they belong to another member than before.
+ * Needs the lock of the history.
+ */
+export async function updateExpertiseOf(
+  tx: ISql,
+  orgId: string,
+  addresses: readonly string[],
+): Promise<void> {
+  if (addresses.length === 0) return
+  const domains = await tx<ItemId[]>`
+    select distinct e.project, e.directory as name
+    from expertise_authors e
+    where e.org_id = ${orgId}
+      and e.author_email = any(${[...addresses]}::text[])`
+  // as for commits: arrays have one domain or hundreds
+  await tx`set local plan_cache_mode = force_custom_plan`
+  await updateExpertise(tx, orgId, domains)
+}
+
+/** The members' own addresses by their aliases. */
+async function ownAddresses(tx: ISql, orgId: string): Promise<Map<string, string>> {
+  const rows = await tx<{ email: string; member_email: string }[]>`
+    select l.email, l.member_email
+    from member_aliases l
+    where l.org_id = ${orgId}`
+  return new Map(rows.map(({ email, member_email }) => [email, member_email]))
+}
+
+type FileAuthors = FileHistory['authors'][number][]
+
+/** The history with all addresses of a member as one, the own one; authors by address, the order in which sums are made. */
+function withoutAliases({ creator, authors }: FileHistory, own: ReadonlyMap<string, string>): FileHistory {
+  const emailOf = (email: string) => own.get(email) ?? email
+  if (!authors.some(({ email }) => own.has(email))) {
+    return { creator: creator === null ? null : emailOf(creator), authors }
+  }
+  const merged = new Map<string, FileAuthors[number]>()
+  for (const author of authors) {
+    const email = emailOf(author.email)
+    const known = merged.get(email)
+    merged.set(email, {
+      email,
+      commits: author.commits + (known?.commits ?? 0),
+      lastAt: known !== undefined && known.lastAt > author.lastAt ? known.lastAt : author.lastAt,
+    })
+  }
+  return {
+    creator: creator === null ? null : emailOf(creator),
+    authors: [...merged.values()].sort((a, b) => compareText(a.email, b.email)),
+  }
+}
+
+/**
+ * Computes the expertise of these domains from their files that are not deleted: reads one row a file and author. A
+ * member with aliases is one author, with the own address.
+ */
 export async function updateExpertise(
   tx: ISql,
   orgId: string,
@@ -38,6 +95,7 @@ export async function updateExpertise(
 ): Promise<void> {
   const domains = distinctIds(directories)
   if (domains.length === 0) return
+  const own = await ownAddresses(tx, orgId)
   const results: (ItemId & { result: DomainExpertise })[] = []
   let current: (ItemId & { domain: Domain }) | undefined
   const finish = () => {
@@ -48,7 +106,7 @@ export async function updateExpertise(
   for await (const { project, name, file } of filesOf(tx, orgId, domains)) {
     if (current?.project !== project || current.name !== name) finish()
     current ??= { project, name, domain: createDomain() }
-    current.domain.add(file)
+    current.domain.add(withoutAliases(file, own))
   }
   finish()
   await storeDomains(tx, orgId, domains, results)
@@ -75,7 +133,7 @@ async function* filesOf(
   domains: readonly ItemId[],
 ): AsyncGenerator<ItemId & { file: FileHistory }> {
   let first: AuthorRow | undefined
-  let authors: FileHistory['authors'][number][] = []
+  let authors: FileAuthors = []
   const historyOf = (row: AuthorRow) => ({
     project: row.project,
     name: row.directory,
@@ -181,7 +239,8 @@ async function storeAuthors(
       files_owned = 0,
       ownership_percent = 0,
       last_at = null`
-  // every author with a score has a row already, with the number of commits
+  // every author with a score has a row already, with the number of commits, but for members who have commits only
+  // with aliases
   await tx`
     insert into expertise_authors as a (
       org_id, project, directory, author_email, commits, score, files_owned, ownership_percent, last_at
@@ -201,7 +260,8 @@ async function storeAuthors(
     where a.org_id = ${orgId}
       and a.project = n.project
       and a.directory = n.directory
-      and a.commits = 0`
+      and a.commits = 0
+      and a.score is null`
 }
 
 type ScoredAuthor = DomainExpertise['authors'][number] & { project: string; directory: string }

@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import { JsonText } from '../json-text.ts'
 import type { Dimension } from '../usage/model.ts'
 import { usageRows } from '../usage/sources.ts'
@@ -49,7 +50,7 @@ const SUMS_ITEM = `'"sessions":' || g.sessions || ',"turns":' || g.turns
 
 /**
  * What the sessions that match used, by one key or by pairs of two, with the total, as of one instant. A member's sessions
- * are together whether they were sent with the id or the address.
+ * are together whether they were sent with the id or an address.
  */
 export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuery): Promise<JsonText> {
   const { by, and_by, page, per_page } = query
@@ -58,9 +59,8 @@ export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuer
   const byDays = keys.includes('day') || keys.includes('week')
   const rows = usageRows(sql, orgId, query, { columns, byDays })
   const members = sql`
-    left join members m
-      on m.org_id = ${orgId}
-      and m.email = r.member`
+    left join ${memberAddresses(sql, orgId)} m
+      on m.address = r.member`
   // under its models a session counts more than once, in all once
   const [sessions, turns] = countedBy(sql, columns.includes('model') || query.model !== undefined)
   const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)

@@ -29,6 +29,7 @@ export const PLACEMENTS = {
   finding_rollups: 'distributed',
   findings: 'distributed',
   machines: 'distributed',
+  member_aliases: 'distributed',
   members: 'distributed',
   org_locks: 'distributed',
   organizations: 'reference',

@@ -23,6 +23,7 @@ import usage from './migrations/0018_usage.sql' with { type: 'text' }
 import machines from './migrations/0019_machines.sql' with { type: 'text' }
 import deletion from './migrations/0020_deletion.sql' with { type: 'text' }
 import distributedQueue from './migrations/0021_distributed_queue.sql' with { type: 'text' }
+import aliases from './migrations/0022_aliases.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 19, name: 'machines', text: machines },
   { number: 20, name: 'deletion', text: deletion },
   { number: 21, name: 'distributed_queue', text: distributedQueue },
+  { number: 22, name: 'aliases', text: aliases },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

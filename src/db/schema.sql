@@ -232,6 +232,14 @@ create table machines (
   constraint machines_pkey PRIMARY KEY (org_id, user_key, machine)
 ) with (fillfactor=50);
 
+create table member_aliases (
+  org_id text not null,
+  email text collate "C" not null,
+  member_email text collate "C" not null,
+  constraint member_aliases_pkey PRIMARY KEY (org_id, email)
+);
+CREATE INDEX member_aliases_by_member ON member_aliases USING btree (org_id, member_email);
+
 create table members (
   org_id text not null,
   id text not null,

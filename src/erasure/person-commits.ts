@@ -4,13 +4,13 @@ import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import type { Erasure } from './person-tables.ts'
 
-/** The names that the author with this address has in commits. */
-export async function findAuthorNames(sql: Sql, orgId: string, email: string): Promise<string[]> {
+/** The names that the authors with these addresses have in commits. */
+export async function findAuthorNames(sql: Sql, orgId: string, emails: readonly string[]): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select distinct c.author_name as name
     from commits c
     where c.org_id = ${orgId}
-      and c.author_email = ${email}`
+      and c.author_email = any(${[...emails]}::text[])`
   return rows.map(({ name }) => name)
 }
 
@@ -18,7 +18,15 @@ export async function findAuthorNames(sql: Sql, orgId: string, email: string): P
  * Gives the person's commits, and all that is computed of them, to the pseudonym: a project at a time, under the lock of
  * the history, and for a moment at its end under that of the organization. Returns how many commits.
  */
-export async function eraseAuthor({ sql, orgId, person: { email }, pseudonym }: Erasure): Promise<number> {
+export async function eraseAuthor(erasure: Erasure): Promise<number> {
+  const { email, aliases } = erasure.person
+  let commits = 0
+  // the own address last: the expertise of all of them is stored with it
+  for (const address of [...aliases, email]) commits += await eraseAddress(erasure, address)
+  return commits
+}
+
+async function eraseAddress({ sql, orgId, pseudonym }: Erasure, email: string): Promise<number> {
   const projects = await sql<{ project: string }[]>`
     select c.project from commits c where c.org_id = ${orgId} and c.author_email = ${email}
     union

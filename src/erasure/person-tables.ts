@@ -118,6 +118,8 @@ async function eraseInRows(
     for (const { place, ...row } of rows) {
       // the member is deleted at the end
       if (table.name === 'members' && row.id === person.memberId) continue
+      // and the aliases with it
+      if (table.name === 'member_aliases' && row.member_email === person.email) continue
       const erased = eraseInRow(erasure.traces, table, row)
       if (Object.keys(erased).length === 0) continue
       await updateRow(tx, orgId, table, place, erased)

@@ -1,9 +1,10 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import type { Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
-import { findMember, removeMember } from '../team/queries.ts'
+import { removeAliases } from '../team/alias-write.ts'
+import { findMember, findOwnAddress, removeMember } from '../team/queries.ts'
 import { eraseInAudit } from './person-audit.ts'
 import { eraseAuthor, findAuthorNames } from './person-commits.ts'
 import { endKeys } from './person-keys.ts'
@@ -28,18 +29,21 @@ const TOKEN_LENGTH = 12
 const MAX_PASSES = 10
 
 /**
- * Replaces a person's address, member id and names in every table of the organization by a pseudonym, which is the same in
+ * Replaces a person's addresses (a member's aliases too; any of them may be given), member id and names in every table of the organization by a pseudonym, which is the same in
  * all of them, so that counts hold. Ends the keys that are bound to the address. The member is deleted last: an erasure
  * that was interrupted can be repeated. In batches; writers of the organization wait for one of them at most. Throws
  * OperatorError when there is nothing of the person.
  */
 export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address: string): Promise<Erased> {
-  const email = address.trim().toLowerCase().replaceAll('\0', '')
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new OperatorError('give the e-mail address of a person', 2)
+  const given = address.trim().toLowerCase().replaceAll('\0', '')
+  if (!/^[^\s@]+@[^\s@]+$/.test(given)) throw new OperatorError('give the e-mail address of a person', 2)
+  const email = (await findOwnAddress(sql, orgId, given)) ?? given
   const member = await findMember(sql, orgId, email)
-  const names = await findAuthorNames(sql, orgId, email)
+  const aliases = member?.aliases ?? []
+  const names = await findAuthorNames(sql, orgId, [email, ...aliases])
   const person = {
     email,
+    aliases,
     memberId: member?.id ?? null,
     names: member === undefined ? names : [...names, member.display_name],
   }
@@ -73,6 +77,8 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
     throw new OperatorError('the organization has nothing of this address')
   }
   await sql.begin(async (tx) => {
+    await lockHistory(tx, orgId)
+    await removeAliases(tx, orgId, email)
     await lockOrganization(tx, orgId)
     await removeMember(tx, orgId, email)
     await recordEntries(tx, orgId, actor, [

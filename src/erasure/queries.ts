@@ -1,4 +1,5 @@
 import type { Fragment, ISql, Sql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import type { Traces } from './traces.ts'
 
 /** Which of these sessions are stored, and whose they are: the member's address where a member has them. */
@@ -8,9 +9,10 @@ export async function findSessions(
   ids: readonly string[],
 ): Promise<{ id: string; email: string | null }[]> {
   return await tx<{ id: string; email: string | null }[]>`
-    select s.id, coalesce(m.email, s.user_email) as email
+    select s.id, coalesce(m.email, p.email, s.user_email) as email
     from sessions s
     left join members m on m.org_id = s.org_id and m.id = s.user_id
+    left join ${memberAddresses(tx, orgId)} p on s.user_id is null and p.address = s.user_email
     where s.org_id = ${orgId}
       and s.id = any(${[...ids]}::text[])`
 }

@@ -4,6 +4,8 @@
 export interface Person {
   /** In lower case. */
   email: string
+  /** Of a member: the other ones, in lower case. */
+  aliases: readonly string[]
   /** Of the member; null: there is none. */
   memberId: string | null
   /** Those of two words or more are looked for in all texts: one word may mean anything. */
@@ -39,15 +41,17 @@ export interface Traces {
  * A trace begins and ends where an address, id or name does: `canada@example.com` and `ada@example.com.au` have none of
  * `ada@example.com`.
  */
-export function tracesOf({ email, memberId, names }: Person, pseudonym: Pseudonym): Traces {
+export function tracesOf({ email, aliases, memberId, names }: Person, pseudonym: Pseudonym): Traces {
   const full = [...new Set(names.map((name) => name.trim()))].filter((name) => /\S\s+\S/u.test(name))
   // longer ones first: one may begin as another does
   full.sort((a, b) => b.length - a.length)
+  // `x.ada@example.com` has none of `ada@example.com`: the order does not matter
+  const addresses = [email, ...aliases]
   const replacements = [
-    {
-      regex: new RegExp(`${afterOther('\\p{L}\\p{N}._+-')}${formOf(email, 'js')}${ENDS_ADDRESS}`, 'giu'),
+    ...addresses.map((address) => ({
+      regex: new RegExp(`${afterOther('\\p{L}\\p{N}._+-')}${formOf(address, 'js')}${ENDS_ADDRESS}`, 'giu'),
       by: pseudonym.email,
-    },
+    })),
     ...(memberId === null
       ? []
       : [
@@ -64,7 +68,7 @@ export function tracesOf({ email, memberId, names }: Person, pseudonym: Pseudony
     regex: new RegExp(`${afterOther('\\p{L}\\p{N}')}${formOf(name, 'js')}(?![\\p{L}\\p{N}])`, 'giu'),
     by: pseudonym.name,
   }))
-  const all = [email, ...(memberId === null ? [] : [memberId]), ...full]
+  const all = [...addresses, ...(memberId === null ? [] : [memberId]), ...full]
   return {
     patterns: {
       usual: all.map((text) => formOf(text, 'sql', true)).join('|'),

@@ -2,6 +2,7 @@ import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import type { Plan } from '../config.ts'
 import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { checkName } from '../organizations/queries.ts'
@@ -76,13 +77,12 @@ async function insertKey(tx: ISql, orgId: string, rights: Rights): Promise<NewKe
   return { id, key, name, scopes, expires_at, ...(member === null ? {} : { member }) }
 }
 
-/** The address of a member, as it is stored. Throws OperatorError. */
+/** The own address of a member with this address, as it is stored. Throws OperatorError. */
 async function findAddress(tx: ISql, orgId: string, email: string): Promise<string> {
   const [member] = await tx<{ email: string }[]>`
     select m.email
-    from members m
-    where m.org_id = ${orgId}
-      and m.email = ${email.replaceAll('\0', '').toLowerCase()}`
+    from ${memberAddresses(tx, orgId)} m
+    where m.address = ${email.replaceAll('\0', '').toLowerCase()}`
   if (member === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
   return member.email
 }

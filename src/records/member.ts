@@ -16,6 +16,14 @@ export const MemberRecord = Type.Object(
     display_name: name(200),
     role: Role,
     joined_at: Timestamp(),
+    aliases: optional(
+      Type.Array(Type.String({ format: 'email', maxLength: 320 }), {
+        maxItems: 50,
+        description:
+          'Other addresses of the member, all of them; [] for none. Without this field those that are stored stay',
+        examples: [['ada@users.noreply.github.com']],
+      }),
+    ),
     id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$', examples: ['user_4f1c2a'] })),
   },
   strict,

@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import { ApiError } from '../errors.ts'
 import { JsonText } from '../json-text.ts'
 import { RISK_FIELDS, riskColumns } from './queries.ts'
@@ -53,12 +54,17 @@ export async function getRisk(sql: Sql, orgId: string, id: string): Promise<Json
         on c.org_id = ${orgId}
         and c.project = n.project
         and c.sha = any (p.commits)
-      left join members m
-        on m.org_id = ${orgId}
-        and m.email = c.author_email
       join session_usage u
         on u.org_id = ${orgId}
-        and u.member in (c.author_email, m.id)
+        and u.member = any (array(
+          select c.author_email
+          union
+          select k.key
+          from ${memberAddresses(sql, orgId)} w
+          join ${memberAddresses(sql, orgId)} o on o.id = w.id
+          cross join lateral unnest(array[o.id, o.address]) as k (key)
+          where w.address = c.author_email
+        ))
         and u.project = c.project
         and u.created_at <= c.committed_at
         and u.ended_at >= c.committed_at

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import { ApiError } from '../errors.ts'
 import { MAX_PER_PAGE } from '../http/query.ts'
 import { JsonText, pageText } from '../json-text.ts'
@@ -128,7 +129,7 @@ export async function getSession(
       d.detail::text as detail
     from sessions s
     join session_details d on d.org_id = s.org_id and d.session_id = s.id
-    left join members m on m.org_id = s.org_id and m.email = s.user_email
+    left join ${memberAddresses(sql, orgId)} m on m.address = s.user_email
     where s.org_id = ${orgId}
       and s.id = ${id}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')

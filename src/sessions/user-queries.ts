@@ -1,4 +1,5 @@
 import type { ISql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import { ApiError, type FieldProblem, validationError } from '../errors.ts'
 import { hashOf, type PreparedSession } from './prepare.ts'
 
@@ -19,7 +20,7 @@ interface StoredUser {
  * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by
  * an earlier record. Where it would get another user: VALIDATION_ERROR when that is `refused`, FORBIDDEN when it is
  * `forbidden` (a member's key must not take the sessions of others), each naming the records. A member's id and
- * address are the same user. A session that is sent as it was when it was stored is not a change, whoever has it now.
+ * addresses are the same user. A session that is sent as it was when it was stored is not a change, whoever has it now.
  */
 export async function withUsers(
   tx: ISql,
@@ -73,10 +74,9 @@ async function refuseOthers(
   const users = different.flatMap(({ session, before }): User[] => [session, before])
   const emails = users.flatMap(({ userId, userEmail }) => (userId === null ? (userEmail ?? []) : []))
   const members = await tx<{ id: string; email: string }[]>`
-    select m.id, m.email
-    from members m
-    where m.org_id = ${orgId}
-      and m.email = any(${[...new Set(emails)]}::text[])`
+    select m.id, m.address as email
+    from ${memberAddresses(tx, orgId)} m
+    where m.address = any(${[...new Set(emails)]}::text[])`
   const idOf = new Map(members.map(({ id, email }) => [email, id]))
   const keyOf = ({ userId, userEmail }: User) => userId ?? idOf.get(userEmail ?? '') ?? userEmail
   const problems = different

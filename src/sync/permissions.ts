@@ -14,6 +14,7 @@ export interface KeyRights {
 /** The member whose sessions a key sends; `id` is undefined while no member has the address. */
 export interface SendingMember {
   email: string
+  aliases: readonly string[]
   id: string | undefined
 }
 
@@ -55,7 +56,8 @@ export function bindSession(
     field: `${name}.${field}`,
     message: `this API key is for sessions of ${member.email}`,
   })
-  if (user_email != null && user_email.toLowerCase() !== member.email) return foreign('user_email')
+  if (user_email != null && ![member.email, ...member.aliases].includes(user_email.toLowerCase()))
+    return foreign('user_email')
   if (user_id != null && user_id !== member.id) return foreign('user_id')
   return user_id == null && user_email == null ? { ...session, user_email: member.email } : session
 }

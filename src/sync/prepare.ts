@@ -34,7 +34,8 @@ export interface Sender {
 export async function findSender(sql: ISql, orgId: string, key: KeyRights | undefined): Promise<Sender> {
   const email = key?.memberEmail ?? null
   if (email === null) return { key, member: undefined }
-  return { key, member: { email, id: (await findMember(sql, orgId, email))?.id } }
+  const found = await findMember(sql, orgId, email)
+  return { key, member: { email, aliases: found?.aliases ?? [], id: found?.id } }
 }
 
 interface PreparerOptions {

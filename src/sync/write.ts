@@ -1,6 +1,7 @@
 import { writeAudit } from '../audit/write.ts'
 import { writeReports } from '../audit/write-reports.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
+import { updateExpertiseOf } from '../commits/expertise.ts'
 import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
@@ -18,6 +19,7 @@ import type { SkippedSession } from '../sessions/deleted-queries.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 import type { Reassignment } from '../sessions/user-queries.ts'
 import { activityOf, type SessionsWritten, type WrittenSession, writeSessions } from '../sessions/write.ts'
+import { hasAliases, writeAliases } from '../team/alias-write.ts'
 import { noteMachine } from '../team/machine-write.ts'
 import { updateActivity } from '../team/rollup.ts'
 import { writeMembers } from '../team/write.ts'
@@ -136,7 +138,7 @@ const hasCommits = ({ records }: PreparedBatch): boolean => records.some(({ type
 
 /** Whether the batch's writer needs the lock of the history. */
 export const hasHistory = ({ records }: PreparedBatch): boolean =>
-  records.some(({ type }) => type === 'commit' || type === 'pr_risk')
+  records.some((record) => record.type === 'commit' || record.type === 'pr_risk' || hasAliases(record))
 
 /** Writes a prepared batch: see `writeRecords`. */
 export async function storeBatch(
@@ -152,6 +154,8 @@ export async function storeBatch(
     // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
     if (hasHistory(batch)) await lockHistory(tx, orgId)
     const commit = await writeCommits(tx, orgId, records, batch.pause)
+    const aliases = await writeAliases(tx, orgId, records)
+    await updateExpertiseOf(tx, orgId, aliases.addresses)
     const risks = batch.computed ?? (await computeRisks(tx, orgId, records, batch.pause))
     const early = sessions.length > 0 ? undefined : await writeRisks(tx, orgId, records, risks)
     batch.beforeLock?.()
@@ -160,7 +164,7 @@ export async function storeBatch(
     const withAlerts = subscribers('security.alert').length > 0
     const reassignment = !reassign ? 'refused' : key?.memberEmail == null ? 'allowed' : 'forbidden'
     const results = {
-      member: await writeMembers(tx, orgId, records),
+      member: await writeMembers(tx, orgId, records, aliases.members),
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment, restore),
       commit,

@@ -16,7 +16,7 @@ interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percen
  * only.
  */
 export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> {
-  // one snapshot for all three queries
+  // one snapshot for all queries
   return await sql.begin('isolation level repeatable read read only', async (tx) => {
     const rows = await tx<ExpertiseRow[]>`
       select
@@ -35,6 +35,12 @@ export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> 
         and (m.id is not null or e.files_owned > 0)
       order by m.joined_at nulls last, m.id, e.author_email, e.score desc,
         (e.project || '/' || e.directory) collate "C"`
+    const others = await aliasCounts(tx, orgId)
+    for (const row of rows) {
+      const other = others.get(`${row.email}\0${row.domain}`)
+      row.commits += other?.commits ?? 0
+      row.sessions += other?.sessions ?? 0
+    }
     const names = await authorNames(tx, orgId, [
       ...new Set(rows.flatMap((row) => (row.user_id === null ? [row.email] : []))),
     ])
@@ -46,6 +52,34 @@ export async function getExpertise(sql: Sql, orgId: string): Promise<Expertise> 
       order by (d.project || '/' || d.directory) collate "C"`
     return { data: peopleOf(rows, names), domains: [...domains] }
   })
+}
+
+interface AliasCounts {
+  email: string
+  domain: string
+  commits: number
+  sessions: number
+}
+
+/** What members did in each domain with their aliases, by own address and domain. */
+async function aliasCounts(sql: ISql, orgId: string): Promise<Map<string, AliasCounts>> {
+  const rows = await sql<AliasCounts[]>`
+    select
+      c.email, c.project || '/' || c.directory as domain, sum(c.commits)::integer as commits,
+      sum(c.sessions)::integer as sessions
+    from (
+      select l.member_email as email, e.project, e.directory, e.commits, 0 as sessions
+      from member_aliases l
+      join expertise_authors e on e.org_id = l.org_id and e.author_email = l.email
+      where l.org_id = ${orgId}
+      union all
+      select l.member_email, a.project, a.directory, 0, a.sessions
+      from member_aliases l
+      join session_directories a on a.org_id = l.org_id and a.user_key = l.email
+      where l.org_id = ${orgId}
+    ) c
+    group by c.email, c.project, c.directory`
+  return new Map(rows.map((row) => [`${row.email}\0${row.domain}`, row]))
 }
 
 /** The author names of the latest commits of these e-mail addresses. */

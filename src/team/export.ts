@@ -1,14 +1,29 @@
 import type { Sql } from '../db/client.ts'
 import type { MemberRecord } from '../records/member.ts'
 
-type MemberRow = Required<Omit<MemberRecord, 'type' | 'joined_at'>> & { joined_at: Date }
+type MemberRow = Required<Omit<MemberRecord, 'type' | 'joined_at' | 'aliases'>> & {
+  joined_at: Date
+  aliases: string[]
+}
 
 /** Every member as a line of NDJSON. */
 export async function exportMembers(sql: Sql, orgId: string): Promise<string> {
   const rows = await sql<MemberRow[]>`
-    select m.id, m.email, m.display_name, m.role, m.joined_at
+    select m.id, m.email, m.display_name, m.role, m.joined_at,
+      array(
+        select l.email
+        from member_aliases l
+        where l.org_id = m.org_id
+          and l.member_email = m.email
+        order by l.email
+      ) as aliases
     from members m
     where m.org_id = ${orgId}
     order by m.joined_at, m.id`
-  return rows.map((row) => `${JSON.stringify({ type: 'member', ...row })}\n`).join('')
+  return rows
+    .map(({ aliases, ...row }) => {
+      const record = { type: 'member', ...row, ...(aliases.length > 0 ? { aliases } : {}) }
+      return `${JSON.stringify(record)}\n`
+    })
+    .join('')
 }

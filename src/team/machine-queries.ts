@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import { page } from '../http/query.ts'
 import type { MachineListQuery, MachinePage } from './model.ts'
 
@@ -41,9 +42,13 @@ export async function listMachines(sql: Sql, orgId: string, query: MachineListQu
           limit ${query.per_page}
           offset ${(query.page - 1) * query.per_page}
         ) p
-        left join members m
-          on m.org_id = ${orgId}
-          and (m.id = p.user_key or m.email = p.user_key)
+        left join lateral (
+          select a.id, a.email
+          from ${memberAddresses(sql, orgId)} a
+          where a.id = p.user_key
+            or a.address = p.user_key
+          limit 1
+        ) m on true
       ) as items`
   return page((row?.items ?? []).map(machineOf), query, row?.total ?? 0)
 }

@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
-import type { ISql } from '../db/client.ts'
+import type { Fragment, ISql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import type { Role } from '../records/member.ts'
 import type { TeamOverview } from './model.ts'
 
@@ -15,6 +16,29 @@ interface Member {
 const memberColumns = (sql: ISql) => sql`
   m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at`
 
+/** With their aliases, in order. */
+export interface MemberWithAliases extends Member {
+  aliases: string[]
+}
+
+const aliasColumn = (sql: ISql) => sql`
+  array(
+    select l.email
+    from member_aliases l
+    where l.org_id = m.org_id
+      and l.member_email = m.email
+    order by l.email
+  ) as aliases`
+
+/** As `listMembers`. */
+export async function listMembersWithAliases(sql: ISql, orgId: string): Promise<MemberWithAliases[]> {
+  return await sql<MemberWithAliases[]>`
+    select ${memberColumns(sql)}, ${aliasColumn(sql)}
+    from members m
+    where m.org_id = ${orgId}
+    order by m.joined_at, m.id`
+}
+
 /** The organization's members by `joined_at`, then `id`. */
 export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
   return await sql<Member[]>`
@@ -24,17 +48,33 @@ export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
     order by m.joined_at, m.id`
 }
 
-/** The member with this e-mail address; ignores case. */
-export async function findMember(sql: ISql, orgId: string, email: string): Promise<Member | undefined> {
-  const [row] = await sql<Member[]>`
-    select ${memberColumns(sql)}
+/** The member with this e-mail address, which is no alias; ignores case. */
+export async function findMember(
+  sql: ISql,
+  orgId: string,
+  email: string,
+): Promise<MemberWithAliases | undefined> {
+  const [row] = await sql<MemberWithAliases[]>`
+    select ${memberColumns(sql)}, ${aliasColumn(sql)}
     from members m
     where m.org_id = ${orgId}
       and m.email = ${email.toLowerCase().replaceAll('\0', '')}`
   return row
 }
 
-/** Removes the member with this e-mail address, ignoring case, and returns it. Needs the organization's lock. */
+/** The own address of the member who has this address, as alias or own; ignores case. */
+export async function findOwnAddress(sql: ISql, orgId: string, email: string): Promise<string | undefined> {
+  const [row] = await sql<{ email: string }[]>`
+    select p.email
+    from ${memberAddresses(sql, orgId)} p
+    where p.address = ${email.toLowerCase().replaceAll('\0', '')}`
+  return row?.email
+}
+
+/**
+ * Removes the member with this e-mail address, ignoring case, and returns it. Needs the organization's lock, and that the
+ * member has no aliases: see `removeAliases`.
+ */
 export async function removeMember(tx: ISql, orgId: string, email: string): Promise<Member | undefined> {
   // two statements: Citus refuses to_char in what a delete returns
   const member = await findMember(tx, orgId, email)
@@ -66,6 +106,16 @@ async function getActivity(sql: ISql, orgId: string, now: Date): Promise<TeamOve
   const from = new Date(now.getTime() - ACTIVITY_MS)
   const firstHour = new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS)
   const lastHour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
+  const sessionOf = (userKey: Fragment) => sql`
+    cross join lateral (
+      select 1
+      from sessions s
+      where s.org_id = ${orgId}
+        and coalesce(s.user_id, s.user_email) = ${userKey}
+        and s.created_at >= ${from}
+        and s.created_at <= ${now}
+      limit 1
+    ) found`
   const [row] = await sql<{ sessions: string; active: string }[]>`
     select
       (
@@ -91,18 +141,19 @@ async function getActivity(sql: ISql, orgId: string, now: Date): Promise<TeamOve
         select count(*)
         from members m
         where m.org_id = ${orgId}
-          and exists (
-            select 1
-            from unnest(array[m.id, m.email]) k (user_key)
-            cross join lateral (
+          and (
+            exists (
               select 1
-              from sessions s
-              where s.org_id = ${orgId}
-                and coalesce(s.user_id, s.user_email) = k.user_key
-                and s.created_at >= ${from}
-                and s.created_at <= ${now}
-              limit 1
-            ) found
+              from unnest(array[m.id, m.email]) k (user_key)
+              ${sessionOf(sql`k.user_key`)}
+            )
+            or exists (
+              select 1
+              from member_aliases l
+              ${sessionOf(sql`l.email`)}
+              where l.org_id = ${orgId}
+                and l.member_email = m.email
+            )
           )
       ) as active`
   return {

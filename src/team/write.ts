@@ -22,12 +22,15 @@ export interface MembersWritten extends WriteResult {
 
 /**
  * Writes the batch's member records. Needs the organization's lock. A member is identified by its address, in any case;
- * its id never changes. Throws VALIDATION_ERROR for an id that another address has, or a second id of one address.
+ * its id never changes. `withNewAliases`: the addresses of members whose aliases `writeAliases` changed. Throws
+ * VALIDATION_ERROR for an id that another address has, a second id of one address, or an address that is both a member's
+ * own and an alias.
  */
 export async function writeMembers(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
+  withNewAliases: ReadonlySet<string> = new Set(),
 ): Promise<MembersWritten> {
   const members = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' ? [{ index, record }] : [],
@@ -41,8 +44,14 @@ export async function writeMembers(
   const stored = new Map(found.map((row) => [row.email, row]))
   const byEmail = new Map(stored)
   const byId = new Map(found.map((row) => [row.id, row]))
+  const sent = members.map(({ record }) => record.email.toLowerCase())
+  const own = new Set([...stored.keys(), ...sent])
+  for (const { index, record } of members) refuseOwnAddresses(record, own, `records[${index}].aliases`)
+  const aliases = await findAliases(tx, orgId, sent)
   const prepared = members.map(({ index, record }) => {
     const row = rowOf(record, byEmail)
+    if (aliases.has(row.email))
+      throw validationError({ field: `records[${index}].email`, message: 'is an alias of another member' })
     refuseForeignId(record, row, byId, `records[${index}].id`)
     byEmail.set(row.email, row)
     byId.set(row.id, row)
@@ -51,7 +60,7 @@ export async function writeMembers(
   const { rows, ...result } = findLastChanges(prepared, stored, {
     keyOf: ({ email }) => email,
     idOf: ({ id }) => id,
-    isSame,
+    isSame: (a, b) => isSame(a, b) && !withNewAliases.has(a.email),
   })
   await upsertMembers(tx, orgId, rows)
   return { ...result, joined: rows.filter(({ email }) => !stored.has(email)) }
@@ -83,6 +92,23 @@ function refuseForeignId(
   }
 }
 
+function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>, field: string): void {
+  for (const [nth, alias] of aliases?.entries() ?? []) {
+    if (own.has(alias.toLowerCase()))
+      throw validationError({ field: `${field}[${nth}]`, message: 'is the address of a member' })
+  }
+}
+
+/** Which of the addresses are aliases. */
+async function findAliases(tx: ISql, orgId: string, emails: readonly string[]): Promise<Set<string>> {
+  const rows = await tx<{ email: string }[]>`
+    select l.email
+    from member_aliases l
+    where l.org_id = ${orgId}
+      and l.email = any(${[...emails]}::text[])`
+  return new Set(rows.map(({ email }) => email))
+}
+
 const isSame = (a: MemberRow, b: MemberRow): boolean =>
   a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at
 
@@ -92,7 +118,7 @@ async function findMembers(tx: ISql, orgId: string, records: readonly MemberReco
     from members m
     where m.org_id = ${orgId}
       and (
-        m.email = any(${records.map((record) => record.email.toLowerCase())}::text[])
+        m.email = any(${records.flatMap(({ email, aliases }) => [email, ...(aliases ?? [])]).map((email) => email.toLowerCase())}::text[])
         or m.id = any(${records.flatMap((record) => record.id ?? [])}::text[])
       )`
   return rows.map((row) => ({ ...row, joined_at: row.joined_at.toISOString() }))

@@ -1,5 +1,6 @@
 import { daysOf, type Span, spansOf } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
+import { memberAddresses } from '../db/member-addresses.ts'
 import type { Dimension, UsageFilters } from './model.ts'
 
 // Where sums of usage are read from: the sums of days and months, and where none are of the columns asked for, the
@@ -47,7 +48,7 @@ function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | un
 }
 
 /**
- * The values of `member` in sessions of the member: a session has the id or the address that it was sent with. The
+ * The values of `member` in sessions of the member: a session has the id or the address, own or alias, that it was sent with. The
  * parameter is an id, or an address in any case.
  */
 const memberKeys = (sql: ISql, orgId: string, member: string) => sql`
@@ -56,15 +57,12 @@ const memberKeys = (sql: ISql, orgId: string, member: string) => sql`
     union
     select lower(${member}::text)
     union
-    select m.id
-    from members m
-    where m.org_id = ${orgId}
-      and m.email = lower(${member}::text)
-    union
-    select m.email
-    from members m
-    where m.org_id = ${orgId}
-      and m.id = ${member}::text
+    select k.key
+    from ${memberAddresses(sql, orgId)} w
+    join ${memberAddresses(sql, orgId)} o on o.id = w.id
+    cross join lateral unnest(array[o.id, o.address]) as k (key)
+    where w.address = lower(${member}::text)
+      or w.id = ${member}::text
   ))`
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */

@@ -119,6 +119,33 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     expect(new Set(commits.map(({ author_email }) => author_email))).toEqual(new Set(['ada@example.com']))
   })
 
+  test('a noreply address is its author’s other one where the full name leaves no doubt', async () => {
+    const { path, commit } = repository()
+    const hidden = (login: string) => `123+${login}@users.noreply.github.com`
+    const authors = [
+      ['Ada Lovelace', 'ada@example.com', 'ada@example.com'],
+      ['ada  lovelace', hidden('ada'), 'ada@example.com'],
+      ['Ada Lovelace', 'ada@users.noreply.github.com', 'ada@example.com'],
+      // one word is no full name
+      ['Bob', 'bob@example.com', 'bob@example.com'],
+      ['Bob', hidden('bob'), hidden('bob')],
+      // two accounts, or two other addresses, may be two people
+      ['Eve Adams', 'eve@example.com', 'eve@example.com'],
+      ['Eve Adams', hidden('eve'), hidden('eve')],
+      ['Eve Adams', hidden('adams'), hidden('adams')],
+      ['Grace Hopper', 'grace@example.com', 'grace@example.com'],
+      ['Grace Hopper', 'hopper@example.com', 'hopper@example.com'],
+      ['Grace Hopper', hidden('grace'), hidden('grace')],
+      // an address of several people is nobody’s
+      ['Alan Turing', 'team@example.com', 'team@example.com'],
+      ['Alonzo Church', 'team@example.com', 'team@example.com'],
+      ['Alan Turing', hidden('alan'), hidden('alan')],
+    ]
+    for (const [at, [author = '', email = '']] of authors.entries()) commit({ at, author, email })
+    const { commits } = await read(path)
+    expect(commits.map(({ author_email }) => author_email)).toEqual(authors.map(([, , email = '']) => email))
+  })
+
   test('commits of the same second, and after a small step back of the clock, are in the order of history', async () => {
     const { path, commit } = repository()
     const shas = [commit({ at: 5 }), commit({ at: 5 }), commit({ at: 3 }), commit({ at: 9 })]

@@ -265,6 +265,56 @@ describe('member erase', () => {
     }
   })
 
+  test('a member goes with all aliases, whichever address is given', async () => {
+    const a = await account(database)
+    const addresses = ['eve@example.com', 'eve@home.example', '9+eve@users.noreply.github.com']
+    const [own = '', ...aliases] = addresses
+    const member = { type: 'member', email: own, display_name: 'Eve', role: 'owner', aliases }
+    await a.sync([
+      { ...member, joined_at: '2026-01-01T00:00:00Z' },
+      ...addresses.flatMap((address, n) => [
+        session(`eve${n}`, '2026-11-01', {
+          user_email: address,
+          summary: `from ${address}`,
+          estimated_cost: 1,
+        }),
+        {
+          type: 'commit',
+          project: 'shop',
+          sha: `e${n}`,
+          author_email: address,
+          author_name: `Eve ${n} Adams`,
+          committed_at: `2026-03-0${n + 1}T10:00:00Z`,
+          files: [{ path: `src/${n}.ts`, additions: 3, deletions: 1, status: 'added' }],
+        },
+      ]),
+    ])
+    const { key } = await createKey(database.sql, a.orgId, {
+      name: 'x',
+      scopes: ['write'],
+      member: aliases[0],
+    })
+    const [domain] = (await a.get('/v1/team/expertise')).domains as object[]
+
+    const erased = await erasePerson(database.sql, a.orgId, ACTOR, `${aliases[1]}`)
+
+    expect(erased).toMatchObject({ sessions: 3, commits: 3, keys: 1 })
+    const rows = [...(await dump(database)).values()].join('\n').split('\n')
+    const ownRows = rows
+      .filter((row) => row.includes(a.orgId))
+      .join('\n')
+      .toLowerCase()
+    for (const text of [...addresses, 'adams']) expect(ownRows).not.toContain(text)
+    const after = await a.get('/v1/team/expertise')
+    expect(after.domains).toEqual([{ ...domain, primary_owner_id: null }])
+    expect(after.data).toMatchObject([{ user_id: null, domains: [{ commits: 3, files_owned: 3 }] }])
+    expect((await a.get('/v1/cost/breakdown?by=member')).data).toMatchObject([
+      { key: erased.pseudonym, sessions: 3, cost: 3 },
+    ])
+    expect((await client(a.app, key)('/v1/whoami')).status).toBe(401)
+    expect(await a.doctor()).toStartWith('agree')
+  })
+
   test('somebody who is no member is erased too, and others with a similar address are not', async () => {
     const a = await account(database)
     const others = ['canada@example.com', 'ada@example.com.au', 'x.ada@example.com', 'ada@example.community']

@@ -3,6 +3,7 @@ import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OperatorError } from '../../errors.ts'
 import { type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
+import { type Author, addressesByName, isNoreply, nameKey } from './authors.ts'
 import { type LoggedCommit, logCommits, runGit } from './git-log.ts'
 
 interface GitOptions {
@@ -39,7 +40,8 @@ export function isRepository(path: string): boolean {
 
 /**
  * The commits of the repository's current branch as records, oldest first, without merge commits, whose changes are in other
- * commits. Applies `.mailmap`. Throws OperatorError if the git program is missing or fails.
+ * commits. Applies `.mailmap`, and gives commits with a noreply address of GitHub to the address that their author's full
+ * name has: see `addressesByName`. Throws OperatorError if the git program is missing or fails.
  */
 export async function* readCommits(
   path: string,
@@ -52,6 +54,7 @@ export async function* readCommits(
   const wanted = [...commits.keys()].filter((sha) => !known.has(sha))
   const result = { path, project, commits: 0, merges, known: commits.size - wanted.length, notes }
   let withoutLines = 0
+  let addresses: ReadonlyMap<string, string> | undefined
   for await (const commit of logCommits(root, wanted)) {
     options.onProgress?.(result.commits, wanted.length)
     if (commit.kind === 'unreadable') {
@@ -59,6 +62,11 @@ export async function* readCommits(
       continue
     }
     if (!commit.hasLines) withoutLines += 1
+    // most repositories have none, and reading all authors takes as long as listing the commits
+    if (isNoreply(commit.email)) {
+      addresses ??= addressesByName(await listAuthors(root))
+      commit.email = addresses.get(nameKey(commit.name)) ?? commit.email
+    }
     yield recordOf(project, commit, commits.get(commit.sha) ?? 0, notes)
     result.commits += 1
   }
@@ -67,6 +75,16 @@ export async function* readCommits(
       `${withoutLines} commits without line counts: the contents of their files are not in this clone`,
     )
   return result
+}
+
+/** The authors of the current branch, each name with each address once, `.mailmap` applied. */
+async function listAuthors(root: string): Promise<Author[]> {
+  const { code, output } = await runGit(root, ['log', '--format=%aN%x00%aE', 'HEAD'])
+  if (code !== 0) return []
+  return [...new Set(output.split('\n'))].flatMap((line) => {
+    const [name, email] = line.split('\0')
+    return name === undefined || email === undefined ? [] : [{ name, email }]
+  })
 }
 
 /** The last part of the URL of `origin`, else the name of the folder. */

@@ -1,13 +1,17 @@
 import type { Command } from 'commander'
 import { recordEntries } from '../../audit-log/append.ts'
-import { lockOrganization } from '../../db/org-lock.ts'
+import { updateExpertiseOf } from '../../commits/expertise.ts'
+import { lockHistory, lockOrganization } from '../../db/org-lock.ts'
 import { OperatorError } from '../../errors.ts'
-import { findMember, listMembers, removeMember } from '../../team/queries.ts'
+import { removeAliases } from '../../team/alias-write.ts'
+import { findMember, listMembersWithAliases, removeMember } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
 import { printResult, table } from '../command/output.ts'
 
-const COLUMNS = ['id', 'email', 'display_name', 'role', 'joined_at'] as const
+const COLUMNS = ['id', 'email', 'display_name', 'role', 'joined_at', 'aliases'] as const
+
+const collect = (value: string, values: string[] = []): string[] => [...values, value]
 
 /** `member` */
 export function addMember(program: Command, action: Actions): void {
@@ -19,6 +23,8 @@ export function addMember(program: Command, action: Actions): void {
     .requiredOption('--email <email>', 'address, in any case')
     .requiredOption('--name <name>', 'display name')
     .requiredOption('--role <role>', 'owner, admin, developer or auditor')
+    .option('--alias <email>', 'another address of the same person (may be repeated)', collect)
+    .option('--remove-alias <email>', 'one that is no longer theirs (may be repeated)', collect)
     .addHelpText(
       'after',
       '\nExample:\n  cloud-analytics member add --org acme --email ada@example.com --name Ada --role developer',
@@ -46,35 +52,74 @@ export function addMember(program: Command, action: Actions): void {
     .action(action(erase))
 }
 
+interface AddOptions {
+  org: string
+  email: string
+  name: string
+  role: string
+  alias?: string[]
+  removeAlias?: string[]
+}
+
 async function add(
   context: Context,
-  { org, email, name, role }: { org: string; email: string; name: string; role: string },
+  { org, email, name, role, alias = [], removeAlias = [] }: AddOptions,
 ): Promise<void> {
   const { checkUsage, writeRecord } = await import('./record.ts')
-  const fields = { type: 'member', email, display_name: name, role }
+  const fields = {
+    type: 'member',
+    email,
+    display_name: name,
+    role,
+    ...(alias.length > 0 ? { aliases: alias } : {}),
+  }
   checkUsage({ ...fields, joined_at: new Date().toISOString() })
   const member = await withOrganization(context, org, async (sql, orgId) => {
     const known = await findMember(sql, orgId, email)
-    const record = { ...fields, joined_at: known?.joined_at ?? new Date().toISOString() }
+    const aliases = changedAliases(known?.aliases ?? [], alias, removeAlias)
+    const joined_at = known?.joined_at ?? new Date().toISOString()
+    const record = { ...fields, joined_at, ...(aliases === undefined ? {} : { aliases }) }
     await writeRecord(context, sql, orgId, record)
     return await findMember(sql, orgId, email)
   })
   await printResult(context.json, member, `member ${member?.email} (${member?.id}), ${member?.role}`)
 }
 
+/** Undefined: they stay as they are. Throws OperatorError for one to remove that the member does not have. */
+function changedAliases(known: readonly string[], add: readonly string[], remove: readonly string[]) {
+  if (add.length === 0 && remove.length === 0) return undefined
+  const removed = remove.map((email) => email.toLowerCase())
+  for (const email of removed) {
+    if (!known.includes(email)) throw new OperatorError(`the member has no alias ${JSON.stringify(email)}`)
+  }
+  const added = add.map((email) => email.toLowerCase())
+  return [...new Set([...known.filter((email) => !removed.includes(email)), ...added])]
+}
+
 async function list(context: Context, { org }: { org: string }): Promise<void> {
-  const members = [...(await withOrganization(context, org, listMembers))]
-  await printResult(context.json, members, table(members, COLUMNS, 'no members'))
+  const members = [...(await withOrganization(context, org, listMembersWithAliases))]
+  await printResult(
+    context.json,
+    members,
+    table(
+      members.map((member) => ({ ...member, aliases: member.aliases.join(' ') })),
+      COLUMNS,
+      'no members',
+    ),
+  )
 }
 
 async function remove(context: Context, { org, email }: { org: string; email: string }): Promise<void> {
   const removed = await withOrganization(context, org, (sql, orgId) =>
     sql.begin(async (tx) => {
+      await lockHistory(tx, orgId)
+      const { addresses } = await removeAliases(tx, orgId, email.toLowerCase().replaceAll('\0', ''))
+      await updateExpertiseOf(tx, orgId, addresses)
       await lockOrganization(tx, orgId)
       const member = await removeMember(tx, orgId, email)
       const entry = { action: 'member.removed', details: { ids: member === undefined ? [] : [member.id] } }
       await recordEntries(tx, orgId, commandLineActor(), member === undefined ? [] : [entry])
-      return member
+      return member === undefined ? undefined : { ...member, aliases: addresses }
     }),
   )
   if (removed === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)

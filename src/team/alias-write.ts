@@ -1,0 +1,113 @@
+import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
+import { validationError } from '../errors.ts'
+import type { SyncRecord } from '../records/records.ts'
+
+interface AliasRow {
+  email: string
+  member_email: string
+}
+
+/** What changed. */
+export interface AliasesWritten {
+  /** Addresses that belong to another member than before, or to none: the expertise of their authors changes. */
+  addresses: readonly string[]
+  /** The own addresses of the members who got or lost some. */
+  members: ReadonlySet<string>
+}
+
+/** Whether the record says which aliases the member has. */
+export const hasAliases = (record: SyncRecord): boolean => record.type === 'member' && record.aliases != null
+
+/**
+ * Replaces the aliases of members whose records name some, `[]` for none. Needs the lock of the history, in the
+ * transaction that writes the members, before `writeMembers`, which refuses aliases that are members' own addresses. Throws
+ * VALIDATION_ERROR for an alias of another member.
+ */
+export async function writeAliases(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<AliasesWritten> {
+  const given = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'member' && record.aliases != null
+      ? [
+          {
+            index,
+            email: record.email.toLowerCase(),
+            aliases: record.aliases.map((alias) => alias.toLowerCase()),
+          },
+        ]
+      : [],
+  )
+  if (given.length === 0) return { addresses: [], members: new Set() }
+  const stored = await findAliases(
+    tx,
+    orgId,
+    given.flatMap(({ email, aliases }) => [email, ...aliases]),
+  )
+  const ownerOf = new Map(stored.map(({ email, member_email }) => [email, member_email]))
+  const aliasesOf = Map.groupBy(ownerOf.keys(), (alias) => ownerOf.get(alias) ?? '')
+  for (const { index, email, aliases } of given) {
+    for (const alias of aliasesOf.get(email) ?? []) ownerOf.delete(alias)
+    for (const [nth, alias] of aliases.entries()) {
+      const owner = ownerOf.get(alias) ?? email
+      const field = `records[${index}].aliases[${nth}]`
+      if (owner !== email) throw validationError({ field, message: 'is an alias of another member' })
+      ownerOf.set(alias, email)
+    }
+    aliasesOf.set(email, [...new Set(aliases)])
+  }
+  return await storeAliases(tx, orgId, stored, ownerOf)
+}
+
+/** Takes all aliases away from the member with this address. Needs the lock of the history. */
+export async function removeAliases(tx: ISql, orgId: string, memberEmail: string): Promise<AliasesWritten> {
+  const stored = await findAliases(tx, orgId, [memberEmail])
+  return await storeAliases(
+    tx,
+    orgId,
+    stored.filter(({ member_email }) => member_email === memberEmail),
+    new Map(),
+  )
+}
+
+/** Those that are, or whose member is, one of the addresses. */
+async function findAliases(tx: ISql, orgId: string, addresses: readonly string[]): Promise<AliasRow[]> {
+  const wanted = [...new Set(addresses)]
+  return await tx<AliasRow[]>`
+    select l.email, l.member_email
+    from member_aliases l
+    where l.org_id = ${orgId}
+      and (l.email = any(${wanted}::text[]) or l.member_email = any(${wanted}::text[]))`
+}
+
+async function storeAliases(
+  tx: ISql,
+  orgId: string,
+  stored: readonly AliasRow[],
+  ownerOf: ReadonlyMap<string, string>,
+): Promise<AliasesWritten> {
+  const before = new Map(stored.map(({ email, member_email }) => [email, member_email]))
+  const removed = stored.filter(({ email, member_email }) => ownerOf.get(email) !== member_email)
+  const added = [...ownerOf]
+    .filter(([email, owner]) => before.get(email) !== owner)
+    .map(([email, member_email]) => ({ email, member_email }))
+  if (removed.length > 0) {
+    await tx`
+      delete from member_aliases l
+      where l.org_id = ${orgId}
+        and l.email = any(${removed.map(({ email }) => email)}::text[])`
+  }
+  if (added.length > 0) {
+    await tx`
+      insert into member_aliases (org_id, email, member_email)
+      select ${orgId}, n.*
+      from ${unnest(tx, added, { email: 'text', member_email: 'text' })}`
+  }
+  const changed = [...removed, ...added]
+  return {
+    addresses: [...new Set(changed.map(({ email }) => email))],
+    members: new Set(changed.map(({ member_email }) => member_email)),
+  }
+}
