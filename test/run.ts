@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { hostTarget, pack } from '../src/build/pack.ts'
+import { packForHost } from '../src/build/pack.ts'
 import { packDashboard } from '../src/build/pack-dashboard.ts'
 import { packFiles } from '../src/build/pack-files.ts'
 import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
@@ -9,7 +9,7 @@ import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 /** One more than processors, as some tests wait for times. Four at most: the server has 64 connections for all of them. */
 const PROCESSES = Math.min(availableParallelism() + 1, 4)
 
-await pack(hostTarget())
+await packForHost()
 packFiles()
 await packDashboard()
 const { server, stop } = await startTestServer()

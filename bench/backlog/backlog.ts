@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { hostTarget, pack } from '../../src/build/pack.ts'
+import { packForHost } from '../../src/build/pack.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { createLog } from '../../src/log.ts'
 import { EXECUTABLE } from '../support/program.ts'
@@ -43,7 +43,7 @@ function countOf(text: string): number {
   return count
 }
 
-await pack(hostTarget())
+await packForHost()
 const folder = resolve(values['data-dir'])
 mkdirSync(folder, { recursive: true })
 const embedded = await startEmbedded({

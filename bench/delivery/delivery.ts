@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { hostTarget, pack } from '../../src/build/pack.ts'
+import { packForHost } from '../../src/build/pack.ts'
 import { type Embedded, startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { createLog } from '../../src/log.ts'
 import { EXECUTABLE } from '../support/program.ts'
@@ -171,7 +171,7 @@ function problemsOf(all: Rounds, latencies: readonly [string, Latency][]): strin
 }
 
 const options = readOptions()
-await pack(hostTarget())
+await packForHost()
 mkdirSync(options['data-dir'], { recursive: true })
 const embedded = await startEmbedded({
   dataDir: options['data-dir'],

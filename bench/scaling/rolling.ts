@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { hostTarget, pack } from '../../src/build/pack.ts'
+import { packForHost } from '../../src/build/pack.ts'
 import { connect } from '../../src/db/client.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 })
 const log = createLog('warn', 'pretty')
-await pack(hostTarget())
+await packForHost()
 const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-rolling-'))
 const embedded = values.database ? undefined : await startEmbedded({ dataDir: join(folder, 'database'), log })
 const target = embedded?.target ?? { url: values.database ?? '' }

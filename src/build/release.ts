@@ -8,7 +8,7 @@ import { messageOf } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { compile } from './compile.ts'
 import { ROOT } from './files.ts'
-import { TARGETS, type Target } from './pack.ts'
+import { TARGETS, type Target } from './targets.ts'
 
 const FOLDER = 'dist/release'
 

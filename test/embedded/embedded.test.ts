@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { connect } from '../../src/db/client.ts'
 import { attachEmbedded, type Embedded, startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { describeExit } from '../../src/db/embedded/postmaster.ts'
+import { isListedByPs, isPostmasterOf } from '../../src/db/embedded/stale-postmaster.ts'
 import { silent as log } from '../support/postgres.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -106,6 +107,24 @@ describe('embedded PostgreSQL', () => {
     expect(isAlive(postmaster)).toBe(true)
     owner.kill('SIGKILL')
     await waitUntil(() => !isAlive(postmaster))
+  })
+
+  test('is recognized by /proc and by ps, which macOS has, and no other process is', async () => {
+    const dataDir = newFolder()
+    const embedded = await startEmbedded({ dataDir, log, durable: false })
+    const cluster = join(dataDir, 'data-18')
+    const backend = Bun.spawnSync({
+      cmd: ['ps', '-o', 'pid=', '--ppid', String(embedded.pid)],
+    }).stdout.toString()
+    const other = Number(backend.trim().split('\n')[0])
+    for (const isListed of [isPostmasterOf, isListedByPs]) {
+      expect(isListed(embedded.pid, cluster)).toBe(true)
+      expect(isListed(embedded.pid, join(dataDir, 'data-1'))).toBe(false)
+      expect(isListed(process.pid, cluster)).toBe(false)
+      expect(isListed(other, cluster)).toBe(false)
+    }
+    await embedded.stop()
+    expect(isListedByPs(embedded.pid, cluster)).toBe(false)
   })
 
   test('recovers when the postmaster was killed', async () => {

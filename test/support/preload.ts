@@ -2,12 +2,12 @@
 // and stops the test server after them.
 
 import { afterAll } from 'bun:test'
-import { hostTarget, pack } from '../../src/build/pack.ts'
+import { packForHost } from '../../src/build/pack.ts'
 import { packDashboard } from '../../src/build/pack-dashboard.ts'
 import { packFiles } from '../../src/build/pack-files.ts'
 import { stopTestServer } from './postgres.ts'
 
-await pack(hostTarget())
+await packForHost()
 packFiles()
 await packDashboard()
 

@@ -18,15 +18,17 @@ export interface Assets {
 
 /** Finds the archives: inside the executable, or where `bun run pack` writes them. */
 export function findAssets(): Assets {
-  const target = `linux-${process.arch}`
+  const target = `${process.platform}-${process.arch}`
   const folder = Bun.isStandaloneExecutable
     ? join(import.meta.dir, target)
     : resolve(import.meta.dir, '../../../dist/assets', target)
   const manifestPath = join(folder, 'manifest.json')
-  if (process.platform !== 'linux' || !existsSync(manifestPath)) {
-    const remedy = Bun.isStandaloneExecutable ? '' : ' (from a clone: run `bun run pack` first)'
+  if (!existsSync(manifestPath)) {
+    const remedy = Bun.isStandaloneExecutable
+      ? 'set it, or use the executable of a release for Linux with glibc or macOS'
+      : 'set it, or run `bun run pack` first'
     throw new OperatorError(
-      `no PostgreSQL is packed for ${process.platform}-${process.arch}: set DATABASE_URL${remedy}`,
+      `this build has no PostgreSQL (${target}) and uses a database only with DATABASE_URL: ${remedy}`,
     )
   }
   const unpacked = (file: string) => Bun.zstdDecompress(readFileSync(join(folder, file)))

@@ -41,8 +41,8 @@ export interface Embedded {
 
 const USER = 'postgres'
 const DATABASE = 'postgres'
-/** The kernel's sun_path has 108 bytes, one of them for the terminating NUL. */
-const MAX_SOCKET_PATH = 107
+/** The kernel's sun_path has 108 bytes, on macOS 104, one of them for the terminating NUL. */
+const MAX_SOCKET_PATH = process.platform === 'darwin' ? 103 : 107
 const SHARED_HOME = '/var/cache/cloud-analytics'
 const FALLBACK_SOCKET_PREFIX = '/tmp/cloud-analytics-'
 
@@ -161,6 +161,8 @@ function changeOwnerOrExplain(folder: string, user: SystemUser): void {
  */
 function sharedHome(dataDir: string): string {
   try {
+    // PostgreSQL's cluster is in the closed folder all the same, and only Linux has a way around (/proc/self/cwd)
+    if (process.platform !== 'linux') throw new Error('no way in')
     mkdirSync(SHARED_HOME, { recursive: true, mode: 0o755 })
     return SHARED_HOME
   } catch {

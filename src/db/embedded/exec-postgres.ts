@@ -1,7 +1,8 @@
 // PostgreSQL must stop when this program ends, even by SIGKILL. Linux can send a process a signal when its
 // parent dies, but only the process itself can request that. So this program starts a copy of itself, which
 // requests the signal, changes its user if needed, and replaces itself by postgres with execve: the pid
-// stays, and no further process is needed.
+// stays, and no further process is needed. macOS has no such signal: there PostgreSQL is started directly, and after
+// a SIGKILL of this program it runs until the next start, which stops it (`stopStalePostmaster`).
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { fileURLToPath } from 'node:url'
@@ -26,8 +27,14 @@ export const EXIT_CANNOT_EXECUTE = 126
 const PR_SET_PDEATHSIG = 1
 const SIGINT = 2
 
-/** The command line and environment of a process that runs `execPostgres`, compiled or from source. */
-export function execCommand(request: ExecRequest): { cmd: string[]; env: Record<string, string> } {
+/** How PostgreSQL is started: on Linux a process that runs `execPostgres`, compiled or from source. */
+export function execCommand(request: ExecRequest): {
+  cmd: string[]
+  env: Record<string, string>
+  uid?: number
+  gid?: number
+} {
+  if (process.platform !== 'linux') return { cmd: request.command, env: { LC_ALL: 'C' }, ...request.user }
   const source = Bun.isStandaloneExecutable ? [] : [fileURLToPath(import.meta.url)]
   return {
     cmd: [process.execPath, ...source],

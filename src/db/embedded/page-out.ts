@@ -11,6 +11,7 @@ const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s+(.*)$/
  * MB (PSS) with this call, 92 MB without it. After later starts, which read no archive, it takes 73 MB.
  */
 export function pageOutExecutable(): void {
+  if (process.platform !== 'linux') return
   const { symbols: libc, close } = dlopen('libc.so.6', {
     madvise: { args: [FFIType.u64, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
   })

@@ -4,9 +4,10 @@ import type { Log } from '../../log.ts'
 import { clusterSetting, readPidFile } from './postmaster.ts'
 
 const POLL_MS = 10
-/** The kernel sent it SIGINT when its parent was killed; its last checkpoint may take a while. */
-const SHUTDOWN_LIMIT_MS = 30_000
+/** Linux sent it SIGINT when its parent was killed; its last checkpoint may take a while. macOS sends nothing. */
+const SHUTDOWN_LIMIT_MS = process.platform === 'linux' ? 30_000 : 0
 const SIGNAL_LIMIT_MS = 10_000
+const PS_LIMIT_MS = 5_000
 
 /**
  * Waits for the server of an earlier process that was killed, and sends it signals when it does not stop.
@@ -41,10 +42,31 @@ async function endsWithin(pid: number, cluster: string, limitMs: number): Promis
  */
 export function isPostmasterOf(pid: number, cluster: string): boolean {
   try {
-    const [program, ...rest] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-    const state = /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]
-    return program?.endsWith('/postgres') === true && rest.includes(clusterSetting(cluster)) && state !== 'Z'
+    return process.platform === 'linux' ? isListedInProc(pid, cluster) : isListedByPs(pid, cluster)
   } catch {
     return false
   }
+}
+
+function isListedInProc(pid: number, cluster: string): boolean {
+  const [program, ...rest] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  const state = /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]
+  return program?.endsWith('/postgres') === true && rest.includes(clusterSetting(cluster)) && state !== 'Z'
+}
+
+/** The same where there is no /proc: `ps` prints the arguments with spaces between them. */
+export function isListedByPs(pid: number, cluster: string): boolean {
+  const { stdout } = Bun.spawnSync({
+    cmd: ['ps', '-ww', '-o', 'stat=', '-o', 'command=', '-p', String(pid)],
+    env: { LC_ALL: 'C', PATH: process.env.PATH ?? '/bin:/usr/bin' },
+    stderr: 'ignore',
+    timeout: PS_LIMIT_MS,
+  })
+  const [, state = '', command = ''] = /^\s*(\S+)\s+(.*)$/m.exec(stdout.toString()) ?? []
+  // the setting is followed by others
+  return (
+    !state.startsWith('Z') &&
+    /\/postgres -D /.test(command) &&
+    command.includes(` ${clusterSetting(cluster)} -c `)
+  )
 }

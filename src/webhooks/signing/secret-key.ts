@@ -21,6 +21,8 @@ const FILE = 'secret.key'
 const KEY_BYTES = 32
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077
+/** There the folder's access list says who may read a file, and folders cannot be flushed. */
+const IS_WINDOWS = process.platform === 'win32'
 /** Errors of `link` on file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
@@ -77,7 +79,7 @@ function readKey(file: string): Uint8Array | undefined {
   }
   try {
     const { mode } = fstatSync(descriptor)
-    if ((mode & OTHERS) !== 0) removeAccessOfOthers(file, descriptor)
+    if ((mode & OTHERS) !== 0 && !IS_WINDOWS) removeAccessOfOthers(file, descriptor)
     const key = Buffer.from(readFileSync(descriptor, 'utf8').trim(), 'base64')
     if (key.length === KEY_BYTES) return new Uint8Array(key)
     throw new OperatorError(
@@ -129,6 +131,7 @@ function writeUnlessThere(file: string, text: string): void {
 
 /** Without this, a power failure may lose the file's name, and with it the key. */
 function flushFolder(folder: string): void {
+  if (IS_WINDOWS) return
   const descriptor = openSync(folder, 'r')
   try {
     fsyncSync(descriptor)
