@@ -1,19 +1,24 @@
-// Builds the files of a release into dist/release: the executable of every target, SHA256SUMS, and NOTES.md
-// from CHANGELOG.md. It neither tags nor publishes; it prints the git commands that do. Run: `bun run
-// release`.
+// Builds the files of a release into dist/release: the executable of every target, npm packages, the bill of materials,
+// SHA256SUMS, and NOTES.md from CHANGELOG.md; with `--url`, where they will be downloaded, also an install script and a
+// Homebrew formula. It neither tags nor publishes; it prints the commands that do. Run: `bun run release --url https://…`.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
 import { messageOf } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { compile } from './compile.ts'
 import { ROOT } from './files.ts'
-import { TARGETS, type Target } from './targets.ts'
+import { packLauncher, packPlatform } from './npm.ts'
+import { makeSbom } from './sbom.ts'
+import { endingOf, TARGETS, type Target } from './targets.ts'
+import { fillTemplate, TEMPLATES } from './templates.ts'
 
 const FOLDER = 'dist/release'
 
 /** The file name of a version's executable for `target`. */
-export const releaseName = (version: string, target: Target): string => `cloud-analytics-${version}-${target}`
+export const releaseName = (version: string, target: Target): string =>
+  `cloud-analytics-${version}-${target}${endingOf(target)}`
 
 /** The text below `## <version>` or `## <version> - <date>`; undefined without heading or text. */
 export function notesOf(changelog: string, version: string): string | undefined {
@@ -32,14 +37,14 @@ async function sha256Of(path: string): Promise<string> {
   return hasher.digest('hex')
 }
 
-/** The content of SHA256SUMS, in the form that `sha256sum --check` reads, by file name. */
-export async function sumsOf(paths: readonly string[]): Promise<string> {
+/** The content of SHA256SUMS, in the form that `sha256sum --check` reads, by the path below `folder`. */
+export async function sumsOf(paths: readonly string[], folder: string): Promise<string> {
   const lines: string[] = []
-  for (const path of [...paths].sort()) lines.push(`${await sha256Of(path)}  ${basename(path)}\n`)
+  for (const path of [...paths].sort()) lines.push(`${await sha256Of(path)}  ${relative(folder, path)}\n`)
   return lines.join('')
 }
 
-async function release(): Promise<string> {
+async function release(url: string | undefined): Promise<string> {
   const changes = await Bun.$`git status --porcelain`.cwd(ROOT).text()
   if (changes !== '') throw new Error(`uncommitted changes:\n${changes.trimEnd()}`)
   const notes = notesOf(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), VERSION)
@@ -48,25 +53,47 @@ async function release(): Promise<string> {
   const folder = join(ROOT, FOLDER)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const executables: string[] = []
+  const files: string[] = []
+  const sums = new Map<string, string>()
   for (const target of TARGETS) {
     const path = join(folder, releaseName(VERSION, target))
     await compile(target, path)
-    executables.push(path)
+    sums.set(target, await sha256Of(path))
+    files.push(path, await packPlatform(join(folder, 'npm'), VERSION, target, path))
+  }
+  files.push(await packLauncher(join(folder, 'npm'), VERSION))
+  const write = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    files.push(join(folder, name))
+  }
+  write('sbom.cdx.json', makeSbom(VERSION))
+  if (url !== undefined) {
+    for (const name of TEMPLATES) write(name, fillTemplate(name, { version: VERSION, url, sums }))
   }
   writeFileSync(join(folder, 'NOTES.md'), `${notes}\n`)
-  const sums = await sumsOf(executables)
-  writeFileSync(join(folder, 'SHA256SUMS'), sums)
-  return `${sums}
-${FOLDER} is complete. To tag it and push the tag:
+  const list = await sumsOf(files, folder)
+  writeFileSync(join(folder, 'SHA256SUMS'), list)
+  const missing = url === undefined ? `\nWithout --url there is no ${TEMPLATES.join(', no ')}.\n` : ''
+  return `${list}
+${FOLDER} is complete.${missing} To tag it and push the tag:
   git tag -a v${VERSION} --cleanup=whitespace -F ${FOLDER}/NOTES.md
   git push origin v${VERSION}
+To publish the npm packages, those of the systems first:
+  for file in ${FOLDER}/npm/cloud-analytics-[a-z]*.tgz ${FOLDER}/npm/cloud-analytics-[0-9]*.tgz; do npm publish "$file"; done
 `
+}
+
+/** Undefined when it is not given. Throws unless it is an https URL. */
+export function releaseUrl(given: string | undefined): string | undefined {
+  if (given !== undefined && !/^https:\/\/[\w.:/@%+~-]+$/.test(given))
+    throw new Error('--url must begin with https:// and have no spaces, quotes, ? or #')
+  return given?.replace(/\/+$/, '')
 }
 
 if (import.meta.main) {
   try {
-    process.stdout.write(await release())
+    const { values } = parseArgs({ options: { url: { type: 'string' } } })
+    process.stdout.write(await release(releaseUrl(values.url)))
   } catch (error) {
     process.stderr.write(`release: ${messageOf(error)}\n`)
     process.exitCode = 1

@@ -50,7 +50,7 @@ test('sums are those that sha256sum verifies', async () => {
       writeFileSync(path, `the executable of ${target}`)
       return path
     })
-    const sums = await sumsOf(paths)
+    const sums = await sumsOf(paths, folder)
     expect(sums).toMatch(
       /^[0-9a-f]{64} {2}cloud-analytics-0\.1\.0-linux-arm64\n[0-9a-f]{64} {2}cloud-analytics-0\.1\.0-linux-x64\n$/,
     )
