@@ -1,8 +1,9 @@
 // The software bill of materials of a release, in the form of CycloneDX 1.5: the npm packages that are compiled into the
-// executable, as bun.lock has them, the runtime and PostgreSQL.
+// executable, as bun.lock has them, the runtime and PostgreSQL. Printed by `bun src/build/sbom.ts`.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { VERSION } from '../version.ts'
 import { ROOT, readPackage } from './files.ts'
 
 /** Of bun.lock: `name@version`, the registry (empty: the default), dependencies, the archive's hash. */
@@ -136,3 +137,5 @@ function resolve(packages: Record<string, Locked>, path: string, name: string): 
   }
   return name
 }
+
+if (import.meta.main) process.stdout.write(makeSbom(VERSION))

@@ -58,7 +58,7 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
 }
 
 /** Every command with its options; the code of a command is loaded when it runs. `json`: how --version prints. */
-function buildProgram(started: ProcessContext, json: boolean): Command {
+export function buildProgram(started: ProcessContext, json: boolean): Command {
   const program = new Command('cloud-analytics')
   const shown = (command: Command) =>
     command === program ? [] : program.options.filter((option) => isShownFor(command.name(), option))
