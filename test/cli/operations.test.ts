@@ -1,0 +1,85 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run, scratchFolder, serving } from '../support/cli.ts'
+
+// docs/operations.md, followed: its commands are run in its order, in folders of the test, and its errors exist.
+
+setDefaultTimeout(120_000)
+const ROOT = join(import.meta.dir, '../..')
+const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+const scratch = scratchFolder()
+afterAll(() => scratch.remove())
+mkdirSync(join(scratch.path, 'backups'))
+
+/** Where the page's folders are in the test. */
+const FOLDERS = [
+  ['/backups', join(scratch.path, 'backups')],
+  ['/var/lib/cloud-analytics', join(scratch.path, 'restored')],
+  ['/tmp/drill', join(scratch.path, 'drill')],
+  [/\bFILE\b/, join(scratch.path, 'backups/monday.zst')],
+] as const
+
+/** The command lines of the page in its order, each as environment and arguments. */
+function commandsOf(page: string): { env: Record<string, string>; args: string[] }[] {
+  return [
+    ...page.matchAll(/^(?:sudo )?((?:[A-Z_]+=\S+ )*)cloud-analytics (.*)$|`cloud-analytics ([^`]+)`/gm),
+  ].map(([, assignments = '', block, inline = '']) => {
+    let line = `${assignments}|${(block ?? inline).replaceAll('\n', ' ')}`
+    for (const [name, folder] of FOLDERS) line = line.replace(name, folder)
+    const [before = '', after = ''] = line.split('|')
+    const pairs = before.split(' ').filter((word) => word !== '')
+    return {
+      env: Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string])),
+      args: after.split(' '),
+    }
+  })
+}
+
+test('its commands do what it says', async () => {
+  const ran: string[] = []
+  for (const { env, args } of commandsOf(PAGE)) {
+    const [command, ...rest] = args
+    // needs root and systemd; `--print` shows what it would write
+    if (command === 'service' && !rest.includes('--print')) continue
+    const environment = { DATA_DIR: join(scratch.path, 'data'), ...env }
+    if (command === 'serve') {
+      const dataDir = rest[rest.indexOf('--data-dir') + 1] ?? environment.DATA_DIR
+      const server = await serving('serve', { ...environment, DATA_DIR: dataDir })
+      expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+      expect((await server.end()).code).toBe(0)
+    } else {
+      const { code, stderr } = await run(args, environment)
+      expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' })
+    }
+    ran.push(args.slice(0, 2).join(' ').split(' /')[0] ?? '')
+  }
+  for (const expected of [
+    'org create',
+    'key create',
+    'service install',
+    'backup',
+    'serve',
+    'backup verify',
+    'restore',
+    'doctor',
+  ])
+    expect(ran).toContain(expected)
+})
+
+test('its errors are those of the program', () => {
+  const sources = [...new Bun.Glob('src/**/*.ts').scanSync(ROOT)]
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+    .join('\n')
+  const rows = PAGE.split('## What errors mean')[1]?.match(/^\| `.*$/gm) ?? []
+  expect(rows.length).toBeGreaterThan(15)
+  const unknown = rows.flatMap((row) => {
+    const messages = [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
+    // what stands for names and numbers separates the words of the program
+    const parts = messages.flatMap((text) => text.split(/…|\bFILE\b|\bDIR\b|\d+|libstdc\+\+\.so\.6|'s\b/))
+    return parts
+      .map((part) => part.replace(/^[\s(]+|[\s).]+$/g, ''))
+      .filter((part) => !sources.includes(part))
+  })
+  expect(unknown).toEqual([])
+})
