@@ -18,8 +18,8 @@ import { endingOf, hasPostgres, hostTarget, TARGETS, type Target } from './targe
 export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 
 /**
- * Compiles `src/main.ts` and the threads' entries to `outfile`, unless for a `client` with the target's PostgreSQL where
- * there is one.
+ * Compiles `src/main.ts` and the threads' entries to `outfile`, with the target's PostgreSQL where there is one; `client`
+ * leaves it out.
  */
 export async function compile(target: Target, outfile: string, client = false): Promise<void> {
   const assets: string[] = []

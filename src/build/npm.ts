@@ -8,7 +8,7 @@ import { ROOT, readPackage } from './files.ts'
 import { endingOf, TARGETS, type Target } from './targets.ts'
 
 const LAUNCHER = 'npm-launcher.js'
-/** The third parts of a package's `os`, `cpu` and `libc`, by the parts of a target's name. */
+/** What npm calls the systems. */
 const OS = { linux: 'linux', darwin: 'darwin', windows: 'win32' } as const
 
 const packageOf = (target: Target): string => `cloud-analytics-${target}`

@@ -1,0 +1,39 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compile } from '../../src/build/compile.ts'
+import { hostTarget } from '../../src/build/targets.ts'
+
+// The program without PostgreSQL, as it is built for systems that have none.
+
+const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-client-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('a client reads sessions, and says that a database needs DATABASE_URL', async () => {
+  const client = join(folder, 'cloud-analytics-client')
+  await compile(hostTarget(), client, true)
+  const run = (...args: string[]) => {
+    const { exitCode, stdout, stderr } = Bun.spawnSync({
+      cmd: [client, ...args],
+      cwd: folder,
+      env: { HOME: folder, DATA_DIR: join(folder, 'data'), PATH: process.env.PATH ?? '' },
+    })
+    return { code: exitCode, out: stdout.toString(), err: stderr.toString() }
+  }
+  const sessions = run('sync', join(import.meta.dir, '../fixtures/agents'), '--dry-run')
+  expect(sessions.code).toBe(0)
+  expect(sessions.out).toContain('"type":"session"')
+  for (const args of [
+    ['serve'],
+    ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'],
+  ]) {
+    const { code, err } = run(...args)
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      /^error: this build has no PostgreSQL \(\S+\) and uses a database only with DATABASE_URL: .*\n$/,
+    )
+  }
+  // nothing is made for a database that cannot be there
+  expect(statSync(join(folder, 'data'), { throwIfNoEntry: false })).toBeUndefined()
+}, 120_000)
