@@ -1,7 +1,8 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../whoami/model.ts'
-import { useApi } from './client/api.ts'
+import { KEY_REFUSED, useApi } from './client/api.ts'
+import { basePath } from './client/base.ts'
 import { forgetKey, readKey } from './client/key.ts'
 import { linkTo } from './client/links.ts'
 import type { PageProps } from './client/page-props.ts'
@@ -36,20 +37,28 @@ const PAGES: readonly { page: string; name: string; Content: ComponentType<PageP
 /** The dashboard: a sign-in until there is a key, then the page that the URL names. */
 export function App() {
   const [key, setKey] = useState(readKey())
-  const signOut = () => {
+  const [reason, setReason] = useState<string>()
+  const signOut = (why?: string) => {
     forgetKey()
+    setReason(why)
     setKey(null)
   }
-  return key === null ? <SignIn onKey={setKey} /> : <SignedIn key={key} signOut={signOut} />
+  useEffect(() => {
+    const onRefused = (event: Event) =>
+      signOut(`Signed out: ${event instanceof CustomEvent ? String(event.detail) : 'the key was refused'}`)
+    addEventListener(KEY_REFUSED, onRefused)
+    return () => removeEventListener(KEY_REFUSED, onRefused)
+  }, [])
+  return key === null ? (
+    <SignIn reason={reason} onKey={setKey} />
+  ) : (
+    <SignedIn key={key} signOut={() => signOut()} />
+  )
 }
 
 function SignedIn({ signOut }: { signOut: () => void }) {
   const route = useRoute()
   const who = useApi<WhoAmI>('/whoami')
-  const isRefused = who.state === 'failed' && who.error.status === 401
-  useEffect(() => {
-    if (isRefused) signOut()
-  }, [isRefused])
   const shown = PAGES.find(({ page }) => page === route.page)
   const title = shown?.name ?? 'Not found'
   useEffect(() => {
@@ -70,7 +79,7 @@ function SignedIn({ signOut }: { signOut: () => void }) {
               {name}
             </a>
           ))}
-          <a href="docs">API</a>
+          <a href={`${basePath()}docs`}>API</a>
         </nav>
         <div class="account">
           {who.state === 'ready' && (

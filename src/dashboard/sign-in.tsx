@@ -1,12 +1,22 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiFailure, request } from './client/api.ts'
+import { basePath } from './client/base.ts'
 import { keepKey } from './client/key.ts'
 
+interface SignInProps {
+  /** Why the key before is not used any more. */
+  reason: string | undefined
+  onKey: (key: string) => void
+}
+
 /** Asks for an API key, and keeps it for the tab when the server knows it. */
-export function SignIn({ onKey }: { onKey: (key: string) => void }) {
+export function SignIn({ reason, onKey }: SignInProps) {
   const [key, setKey] = useState('')
-  const [problem, setProblem] = useState<string>()
+  const [problem, setProblem] = useState(reason)
   const [isBusy, setBusy] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  // also after signing out, where what had the focus is gone
+  useEffect(() => field.current?.focus(), [])
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     const given = key.trim()
@@ -31,6 +41,7 @@ export function SignIn({ onKey }: { onKey: (key: string) => void }) {
         <label>
           API key
           <input
+            ref={field}
             type="password"
             name="key"
             autocomplete="off"
@@ -59,7 +70,7 @@ export function SignIn({ onKey }: { onKey: (key: string) => void }) {
         <code>cloud-analytics key create --org SLUG --name dashboard --scopes read,webhooks</code>
       </pre>
       <p class="note">
-        The same figures for programs: <a href="docs">the API</a>
+        The same figures for programs: <a href={`${basePath()}docs`}>the API</a>
       </p>
     </main>
   )

@@ -3,14 +3,22 @@ const NAME = 'cloud-analytics-theme'
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 
-export const readTheme = (): Theme => THEMES.find((theme) => theme === localStorage.getItem(NAME)) ?? 'system'
+export function readTheme(): Theme {
+  try {
+    return THEMES.find((theme) => theme === localStorage.getItem(NAME)) ?? 'system'
+  } catch {
+    // the browser refuses storage
+    return 'system'
+  }
+}
 
 export function applyTheme(theme: Theme = readTheme()): void {
-  if (theme === 'system') {
-    localStorage.removeItem(NAME)
-    delete document.documentElement.dataset.theme
-  } else {
-    localStorage.setItem(NAME, theme)
-    document.documentElement.dataset.theme = theme
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+  try {
+    if (theme === 'system') localStorage.removeItem(NAME)
+    else localStorage.setItem(NAME, theme)
+  } catch {
+    // then the choice holds for this page
   }
 }

@@ -191,4 +191,180 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     )
     expect(Math.abs(sum - breakdown.total.cost)).toBeLessThan(0.01 * 31)
   }, 60_000)
+
+  /** Answers requests of the page whose URL has `part` with this status instead. */
+  const refuse = (part: string, status: number, times = 1_000) =>
+    page.evaluate(`{
+      const send = globalThis.fetch
+      let left = ${times}
+      globalThis.fetch = (url, init) =>
+        String(url).includes(${JSON.stringify(part)}) && left-- > 0
+          ? Promise.resolve(Response.json({ error: 'Refused by the test' }, { status: ${status} }))
+          : send(url, init)
+    }`)
+  const cellsOf = (caption: string) =>
+    page.evaluate<string[][]>(
+      `[...document.querySelectorAll('section[aria-label="${caption}"] tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))`,
+    )
+  const click = (label: string) =>
+    page.evaluate(`{
+      const button = [...document.querySelectorAll('button')].find((one) => one.textContent === ${JSON.stringify(label)})
+      button.focus()
+      button.click()
+    }`)
+  const setDay = (label: string, value: string, event?: string) =>
+    page.evaluate(`{
+      const input = [...document.querySelectorAll('label')].find((one) => one.textContent === '${label}').querySelector('input')
+      input.focus()
+      input.value = '${value}'
+      input.dispatchEvent(new Event('input', { bubbles: true }))
+      input.dispatchEvent(new Event('change', { bubbles: true }))
+      ${event ?? ''}
+    }`)
+
+  test('a secret that is shown only once stays while the page loads again, and so does the focus', async () => {
+    await visit(empty, '#/webhooks')
+    await page.evaluate(`{
+      const input = document.querySelector('input[type=url]')
+      input.value = 'https://hooks.example.com/x'
+      input.dispatchEvent(new Event('input', { bubbles: true }))
+    }`)
+    await click('Add')
+    await page.until(`document.querySelector('section[aria-label="Endpoints"] tbody tr') !== null`)
+    expect(await text('main')).toMatch(/shown only now: whsec_/)
+
+    const { data } = (await (await client(app, empty.key)('/v1/webhooks')).json()) as {
+      data: { id: string }[]
+    }
+    await visit(empty, `#/webhooks/${data[0]?.id}`)
+    await click('Rotate the secret')
+    expect(await text('main')).not.toContain('shown only now')
+    await click('Really rotate?')
+    await page.until(`document.querySelector('main').innerText.includes('shown only now')`)
+    await page.until(`document.querySelector('.stale') === null`)
+    expect(await text('main')).toMatch(/shown only now: whsec_/)
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Rotate the secret')
+    // also while the endpoint cannot be loaded
+    await refuse('v1/webhooks/', 503)
+    await click('Load again')
+    await page.until(`document.querySelector('[role=alert]') !== null`)
+    expect(await text('main')).toMatch(/shown only now: whsec_/)
+    page.problems.splice(0)
+  }, 60_000)
+
+  test('figures of members that were not read are not shown as none', async () => {
+    const crowd = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const created_at = new Date().toISOString()
+    const member = (name: string) => ({
+      type: 'member',
+      email: `${name}@example.com`,
+      display_name: name,
+      role: 'developer',
+      joined_at: created_at,
+    })
+    const session = (id: string, user_email: string, estimated_cost: number) => ({
+      type: 'session',
+      id: `sess_${id}`,
+      project_name: 'p',
+      created_at,
+      user_email,
+      estimated_cost,
+    })
+    await send(crowd, [member('last'), member('idle')])
+    // the cheapest of all is on the second page of the breakdown
+    await send(crowd, [
+      ...Array.from({ length: 100 }, (_, nth) => session(`crowd${nth}`, `guest${nth}@example.com`, 10 + nth)),
+      session('last', 'last@example.com', 1),
+      { ...session('nobody', '', 0), user_email: undefined },
+    ])
+    const figures = async () =>
+      Object.fromEntries((await cellsOf('Members')).map((cells) => [cells[0], cells.slice(4)]))
+    await visit(crowd, '#/team')
+    await page.until(`document.querySelector('section[aria-label="Members"]').innerText.includes('$1.00')`)
+    expect(await figures()).toEqual({ last: ['1', '$1.00'], idle: ['0', '$0.00'] })
+    for (const status of [403, 429]) {
+      await visit(crowd, '#/badges')
+      await refuse('v1/cost/breakdown', status)
+      await page.evaluate(`location.hash = '#/team'`)
+      await page.until(`document.querySelector('main').innerText.includes('Refused by the test')`)
+      expect(await figures()).toEqual({ last: ['–', '–'], idle: ['–', '–'] })
+    }
+    // sessions without a user are those of nobody
+    await visit(crowd, '')
+    await page.until(`document.querySelector('main').innerText.includes('People with sessions')`)
+    expect(await text('.tile[href="#/team"] .value')).toBe('101')
+    await visit(crowd, '#/cost?by=member&page=3')
+    await page.until(
+      `document.querySelector('section[aria-label="Cost by member"]').innerText.includes('last')`,
+    )
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('a pull request whose sessions are not known has no figures, and the others have theirs', async () => {
+    await visit(full, '#/badges')
+    await refuse('v1/risk/', 429, 1)
+    await page.evaluate(`location.hash = '#/pull-requests'`)
+    await page.until(`document.querySelector('main').innerText.includes('Refused by the test')`)
+    const [first, ...others] = await cellsOf('Pull requests')
+    expect(first?.slice(3, 6)).toEqual(['–', '–', '–'])
+    expect(others).toHaveLength(24)
+    for (const cells of others) expect(cells[4]).toStartWith('$')
+    expect(await page.evaluate<number>(`document.querySelectorAll('circle.dot').length`)).toBe(24)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('a day is taken when its field is left or Enter is pressed, and a range must not be reversed', async () => {
+    for (const name of ['cost', 'audit']) {
+      await visit(full, `#/${name}`)
+      await setDay('From', '2026-01-02')
+      expect(await page.evaluate<string>('location.hash')).toBe(`#/${name}`)
+      await page.evaluate('document.activeElement.blur()')
+      await page.until(`location.hash.includes('from=2026-01-02')`)
+      await setDay('To', '2026-01-01', `input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }))`)
+      await page.until(`location.hash.includes('to=2026-01-01')`)
+      await page.until(`document.querySelector('.filters [role=alert]') !== null`)
+      expect(await text('.filters [role=alert]')).toBe('From is after To')
+    }
+    // the API refuses such a range too
+    await page.until(`document.querySelectorAll('[role=alert]').length > 1`)
+    expect(page.problems.splice(0).filter((problem) => !problem.includes('400'))).toEqual([])
+  }, 60_000)
+
+  test('a key that is refused later signs out, and the sign-in says why', async () => {
+    await visit(full, '#/badges')
+    await refuse('v1/quality', 401)
+    await page.evaluate(`location.hash = '#/quality'`)
+    await page.until(`document.querySelector('input[name=key]') !== null`)
+    expect(await text('[role=alert]')).toBe('Signed out: Refused by the test')
+    expect(await page.evaluate<number>('sessionStorage.length')).toBe(0)
+    expect(await page.evaluate<string>('document.activeElement.name')).toBe('key')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('behind a path of PUBLIC_URL it also works without a slash at its end', async () => {
+    const behind = testApp(db.sql, {
+      writes: db.pool(2),
+      config: { publicUrl: 'http://proxy.example/team/analytics' },
+    })
+    const proxy = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch(request) {
+        const url = new URL(request.url)
+        if (!url.pathname.startsWith('/team/analytics')) return new Response('not ours', { status: 404 })
+        url.pathname = url.pathname.slice('/team/analytics'.length) || '/'
+        return behind.handle(new Request(url.href, request))
+      },
+    })
+    try {
+      await page.open(`${proxy.url.origin}/team/analytics`)
+      await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(full.key)})`)
+      await page.open('about:blank')
+      await page.open(`${proxy.url.origin}/team/analytics#/quality`)
+      await page.until(`document.querySelector('.totals') !== null`)
+      expect(page.problems.splice(0)).toEqual([])
+    } finally {
+      await proxy.stop(true)
+    }
+  }, 60_000)
 })

@@ -7,7 +7,7 @@ import {
   rangeBefore,
   weekdayOf,
 } from '../../src/dashboard/client/days.ts'
-import { formatDollars, formatDuration } from '../../src/dashboard/client/format.ts'
+import { formatDollars, formatDollarTick, formatDuration } from '../../src/dashboard/client/format.ts'
 import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
 import { connect } from '../../src/db/client.ts'
 import { VERSION } from '../../src/version.ts'
@@ -37,6 +37,22 @@ describe('the page', () => {
       bytes += (await file.arrayBuffer()).byteLength
     }
     expect(bytes).toBeLessThan(MAX_BYTES)
+  })
+
+  test('has the path of PUBLIC_URL before all that it loads', async () => {
+    const prefixed = client(
+      testApp(connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'test' }), {
+        config: { publicUrl: 'https://example.com/a&b' },
+      }),
+    )
+    const html = await (await prefixed('/', { headers: { accept: 'text/html' } })).text()
+    const links = [...html.matchAll(/(?:href|src|"base" content)="([^"]*)"/g)].map((match) => match[1])
+    expect(links).toEqual([
+      '/a&amp;b/',
+      ...['dashboard/icon.svg', 'dashboard/app.css', 'dashboard/app.js', 'docs'].map(
+        (link) => `/a&amp;b/${link}`,
+      ),
+    ])
   })
 
   test('is JSON for a program that asks for JSON', async () => {
@@ -90,6 +106,17 @@ test('axes have round steps up to their largest value', () => {
   expect(ticksTo(0.00012)).toEqual([0, 0.00005, 0.0001, 0.00015])
   expect(ticksTo(100)).toEqual([0, 25, 50, 75, 100])
   expect(ticksTo(0)).toEqual([0, 1])
+})
+
+test('amounts on an axis are short', () => {
+  expect([0, 0.0005, 7.5, 40, 2500, 2e6].map(formatDollarTick)).toEqual([
+    '$0',
+    '$0.0005',
+    '$7.5',
+    '$40',
+    '$2.5K',
+    '$2M',
+  ])
 })
 
 test('amounts below a cent keep their decimals, durations have one unit', () => {

@@ -1,4 +1,4 @@
-// Makes docs/dashboard.png, the README's picture: the overview of `demo`, as the built executable serves it.
+// Makes docs/dashboard.png, the README's picture: the cost of `demo` by model, as the built executable serves it.
 // Needs Chromium. Run by `bun run picture` after `bun run build`.
 
 import { join } from 'node:path'

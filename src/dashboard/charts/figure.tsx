@@ -52,7 +52,7 @@ export function Figure({ title, description, table, height, draw, legend, hasLin
             <thead>
               <tr>
                 {table.columns.map((column, index) => (
-                  <th key={column} scope="col" class={index === 0 ? '' : 'number'}>
+                  <th key={index} scope="col" class={index === 0 ? '' : 'number'}>
                     {column}
                   </th>
                 ))}

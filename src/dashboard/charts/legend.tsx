@@ -3,7 +3,7 @@ export function Legend({ names }: { names: readonly string[] }) {
   return (
     <ul class="legend">
       {names.map((name, index) => (
-        <li key={name}>
+        <li key={index}>
           <svg width="10" height="10" aria-hidden="true">
             <rect class={`series${index}`} width="10" height="10" rx="2" />
           </svg>

@@ -61,7 +61,7 @@ export function PeriodChart({
                 const height = y(below) - top
                 below += value
                 return height <= 0 ? null : (
-                  <rect key={name} class={`series${nth}`} y={top} width={bar} height={height}>
+                  <rect key={nth} class={`series${nth}`} y={top} width={bar} height={height}>
                     <title>{`${period}${isStacked ? ` · ${name}` : ''}: ${format(value)}`}</title>
                   </rect>
                 )

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { basePath } from './base.ts'
 import { readKey } from './key.ts'
 
 // The dashboard knows only the public API: what it shows, any client with the same key can ask for.
@@ -36,6 +37,9 @@ interface Sent {
   signal?: AbortSignal
 }
 
+/** Dispatched to the window, with the API's message as its detail, when the tab's key is no longer valid. */
+export const KEY_REFUSED = 'key-refused'
+
 /** Makes a request with the tab's key. Throws ApiFailure with the API's message. */
 export async function request(
   path: string,
@@ -47,7 +51,7 @@ export async function request(
   const init: RequestInit = { method, headers, credentials: 'omit' }
   if (body !== undefined) init.body = JSON.stringify(body)
   if (signal !== undefined) init.signal = signal
-  const response = await fetch(`v1${path}`, init).catch((error: unknown) => {
+  const response = await fetch(`${basePath()}v1${path}`, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
     throw new ApiFailure(0, 'The server does not respond')
   })
@@ -57,6 +61,9 @@ export async function request(
     typeof failed === 'object' && failed !== null && 'error' in failed && typeof failed.error === 'string'
       ? failed.error
       : `The server responded with status ${response.status}`
+  // not for a key that the sign-in tries, nor for one that was signed out meanwhile
+  if (response.status === 401 && key !== null && key === readKey())
+    dispatchEvent(new CustomEvent(KEY_REFUSED, { detail: message }))
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   throw new ApiFailure(response.status, message, Number.isFinite(retryAfter) ? retryAfter : undefined)
 }
@@ -78,7 +85,7 @@ const asFailure = (error: unknown): ApiFailure =>
     : new ApiFailure(0, error instanceof Error ? error.message : String(error))
 
 /** Seconds that a refused request is repeated after at most; later ones are left to the reader. */
-const MAX_RETRY_S = 60
+export const MAX_RETRY_S = 60
 
 /**
  * Runs `load` again whenever `key` changes, and after the time that a refusal names; what was loaded before stays in
@@ -113,7 +120,10 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
     }
   }, [key])
   // the first render after a change of `key` still has the old state
-  return loaded.key === key ? loaded : { state: 'loading' }
+  if (loaded.key === key) return loaded
+  return loaded.state === 'failed' || loaded.value === undefined
+    ? { state: 'loading' }
+    : { state: 'loading', value: loaded.value }
 }
 
 /** The body of a GET, loaded again when its URL changes. */

@@ -5,6 +5,13 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const small = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
+const dollars = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  minimumFractionDigits: 0,
+  maximumFractionDigits: 2,
+})
 const fraction = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 })
 
 export const formatNumber = (value: number): string => number.format(value)
@@ -14,6 +21,9 @@ export const formatCompact = (value: number): string => compact.format(value)
 /** Below a cent with all of its six decimals. */
 export const formatDollars = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : cents.format(value)
+/** As `formatDollars`, short enough for an axis: `$2.5K`. */
+export const formatDollarTick = (value: number): string =>
+  value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : dollars.format(value)
 /** Of a fraction, 0 to 1. */
 export const formatShare = (value: number): string => fraction.format(value)
 /** `2026-01-31 12:34`. */

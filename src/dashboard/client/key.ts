@@ -1,6 +1,30 @@
 /** Kept for the tab only, and shared with the API explorer, which opens in the same tab. */
 const NAME = 'cloud-analytics.key'
+/** Where the browser refuses storage, the key is kept as long as the page. */
+let kept: string | null = null
 
-export const readKey = (): string | null => sessionStorage.getItem(NAME)
-export const keepKey = (key: string): void => sessionStorage.setItem(NAME, key)
-export const forgetKey = (): void => sessionStorage.removeItem(NAME)
+export function readKey(): string | null {
+  try {
+    return sessionStorage.getItem(NAME) ?? kept
+  } catch {
+    return kept
+  }
+}
+
+export function keepKey(key: string): void {
+  kept = key
+  try {
+    sessionStorage.setItem(NAME, key)
+  } catch {
+    // then a reload asks for it again
+  }
+}
+
+export function forgetKey(): void {
+  kept = null
+  try {
+    sessionStorage.removeItem(NAME)
+  } catch {
+    // nothing was stored
+  }
+}

@@ -1,10 +1,9 @@
 import type { AuditEntry } from '../../audit/model.ts'
 import { useApi } from '../client/api.ts'
-import { isDay } from '../client/days.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
-import { Field } from '../parts/field.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { DayField, Field, RangeProblem } from '../parts/field.tsx'
+import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { Pager, Table } from '../parts/table.tsx'
 
 const PER_PAGE = 50
@@ -32,30 +31,22 @@ export function AuditPage({ route: { query } }: PageProps) {
       onChange={(value) => setQuery({ [name]: value })}
     />
   )
-  const day = (name: string, label: string) => (
-    <label>
-      {label}
-      <input
-        type="date"
-        value={query.get(name) ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          (value === '' || isDay(value)) && setQuery({ [name]: value })
-        }
-      />
-    </label>
-  )
+  const [from, to] = [query.get('from') ?? '', query.get('to') ?? '']
   return (
     <>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         {text('action', 'Action', 'webhook.*')}
         {text('user_id', 'By', 'any user or key')}
-        {day('from', 'From')}
-        {day('to', 'To')}
+        <DayField label="From" value={from} isOptional onChange={(value) => setQuery({ from: value })} />
+        <DayField label="To" value={to} isOptional onChange={(value) => setQuery({ to: value })} />
+        <RangeProblem from={from} to={to} />
       </form>
       <Show loaded={entries} what="the audit log">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <Empty>No entries match.</Empty>
+            <NoMatch page="audit" query={query} noun="entries">
+              <Empty>No entries yet.</Empty>
+            </NoMatch>
           ) : (
             <>
               <Table

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { basePath } from '../client/base.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Choice, Field, named } from '../parts/field.tsx'
 
@@ -22,8 +23,8 @@ export function BadgesPage({ who }: PageProps) {
     token,
   }
   for (const [name, value] of Object.entries(given)) if (value !== '') search.set(name, value)
-  const path = `api/badge/${who.organization.slug}/${kind}${search.size === 0 ? '' : `?${search}`}`
-  const url = new URL(path, document.baseURI.split('#')[0]).href
+  const path = `${basePath()}api/badge/${who.organization.slug}/${kind}${search.size === 0 ? '' : `?${search}`}`
+  const url = new URL(path, location.href.split('#')[0]).href
   const markdown = `![${kind}](${url})`
   return (
     <>
@@ -32,7 +33,7 @@ export function BadgesPage({ who }: PageProps) {
         <Choice label="Style" value={style} options={named(STYLES)} onChange={setStyle} />
         <Field label="Label" value={label} onChange={setLabel} />
         <Field label="Project" value={project} onChange={setProject} />
-        <Field label="Days" isNumber min={1} max={365} value={days} onChange={setDays} />
+        <Field label="Days" isNumber step={1} min={1} max={365} value={days} onChange={setDays} />
         <Field label="Token, where badges are private" value={token} onChange={setToken} />
       </form>
       <p class="preview">

@@ -1,4 +1,5 @@
 import type { Breakdown } from '../../cost/breakdown-model.ts'
+import type { TeamOverview } from '../../team/model.ts'
 import type { Series } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, pathOf, type Query, useLoaded } from '../client/api.ts'
 import { type granularityOf, periodsOf, type Range } from '../client/days.ts'
@@ -16,11 +17,12 @@ const PAGE = 100
 /** Pages of cells that a chart reads at most. */
 const MAX_PAGES = 10
 export const NONE = '(none)'
-const OTHERS = 'Others'
+const OTHERS = '(all others)'
 
 /** Costs of the range's periods, stacked by the keys that cost most, and the sum of all. */
 export interface Stack {
   periods: string[]
+  /** Their keys, `NONE` and `OTHERS` for what has none of its own. */
   series: Series[]
   total: Sums
 }
@@ -60,14 +62,60 @@ export function useStack(key: Key, granularity: Granularity, range: Range, filte
 
 type Read = (query: Query) => Promise<Breakdown>
 
+/** Items of the list, of the first `MAX_PAGES` pages at most. */
 async function readAll(read: Read, query: Query): Promise<Breakdown['data']> {
+  return (await readPages(read, query)).items
+}
+
+async function readPages(read: Read, query: Query): Promise<{ items: Breakdown['data']; isWhole: boolean }> {
   const items: Breakdown['data'] = []
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const { data, pagination } = await read({ ...query, page })
     items.push(...data)
-    if (items.length >= pagination.total) break
+    if (items.length >= pagination.total) return { items, isWhole: true }
   }
-  return items
+  return { items, isWhole: false }
+}
+
+/** What each member of the range cost, by id. `isWhole`: one that is not among them has no session. */
+export function useMemberCosts(range: Range) {
+  const query = { by: 'member', per_page: PAGE, date_from: range.from, date_to: range.to }
+  return useLoaded(JSON.stringify(['member costs', query]), async (signal) => {
+    const read = (part: Query) => getJson<Breakdown>(pathOf('/cost/breakdown', part), { signal })
+    const { items, isWhole } = await readPages(read, query)
+    return { byId: new Map(items.map((item) => [item.key, item])), isWhole }
+  })
+}
+
+/** Names of the members by id, none where the key may not read them; asked for only where they are needed. */
+export function useMemberNames(isNeeded: boolean): ReadonlyMap<string | null, string> {
+  const names = useLoaded(`member names ${isNeeded}`, async (signal) => {
+    if (!isNeeded) return new Map<string | null, string>()
+    const { members } = await getJson<TeamOverview>('/team', { signal })
+    return new Map<string | null, string>(members.map(({ id, display_name }) => [id, display_name]))
+  })
+  return names.state === 'ready' ? names.value : new Map()
+}
+
+/** Distinct members with a session in the range. */
+export function useMemberCount(range: Range): Loaded<number> {
+  const query = {
+    by: 'member',
+    sort: 'key',
+    order: 'asc',
+    per_page: 1,
+    date_from: range.from,
+    date_to: range.to,
+  }
+  return useLoaded(JSON.stringify(['member count', query]), async (signal) => {
+    const read = (page: number) =>
+      getJson<Breakdown>(pathOf('/cost/breakdown', { ...query, page }), { signal })
+    const { total } = (await read(1)).pagination
+    if (total === 0) return 0
+    // sessions of nobody are one key, the last
+    const [last] = (await read(total)).data
+    return last?.key === null ? total - 1 : total
+  })
 }
 
 async function oneByOne(

@@ -1,9 +1,10 @@
 import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { CostSummary } from '../../cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { pathOf, useApi } from '../client/api.ts'
+import { pathOf, type Query, useApi } from '../client/api.ts'
+import { syncCommand } from '../client/base.ts'
 import { granularityOf } from '../client/days.ts'
-import { formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
+import { formatCompact, formatDollars, formatDollarTick, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
@@ -11,9 +12,9 @@ import { Bar } from '../parts/bar.tsx'
 import { Csv } from '../parts/csv.tsx'
 import { Choice } from '../parts/field.tsx'
 import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { KEYS, type Key, NONE, type Sums, useStack } from './breakdown.ts'
+import { KEYS, type Key, NONE, type Sums, useMemberNames, useStack } from './breakdown.ts'
 
 const PER_PAGE = 50
 const NAMES: Record<Key, string> = {
@@ -25,7 +26,7 @@ const NAMES: Record<Key, string> = {
 }
 
 /** What was spent, by anything that the API sums by. */
-export function CostPage({ route: { query }, who }: PageProps) {
+export function CostPage({ route: { query } }: PageProps) {
   const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
   const range = rangeOf(query)
   const filters = {
@@ -34,6 +35,7 @@ export function CostPage({ route: { query }, who }: PageProps) {
     agent: query.get('agent') ?? undefined,
   }
   const granularity = granularityOf(range)
+  const names = useMemberNames(by === 'member')
   const stack = useStack(by, granularity, range, filters)
   const sort = query.get('sort') ?? 'cost'
   const order = query.get('order') ?? 'desc'
@@ -68,9 +70,11 @@ export function CostPage({ route: { query }, who }: PageProps) {
       <Show loaded={stack} what="the cost of each period">
         {({ periods, series, total }) =>
           total.sessions === 0 ? (
-            <Empty command={`cloud-analytics sync ~/.claude --org ${who.organization.slug}`}>
-              No sessions match. To send those that coding agents left on a disk:
-            </Empty>
+            <NoMatch page="cost" query={query} noun="sessions">
+              <Empty command={syncCommand()}>
+                No sessions in the last 30 days. To send those that coding agents left on a disk:
+              </Empty>
+            </NoMatch>
           ) : (
             <>
               <Totals total={total} summary={summary.state === 'ready' ? summary.value : undefined} />
@@ -78,8 +82,9 @@ export function CostPage({ route: { query }, who }: PageProps) {
                 title={`Cost by ${granularity} and ${by}`}
                 description={`A bar for each ${granularity}, stacked by ${by}: US dollars of the sessions that began in it.`}
                 periods={periods}
-                series={series}
+                series={series.map(({ name, values }) => ({ name: names.get(name) ?? name, values }))}
                 format={formatDollars}
+                formatTick={formatDollarTick}
               />
             </>
           )
@@ -91,7 +96,7 @@ export function CostPage({ route: { query }, who }: PageProps) {
             <>
               <Table
                 caption={`Cost by ${by}`}
-                columns={columnsOf(by, query)}
+                columns={columnsOf(by, { ...filters, from: range.from, to: range.to }, names)}
                 rows={data}
                 keyOf={({ key }) => key ?? NONE}
                 sorting={{
@@ -143,8 +148,12 @@ function Total({ name, children }: { name: string; children: preact.ComponentChi
   )
 }
 
-function columnsOf(by: Key, query: URLSearchParams): Column<Breakdown['data'][number]>[] {
-  const range = { from: query.get('from') ?? undefined, to: query.get('to') ?? undefined }
+/** `filters` are kept by the links to the sessions. */
+function columnsOf(
+  by: Key,
+  filters: Query,
+  names: ReadonlyMap<string | null, string>,
+): Column<Breakdown['data'][number]>[] {
   return [
     {
       name: NAMES[by],
@@ -153,8 +162,8 @@ function columnsOf(by: Key, query: URLSearchParams): Column<Breakdown['data'][nu
         key === null ? (
           NONE
         ) : (
-          <a href={linkTo('sessions', { ...range, [by]: key })}>
-            <bdi>{key}</bdi>
+          <a href={linkTo('sessions', { ...filters, [by]: key })}>
+            <bdi>{names.get(key) ?? key}</bdi>
           </a>
         ),
     },

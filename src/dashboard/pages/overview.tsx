@@ -1,22 +1,30 @@
-import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { CostSummary, CostTrend } from '../../cost/model.ts'
 import type { QualityOverview } from '../../quality/model.ts'
 import type { Heatmap, SecurityOverview } from '../../security/model.ts'
 import type { TeamOverview } from '../../team/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
+import { syncCommand } from '../client/base.ts'
 import { lastDays, lengthOf, periodsOf, rangeBefore } from '../client/days.ts'
-import { countOf, formatCompact, formatDollars, formatNumber, formatWhole } from '../client/format.ts'
+import {
+  countOf,
+  formatCompact,
+  formatDollars,
+  formatDollarTick,
+  formatNumber,
+  formatWhole,
+} from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Tile } from '../parts/tile.tsx'
+import { useMemberCount } from './breakdown.ts'
 
 const DAYS = 30
 
 /** The figures of the last 30 days, each beside the 30 before, and the month's cost against its budget. */
-export function OverviewPage({ who }: PageProps) {
+export function OverviewPage(_props: PageProps) {
   const now = lastDays(DAYS)
   const before = rangeBefore(now)
   const trend = useApi<CostTrend>('/cost/trend', { date_from: before.from, date_to: now.to })
@@ -33,7 +41,7 @@ export function OverviewPage({ who }: PageProps) {
       <Show loaded={trend} what="the cost of each day">
         {({ data }) =>
           data.every(({ sessions }) => sessions === 0) ? (
-            <Empty command={`cloud-analytics sync ~/.claude --org ${who.organization.slug}`}>
+            <Empty command={syncCommand()}>
               No sessions in the last {DAYS * 2} days. Send those that coding agents left on a disk:
             </Empty>
           ) : (
@@ -43,6 +51,7 @@ export function OverviewPage({ who }: PageProps) {
               periods={data.slice(-DAYS).map(({ period }) => period)}
               series={[{ name: 'Cost', values: data.slice(-DAYS).map(({ cost }) => cost) }]}
               format={formatDollars}
+              formatTick={formatDollarTick}
             />
           )
         }
@@ -121,31 +130,19 @@ function SessionsTile({ trend }: { trend: Trend }) {
   )
 }
 
-/** Distinct members with a session. */
-function useMembers(range: { from: string; to: string }) {
-  return useApi<Breakdown>('/cost/breakdown', {
-    by: 'member',
-    per_page: 1,
-    date_from: range.from,
-    date_to: range.to,
-  })
-}
-
 function MembersTile() {
   const range = lastDays(DAYS)
-  const now = useMembers(range)
-  const before = useMembers(rangeBefore(range))
+  const now = useMemberCount(range)
+  const before = useMemberCount(rangeBefore(range))
   const team = useApi<TeamOverview>('/team')
   return (
     <Show loaded={now} what="members">
-      {({ pagination }) => (
+      {(count) => (
         <Tile
           name="People with sessions"
           href={linkTo('team')}
-          value={formatWhole(pagination.total)}
-          {...(before.state === 'ready'
-            ? { change: { now: pagination.total, before: before.value.pagination.total } }
-            : {})}
+          value={formatWhole(count)}
+          {...(before.state === 'ready' ? { change: { now: count, before: before.value } } : {})}
           note={
             team.state === 'ready'
               ? `${countOf(team.value.members.length, 'member')}, ${team.value.activity_summary.active_members_last_7d} active in 7 days`
@@ -219,7 +216,11 @@ function FindingsTile() {
     date_from: earlier.from,
     date_to: earlier.to,
   })
-  const heatmap = useApi<Heatmap>('/security/heatmap', { per_page: 1 })
+  const heatmap = useApi<Heatmap>('/security/heatmap', {
+    date_from: range.from,
+    date_to: range.to,
+    per_page: 1,
+  })
   return (
     <Show loaded={now} what="findings">
       {({ pagination: { total } }) => (

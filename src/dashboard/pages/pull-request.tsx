@@ -36,11 +36,7 @@ export function PullRequestPage({ id }: { id: string }) {
               </div>
               <div>
                 <dt>Their quality</dt>
-                <dd>
-                  {value.sessions.average_quality === null
-                    ? '–'
-                    : formatNumber(value.sessions.average_quality)}
-                </dd>
+                <dd>{value.sessions.count === 0 ? '–' : formatNumber(value.sessions.average_quality)}</dd>
               </div>
               <div>
                 <dt>Their findings</dt>

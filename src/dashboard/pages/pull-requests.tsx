@@ -7,7 +7,7 @@ import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Choice, Field, named } from '../parts/field.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { PullRequestPage } from './pull-request.tsx'
 
@@ -24,7 +24,7 @@ export function PullRequestsPage(props: PageProps) {
   return props.route.id === undefined ? <ListPage {...props} /> : <PullRequestPage id={props.route.id} />
 }
 
-function ListPage({ route: { query } }: PageProps) {
+function ListPage({ route: { query }, who }: PageProps) {
   const list = useApi<RiskList>('/risk', {
     repo: query.get('repo') ?? undefined,
     rating: query.get('rating') ?? undefined,
@@ -50,9 +50,11 @@ function ListPage({ route: { query } }: PageProps) {
       <Show loaded={list} what="pull requests">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <Empty command="cloud-analytics import pull-requests.ndjson">
-              No pull requests match. They come as records of the type <code>pr_risk</code>:
-            </Empty>
+            <NoMatch page="pull-requests" query={query} noun="pull requests">
+              <Empty command={`cloud-analytics import pull-requests.ndjson --org ${who.organization.slug}`}>
+                No pull requests yet. They come as records of the type <code>pr_risk</code>:
+              </Empty>
+            </NoMatch>
           ) : (
             <WithCosts data={data} pagination={pagination} query={query} />
           )
@@ -66,12 +68,22 @@ function ListPage({ route: { query } }: PageProps) {
 function WithCosts({ data, pagination, query }: RiskList & { query: URLSearchParams }) {
   const ids = data.map(({ id }) => id)
   const details = useLoaded(ids.join(' '), async (signal) => {
-    const all = await Promise.all(
+    const all = await Promise.allSettled(
       ids.map((id) => getJson<RiskDetail>(`/risk/${encodeURIComponent(id)}`, { signal })),
     )
-    return new Map(all.map((item) => [item.id, item.sessions]))
+    const got = all.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+    const [refused] = all.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as unknown] : [],
+    )
+    if (got.length === 0 && refused !== undefined) throw refused
+    return { byId: new Map(got.map((item) => [item.id, item.sessions])), refused }
   })
-  const sessions = details.state === 'ready' ? details.value : new Map<string, RiskDetail['sessions']>()
+  const known = details.state === 'failed' ? undefined : details.value
+  /** A figure of the pull request's sessions, where they are known. */
+  const figureOf = (id: string, pick: (item: RiskDetail['sessions']) => string): string => {
+    const item = known?.byId.get(id)
+    return item === undefined ? '–' : pick(item)
+  }
   const columns: Column<RiskScore>[] = [
     {
       name: 'Pull request',
@@ -95,39 +107,45 @@ function WithCosts({ data, pagination, query }: RiskList & { query: URLSearchPar
       ),
     },
     { name: 'Files', isNumber: true, cell: ({ files_changed }) => formatWhole(files_changed) },
-    { name: 'Sessions', isNumber: true, cell: ({ id }) => formatWhole(sessions.get(id)?.count ?? 0) },
-    { name: 'Cost', isNumber: true, cell: ({ id }) => formatDollars(sessions.get(id)?.cost ?? 0) },
+    { name: 'Sessions', isNumber: true, cell: ({ id }) => figureOf(id, ({ count }) => formatWhole(count)) },
+    { name: 'Cost', isNumber: true, cell: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost)) },
     {
       name: 'Quality',
       isNumber: true,
-      cell: ({ id }) => {
-        const quality = sessions.get(id)?.average_quality
-        return quality === undefined ? '–' : formatNumber(quality)
-      },
+      cell: ({ id }) =>
+        figureOf(id, ({ count, average_quality }) => (count === 0 ? '–' : formatNumber(average_quality))),
     },
     { name: 'Opened (UTC)', cell: ({ created_at }) => formatTime(created_at) },
   ]
-  const points = data.map(({ id, repo, pr_number, pr_title, risk_score, rating }) => ({
-    key: id,
-    name: `${repo}#${pr_number} ${pr_title}`,
-    x: sessions.get(id)?.cost ?? 0,
-    y: risk_score,
-    href: linkTo('pull-requests', {}, id),
-    kind: rating,
-  }))
+  const points = data.flatMap(({ id, repo, pr_number, pr_title, risk_score, rating }) => {
+    const item = known?.byId.get(id)
+    if (item === undefined) return []
+    const name = `${repo}#${pr_number} ${pr_title}`
+    return [
+      { key: id, name, x: item.cost, y: risk_score, href: linkTo('pull-requests', {}, id), kind: rating },
+    ]
+  })
   return (
     <>
       <Show loaded={details} what="what their sessions cost">
-        {() => (
-          <Scatter
-            title="Risk against cost"
-            description={`Each point is one of the ${countOf(points.length, 'pull request')} of this page: to the right what its sessions cost, upwards its risk score.`}
-            points={points}
-            xName="Cost of the sessions"
-            yName="Risk"
-            formatX={formatDollars}
-            maxY={100}
-          />
+        {({ refused }) => (
+          <>
+            {refused !== undefined && (
+              <p class="note">
+                The sessions of {countOf(data.length - points.length, 'pull request')} of this page could not
+                be loaded: {refused instanceof Error ? refused.message : String(refused)}
+              </p>
+            )}
+            <Scatter
+              title="Risk against cost"
+              description={`Each point is one of ${countOf(points.length, 'pull request')} of this page: to the right what its sessions cost, upwards its risk score.`}
+              points={points}
+              xName="Cost of the sessions"
+              yName="Risk"
+              formatX={formatDollars}
+              maxY={100}
+            />
+          </>
         )}
       </Show>
       <Table caption="Pull requests" columns={columns} rows={data} keyOf={({ id }) => id} />

@@ -1,15 +1,16 @@
 import type { QualityOverview, QualityTrend } from '../../quality/model.ts'
 import { ScoreChart } from '../charts/score-chart.tsx'
 import { useApi } from '../client/api.ts'
+import { syncCommand } from '../client/base.ts'
 import { granularityOf } from '../client/days.ts'
 import { formatNumber, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Filters, rangeOf } from '../parts/filters.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Empty, NoMatch, Show } from '../parts/show.tsx'
 
 /** Mean quality of the sessions, and where the lowest are. */
-export function QualityPage({ route: { query }, who }: PageProps) {
+export function QualityPage({ route: { query } }: PageProps) {
   const range = rangeOf(query)
   const project = query.get('project') ?? undefined
   const filters = { project, date_from: range.from, date_to: range.to }
@@ -41,9 +42,11 @@ export function QualityPage({ route: { query }, who }: PageProps) {
       <Show loaded={trend} what="the trend">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty command={`cloud-analytics sync ~/.claude --org ${who.organization.slug}`}>
-              No sessions match. To send those that coding agents left on a disk:
-            </Empty>
+            <NoMatch page="quality" query={query} noun="sessions">
+              <Empty command={syncCommand()}>
+                No sessions in the last 30 days. To send those that coding agents left on a disk:
+              </Empty>
+            </NoMatch>
           ) : (
             <ScoreChart
               title={`Quality by ${granularity}`}

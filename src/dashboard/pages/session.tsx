@@ -15,6 +15,7 @@ import { Bar, goodness } from '../parts/bar.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { useMemberNames } from './breakdown.ts'
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
 const TURNS = 200
@@ -58,6 +59,7 @@ export function SessionPage({ id }: { id: string }) {
 }
 
 function Facts({ session }: { session: SessionDetail }) {
+  const names = useMemberNames(session.user_id !== null)
   const { tokens } = session
   const facts: [string, preact.ComponentChildren][] = [
     [
@@ -68,7 +70,10 @@ function Facts({ session }: { session: SessionDetail }) {
     ],
     ['Began (UTC)', formatTime(session.created_at)],
     ['Lasted', session.duration_seconds === null ? '–' : formatDuration(session.duration_seconds)],
-    ['User', session.user_id ?? '–'],
+    [
+      'User',
+      session.user_id === null ? '–' : <bdi key="user">{names.get(session.user_id) ?? session.user_id}</bdi>,
+    ],
     ['Agent', session.source ?? '–'],
     ['Branch', session.branch === null ? '–' : <bdi key="branch">{session.branch}</bdi>],
     ['Models', session.models.length === 0 ? '–' : session.models.join(', ')],

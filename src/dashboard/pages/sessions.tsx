@@ -1,5 +1,6 @@
 import type { SessionListItem } from '../../sessions/model.ts'
 import { pathOf, useApi } from '../client/api.ts'
+import { syncCommand } from '../client/base.ts'
 import { formatDollars, formatNumber, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -8,7 +9,7 @@ import { Bar, goodness } from '../parts/bar.tsx'
 import { Csv } from '../parts/csv.tsx'
 import { Choice, Field } from '../parts/field.tsx'
 import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { SessionPage } from './session.tsx'
 
@@ -43,7 +44,7 @@ export function SessionsPage(props: PageProps) {
   return props.route.id === undefined ? <ListPage {...props} /> : <SessionPage id={props.route.id} />
 }
 
-function ListPage({ route: { query }, who }: PageProps) {
+function ListPage({ route: { query } }: PageProps) {
   const range = rangeOf(query)
   const sort = query.get('sort') ?? 'created_at'
   const order = query.get('order') ?? 'desc'
@@ -87,9 +88,11 @@ function ListPage({ route: { query }, who }: PageProps) {
       <Show loaded={sessions} what="sessions">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <Empty command={`cloud-analytics sync ~/.claude --org ${who.organization.slug}`}>
-              No sessions match. To send those that coding agents left on a disk:
-            </Empty>
+            <NoMatch page="sessions" query={query} noun="sessions">
+              <Empty command={syncCommand()}>
+                No sessions in the last 30 days. To send those that coding agents left on a disk:
+              </Empty>
+            </NoMatch>
           ) : (
             <>
               <Table

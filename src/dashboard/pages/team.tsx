@@ -3,6 +3,7 @@ import type { CostTrend } from '../../cost/model.ts'
 import type { Expertise, TeamOverview } from '../../team/model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
 import { useApi } from '../client/api.ts'
+import { syncCommand } from '../client/base.ts'
 import { lastDays } from '../client/days.ts'
 import { countOf, formatDollars, formatNumber, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -10,6 +11,7 @@ import type { PageProps } from '../client/page-props.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Pager, Table } from '../parts/table.tsx'
+import { useMemberCosts } from './breakdown.ts'
 
 /** Days of the punch card. */
 const DAYS = 182
@@ -43,7 +45,7 @@ export function TeamPage({ route: { query }, who }: PageProps) {
         )}
       </Show>
       <Machines query={query} />
-      <ExpertiseTables />
+      <ExpertiseTables org={who.organization.slug} />
     </>
   )
 }
@@ -51,22 +53,26 @@ export function TeamPage({ route: { query }, who }: PageProps) {
 function Members({ org }: { org: string }) {
   const team = useApi<TeamOverview>('/team')
   const range = lastDays(MEMBER_DAYS)
-  const costs = useApi<Breakdown>('/cost/breakdown', {
-    by: 'member',
-    per_page: 100,
-    date_from: range.from,
-    date_to: range.to,
-  })
-  const byId = new Map(costs.state === 'ready' ? costs.value.data.map((item) => [item.key, item]) : [])
+  const costs = useMemberCosts(range)
+  const known = costs.state === 'failed' ? undefined : costs.value
+  /** What the member's sessions came to; no figure where it is not known. */
+  const figureOf = (id: string, pick: (item: Breakdown['data'][number]) => string, none: string): string => {
+    const item = known?.byId.get(id)
+    if (item !== undefined) return pick(item)
+    return known?.isWhole === true ? none : '–'
+  }
   return (
     <Show loaded={team} what="members">
       {({ members, activity_summary }) => (
         <section>
           <p class="note">
             {countOf(members.length, 'member')}; in the last 7 days{' '}
-            {countOf(activity_summary.sessions_last_7d, 'session')} of{' '}
-            {formatWhole(activity_summary.active_members_last_7d)} of them
+            {countOf(activity_summary.sessions_last_7d, 'session')},{' '}
+            {countOf(activity_summary.active_members_last_7d, 'member')} active
           </p>
+          {costs.state === 'failed' && (
+            <p class="note">Sessions and cost of the members are not known: {costs.error.message}</p>
+          )}
           {members.length === 0 ? (
             <Empty
               command={`cloud-analytics member add --org ${org} --email ada@example.com --name Ada --role developer`}
@@ -93,12 +99,12 @@ function Members({ org }: { org: string }) {
                 {
                   name: `Sessions, ${MEMBER_DAYS} days`,
                   isNumber: true,
-                  cell: ({ id }) => formatWhole(byId.get(id)?.sessions ?? 0),
+                  cell: ({ id }) => figureOf(id, ({ sessions }) => formatWhole(sessions), formatWhole(0)),
                 },
                 {
                   name: `Cost, ${MEMBER_DAYS} days`,
                   isNumber: true,
-                  cell: ({ id }) => formatDollars(byId.get(id)?.cost ?? 0),
+                  cell: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost), formatDollars(0)),
                 },
               ]}
             />
@@ -119,7 +125,7 @@ function Rest({ shown, total, noun }: { shown: number; total: number; noun: stri
   )
 }
 
-function ExpertiseTables() {
+function ExpertiseTables({ org }: { org: string }) {
   const expertise = useApi<Expertise>('/team/expertise')
   return (
     <Show loaded={expertise} what="expertise">
@@ -128,7 +134,7 @@ function ExpertiseTables() {
           return (
             <section>
               <h2>Who knows what</h2>
-              <Empty command="cloud-analytics sync PATH/TO/REPOSITORY">
+              <Empty command={`cloud-analytics sync PATH/TO/REPOSITORY --org ${org}`}>
                 No commits yet. To send those of a repository:
               </Empty>
             </section>
@@ -219,9 +225,7 @@ function Machines({ query }: { query: URLSearchParams }) {
       <Show loaded={machines} what="machines">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <Empty command="cloud-analytics login --server URL && cloud-analytics sync">
-              No machine has sent sessions by itself yet. On a laptop:
-            </Empty>
+            <Empty command={syncCommand()}>No machine has sent sessions by itself yet. On a laptop:</Empty>
           ) : (
             <>
               <Table

@@ -31,6 +31,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
   const deliveries = useLoaded(`${list} ${count}`, (signal) => getJson<DeliveryList>(list, { signal }))
   const opened = query.get('delivery')
   const reload = () => setCount((before) => before + 1)
+  const { run, message } = useAction(reload)
   return (
     <>
       <p>
@@ -51,10 +52,11 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
                 {value.health.last_success_at === null ? '–' : formatTime(value.health.last_success_at)}
               </Fact>
             </dl>
-            <Actions path={path} endpoint={value} onDone={reload} />
+            <Actions path={path} endpoint={value} run={run} />
           </>
         )}
       </Show>
+      {message}
       <h2>Deliveries</h2>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <Choice
@@ -108,7 +110,11 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
         }
       </Show>
       {opened !== null && (
-        <OpenedDelivery path={`${path}/deliveries/${encodeURIComponent(opened)}`} onDone={reload} />
+        <OpenedDelivery
+          key={opened}
+          path={`${path}/deliveries/${encodeURIComponent(opened)}`}
+          onDone={reload}
+        />
       )}
     </>
   )
@@ -143,8 +149,13 @@ function useAction(onDone: () => void) {
   return { run, message }
 }
 
-function Actions({ path, endpoint, onDone }: { path: string; endpoint: Endpoint; onDone: () => void }) {
-  const { run, message } = useAction(onDone)
+interface ActionsProps {
+  path: string
+  endpoint: Endpoint
+  run: ReturnType<typeof useAction>['run']
+}
+
+function Actions({ path, endpoint, run }: ActionsProps) {
   const [since, setSince] = useState(addDays(today(), -1))
   const test = run(async () => {
     const { success, status_code, duration_ms, error } = await getJson<TestResponse>(`${path}/test`, {
@@ -190,12 +201,12 @@ function Actions({ path, endpoint, onDone }: { path: string; endpoint: Endpoint;
       <button type="button" onClick={() => void toggle()}>
         {endpoint.enabled ? 'Turn off' : 'Turn on'}
       </button>
-      <button type="button" onClick={() => void rotate()}>
+      <Asked question="Really rotate?" act={rotate}>
         Rotate the secret
-      </button>
-      <button type="button" onClick={() => void finish()}>
+      </Asked>
+      <Asked question="Really finish? The old secret ends now" act={finish}>
         Finish the rotation
-      </button>
+      </Asked>
       <label>
         Failed since
         <input
@@ -211,8 +222,30 @@ function Actions({ path, endpoint, onDone }: { path: string; endpoint: Endpoint;
       <button type="button" onClick={() => void recover(false)()}>
         Send again
       </button>
-      {message}
     </div>
+  )
+}
+
+interface AskedProps {
+  children: string
+  /** What the button says once it was clicked. */
+  question: string
+  act: () => Promise<void>
+}
+
+/** A button that acts on the second click. Leaving it takes the first one back. */
+function Asked({ children, question, act }: AskedProps) {
+  const [isAsked, setAsked] = useState(false)
+  const click = ({ detail }: MouseEvent) => {
+    // the second half of a double click confirms nothing
+    if (detail > 1) return
+    setAsked(!isAsked)
+    if (isAsked) void act()
+  }
+  return (
+    <button type="button" onClick={click} onBlur={() => setAsked(false)}>
+      {isAsked ? question : children}
+    </button>
   )
 }
 
@@ -236,7 +269,6 @@ function OpenedDelivery({ path, onDone }: { path: string; onDone: () => void }) 
                 Redeliver
               </button>
             </p>
-            {message}
             <Table
               caption="Attempts"
               rows={value.attempts}
@@ -273,6 +305,7 @@ function OpenedDelivery({ path, onDone }: { path: string; onDone: () => void }) 
           </>
         )}
       </Show>
+      {message}
     </section>
   )
 }

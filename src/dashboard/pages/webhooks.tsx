@@ -14,16 +14,16 @@ export function WebhooksPage(props: PageProps) {
   return id === undefined ? <ListPage {...props} /> : <EndpointPage key={id} id={id} query={query} />
 }
 
-function ListPage(_props: PageProps) {
+function ListPage({ who }: PageProps) {
   const [count, setCount] = useState(0)
   const endpoints = useLoaded(`webhooks ${count}`, (signal) =>
     getJson<{ data: Endpoint[] }>('/webhooks', { signal }),
   )
   return (
-    <Show loaded={endpoints} what="webhooks">
-      {({ data }) => (
-        <>
-          {data.length === 0 ? (
+    <>
+      <Show loaded={endpoints} what="webhooks">
+        {({ data }) =>
+          data.length === 0 ? (
             <Empty>
               No endpoints yet. Add one here; to see what it would get: cloud-analytics webhook listen
             </Empty>
@@ -57,11 +57,11 @@ function ListPage(_props: PageProps) {
                 },
               ]}
             />
-          )}
-          <NewEndpoint onMade={() => setCount(count + 1)} />
-        </>
-      )}
-    </Show>
+          )
+        }
+      </Show>
+      {who.key.scopes.includes('webhooks') && <NewEndpoint onMade={() => setCount(count + 1)} />}
+    </>
   )
 }
 

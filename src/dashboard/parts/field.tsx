@@ -1,10 +1,13 @@
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { isDay } from '../client/days.ts'
 
 interface FieldProps {
   label: string
   value: string
   placeholder?: string
   isNumber?: boolean
+  /** Of a number: any, or only whole ones. */
+  step?: 'any' | 1
   min?: number
   max?: number
   /** Called with the trimmed text when it was changed and the field is left. */
@@ -12,19 +15,72 @@ interface FieldProps {
 }
 
 /** A labelled text or number. */
-export function Field({ label, value, placeholder, isNumber = false, min, max, onChange }: FieldProps) {
-  const change = ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-    onChange(currentTarget.value.trim())
+export function Field({
+  label,
+  value,
+  placeholder,
+  isNumber = false,
+  step = 'any',
+  min,
+  max,
+  onChange,
+}: FieldProps) {
+  const change = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+    // the browser says what is wrong with the number
+    if (currentTarget.reportValidity()) onChange(currentTarget.value.trim())
+  }
   const id = useId()
   return (
     <label for={id}>
       {label}
       {isNumber ? (
-        <input id={id} type="number" step="any" min={min} max={max} value={value} onChange={change} />
+        <input id={id} type="number" step={step} min={min} max={max} value={value} onChange={change} />
       ) : (
         <input id={id} type="search" placeholder={placeholder} value={value} onChange={change} />
       )}
     </label>
+  )
+}
+
+interface DayFieldProps {
+  label: string
+  /** `YYYY-MM-DD` or empty. */
+  value: string
+  isOptional?: boolean
+  /** Called when the field is left or Enter is pressed: while a year is typed, its first digits are a date too. */
+  onChange: (value: string) => void
+}
+
+/** A labelled day. */
+export function DayField({ label, value, isOptional = false, onChange }: DayFieldProps) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  const finish = ({ currentTarget: { value: given, validity } }: { currentTarget: HTMLInputElement }) => {
+    if (given === value) return
+    if (isDay(given) || (isOptional && given === '' && !validity.badInput)) onChange(given)
+    else setTyped(value)
+  }
+  return (
+    <label>
+      {label}
+      <input
+        type="date"
+        value={typed}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onBlur={finish}
+        onKeyDown={(event) => event.key === 'Enter' && finish(event)}
+      />
+    </label>
+  )
+}
+
+/** Says that a range has its ends the wrong way round. */
+export function RangeProblem({ from, to }: { from: string; to: string }) {
+  if (from === '' || to === '' || from <= to) return null
+  return (
+    <p class="failure" role="alert">
+      From is after To
+    </p>
   )
 }
 

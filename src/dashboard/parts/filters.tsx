@@ -2,14 +2,15 @@ import { useId } from 'preact/hooks'
 import { useApi } from '../client/api.ts'
 import { isDay, lastDays, lengthOf, type Range, today } from '../client/days.ts'
 import { setQuery } from '../client/router.ts'
+import { DayField, RangeProblem } from './field.tsx'
 
 const RANGES = [7, 30, 90, 365] as const
 const DEFAULT_DAYS = 30
 
-/** The range of days that the page's URL names, else the last 30 days. */
+/** The range of days that the page's URL names, also one that ends before it begins; else the last 30 days. */
 export function rangeOf(query: URLSearchParams): Range {
   const [from, to] = [query.get('from'), query.get('to')]
-  return isDay(from) && isDay(to) && from <= to ? { from, to } : lastDays(DEFAULT_DAYS)
+  return isDay(from) && isDay(to) ? { from, to } : lastDays(DEFAULT_DAYS)
 }
 
 /** Filters of every page of figures: project and range of days, kept in the URL. */
@@ -44,27 +45,10 @@ export function Filters({
           {RANGES.every((count) => count !== days) && <option value="">Other</option>}
         </select>
       </label>
-      <label>
-        From
-        <input
-          type="date"
-          value={range.from}
-          max={range.to}
-          onChange={({ currentTarget: { value } }) => isDay(value) && setQuery({ from: value, to: range.to })}
-        />
-      </label>
-      <label>
-        To
-        <input
-          type="date"
-          value={range.to}
-          min={range.from}
-          onChange={({ currentTarget: { value } }) =>
-            isDay(value) && setQuery({ from: range.from, to: value })
-          }
-        />
-      </label>
+      <DayField label="From" value={range.from} onChange={(from) => setQuery({ from, to: range.to })} />
+      <DayField label="To" value={range.to} onChange={(to) => setQuery({ from: range.from, to })} />
       {children}
+      <RangeProblem {...range} />
     </form>
   )
 }

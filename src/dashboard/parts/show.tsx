@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { ApiFailure, Loaded } from '../client/api.ts'
+import { type ApiFailure, type Loaded, MAX_RETRY_S } from '../client/api.ts'
+import { formatDuration } from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
 
 interface ShowProps<Value> {
   loaded: Loaded<Value>
@@ -11,8 +13,10 @@ interface ShowProps<Value> {
 /** The loaded value, or what became of it instead. The value before stays while the next is loaded. */
 export function Show<Value>({ loaded, what, children }: ShowProps<Value>) {
   if (loaded.state === 'failed') return <Failure error={loaded.error} what={what} />
-  if (loaded.state === 'ready') return <>{children(loaded.value)}</>
-  if (loaded.value !== undefined) return <div class="stale">{children(loaded.value)}</div>
+  if (loaded.value !== undefined) {
+    // the same element in both states: with another one, what is shown would be made anew and lose its focus
+    return <div class={loaded.state === 'loading' ? 'stale' : 'shown'}>{children(loaded.value)}</div>
+  }
   return (
     <p class="note" role="status">
       Loading {what} …
@@ -31,8 +35,32 @@ function Failure({ error, what }: { error: ApiFailure; what: string }) {
   return (
     <p class="note failure" role="alert">
       {message}
-      {retryAfterS !== undefined && ` — trying again in ${retryAfterS} s`}
+      {retryAfterS !== undefined &&
+        (retryAfterS <= MAX_RETRY_S
+          ? `; trying again in ${formatDuration(retryAfterS)}`
+          : `; it can be tried again in ${formatDuration(retryAfterS)}`)}
     </p>
+  )
+}
+
+/** Parameters of a page's URL that leave nothing out. */
+const NO_FILTERS = new Set(['page', 'sort', 'order', 'by'])
+
+interface NoMatchProps {
+  page: string
+  query: URLSearchParams
+  noun: string
+  /** What is said where there are no filters. */
+  children: ComponentChildren
+}
+
+/** Of an empty list: that its filters match nothing, with a link to the list without them. */
+export function NoMatch({ page, query, noun, children }: NoMatchProps) {
+  if ([...query.keys()].every((name) => NO_FILTERS.has(name))) return <>{children}</>
+  return (
+    <Empty>
+      No {noun} match. <a href={linkTo(page)}>Drop the filters</a>
+    </Empty>
   )
 }
 

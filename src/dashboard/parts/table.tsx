@@ -99,12 +99,14 @@ export function Pager({ pagination, page, id, query, noun, name = 'page' }: Page
   return (
     <nav class="pager" aria-label={`Pages of ${noun}`}>
       <span>
-        {formatWhole(first)}–{formatWhole(Math.min(total, current * per_page))} of {formatWhole(total)} {noun}
+        {current > last
+          ? `Page ${formatWhole(current)} is past the last one, ${formatWhole(last)}: there are ${formatWhole(total)} ${noun}`
+          : `${formatWhole(first)}–${formatWhole(Math.min(total, current * per_page))} of ${formatWhole(total)} ${noun}`}
       </span>
       {current > 1 && (
         <>
           <a href={link(1)}>First</a>
-          <a href={link(current - 1)} rel="prev">
+          <a href={link(Math.min(current - 1, last))} rel="prev">
             Previous
           </a>
         </>

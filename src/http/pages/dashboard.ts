@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { VERSION } from '../../version.ts'
-import { packedFile, sendFile, textFile } from './static-files.ts'
+import { packedFile, type StaticFile, sendFile, textFile } from './static-files.ts'
 
 // The dashboard: one page, its script, its style sheet and its icon, all of this server.
 
@@ -29,7 +29,7 @@ const Service = Type.Object(
  * ours.
  */
 export const dashboardRoutes = (prefix: string) => {
-  const page = packedFile('text/html; charset=utf-8', 'page.html')
+  const page = pageFile(prefix)
   const service = textFile('application/json', () =>
     JSON.stringify({ name: 'Cloud Analytics', version: VERSION, docs: `${prefix}/docs` }),
   )
@@ -66,6 +66,22 @@ export const dashboardRoutes = (prefix: string) => {
     })
   }
   return app
+}
+
+/**
+ * The page. Its URLs are relative, so that a proxy may put any path before them; where PUBLIC_URL names that path, they
+ * begin with it: then the page also works at the path without a slash at its end.
+ */
+function pageFile(prefix: string): StaticFile {
+  const type = 'text/html; charset=utf-8'
+  const packed = packedFile(type, 'page.html')
+  if (prefix === '') return packed
+  return textFile(type, async () => {
+    const base = Bun.escapeHTML(`${prefix}/`)
+    return new TextDecoder()
+      .decode(await packed.plain())
+      .replaceAll(/(?<=<meta name="base" content=")|(?<=(?:href|src)=")/g, () => base)
+  })
 }
 
 /** A browser asks for HTML and for anything; a program that asks for JSON alone gets it. */

@@ -1,0 +1,14 @@
+/**
+ * The path before the server's own ones, with a slash at its end: PUBLIC_URL's, which the server writes into the page, else
+ * empty, for URLs relative to the page's.
+ */
+export const basePath = (): string =>
+  document.querySelector<HTMLMetaElement>('meta[name="base"]')?.content ?? ''
+
+/** The server's address for other programs, without a slash at its end. */
+export const serverUrl = (): string =>
+  new URL(basePath() || '.', location.href.split('#')[0]).href.replace(/\/$/, '')
+
+/** Sends what coding agents left on a disk to this server. */
+export const syncCommand = (): string =>
+  `cloud-analytics login --server ${serverUrl()} && cloud-analytics sync ~/.claude/projects`
