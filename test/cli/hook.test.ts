@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deleteLogin, keepLogin } from '../../src/cli/client/login-file.ts'
 import { apply, insertEntry, memberOf, removeEntry, scanJson, undo } from '../../src/cli/hook/json-edit.ts'
 import { eventually, run, runJson, scratchFolder, serving } from '../support/cli.ts'
 
@@ -20,6 +21,7 @@ function user(settings?: string) {
   mkdirSync(join(home, '.claude', 'projects'), { recursive: true })
   if (settings !== undefined) writeFileSync(path, settings, { mode: 0o640 })
   const env = { DATA_DIR: join(home, 'data'), HOME: home, XDG_CONFIG_HOME: '' }
+  keepLogin(env, { server: 'http://127.0.0.1:9', key: 'ca_live_none', member: null })
   return { env, home, path, read: () => readFileSync(path, 'utf8') }
 }
 
@@ -121,7 +123,19 @@ describe('install and uninstall', () => {
       expect(stderr).toContain('nothing is changed')
     }
     expect(read()).toBe(settings)
-    expect(existsSync(join(home, '.config'))).toBe(false)
+    expect(existsSync(join(home, '.config', 'cloud-analytics', 'hook-claude-code.json'))).toBe(false)
+  })
+
+  test('without a login nothing is changed, also where this shell names a server', async () => {
+    const { env, path } = user()
+    deleteLogin(env)
+    const shell = { ...env, CLOUD_ANALYTICS_SERVER: 'https://analytics.example.com' }
+    for (const there of [env, shell]) {
+      const { code, stderr } = await run(INSTALL, there)
+      expect(code).toBe(1)
+      expect(stderr).toContain('run cloud-analytics login --server URL')
+      expect(existsSync(path)).toBe(false)
+    }
   })
 
   test('the change is shown, and nobody to ask is a no', async () => {

@@ -2,8 +2,10 @@ import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:f
 import { join } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../errors.ts'
 import { claudeFolder, configFolder, type Environment } from '../client/folders.ts'
+import { readLogin } from '../client/login-file.ts'
 import { replaceFile, writePrivate } from '../client/private-file.ts'
 import { askYesNo, isInteractive } from '../client/prompt.ts'
+import { NOT_SIGNED_IN } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { programWords, shellWord } from '../command/program-words.ts'
@@ -22,11 +24,12 @@ interface Installed {
   after: string
 }
 
-/** `hook install claude-code`: shows the change and makes it. Throws OperatorError for settings that cannot be read. */
+/** `hook install claude-code`: shows the change and makes it. Throws OperatorError without a login and for settings that cannot be read. */
 export async function installHook({ env, json }: Context, { yes }: { yes: boolean }): Promise<void> {
   const path = settingsPath(env)
   const command = hookCommand(env)
   const text = readText(path)
+  requireLogin(env)
   if (text !== undefined && findHook(text)?.command === command) {
     return await printResult(json, { path, changed: false, command }, `${path} has the hook already`)
   }
@@ -41,6 +44,15 @@ export async function installHook({ env, json }: Context, { yes }: { yes: boolea
   writePrivate(recordPath(env), `${JSON.stringify(record, null, 2)}\n`)
   const done = `${path} has the hook: sessions are sent when one of Claude Code has ended`
   await printResult(json, { path, changed: true, command }, done)
+}
+
+/**
+ * Throws OperatorError without a login. CLOUD_ANALYTICS_SERVER and CLOUD_ANALYTICS_KEY of this shell do not count: Claude Code may
+ * be started elsewhere, and the hook, whose output nobody sees, would then write into a database of its own.
+ */
+function requireLogin(env: Environment): void {
+  if (readLogin(env) === undefined)
+    throw new OperatorError(`nothing is changed: the hook uses the login: ${NOT_SIGNED_IN.split(',')[0]}`)
 }
 
 /**

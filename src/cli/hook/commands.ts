@@ -14,8 +14,8 @@ export function addHook(program: Command, action: Actions): void {
     .addHelpText(
       'after',
       `
-Adds a SessionEnd hook to ~/.claude/settings.json (CLAUDE_CONFIG_DIR) that runs sync in the background, with the login; the rest
-of the file stays as it is.
+Adds a SessionEnd hook to ~/.claude/settings.json (CLAUDE_CONFIG_DIR) that runs sync in the background, with the login,
+which is needed first; the rest of the file stays as it is.
 
 Example:
   cloud-analytics hook install claude-code`,

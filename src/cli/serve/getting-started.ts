@@ -14,7 +14,7 @@ export function gettingStarted({ config, env }: Pick<Context, 'config' | 'env'>,
   const where = config.databaseUrl === null ? '' : ', in a terminal where the same DATABASE_URL is set'
   return `There is no organization yet. Beside the running server${where}:
   ${program} org create --slug acme --name Acme --plan cloud_team${settings}
-  KEY=$(${program} key create --org acme --name first --scopes read,write${settings})
+  KEY=$(${program} key create --org acme --name first --scopes read,write,webhooks${settings})
   curl -s ${shellWord(`${url}/v1/sessions?per_page=3`)} -H "Authorization: Bearer $KEY"
   curl -s ${shellWord(`${url}/v1/cost`)} -H "Authorization: Bearer $KEY"
 Load what your coding agents left on disk:

@@ -26,6 +26,7 @@ export async function serve(context: Context): Promise<void> {
       const organizations = await listOrganizations(database.sql)
       const lines = [
         `Cloud Analytics ${VERSION} answers on ${url}`,
+        `Dashboard: ${(config.publicUrl ?? url).replace(/\/+$/, '')}/`,
         `API explorer: ${url}/docs`,
         ...(metricsUrl === undefined ? [] : [`Metrics: ${metricsUrl}`]),
         ...(organizations.length === 0 ? [gettingStarted(context, url)] : []),
