@@ -12,6 +12,7 @@ import { createKey } from '../../keys/queries.ts'
 import type { Log } from '../../log.ts'
 import { createOrganization } from '../../organizations/queries.ts'
 import { demoAudit, demoReport } from '../../seed/demo-audit.ts'
+import { generateHotWork } from '../../seed/demo-hot.ts'
 import { demoBudget, demoMembers } from '../../seed/demo-team.ts'
 import { generateWork } from '../../seed/demo-work.ts'
 import { writeRecords } from '../../sync/write.ts'
@@ -102,10 +103,17 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   const { id } = await createOrganization(sql, { slug: ORG, name: 'Demo', plan: 'cloud_team' }, actor)
   const deps = syncDepsOf(context, sql)
   const members = demoMembers(now)
-  const { sessions, commits, pullRequests } = generateWork({ days: DAYS, seed: SEED, now })
+  const plan = { days: DAYS, seed: SEED, now }
+  const [usual, hot] = [generateWork(plan), generateHotWork(plan)]
+  const commits = [...usual.commits, ...hot.commits]
+  const pullRequests = [...usual.pullRequests, ...hot.pullRequests]
   await writeRecords(deps, id, [...members.slice(0, -1), demoBudget(now, DAYS), ...commits], actor)
   // pull requests are computed from the commits and the findings of the sessions
-  await writeRecords(deps, id, sessions, actor)
+  await writeRecords(deps, id, usual.sessions, actor)
+  for (const [email, sessions] of Map.groupBy(hot.sessions, ({ user_email }) => user_email)) {
+    const machine = `${email?.split('@')[0]}-laptop`
+    await writeRecords(deps, id, sessions, actor, { machine })
+  }
   await writeRecords(deps, id, [...pullRequests, ...demoAudit(now, DAYS, SEED), demoReport(now)], actor)
   await updateBadges(sql, ORG, { public: true, look: (known) => known })
   const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
