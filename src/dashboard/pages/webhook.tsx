@@ -6,6 +6,7 @@ import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { setQuery } from '../client/router.ts'
+import { Asked } from '../parts/asked.tsx'
 import { Choice, named } from '../parts/field.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Pager, Table } from '../parts/table.tsx'
@@ -223,29 +224,6 @@ function Actions({ path, endpoint, run }: ActionsProps) {
         Send again
       </button>
     </div>
-  )
-}
-
-interface AskedProps {
-  children: string
-  /** What the button says once it was clicked. */
-  question: string
-  act: () => Promise<void>
-}
-
-/** A button that acts on the second click. Leaving it takes the first one back. */
-function Asked({ children, question, act }: AskedProps) {
-  const [isAsked, setAsked] = useState(false)
-  const click = ({ detail }: MouseEvent) => {
-    // the second half of a double click confirms nothing
-    if (detail > 1) return
-    setAsked(!isAsked)
-    if (isAsked) void act()
-  }
-  return (
-    <button type="button" onClick={click} onBlur={() => setAsked(false)}>
-      {isAsked ? question : children}
-    </button>
   )
 }
 

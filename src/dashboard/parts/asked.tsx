@@ -1,0 +1,24 @@
+import { useState } from 'preact/hooks'
+
+interface AskedProps {
+  children: string
+  /** What the button says once it was clicked. */
+  question: string
+  act: () => Promise<void>
+}
+
+/** A button that acts on the second click. Leaving it takes the first one back. */
+export function Asked({ children, question, act }: AskedProps) {
+  const [isAsked, setAsked] = useState(false)
+  const click = ({ detail }: MouseEvent) => {
+    // the second half of a double click confirms nothing
+    if (detail > 1) return
+    setAsked(!isAsked)
+    if (isAsked) void act()
+  }
+  return (
+    <button type="button" onClick={click} onBlur={() => setAsked(false)}>
+      {isAsked ? question : children}
+    </button>
+  )
+}
