@@ -115,7 +115,7 @@ export async function endOrganization(tx: ISql, orgId: string): Promise<void> {
     where l.org_id = ${orgId}`
   await tx`
     update organizations
-    set deleted_at = coalesce(deleted_at, now()), badges_public = false, badge_token_hash = null
+    set deleted_at = coalesce(deleted_at, ${new Date()}), badges_public = false, badge_token_hash = null
     where org_id = ${orgId}`
   await tx`
     delete from api_keys k

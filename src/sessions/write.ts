@@ -123,7 +123,7 @@ export async function deleteSessions(
   orgId: string,
   ids: readonly string[],
 ): Promise<SessionActivity[]> {
-  await tx`set local plan_cache_mode = force_generic_plan`
+  await useGenericPlans(tx)
   const before = [...(await findStored(tx, orgId, ids)).values()]
   if (before.length === 0) return []
   await deleteRows(tx, orgId, ids)
@@ -140,7 +140,7 @@ export async function replaceTexts(
   orgId: string,
   sessions: readonly StoredTexts[],
 ): Promise<SessionActivity[]> {
-  await tx`set local plan_cache_mode = force_generic_plan`
+  await useGenericPlans(tx)
   const stored = await findStored(
     tx,
     orgId,

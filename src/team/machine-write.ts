@@ -31,7 +31,7 @@ export async function noteMachine(
       last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at),
       sessions = k.sessions + excluded.sessions
     where excluded.sessions > 0
-      or k.last_seen_at <= excluded.last_seen_at - interval '1 minute'
+      or k.last_seen_at <= ${new Date(now.getTime() - 60_000)}
     returning k.first_seen_at = k.last_seen_at as is_new`
   if (noted?.is_new === true) await forgetOldest(tx, orgId, userKey)
 }

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { deleteOrganization } from '../../src/erasure/organization.ts'
+import { erasePerson } from '../../src/erasure/person.ts'
+import { deleteExpiredSessions } from '../../src/erasure/retention.ts'
+import { createKey } from '../../src/keys/queries.ts'
+import { updateOrganization } from '../../src/organizations/queries.ts'
+import { account, dump, NOW, session } from '../erasure/account.ts'
+import { bodyOf } from '../support/api.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { citusUrls } from '../support/scaling/citus.ts'
+
+// Citus refuses statements that one PostgreSQL takes: each of these is done once on a cluster.
+
+const ACTOR = { userId: 'cli:operator', ipAddress: null }
+const ADA = 'ada@example.com'
+
+describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await testDatabase()
+  }, 120_000)
+  afterAll(() => database.drop())
+
+  const sendFrom = async ({ ask }: Awaited<ReturnType<typeof account>>, machine: string, records: object[]) =>
+    await bodyOf(
+      await ask('/v1/sync', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-machine': machine },
+        body: JSON.stringify({ records }),
+      }),
+    )
+
+  test('a machine sends, and sends again', async () => {
+    const a = await account(database)
+    const mine = (id: string) => session(id, '2026-11-01', { user_email: ADA })
+    expect(await sendFrom(a, 'mbp', [mine('one')])).toMatchObject({ created: 1 })
+    expect(await sendFrom(a, 'mbp', [mine('one')])).toMatchObject({ unchanged: 1 })
+    expect(await sendFrom(a, 'mbp', [mine('two')])).toMatchObject({ created: 1 })
+    expect((await a.get('/v1/team/machines')).data).toMatchObject([{ machine: 'mbp', sessions: 2 }])
+  }, 60_000)
+
+  test('sessions are deleted by id and by age', async () => {
+    const a = await account(database)
+    await a.sync([session('one', '2026-11-01'), session('two', '2026-11-01'), session('old', '2025-01-01')])
+    expect((await a.ask('/v1/sessions/sess_one', { method: 'DELETE' })).status).toBe(204)
+    await updateOrganization(database.sql, a.slug, { retentionSessions: '100' })
+    expect(await deleteExpiredSessions(database.sql, NOW)).toBe(1)
+    expect((await a.get('/v1/sessions')).data).toMatchObject([{ id: 'sess_two' }])
+    expect(await a.doctor()).toStartWith('agree')
+  }, 60_000)
+
+  test('a person is erased, then the organization is deleted', async () => {
+    const a = await account(database)
+    await a.sync([
+      {
+        type: 'member',
+        id: 'user_ada',
+        email: ADA,
+        display_name: 'Ada Lovelace',
+        role: 'developer',
+        joined_at: '2026-01-01T00:00:00Z',
+      },
+    ])
+    await createKey(database.sql, a.orgId, { name: 'laptop', scopes: ['write'], member: ADA })
+    await sendFrom(a, `mbp of ${ADA}`, [session('one', '2026-11-01', { user_email: ADA, summary: ADA })])
+    await a.sync([
+      {
+        type: 'commit',
+        project: 'shop',
+        sha: 'c1',
+        author_email: ADA,
+        author_name: 'Ada Lovelace',
+        committed_at: '2026-03-01T10:00:00Z',
+        files: [{ path: 'src/a.ts', additions: 3, deletions: 1, status: 'added' }],
+      },
+    ])
+    expect(await erasePerson(database.sql, a.orgId, ACTOR, ADA)).toMatchObject({
+      sessions: 1,
+      commits: 1,
+      keys: 1,
+    })
+    const rows = async () => [...(await dump(database)).values()].join('\n').split('\n')
+    const own = (await rows()).filter((row) => row.includes(a.orgId))
+    expect(own.filter((row) => row.includes(ADA))).toEqual([])
+    expect(await a.doctor()).toStartWith('agree')
+    await deleteOrganization(database.sql, a.orgId)
+    expect((await rows()).filter((row) => row.includes(a.orgId))).toEqual([])
+  }, 60_000)
+})
