@@ -129,6 +129,10 @@ export async function replaceSecret(
   secret: StoredSecret,
   graceS: number,
 ): Promise<Date | null> {
+  // by the database's clock, as senders compare it; a parameter, since Citus refuses a function in CASE
+  const [clock] = await tx<{ now: Date }[]>`select statement_timestamp() as now`
+  const now = clock?.now ?? new Date()
+  const expiresAt = graceS === 0 ? null : new Date(now.getTime() + graceS * 1_000)
   const [row] = await tx<{ previous_secret_expires_at: Date | null }[]>`
     update webhook_endpoints e
     set
@@ -137,9 +141,9 @@ export async function replaceSecret(
       previous_secret = ${
         graceS === 0
           ? null
-          : tx`case when e.previous_secret_expires_at > statement_timestamp() then e.previous_secret else e.secret end`
+          : tx`case when e.previous_secret_expires_at > ${now} then e.previous_secret else e.secret end`
       },
-      previous_secret_expires_at = ${graceS === 0 ? null : tx`statement_timestamp() + ${graceS} * interval '1 second'`},
+      previous_secret_expires_at = ${expiresAt},
       updated_at = statement_timestamp()
     where e.org_id = ${orgId}
       and e.id = ${id}

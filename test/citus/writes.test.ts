@@ -39,6 +39,23 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
     expect((await a.get('/v1/team/machines')).data).toMatchObject([{ machine: 'mbp', sessions: 2 }])
   }, 60_000)
 
+  test("a webhook's secret is rotated, and again within the grace", async () => {
+    const a = await account(database)
+    const post = async (path: string, body: object) => {
+      const response = await a.ask(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      return [response.status, await bodyOf(response)] as const
+    }
+    const [, { id }] = await post('/v1/webhooks', { url: 'https://hooks.example.com/x', events: ['*'] })
+    for (const body of [{}, { grace_period_seconds: 60 }, { finish: true }, { grace_period_seconds: 0 }]) {
+      const [status, rotated] = await post(`/v1/webhooks/${id}/rotate-secret`, body)
+      expect([body, status, rotated]).toMatchObject([body, 200, { id }])
+    }
+  }, 60_000)
+
   test('sessions are deleted by id and by age', async () => {
     const a = await account(database)
     await a.sync([session('one', '2026-11-01'), session('two', '2026-11-01'), session('old', '2025-01-01')])
