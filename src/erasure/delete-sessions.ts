@@ -6,9 +6,10 @@ import { writeFindings } from '../security/write.ts'
 import { rememberDeleted } from '../sessions/deleted-queries.ts'
 import { deleteSessions } from '../sessions/write.ts'
 import { updateActivity } from '../team/rollup.ts'
-import { findSessions } from './queries.ts'
+import { inBatchesOfBytes } from './batches.ts'
+import { findSessions, findSizes } from './queries.ts'
 
-/** Sessions deleted in one transaction: see bench/erase. */
+/** Sessions deleted in one transaction, or fewer where they are large: see bench/erase. */
 export const SESSIONS_AT_A_TIME = 200
 
 /** Deletes sessions with everything that was computed of them. Needs the organization's lock. Returns how many there were. */
@@ -35,7 +36,10 @@ export async function deleteByIds(
   const ids = [...new Set(wanted)]
   for (let start = 0; start < ids.length; start += SESSIONS_AT_A_TIME) {
     const some = ids.slice(start, start + SESSIONS_AT_A_TIME)
-    deleted.push(...(await sql.begin((tx) => deleteBatch(tx, orgId, actor, some, memberEmail))))
+    // what is not stored needs no lock, which would make every response in memory out of date
+    for (const batch of inBatchesOfBytes(await findSizes(sql, orgId, some))) {
+      deleted.push(...(await sql.begin((tx) => deleteBatch(tx, orgId, actor, batch, memberEmail))))
+    }
   }
   return deleted
 }
@@ -47,8 +51,6 @@ async function deleteBatch(
   wanted: readonly string[],
   memberEmail: string | null,
 ): Promise<string[]> {
-  // where there is nothing to delete, the lock would make every response in memory out of date
-  if ((await findSessions(tx, orgId, wanted)).length === 0) return []
   await lockOrganization(tx, orgId)
   const found = await findSessions(tx, orgId, wanted)
   if (memberEmail !== null && found.some(({ email }) => email !== memberEmail)) {

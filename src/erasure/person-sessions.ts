@@ -5,13 +5,12 @@ import type { StoredTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody } from '../sessions/model.ts'
 import { replaceTexts } from '../sessions/write.ts'
 import { updateActivity } from '../team/rollup.ts'
+import { inBatchesOfBytes, type SizedSession } from './batches.ts'
 import type { Erasure } from './person-tables.ts'
 import { mayHave } from './queries.ts'
 
 /** Sessions looked at in one statement. */
 const PAGE = 500
-/** Of the details that are replaced in one transaction, which reads them under the organization's lock. */
-const BATCH_BYTES = 2_000_000
 
 interface StoredSession extends StoredTexts {
   createdAt: Date
@@ -30,26 +29,9 @@ export async function eraseInSessions(erasure: Erasure): Promise<number> {
   }
 }
 
-function inBatchesOfBytes(found: readonly { id: string; bytes: number }[]): string[][] {
-  const batches: string[][] = []
-  let bytes = Number.POSITIVE_INFINITY
-  for (const session of found) {
-    bytes += session.bytes
-    if (bytes > BATCH_BYTES) {
-      batches.push([])
-      bytes = session.bytes
-    }
-    batches.at(-1)?.push(session.id)
-  }
-  return batches
-}
-
 /** Sessions after `after` that may have something of the person, by id. */
-async function findTraced(
-  { sql, orgId, person, traces }: Erasure,
-  after: string,
-): Promise<{ id: string; bytes: number }[]> {
-  return await sql<{ id: string; bytes: number }[]>`
+async function findTraced({ sql, orgId, person, traces }: Erasure, after: string): Promise<SizedSession[]> {
+  return await sql<SizedSession[]>`
     select s.id, octet_length(d.detail::text) as bytes
     from sessions s
     join session_details d on d.org_id = s.org_id and d.session_id = s.id

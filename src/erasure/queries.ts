@@ -1,5 +1,6 @@
 import type { Fragment, ISql, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
+import type { SizedSession } from './batches.ts'
 import type { Traces } from './traces.ts'
 
 /** Which of these sessions are stored, and whose they are: the member's address where a member has them. */
@@ -27,20 +28,57 @@ export async function listRetentions(sql: Sql): Promise<{ orgId: string; days: n
     order by o.org_id`
 }
 
+/** The size of the details of the session `s`. */
+const detailBytes = (sql: ISql) => sql`
+  coalesce((
+    select octet_length(d.detail::text)
+    from session_details d
+    where d.org_id = s.org_id
+      and d.session_id = s.id
+  ), 0)`
+
+/** Those of these sessions that are stored. */
+export async function findSizes(sql: ISql, orgId: string, ids: readonly string[]): Promise<SizedSession[]> {
+  return await sql<SizedSession[]>`
+    select s.id, ${detailBytes(sql)} as bytes
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])
+    order by s.id`
+}
+
+const isExpired = (sql: ISql, firstDay: string) => sql`
+  s.created_at < ${firstDay}::date::timestamp at time zone 'UTC'`
+
 /** The oldest sessions of days before `firstDay`, at most `limit`. */
 export async function findExpired(
-  tx: ISql,
+  sql: ISql,
   orgId: string,
   firstDay: string,
   limit: number,
+): Promise<SizedSession[]> {
+  return await sql<SizedSession[]>`
+    select s.id, ${detailBytes(sql)} as bytes
+    from sessions s
+    where s.org_id = ${orgId}
+      and ${isExpired(sql, firstDay)}
+    order by s.created_at, s.id
+    limit ${limit}`
+}
+
+/** Those of these sessions that are of days before `firstDay`. */
+export async function onlyExpired(
+  tx: ISql,
+  orgId: string,
+  firstDay: string,
+  ids: readonly string[],
 ): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select s.id
     from sessions s
     where s.org_id = ${orgId}
-      and s.created_at < ${firstDay}::date::timestamp at time zone 'UTC'
-    order by s.created_at, s.id
-    limit ${limit}`
+      and s.id = any(${[...ids]}::text[])
+      and ${isExpired(tx, firstDay)}`
   return rows.map(({ id }) => id)
 }
 

@@ -156,6 +156,30 @@ describe('what was deleted and is sent again', () => {
   })
 })
 
+/** Of about 700 kB each: two fit a transaction of two megabytes. */
+const large = (id: string, day: string) =>
+  session(id, day, {
+    turns: 70,
+    turn_records: Array.from({ length: 70 }, () => ({ role: 'user', content: 'x'.repeat(10_000) })),
+  })
+
+test('large sessions are deleted few at a time, by id and by age', async () => {
+  const a = await account(database)
+  const ids = ['1', '2', '3', '4', '5']
+  await a.sync(ids.map((id) => large(`new${id}`, '2026-11-01')))
+  await a.sync(ids.map((id) => large(`old${id}`, '2025-01-01')))
+  const wanted = ids.map((id) => `sess_new${id}`)
+  expect(await deleteByIds(database.sql, a.orgId, SYSTEM, wanted)).toEqual(wanted)
+  await updateOrganization(database.sql, a.slug, { retentionSessions: '30d' })
+  expect(await deleteExpiredSessions(database.sql, NOW)).toBe(5)
+  for (const action of ['session.deleted', 'session.expired']) {
+    const { data } = await a.get(`/v1/audit?action=${action}`)
+    const counts = (data as { details: { deleted: number } }[]).map(({ details }) => details.deleted)
+    expect([action, counts.sort()]).toEqual([action, [1, 2, 2]])
+  }
+  expect(await a.doctor()).toStartWith('agree')
+})
+
 describe('retention', () => {
   test('deletes whole days in batches with an entry each, and a sync does not undo it', async () => {
     const a = await account(database)
