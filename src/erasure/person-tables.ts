@@ -1,6 +1,7 @@
 import type { ReportSummary } from '../audit/model.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
+import { codeOf, OperatorError } from '../errors.ts'
 import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
 
@@ -16,6 +17,9 @@ export interface Erasure {
 /** Rows looked for by one statement, and rows changed in one transaction: a webhook's body may have 256 KiB. */
 const PAGE = 1_000
 const BATCH = 50
+
+/** PostgreSQL's code for a key that is there twice. */
+const UNIQUE_VIOLATION = '23505'
 
 /** Tables whose texts are replaced together with the counts and hashes that are computed of them. */
 const REPLACED_BEFORE = new Set([
@@ -122,7 +126,8 @@ async function eraseInRows(
       if (table.name === 'member_aliases' && row.member_email === person.email) continue
       const erased = eraseInRow(erasure.traces, table, row)
       if (Object.keys(erased).length === 0) continue
-      await updateRow(tx, orgId, table, place, erased)
+      if (table.name === 'machines') await mergeMachine(tx, orgId, place, { ...row, ...erased })
+      else await updateRow(tx, orgId, table, place, erased)
       changed += 1
     }
     return changed
@@ -169,11 +174,43 @@ async function updateRow(
       return [tx`${tx(name)} = ${value}::text::${tx.unsafe(type)}`]
     })
     .reduce((all, value) => tx`${all}, ${value}`)
+  try {
+    await tx`
+      update ${tx(table.name)}
+      set ${values}
+      where org_id = ${orgId}
+        and ctid = ${place}::tid`
+  } catch (error) {
+    if (codeOf(error) !== UNIQUE_VIOLATION) throw error
+    // of the row that there is: it has no trace of the person any more
+    const { detail } = error as { detail?: string }
+    throw new OperatorError(
+      `two rows of the table ${table.name} differ only in how they write the person, and would become one: ${detail} Delete one of them, and run this again`,
+    )
+  }
+}
+
+/** Adds to the row of the pseudonym: the machine may have sent since an earlier pass. */
+async function mergeMachine(
+  tx: ISql,
+  orgId: string,
+  place: string,
+  { user_key = null, machine = null }: Row,
+): Promise<void> {
   await tx`
-    update ${tx(table.name)}
-    set ${values}
-    where org_id = ${orgId}
-      and ctid = ${place}::tid`
+    insert into machines as k (org_id, user_key, machine, first_seen_at, last_seen_at, sessions)
+    select m.org_id, ${user_key}, ${machine}, m.first_seen_at, m.last_seen_at, m.sessions
+    from machines m
+    where m.org_id = ${orgId}
+      and m.ctid = ${place}::tid
+    on conflict (org_id, user_key, machine) do update set
+      first_seen_at = least(k.first_seen_at, excluded.first_seen_at),
+      last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at),
+      sessions = k.sessions + excluded.sessions`
+  await tx`
+    delete from machines m
+    where m.org_id = ${orgId}
+      and m.ctid = ${place}::tid`
 }
 
 /** The organization's own name and what its badges show. */

@@ -91,8 +91,9 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
         files: [{ path: 'src/a.ts', additions: 3, deletions: 1, status: 'added' }],
       },
     ])
+    await sendFrom(a, `mbp of ${ADA.toUpperCase()}`, [session('two', '2026-11-01', { user_email: ADA })])
     expect(await erasePerson(database.sql, a.orgId, ACTOR, ADA)).toMatchObject({
-      sessions: 1,
+      sessions: 2,
       commits: 1,
       keys: 1,
     })

@@ -356,4 +356,53 @@ describe('member erase', () => {
     expect(await a.sync([{ ...mine, turns: 9 }], { reassign: true })).toMatchObject({ updated: 1 })
     expect(await a.export()).toContain('ada@')
   })
+
+  test('the machines of the person that send meanwhile are those of the pseudonym too', async () => {
+    const a = await account(database)
+    const email = 'eve@example.com'
+    await a.sync([session('one', '2026-11-01', { user_email: email })])
+    const seen = async (user: string, days: number, sessions: number) => {
+      const at = new Date(NOW.getTime() - days * 86_400_000)
+      await database.sql`insert into machines values (${a.orgId}, ${user}, 'mbp', ${at}, ${at}, ${sessions})`
+    }
+    await seen(email, 3, 5)
+    await seen('bob@example.com', 3, 1)
+    // what a laptop sends while the first pass runs: another row for the same machine
+    await seen(email.toUpperCase(), 1, 2)
+    const { pseudonym } = await erasePerson(database.sql, a.orgId, ACTOR, email)
+    const rows = await database.sql<{ user_key: string }[]>`
+      select m.user_key, m.sessions::integer, m.first_seen_at, m.last_seen_at
+      from machines m
+      where m.org_id = ${a.orgId}
+        and m.user_key <> 'bob@example.com'`
+    expect([...rows]).toEqual([
+      {
+        user_key: pseudonym,
+        sessions: 7,
+        first_seen_at: new Date(NOW.getTime() - 3 * 86_400_000),
+        last_seen_at: new Date(NOW.getTime() - 86_400_000),
+      },
+    ] as never)
+  })
+
+  test('rows that would become the same are named', async () => {
+    const a = await account(database)
+    const risk = (repo: string) => ({
+      type: 'pr_risk',
+      repo,
+      pr_number: 7,
+      pr_title: 'x',
+      files_changed: 1,
+      created_at: '2026-11-02T10:00:00Z',
+      project: 'shop',
+      author_email: 'bob@example.com',
+      files: [{ path: 'a.ts', additions: 1, deletions: 1, status: 'modified' }],
+    })
+    await a.sync([risk('eve@example.com/fork'), risk('Eve@example.com/fork')])
+    const erased = erasePerson(database.sql, a.orgId, ACTOR, 'eve@example.com')
+    expect(erased).rejects.toThrow(
+      /^two rows of the table pr_risk\w* .*\(org_id, repo, pr_number\)=\(\w+, erased-\w+@erased\.invalid\/fork, 7\) already exists\. Delete one/,
+    )
+    await erased.catch(() => undefined)
+  })
 })
