@@ -80,8 +80,26 @@ export function tracesOf({ email, aliases, memberId, names }: Person, pseudonym:
   }
 }
 
-/** A dot and two letters is the end of a country's domain; what else follows a dot may be a file's ending or a sentence. */
-const ENDS_ADDRESS = '(?![\\p{L}\\p{N}-]|\\.\\p{L}{2}(?![\\p{L}\\p{N}]))'
+/**
+ * The ends of domains that may go on behind an address: of countries, and the common ones of all. Those that are usual
+ * endings of files (`md`, `py`, `rs`, `sh`) are none: what is left of a person is worse than a file of another that gets
+ * another name.
+ */
+const TOP_LEVELS = [
+  'com net org edu gov mil info biz',
+  'ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bw by bz',
+  'ca cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr',
+  'ga gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp',
+  'ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc me mg mh mn mo mp mq mr ms mt mu mv mw mx',
+  'my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pn pr pt pw qa re ro ru rw sa sb sc sd se sg si',
+  'sk sl sm sn sr ss st su sv sx sy sz tc td tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi',
+  'vn vu wf ws ye yt za zm zw',
+]
+  .join(' ')
+  .replaceAll(' ', '|')
+
+/** Not before the rest of a longer domain: more of its last part, or others and a known end. */
+const ENDS_ADDRESS = `(?![\\p{L}\\p{N}]|(?:-[\\p{L}\\p{N}-]*)?(?:\\.[\\p{L}\\p{N}-]+){0,2}\\.(?:${TOP_LEVELS})(?![\\p{L}\\p{N}-]))`
 
 /** Not behind one of these characters, unless that is the end of an escape. */
 const afterOther = (characters: string) =>

@@ -357,6 +357,40 @@ describe('member erase', () => {
     expect(await a.export()).toContain('ada@')
   })
 
+  test.each([
+    'docs/eve@example.com.md',
+    'fix/eve@example.com-fix',
+    'src/eve@example.com.ts',
+    'src/eve@example.com-old.test.ts',
+    'by eve@example.com. And so on',
+    'by eve@example.com- and others',
+    'eve@example.com--x',
+    'eve%40example.com.py',
+  ])('%p has the address', async (text) => {
+    const a = await account(database)
+    await a.sync([session('one', '2026-11-01', { summary: text, branch: text, files_touched: [text] })])
+    await erasePerson(database.sql, a.orgId, ACTOR, 'eve@example.com')
+    const exported = await a.export()
+    expect(exported).not.toMatch(/eve(@|%40)example/)
+    expect(exported).toContain(text.replace(/^.*eve(@|%40)example\.com/, '.invalid'))
+  })
+
+  test.each([
+    'steve@example.com',
+    'eve@example.community',
+    'eve@example.com.au',
+    'eve@example.com.au.pdf',
+    'eve@example.com-shop.de',
+    'eve@example.com.mail.example.org',
+    'eve@example.com.pl.',
+  ])('%p is the address of another', async (text) => {
+    const a = await account(database)
+    await a.sync([session('one', '2026-11-01', { summary: text, branch: text, files_touched: [text] })])
+    await erasePerson(database.sql, a.orgId, ACTOR, 'eve@example.com').catch(() => undefined)
+    expect(await a.export()).toContain(text)
+    expect(await a.export()).not.toContain('erased')
+  })
+
   test('the machines of the person that send meanwhile are those of the pseudonym too', async () => {
     const a = await account(database)
     const email = 'eve@example.com'
