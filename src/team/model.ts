@@ -119,7 +119,10 @@ const Machine = Type.Object(
     ),
     machine: Type.String({ description: 'as in X-Machine', examples: ['ada-macbook.local'] }),
     last_seen_at: Timestamp('When it sent records, to the minute; UTC, milliseconds'),
-    sessions: Type.Integer({ description: 'sessions that were new when it sent them', examples: [214] }),
+    sessions: Type.Integer({
+      description: 'sessions that were new when it sent them, deleted ones included',
+      examples: [214],
+    }),
   },
   { ...strict, title: 'Machine' },
 )
