@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { ISql } from '../db/client.ts'
 import { validationError } from '../errors.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 
@@ -26,10 +27,29 @@ export function machineOf(header: string | null): string | undefined {
   })
 }
 
-/** Whose sessions a request sends: those of the key's member, else of the one user of its sessions; else null. */
-export function userOf(sessions: readonly PreparedSession[], memberEmail: string | null): string | null {
+/**
+ * Whose sessions a request sends: those of the key's member, else of the one user of its sessions; else null. A member's id
+ * and address are one user.
+ */
+export async function findUser(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  memberEmail: string | null,
+): Promise<string | null> {
   if (memberEmail !== null) return memberEmail
-  const users = new Set(sessions.flatMap(({ userId, userEmail }) => userId ?? userEmail ?? []))
+  const sent = new Set(sessions.flatMap(({ userId, userEmail }) => userId ?? userEmail ?? []))
+  const users = sent.size > 1 ? await withIds(tx, orgId, sent) : sent
   const [only = null] = users
   return users.size === 1 ? only : null
+}
+
+async function withIds(tx: ISql, orgId: string, users: ReadonlySet<string>): Promise<Set<string>> {
+  const members = await tx<{ id: string; email: string }[]>`
+    select m.id, m.email
+    from members m
+    where m.org_id = ${orgId}
+      and m.email = any(${[...users]}::text[])`
+  const idOf = new Map(members.map(({ id, email }) => [email, id]))
+  return new Set([...users].map((user) => idOf.get(user) ?? user))
 }

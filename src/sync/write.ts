@@ -26,7 +26,7 @@ import { writeMembers } from '../team/write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
 import { buildEvents, monthsToCheck } from './events.ts'
-import { userOf } from './machine.ts'
+import { findUser } from './machine.ts'
 import type { KeyRights } from './permissions.ts'
 import { createPreparer, findSender, type PreparedBatch, refuseTooMany } from './prepare.ts'
 
@@ -179,7 +179,7 @@ export async function storeBatch(
     await recordEntries(tx, orgId, actor, buildAuditEntries(results))
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
     if (machine !== undefined) {
-      const user = userOf(sessions, key?.memberEmail ?? null)
+      const user = await findUser(tx, orgId, sessions, key?.memberEmail ?? null)
       await noteMachine(tx, orgId, { machine, user, created: results.session.created, now })
     }
     return results
