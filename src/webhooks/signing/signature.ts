@@ -97,12 +97,12 @@ export function signedHeaders(
 
 const MASKED = 'sha256=***'
 
-/** The same headers with masked signatures; `isRotated`: during the grace period of a rotation. */
-export function maskedHeaders(identity: AttemptIdentity, isRotated = false): Record<string, string> {
+/** The headers of an attempt outside of a grace period, with masked signatures: which one it was in is not stored. */
+export function maskedHeaders(identity: AttemptIdentity): Record<string, string> {
   return headersOf(identity, {
     main: MASKED,
-    next: isRotated ? MASKED : null,
-    standard: isRotated ? 'v1,*** v1,***' : 'v1,***',
+    next: null,
+    standard: 'v1,***',
   })
 }
 
