@@ -103,7 +103,13 @@ describe('CORS', () => {
     const words = (name: string) => (answer.headers.get(name) ?? '').toLowerCase().split(', ')
     expect(words('access-control-allow-methods')).toEqual(['get', 'head', 'post', 'patch', 'delete'])
     expect(words('access-control-allow-headers')).toEqual(
-      expect.arrayContaining(['authorization', 'content-type', 'if-none-match', 'idempotency-key']),
+      expect.arrayContaining([
+        'authorization',
+        'content-type',
+        'if-none-match',
+        'idempotency-key',
+        'x-machine',
+      ]),
     )
     for (const path of ['/v1/cost', '/v1/nothing', '/v1/cost?date_from=x']) {
       const { headers } = await ask(path, { headers: { origin: 'https://a.example' } })

@@ -20,7 +20,7 @@ export function setCorsHeaders(headers: ResponseHeaders): void {
 export function setPreflightHeaders(headers: ResponseHeaders): void {
   headers['access-control-allow-methods'] = 'GET, HEAD, POST, PATCH, DELETE'
   headers['access-control-allow-headers'] =
-    'Authorization, Content-Type, Content-Encoding, If-None-Match, Idempotency-Key, X-Request-Id'
+    'Authorization, Content-Type, Content-Encoding, If-None-Match, Idempotency-Key, X-Request-Id, X-Machine'
   headers['access-control-max-age'] = '86400'
 }
 
