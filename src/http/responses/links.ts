@@ -3,8 +3,6 @@ import type { PagePosition } from '../../json-text.ts'
 // The Link header (RFC 8288) of a paged response: references to other pages of the same list, as paths, so that they hold
 // behind any proxy, whatever host and scheme the client uses.
 
-/** A longer URL has no Link: four references of it would be more than many clients accept as headers. */
-const MAX_TARGET_LENGTH = 2_048
 /** Of a key that was put into the query by mistake. */
 const KEY_START = 'ca_live_'
 
@@ -36,15 +34,9 @@ function referencesOf(target: string, name: string): (value: string) => string {
 
 /**
  * The Link header of a page of a list: `first`, `prev`, `next` and `last`, as far as they exist; behind the end, `prev` is
- * the last page. `target` is the request's path and query, `prefix` the path that a proxy puts before it. Undefined for a
- * URL of more than 2 KiB.
+ * the last page. `target` is the request's path and query, `prefix` the path that a proxy puts before it.
  */
-export function linkOf(
-  target: string,
-  { page, per_page, total }: PagePosition,
-  prefix: string,
-): string | undefined {
-  if (target.length > MAX_TARGET_LENGTH) return undefined
+export function linkOf(target: string, { page, per_page, total }: PagePosition, prefix: string): string {
   const reference = referencesOf(target, 'page')
   const last = Math.max(1, Math.ceil(total / per_page))
   const pages = {
@@ -60,7 +52,7 @@ export function linkOf(
 
 /** The Link header of a part of a list that goes on with `cursor`: `next`. Undefined at its end. */
 export function cursorLinkOf(target: string, cursor: string | null, prefix: string): string | undefined {
-  if (cursor === null || target.length > MAX_TARGET_LENGTH) return undefined
+  if (cursor === null) return undefined
   return `<${prefix}${referencesOf(target, 'cursor')(encodeURIComponent(cursor))}>; rel="next"`
 }
 
