@@ -8,6 +8,7 @@ import { meaningOf } from '../records/problems.ts'
 
 const INTEGER = /^(0|-?[1-9]\d*)$/
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
+const MORE_DECIMALS = /^-?(0|[1-9]\d*)\.\d{10,}$/
 
 /** Parameters of which the first must not be above the second. */
 const BOUNDS = [
@@ -34,7 +35,11 @@ function readerOf(field: string, schema: ParameterSchema): Read {
     const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema
     const form = schema.type === 'integer' ? INTEGER : DECIMAL
     return (text) => {
-      const value = form.test(text) ? Number(text) : Number.NaN
+      if (schema.type === 'number' && MORE_DECIMALS.test(text)) {
+        return { field, message: 'must have at most 9 decimals' }
+      }
+      // + 0: a negative zero is zero
+      const value = form.test(text) ? Number(text) + 0 : Number.NaN
       return value >= minimum && value <= maximum ? value : problem
     }
   }

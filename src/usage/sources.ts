@@ -51,19 +51,21 @@ function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | un
  * The values of `member` in sessions of the member: a session has the id or the address, own or alias, that it was sent with. The
  * parameter is an id, or an address in any case.
  */
-const memberKeys = (sql: ISql, orgId: string, member: string) => sql`
+const memberKeys = (sql: ISql, orgId: string, member: string) => {
+  // an id in lower case may be another's
+  const key = member.includes('@') ? member.toLowerCase() : member
+  return sql`
   any (array(
-    select ${member}::text
-    union
-    select lower(${member}::text)
+    select ${key}::text
     union
     select k.key
     from ${memberAddresses(sql, orgId)} w
     join ${memberAddresses(sql, orgId)} o on o.id = w.id
     cross join lateral unnest(array[o.id, o.address]) as k (key)
-    where w.address = lower(${member}::text)
-      or w.id = ${member}::text
+    where w.address = ${key}::text
+      or w.id = ${key}::text
   ))`
+}
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */
 function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {

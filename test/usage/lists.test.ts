@@ -127,6 +127,18 @@ test('bounds that exclude each other, and values that are none, are named', asyn
   ])
 })
 
+test('an id in another case is another; zero has no sign; the decimals of a number are named', async () => {
+  const total = async (query: string) =>
+    (await ask<{ pagination: { total: number } }>(`/v1/sessions?${query}`)).pagination.total
+  expect(await total('member=USER_ADA')).toBe(0)
+  expect(await total('member=User_ada')).toBe(0)
+  expect(await total('max_cost=-0')).toBe(await total('max_cost=0'))
+  const response = await client(app, owner.key)('/v1/sessions?min_cost=0.1234567891')
+  expect(await response.json()).toMatchObject({
+    details: [{ field: 'min_cost', message: 'must have at most 9 decimals' }],
+  })
+})
+
 test('projects, models and agents', async () => {
   const namesBy = (keysOf: (session: Detail) => Iterable<string | null>) => {
     const found = new Map<string, { name: string; sessions: number; last_session_at: string }>()
@@ -210,10 +222,14 @@ test('CSV and JSON of one URL are told apart, from memory too', async () => {
   expect(json[1]).not.toBe(csv[1])
   expect(await typeOf()).toEqual(json)
   expect(await typeOf('Text/CSV, application/json;q=0.5')).toEqual(csv)
+  expect(await typeOf('text/csv, */*')).toEqual(csv)
+  expect(await typeOf('text/csv;q=0.5, application/*;q=0.4, */*')).toEqual(csv)
   for (const accept of [
     '*/*',
     'application/json, text/csv',
     'text/csv;q=0',
+    'text/csv;q=0.5, */*',
+    'text/csv;q=0.5, application/*',
     'application/json, text/csv;q=0.9',
   ]) {
     expect(await typeOf(accept)).toEqual(json)

@@ -27,7 +27,10 @@ export function prefersCsv(accept: string | null): boolean {
     qualities.set(type, Number.isFinite(quality) ? quality : 0)
   }
   const csv = qualities.get(CSV_TYPE) ?? 0
-  return csv > 0 && csv > (qualities.get('application/json') ?? 0)
+  const json = qualities.get('application/json')
+  if (json !== undefined) return csv > json
+  // a range that JSON is in: of two as good the one that is named
+  return csv > 0 && csv >= (qualities.get('application/*') ?? qualities.get('*/*') ?? 0)
 }
 
 /** A cell: a text that a spreadsheet would calculate gets a `'` before it. */
