@@ -249,6 +249,20 @@ test("a member's key is made and rotated; an end that has passed is wrong usage"
   await runJson(['member', 'remove', '--org', 'acme', '--email', 'eve@example.com'], env)
 })
 
+test('a member who was removed gets the sessions with the id by --id', async () => {
+  const about = ['--org', 'acme', '--email', 'fay@example.com']
+  const add = [...about, '--name', 'Fay', '--role', 'developer']
+  const { id } = await runJson(['member', 'add', ...add], env)
+  const session = { type: 'session', id: 'sess_fay', project_name: 'p', created_at: '2026-01-02T03:04:05Z' }
+  await run(['import', '-', '--org', 'acme'], env, JSON.stringify({ ...session, user_id: id }))
+  await runJson(['member', 'remove', ...about], env)
+  expect((await run(['member', 'add', ...add, '--id', 'fay'], env)).code).toBe(2)
+  expect(await runJson(['member', 'add', ...add, '--id', id], env)).toMatchObject({ id })
+  const other = await run(['member', 'add', ...add, '--id', 'user_other'], env)
+  expect([other.code, other.stderr]).toEqual([1, expect.stringContaining(`already has the id ${id}`)])
+  await runJson(['member', 'erase', 'fay@example.com', '--org', 'acme'], env)
+})
+
 test('a member is added, changed and removed; sessions keep the address', async () => {
   const about = ['--org', 'acme', '--email', 'Ada@Example.com']
   const made = await runJson(['member', 'add', ...about, '--name', 'Ada', '--role', 'developer'], env)

@@ -25,6 +25,7 @@ export function addMember(program: Command, action: Actions): void {
     .requiredOption('--role <role>', 'owner, admin, developer or auditor')
     .option('--alias <email>', 'another address of the same person (may be repeated)', collect)
     .option('--remove-alias <email>', 'one that is no longer theirs (may be repeated)', collect)
+    .option('--id <id>', 'id of a new member: user_…, as that of one who was removed')
     .addHelpText(
       'after',
       '\nExample:\n  cloud-analytics member add --org acme --email ada@example.com --name Ada --role developer',
@@ -37,9 +38,13 @@ export function addMember(program: Command, action: Actions): void {
     .action(action(list))
   member
     .command('remove')
-    .description('remove a member; the sessions keep the address')
+    .description('remove a member; the sessions keep the address or id that they were sent with')
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--email <email>', 'address, in any case')
+    .addHelpText(
+      'after',
+      '\nThose with the address belong to a member who is added with it later, those with the id to one who is added with\nit: member add --id.',
+    )
     .action(action(remove))
   member
     .command('erase <email>')
@@ -57,13 +62,14 @@ interface AddOptions {
   email: string
   name: string
   role: string
+  id?: string
   alias?: string[]
   removeAlias?: string[]
 }
 
 async function add(
   context: Context,
-  { org, email, name, role, alias = [], removeAlias = [] }: AddOptions,
+  { org, email, name, role, id, alias = [], removeAlias = [] }: AddOptions,
 ): Promise<void> {
   const { checkUsage, writeRecord } = await import('./record.ts')
   const fields = {
@@ -71,6 +77,7 @@ async function add(
     email,
     display_name: name,
     role,
+    ...(id === undefined ? {} : { id }),
     ...(alias.length > 0 ? { aliases: alias } : {}),
   }
   checkUsage({ ...fields, joined_at: new Date().toISOString() })
