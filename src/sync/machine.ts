@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { ISql } from '../db/client.ts'
 import { validationError } from '../errors.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
+import { withIds } from '../team/machine-write.ts'
 
 /** As long as a host name may be. */
 const MAX_LENGTH = 255
@@ -42,14 +43,4 @@ export async function findUser(
   const users = sent.size > 1 ? await withIds(tx, orgId, sent) : sent
   const [only = null] = users
   return users.size === 1 ? only : null
-}
-
-async function withIds(tx: ISql, orgId: string, users: ReadonlySet<string>): Promise<Set<string>> {
-  const members = await tx<{ id: string; email: string }[]>`
-    select m.id, m.email
-    from members m
-    where m.org_id = ${orgId}
-      and m.email = any(${[...users]}::text[])`
-  const idOf = new Map(members.map(({ id, email }) => [email, id]))
-  return new Set([...users].map((user) => idOf.get(user) ?? user))
 }

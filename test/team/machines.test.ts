@@ -88,13 +88,14 @@ test("without a member's key it is the one user of the sessions, else nobody", a
   now = START
   const own = await tenant(database.sql)
   await send(own.key, 'bobs', [session('1', { user_email: 'Bob@example.com' }), session('2')])
-  await send(own.key, 'idle', [ADA])
+  await send(own.key, 'idle', [{ ...ADA, aliases: ['ada@home.example'] }])
   now += MINUTE
   await send(own.key, 'adas', [session('3', { user_id: 'user_ada' })])
   await send(own.key, 'adas', [session('4', { user_email: 'ada@example.com' })])
   await send(own.key, 'both', [
     session('7', { user_id: 'user_ada' }),
     session('8', { user_email: 'Ada@example.com' }),
+    session('9', { user_email: 'ada@home.example' }),
   ])
   await send(own.key, 'build', [
     session('5', { user_email: 'ada@example.com' }),
@@ -104,7 +105,7 @@ test("without a member's key it is the one user of the sessions, else nobody", a
   expect(shown.map(({ member, machine, sessions }) => ({ member, machine, sessions }))).toEqual([
     { member: { id: 'user_ada', email: 'ada@example.com' }, machine: 'adas', sessions: 1 },
     { member: { id: 'user_ada', email: 'ada@example.com' }, machine: 'adas', sessions: 1 },
-    { member: { id: 'user_ada', email: 'ada@example.com' }, machine: 'both', sessions: 2 },
+    { member: { id: 'user_ada', email: 'ada@example.com' }, machine: 'both', sessions: 3 },
     { member: null, machine: 'build', sessions: 2 },
     { member: { id: null, email: 'bob@example.com' }, machine: 'bobs', sessions: 2 },
     { member: null, machine: 'idle', sessions: 0 },
