@@ -5,6 +5,7 @@ import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { receive } from '../../src/http/receive.ts'
 import { createShares, type Free } from '../../src/organizations/shares.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { eventually } from '../support/cli.ts'
 import { holdOrganization } from '../support/held-organization.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -194,6 +195,12 @@ describe('writes', () => {
     const ask = client(app, owner.key)
     const release = await holdOrganization(db.sql, owner.orgId)
     const first = sync(ask, [session('first')])
+    // it has the one place before the other arrives
+    await eventually(
+      () =>
+        db.sql`select from pg_stat_activity a where a.wait_event_type = 'Lock' and a.datname = current_database()`,
+      (waiting) => waiting.length > 0,
+    )
     const leaving = new AbortController()
     // read and waiting once its organization has the place for another
     const left = sync(ask, [session('left')], { signal: leaving.signal })
