@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { hasCitus } from './db/citus.ts'
 import type { ConnectTarget, Sql } from './db/client.ts'
@@ -64,8 +65,10 @@ export async function openDatabase(
   const { embedded } = found
   const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
+  const lanes =
+    role === 'serve' && embedded !== undefined ? Math.min(availableParallelism(), Math.floor(max / 2)) : 0
   const openPool = (target: ConnectTarget) =>
-    createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
+    createReconnectingPool(target, { max, lanes, applicationName: `cloud-analytics ${role}`, ...use })
   let { target } = found
   let pool = openPool(target)
   const end = async () => {

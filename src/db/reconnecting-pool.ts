@@ -2,6 +2,7 @@ import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from './client.ts'
+import { createLanes, isStatement, type Lanes, type Send } from './lanes.ts'
 import { createPing } from './ping.ts'
 
 // A connection is half open when its other end is gone without closing it: a firewall dropped it from its
@@ -41,30 +42,41 @@ const LATE = Symbol('late')
 
 interface Current {
   sql: Sql
+  /** Connections besides those of `sql`, for short statements. */
+  lanes: Lanes | undefined
+  laneSqls: readonly Sql[]
   /** The `application_name` of its connections; no other pool has the same. */
   name: string
 }
 
 /**
- * Opens a pool as `connect` does, with a random suffix to `applicationName`. `onSilent` is called before the connections are
- * replaced because a statement of `run` exceeded `limitMs`. Throws as `connect` does.
+ * Opens a pool as `connect` does, with a random suffix to `applicationName`. Of its connections, `lanes` are kept for short
+ * statements. `onSilent` is called before the connections are replaced because a statement of `run` exceeded `limitMs`.
+ * Throws as `connect` does.
  */
 export function createReconnectingPool(
   target: ConnectTarget,
-  options: ConnectOptions,
+  { lanes = 0, ...options }: ConnectOptions & { lanes?: number },
   limitMs = STATEMENT_LIMIT_MS,
   onSilent: () => void = () => {},
 ): ReconnectingPool {
   const open = (): Current => {
     const name = `${options.applicationName} ${crypto.randomUUID().slice(0, 8)}`
-    return { name, sql: connect(target, { ...options, applicationName: name }) }
+    const openSome = (max: number) => connect(target, { ...options, max, applicationName: name })
+    const laneSqls = Array.from({ length: lanes }, () => openSome(1))
+    return {
+      name,
+      sql: openSome(options.max - lanes),
+      laneSqls,
+      lanes: lanes === 0 ? undefined : createLanes(laneSqls, options.max - lanes),
+    }
   }
   let current = open()
   const replace = (old: Current) => {
     // several statements may find the same connections lost
     if (current !== old) return
     current = open()
-    void old.sql.end({ timeout: 0 }).catch(() => {})
+    void endAll(old, 0).catch(() => {})
   }
   let inFlight = 0
   const counted = <Result>(work: Promise<Result>): Promise<Result> => {
@@ -77,12 +89,14 @@ export function createReconnectingPool(
   }
   // when it is sent: the driver makes a query of each part of a statement, too, which never is
   const countWhenSent = (query: unknown) => {
-    if (!(query instanceof Promise) || !('handler' in query) || typeof query.handler !== 'function') return
+    if (!isStatement(query)) return
     const { handler } = query
-    query.handler = (sent: Promise<unknown>) => {
+    const send: Send = (sent) => {
       void counted(sent)
-      handler(sent)
+      if (current.lanes === undefined) handler(sent)
+      else current.lanes.send(sent, handler)
     }
+    query.handler = send
   }
   const methods: Partial<Record<string | symbol, unknown>> = {
     begin: (...args: Parameters<Sql['begin']>) => counted(current.sql.begin(...args)),
@@ -111,8 +125,12 @@ export function createReconnectingPool(
     }),
     isBusy: () => isBusy(target, options, current.name),
     reconnect: () => replace(current),
-    end: (timeoutS) => current.sql.end({ timeout: timeoutS }),
+    end: (timeoutS) => endAll(current, timeoutS),
   }
+}
+
+async function endAll({ sql, laneSqls }: Current, timeoutS: number): Promise<void> {
+  await Promise.all([sql, ...laneSqls].map((pool) => pool.end({ timeout: timeoutS })))
 }
 
 /**

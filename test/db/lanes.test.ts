@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createReconnectingPool, type ReconnectingPool } from '../../src/db/reconnecting-pool.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+let pool: ReconnectingPool
+beforeAll(async () => {
+  database = await testDatabase()
+  pool = createReconnectingPool(
+    { url: database.url },
+    { max: 8, lanes: 2, applicationName: 'test-lanes', genericPlans: true },
+  )
+})
+afterAll(async () => {
+  await pool.end(5)
+  await database.drop()
+})
+
+const short = async (n: number) => {
+  const [row] = await pool.sql<
+    { n: number; pid: number }[]
+  >`select ${n}::integer as n, pg_backend_pid() as pid`
+  return row
+}
+const slow = async (seconds: number) => {
+  const [row] = await pool.sql<{ pid: number }[]>`
+    select pg_backend_pid() as pid from pg_sleep(${seconds}::float8)`
+  return row?.pid
+}
+
+test('short statements share the lanes and are answered in order', async () => {
+  await short(0)
+  const rows = await Promise.all(Array.from({ length: 100 }, (_, n) => short(n)))
+  expect(rows.map((row) => row?.n)).toEqual(Array.from({ length: 100 }, (_, n) => n))
+  expect(new Set(rows.map((row) => row?.pid)).size).toBe(2)
+})
+
+test('slow statements have the other connections, one each, and hold up no short one', async () => {
+  const lanes = new Set(
+    (await Promise.all(Array.from({ length: 20 }, (_, n) => short(n)))).map((row) => row?.pid),
+  )
+  let left = 6
+  const sleeping = Array.from({ length: left }, () =>
+    slow(2).finally(() => {
+      left -= 1
+    }),
+  )
+  for (let n = 0; n < 10; n += 1) expect(lanes.has((await short(n))?.pid)).toBe(true)
+  expect(left).toBe(6)
+  expect(pool.load()).toEqual({ max: 8, used: 6, waiting: 0 })
+  const others = new Set(await Promise.all(sleeping))
+  expect(others.size).toBeGreaterThanOrEqual(4)
+  for (const pid of others) expect(lanes.has(pid)).toBe(false)
+})
+
+test('a statement that comes to be slow leaves the lanes, and holds up those behind it once', async () => {
+  const becoming = (seconds: number) =>
+    pool.sql<
+      { pid: number }[]
+    >`select pg_backend_pid() as pid, 1 as becoming from pg_sleep(${seconds}::float8)`
+  for (let n = 0; n < 3; n += 1) await becoming(0)
+  // both lanes are taken
+  const first = [becoming(0.5), becoming(0.5)].map(async (row) => (await row)[0]?.pid)
+  await Bun.sleep(100)
+  const laneless = await short(1)
+  const lanes = await Promise.all(first)
+  expect(lanes).not.toContain(laneless?.pid)
+  expect(lanes).not.toContain((await becoming(0))[0]?.pid)
+})
+
+test('an error is that of its statement alone', async () => {
+  const failing = async () => await pool.sql`select 1 / ${0}::integer as never`
+  await failing().catch(() => {})
+  const results = await Promise.allSettled([short(1), failing(), short(2), failing(), short(3)])
+  expect(results.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+  ])
+})
