@@ -49,6 +49,8 @@ export interface BodyPlaces {
   takeSmall(bytes: number, heldBytes: number): Promise<void>
   /** Takes a place for a large body in place of that for a small one. Waits and throws as `takeSmall` does. */
   takeLarge(): Promise<void>
+  /** Whether the request has a large place that another organization waits for. */
+  isWanted(): boolean
   /** Aborted when the server stops: a body that has not come yet is not waited for any more. */
   stopped: AbortSignal
 }
@@ -124,6 +126,7 @@ export function createBodySemaphore({
           places?.small?.()
           await take('large', 1, 1)
         },
+        isWanted: () => held.get(request)?.large !== undefined && shares.large.isWantedBeside(orgId),
         stopped: stopping.signal,
       }
     },

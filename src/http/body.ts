@@ -74,7 +74,7 @@ async function readBytes(
   const declared = header === null ? undefined : Number(header)
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes)
   if (request.body === null) return Buffer.alloc(0)
-  const body = receive(request.body, places.stopped)
+  const body = receive(request.body, places)
   const chunks: Uint8Array[] = []
   let size = 0
   try {

@@ -1,15 +1,19 @@
 import { ApiError } from '../errors.ts'
+import type { BodyPlaces } from './body-semaphore.ts'
 
 interface Pace {
   /** After this time of reading, */
   graceMs: number
-  /** a body must have come at this rate since. */
+  /** a body must have come at this rate since, */
   bytesPerS: number
+  /** and at this one while another organization waits for its place. */
+  wantedBytesPerS: number
 }
 
-/** Between two checks while nothing is asked for. */
+/** Between two checks. */
 const MIN_CHECK_MS = 100
-const PACE: Pace = { graceMs: 10_000, bytesPerS: 1024 }
+const MAX_CHECK_MS = 1_000
+const PACE: Pace = { graceMs: 10_000, bytesPerS: 1024, wantedBytesPerS: 64 * 1024 }
 
 interface Receiving {
   /** The next bytes; undefined at the end. Throws 408 when they come too slowly, and 503 when the server stops. */
@@ -19,13 +23,14 @@ interface Receiving {
 }
 
 /**
- * Reads a body that must come at a minimum rate: of 10 s + n s of reading, n KiB. Only the time counts in which more bytes
- * are asked for. A body that is not read to its end closes the connection.
+ * Reads a body that must come at a minimum rate: of 10 s + n s of reading, n KiB; 64 times that while another organization
+ * waits for its place. Only the time counts in which more bytes are asked for. A body that is not read to its end closes
+ * the connection.
  */
 export function receive(
   body: ReadableStream<Uint8Array>,
-  stopped: AbortSignal,
-  { graceMs, bytesPerS } = PACE,
+  { stopped, isWanted }: Pick<BodyPlaces, 'stopped' | 'isWanted'>,
+  { graceMs, bytesPerS, wantedBytesPerS } = PACE,
 ): Receiving {
   const reader = body.getReader()
   let size = 0
@@ -33,20 +38,21 @@ export function receive(
   let askedAt: number | undefined
   let isDone = false
   let failure: ApiError | undefined
-  const leftMs = () =>
-    graceMs + (size / bytesPerS) * 1000 - readMs - (askedAt === undefined ? 0 : performance.now() - askedAt)
+  const leftMs = (rate: number) =>
+    graceMs + (size / rate) * 1000 - readMs - (askedAt === undefined ? 0 : performance.now() - askedAt)
   const fail = (error: ApiError): void => {
     failure ??= error
     // the read that waits resolves as at the end of the body
     reader.cancel().catch(() => {})
   }
   const check = (): void => {
-    const ms = leftMs()
-    if (askedAt !== undefined && ms <= 0) fail(tooSlow({ graceMs, bytesPerS }))
-    else timer = setTimeout(check, Math.max(ms, MIN_CHECK_MS))
+    const rate = isWanted() ? wantedBytesPerS : bytesPerS
+    const ms = leftMs(rate)
+    if (askedAt !== undefined && ms <= 0) fail(tooSlow(rate, graceMs))
+    else timer = setTimeout(check, Math.min(Math.max(ms, MIN_CHECK_MS), MAX_CHECK_MS))
   }
   const stop = () => fail(stopping())
-  let timer = setTimeout(check, graceMs)
+  let timer = setTimeout(check, Math.min(graceMs, MAX_CHECK_MS))
   stopped.addEventListener('abort', stop)
   return {
     async next() {
@@ -72,7 +78,7 @@ export function receive(
 /** What is left of the body is not read. */
 const CLOSE = { connection: 'close' }
 
-function tooSlow({ graceMs, bytesPerS }: Pace): ApiError {
+function tooSlow(bytesPerS: number, graceMs: number): ApiError {
   const message = `must come at ${bytesPerS} bytes a second at least, after its first ${graceMs / 1000} s`
   return new ApiError('VALIDATION_ERROR', `body: ${message}`, {
     status: 408,

@@ -31,6 +31,8 @@ export interface Shares {
    * other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
    */
   take(orgId: string, units: number, wait: Wait): Promise<Free>
+  /** Whether another organization waits. */
+  isWantedBeside(orgId: string): boolean
   /** Refuses those that wait, and from now on those that would. */
   stop(): void
 }
@@ -129,6 +131,7 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
       if (stopped || isFull || wait.signal?.aborted === true) throw busy(what)
       return await waitFor(orgId, units, wait)
     },
+    isWantedBeside: (orgId) => queues.size > (queues.has(orgId) ? 1 : 0),
     stop() {
       stopped = true
       for (const { waiters } of [...queues.values()]) for (const waiter of [...waiters]) waiter.refuse()

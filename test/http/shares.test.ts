@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import type { App } from '../../src/app.ts'
+import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { receive } from '../../src/http/receive.ts'
 import { createShares, type Free } from '../../src/organizations/shares.ts'
@@ -100,10 +101,13 @@ describe('bodies', () => {
 })
 
 describe('a body', () => {
-  const pace = { graceMs: 500, bytesPerS: 1000 }
-  const sizesOf = async (body: ReadableStream<Uint8Array>, signal = new AbortController().signal) => {
+  const pace = { graceMs: 500, bytesPerS: 1000, wantedBytesPerS: 100_000 }
+  const sizesOf = async (
+    body: ReadableStream<Uint8Array>,
+    { stopped = new AbortController().signal, isWanted = (): boolean => false } = {},
+  ) => {
     const sizes: number[] = []
-    const receiving = receive(body, signal, pace)
+    const receiving = receive(body, { stopped, isWanted }, pace)
     try {
       for (let chunk = await receiving.next(); chunk !== undefined; chunk = await receiving.next()) {
         sizes.push(chunk.byteLength)
@@ -144,6 +148,42 @@ describe('a body', () => {
     expect(isCancelled).toBe(true)
   })
 
+  test('that holds a large place keeps it at a low rate until another organization waits for it', async () => {
+    const bodies = createBodySemaphore({
+      ...{ small: { total: 2, each: 2, waiting: 2 }, large: { total: 1, each: 1, waiting: 1 } },
+      ...{ waitMs: 20_000, holdMs: 60_000 },
+    })
+    const [one, next, other] = [1, 2, 3].map((n) => new Request(`http://a/${n}`)) as [
+      Request,
+      Request,
+      Request,
+    ]
+    const places = bodies.placesOf(one, 'org_one')
+    await places.takeLarge()
+    expect(places.isWanted()).toBe(false)
+    let sent = 0
+    const slow = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Bun.sleep(100)
+        sent += 1
+        controller.enqueue(new Uint8Array(1_000))
+      },
+    })
+    const reading = sizesOf(slow, places).catch((error: unknown) => error)
+    const own = bodies.placesOf(next, 'org_one').takeLarge()
+    await Bun.sleep(1_500)
+    expect(places.isWanted()).toBe(false)
+    expect(sent).toBeGreaterThan(1)
+    const taking = bodies.placesOf(other, 'org_other').takeLarge()
+    expect(places.isWanted()).toBe(true)
+    expect(await reading).toMatchObject({ status: 408, code: 'VALIDATION_ERROR' })
+    bodies.release(one)
+    await own
+    bodies.release(next)
+    await taking
+    bodies.release(other)
+  })
+
   test('is not late while it waits for its reader', async () => {
     const chunks = [new Uint8Array(1), new Uint8Array(1)]
     const body = new ReadableStream<Uint8Array>({
@@ -153,7 +193,7 @@ describe('a body', () => {
         else controller.enqueue(chunk)
       },
     })
-    const receiving = receive(body, new AbortController().signal, pace)
+    const receiving = receive(body, { stopped: new AbortController().signal, isWanted: () => false }, pace)
     await receiving.next()
     await Bun.sleep(1_000)
     expect((await receiving.next())?.byteLength).toBe(1)
@@ -164,10 +204,10 @@ describe('a body', () => {
   test('is refused with 503 when the server stops, before and while it is read', async () => {
     const endless = () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
     const stopping = new AbortController()
-    const reading = sizesOf(endless(), stopping.signal)
+    const reading = sizesOf(endless(), { stopped: stopping.signal })
     stopping.abort()
     await expect(reading).rejects.toMatchObject({ status: 503 })
-    await expect(sizesOf(endless(), stopping.signal)).rejects.toMatchObject({ status: 503 })
+    await expect(sizesOf(endless(), { stopped: stopping.signal })).rejects.toMatchObject({ status: 503 })
   })
 })
 
