@@ -55,36 +55,33 @@ const matchingTotal = (sql: ISql, orgId: string, query: AuditListQuery) =>
           and ${matchingAction(sql, sql`r.action`, query.action ?? '')}`
     : sql`select coalesce(sum(r.entries), 0) ${matchingDays(sql, orgId, query)}`
 
-/** Where a page begins: before an instant, after so many entries. */
-interface Start {
+const ENTRY_COLUMNS = `
+  l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address, l.created_at`
+
+interface Part {
+  columns: string
+  /** The condition for where it begins. */
   before: Fragment
-  skip: Fragment
+  limit: Fragment
+  offset: Fragment
 }
 
-/** The newest entries that match, before the start; `action`: the condition for the action. */
-const newestFrom = (
-  sql: ISql,
-  orgId: string,
-  query: AuditListQuery,
-  { before }: Start,
-  action: Fragment,
-) => sql`
-  select l.id, l.action, l.user_id, l.details, coalesce(l.ip_address, '') as ip_address, l.created_at
-  from audit_log l
-  where l.org_id = ${orgId}
-    ${action}
-    ${query.user_id === undefined ? sql`` : sql`and l.user_id = ${query.user_id}`}
-    ${query.date_from === undefined ? sql`` : sql`and l.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
-    ${before}
-  order by l.created_at desc`
-
-function pageFrom(sql: ISql, orgId: string, query: AuditListQuery, start: Start) {
+/** A part of the entries that match, newest first. */
+function newest(sql: ISql, orgId: string, query: AuditListQuery, { columns, before, limit, offset }: Part) {
+  const ofAction = (action: Fragment) => sql`
+    select ${sql.unsafe(columns)}
+    from audit_log l
+    where l.org_id = ${orgId}
+      ${action}
+      ${query.user_id === undefined ? sql`` : sql`and l.user_id = ${query.user_id}`}
+      ${query.date_from === undefined ? sql`` : sql`and l.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
+      ${before}
+    order by l.created_at desc`
   if (query.action === undefined || prefixOf(query.action) === undefined) {
-    const action = query.action === undefined ? sql`` : sql`and l.action = ${query.action}`
     return sql`
-      ${newestFrom(sql, orgId, query, start, action)}
-      limit ${query.per_page}
-      offset ${start.skip}`
+      ${ofAction(query.action === undefined ? sql`` : sql`and l.action = ${query.action}`)}
+      limit ${limit}
+      offset ${offset}`
   }
   // the index has the entries of each action in order: takes the newest of each action and merges them
   return sql`
@@ -98,12 +95,12 @@ function pageFrom(sql: ISql, orgId: string, query: AuditListQuery, start: Start)
         and ${matchingAction(sql, sql`k.action`, query.action)}
     ) k
     cross join lateral (
-      ${newestFrom(sql, orgId, query, start, sql`and l.action = k.action`)}
-      limit ${start.skip} + ${query.per_page}::integer
+      ${ofAction(sql`and l.action = k.action`)}
+      limit ${offset} + ${limit}
     ) e
     order by e.created_at desc
-    limit ${query.per_page}
-    offset ${start.skip}`
+    limit ${limit}
+    offset ${offset}`
 }
 
 /** A page of the matching entries, newest first, and the number of all matching ones, from one snapshot. */
@@ -112,22 +109,36 @@ export async function listEntries(sql: ISql, orgId: string, query: AuditListQuer
   return pageText(row?.items ?? null, query, row?.total ?? '0')
 }
 
+const limitOf = (sql: ISql, { per_page }: AuditListQuery) => sql`${per_page}::bigint`
+
 function firstPage(sql: ISql, orgId: string, query: AuditListQuery) {
   const before =
     query.date_to === undefined
       ? sql``
       : sql`and l.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`
+  const page = { columns: ENTRY_COLUMNS, before, limit: limitOf(sql, query), offset: sql`0` }
   return sql<PageRow[]>`
     select (${matchingTotal(sql, orgId, query)}) as total, ${itemsOf(sql)}
-    from (${pageFrom(sql, orgId, query, { before, skip: sql`0` })}) e`
+    from (${newest(sql, orgId, query, page)}) e`
 }
 
-/** The rollups contain the day on which the page starts, so that no page skips more than the entries of one day. */
+/**
+ * The rollups contain the day on which the page starts, so that no page skips more than the entries of one day, in the
+ * index alone.
+ */
 function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
   const offset = (query.page - 1) * query.per_page
-  const start = {
+  const first = {
+    columns: 'l.created_at',
     before: sql`and l.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'`,
-    skip: sql`b.skip`,
+    limit: sql`1`,
+    offset: sql`b.skip`,
+  }
+  const page = {
+    columns: ENTRY_COLUMNS,
+    before: sql`and l.created_at <= f.created_at`,
+    limit: limitOf(sql, query),
+    offset: sql`0`,
   }
   return sql<PageRow[]>`
     with days as materialized (
@@ -146,6 +157,7 @@ function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
     from (
       select p.*
       from start b
-      cross join lateral (${pageFrom(sql, orgId, query, start)}) p
+      cross join lateral (${newest(sql, orgId, query, first)}) f
+      cross join lateral (${newest(sql, orgId, query, page)}) p
     ) e`
 }

@@ -61,9 +61,10 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
   const offset = offsetOf(query)
   const ascending = query.order === 'asc'
   const direction = directionOf(sql, ascending)
-  const fromStart = ascending
+  const inDay = ascending
     ? sql`s.created_at >= b.bucket::timestamp at time zone 'UTC'`
     : sql`s.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'`
+  const sessions = matchingSessions(sql, orgId, query)
   return only(
     await sql<PageRow[]>`
       with spans as materialized (
@@ -98,16 +99,24 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
         (select coalesce(sum(d.sessions), 0) from spans d) as total,
         ${itemsOf(sql, query)}
       from (
-        select p.*
+        select s.*
         from start b
         cross join lateral (
+          -- the first of the page, found in the index alone
+          select s.created_at, s.id
+          ${sessions}
+            and ${inDay}
+          order by s.created_at ${direction}, s.id ${direction}
+          limit 1
+          offset b.skip
+        ) f
+        cross join lateral (
           select ${listColumns(sql)}
-          ${matchingSessions(sql, orgId, query)}
-            and ${fromStart}
+          ${sessions}
+            and (s.created_at, s.id) ${ascending ? sql`>=` : sql`<=`} (f.created_at, f.id)
           order by s.created_at ${direction}, s.id ${direction}
           limit ${query.per_page}
-          offset b.skip
-        ) p
+        ) s
       ) s`,
   )
 }
