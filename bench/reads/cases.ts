@@ -5,6 +5,7 @@ import { getSession, listSessions } from '../../src/sessions/queries.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 import { ORGANIZATION_CASES } from './organization-cases.ts'
+import { USAGE_CASES } from './usage-cases.ts'
 
 // The cases of sessions, quality and cost, and the list of all cases.
 
@@ -53,6 +54,9 @@ const LISTS: readonly Case[] = [
     sort: 'estimated_cost',
     page: 5,
   })),
+  listCase('sessions of an agent', LIMIT, () => ({ agent: 'claude-code' })),
+  listCase('sessions of a model', LIMIT, () => ({ model: 'claude-sonnet-4-5' })),
+  listCase('sessions that cost a dollar', null, () => ({ min_cost: 1 })),
   listCase('sessions of a quarter by cost, first page', null, ({ quarter }) => ({
     ...quarter,
     sort: 'estimated_cost',
@@ -104,4 +108,4 @@ const DETAIL: Case = {
   query: (sql, org) => getSession(sql, org.id, org.sessionId),
 }
 
-export const CASES: readonly Case[] = [...LISTS, DETAIL, ...AGGREGATES, ...ORGANIZATION_CASES]
+export const CASES: readonly Case[] = [...LISTS, DETAIL, ...AGGREGATES, ...USAGE_CASES, ...ORGANIZATION_CASES]

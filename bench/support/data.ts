@@ -47,6 +47,8 @@ export interface BenchOrg {
    */
   auditPages: { all: number; webhooks: number }
   riskPages: number
+  /** One of the risk scores. */
+  riskId: string
   /** The day after the newest session's, and noon of it. */
   today: string
   now: Date
@@ -144,6 +146,7 @@ async function prepareOrg(sql: Sql, amounts: Amounts): Promise<BenchOrg> {
       all: Math.floor(facts.audit / PAGE),
       webhooks: Math.max(1, Math.floor(facts.webhooks / PAGE)),
     },
+    riskId: facts.risk_id,
     riskPages: Math.max(1, Math.floor(facts.risk / PAGE)),
     today,
     now: new Date(`${today}T12:00:00.000Z`),

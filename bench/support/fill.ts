@@ -69,11 +69,15 @@ export interface Facts {
   webhooks: number
   risk: number
   commits: number
+  risk_id: string
 }
 
 export async function findFacts(sql: Sql, orgId: string): Promise<Facts> {
   const [row] = await sql<Facts[]>`
-    select s.*, a.*, k.*, (select count(*)::int from commits c where c.org_id = ${orgId}) as commits
+    select
+      s.*, a.*, k.*,
+      (select count(*)::int from commits c where c.org_id = ${orgId}) as commits,
+      (select min(p.id) from pr_risks p where p.org_id = ${orgId}) as risk_id
     from (
       select
         sum(r.sessions)::int as sessions,

@@ -9,9 +9,10 @@ interface Statement {
 }
 
 /** The tables that grow with an organization's history. Its rollups grow with its days, projects, files and people. */
-const HISTORY = new Set([
+const HISTORY: ReadonlySet<string> = new Set([
   'sessions',
   'session_details',
+  'session_usage',
   'findings',
   'audit_log',
   'pr_risks',
@@ -61,8 +62,13 @@ export async function statementsOf(sql: Sql, run: () => Promise<unknown>): Promi
   return statements
 }
 
-/** Runs the statement with a plan of the kind `plan`; returns the rows of the history that it reads. */
-export function readsOf(sql: Sql, { text, parameters }: Statement, plan: PlanKind): Promise<Reads> {
+/** Runs the statement with a plan of the kind `plan`; returns the rows of `tables` that it reads. */
+export function readsOf(
+  sql: Sql,
+  { text, parameters }: Statement,
+  plan: PlanKind,
+  tables = HISTORY,
+): Promise<Reads> {
   return sql.begin('read only', async (tx) => {
     await tx.unsafe(`set local plan_cache_mode = ${plan}`)
     await tx.unsafe(`prepare reads as ${text}`)
@@ -73,7 +79,7 @@ export function readsOf(sql: Sql, { text, parameters }: Statement, plan: PlanKin
     await tx.unsafe('deallocate reads')
     const root = row?.['QUERY PLAN'][0]?.Plan
     if (root === undefined) throw new Error('EXPLAIN gave no plan')
-    return sum(root)
+    return sum(root, tables)
   })
 }
 
@@ -87,9 +93,9 @@ function literal(value: unknown): string {
 }
 
 /** Sums a plan's counts, which are means over the loops with two decimals. */
-function sum(node: PlanNode): Reads {
+function sum(node: PlanNode, tables: ReadonlySet<string>): Reads {
   const reads = { rows: 0, indexOnly: 0 }
-  if (HISTORY.has(node['Relation Name'] ?? '')) {
+  if (tables.has(node['Relation Name'] ?? '')) {
     const each =
       node['Actual Rows'] +
       (node['Rows Removed by Filter'] ?? 0) +
@@ -99,7 +105,7 @@ function sum(node: PlanNode): Reads {
     else reads.rows = all
   }
   for (const child of node.Plans ?? []) {
-    const below = sum(child)
+    const below = sum(child, tables)
     reads.rows += below.rows
     reads.indexOnly += below.indexOnly
   }
@@ -107,22 +113,27 @@ function sum(node: PlanNode): Reads {
 }
 
 /** The rows that all statements read together, with plans of one kind. */
-export async function readsOfAll(sql: Sql, statements: readonly Statement[], plan: PlanKind): Promise<Reads> {
+export async function readsOfAll(
+  sql: Sql,
+  statements: readonly Statement[],
+  plan: PlanKind,
+  tables = HISTORY,
+): Promise<Reads> {
   const total = { rows: 0, indexOnly: 0 }
   for (const statement of statements) {
-    const { rows, indexOnly } = await readsOf(sql, statement, plan)
+    const { rows, indexOnly } = await readsOf(sql, statement, plan, tables)
     total.rows += rows
     total.indexOnly += indexOnly
   }
   return total
 }
 
-/** The rows that the statements of `run` read, of the kind of plan that reads more. */
-export async function mostRead(sql: Sql, run: () => Promise<unknown>): Promise<Reads> {
+/** The rows of `tables` that the statements of `run` read, of the kind of plan that reads more. */
+export async function mostRead(sql: Sql, run: () => Promise<unknown>, tables = HISTORY): Promise<Reads> {
   const statements = await statementsOf(sql, run)
   if (statements.length === 0) throw new Error('no statement was caught')
-  const custom = await readsOfAll(sql, statements, 'force_custom_plan')
-  const generic = await readsOfAll(sql, statements, 'force_generic_plan')
+  const custom = await readsOfAll(sql, statements, 'force_custom_plan', tables)
+  const generic = await readsOfAll(sql, statements, 'force_generic_plan', tables)
   return {
     rows: Math.max(custom.rows, generic.rows),
     indexOnly: Math.max(custom.indexOnly, generic.indexOnly),

@@ -18,7 +18,7 @@ function keyOf(sql: Sql, key: BreakdownKey): Fragment {
     case 'month':
       return sql`date_trunc('month', r.bucket::timestamp)::date::text`
     case 'member':
-      return sql`coalesce(m.id, nullif(r.member, ''))`
+      return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
     default:
       return sql`nullif(r.${sql(key)}, '')`
   }
@@ -58,14 +58,18 @@ export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuer
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
   const rows = usageRows(sql, orgId, query, { columns, byDays })
-  const members = sql`
-    left join ${memberAddresses(sql, orgId)} m
-      on m.address = r.member`
+  // one value, looked up in: joined, each row was compared with each member
+  const ids = sql`
+    ids as materialized (
+      select jsonb_object_agg(m.address, m.id) as of_address
+      from ${memberAddresses(sql, orgId)} m
+    ),`
   // under its models a session counts more than once, in all once
   const [sessions, turns] = countedBy(sql, columns.includes('model') || query.model !== undefined)
   const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)
   const [row] = await sql<{ groups: string; total: string; items: string | null }[]>`
-    with sums as materialized (
+    with ${columns.includes('member') ? ids : sql``}
+    sums as materialized (
       select
         ${keyOf(sql, by)} as key,
         ${and_by === undefined ? sql`null::text` : keyOf(sql, and_by)} as and_key,
@@ -74,7 +78,6 @@ export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuer
         sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
         sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
       from (${rows}) r
-      ${columns.includes('member') ? members : sql``}
       group by 1, 2
     ),
     total as materialized (

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mostRead } from '../../bench/support/plans.ts'
+import { BREAKDOWN_KEYS, type BreakdownQuery } from '../../src/cost/breakdown-model.ts'
+import { getBreakdown } from '../../src/cost/breakdown-queries.ts'
 import { getCost, getCostTrend } from '../../src/cost/queries.ts'
 import { getQuality, getQualityTrend } from '../../src/quality/queries.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
+import { seedMembers } from '../../src/seed/members.ts'
 import { seedSessions } from '../../src/seed/seed.ts'
 import type { SessionListQuery } from '../../src/sessions/model.ts'
+import { listNames } from '../../src/sessions/name-queries.ts'
 import { getSession, listSessions } from '../../src/sessions/queries.ts'
+import { writeRecords } from '../../src/sync/write.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -128,6 +133,9 @@ describe('sorted by cost or turns, reads its page, and at most a narrow range in
   })
 })
 
+const breakdown = (keys: Pick<BreakdownQuery, 'by'> & Partial<BreakdownQuery>) => () =>
+  getBreakdown(database.sql, orgId, { sort: 'cost', order: 'desc', page: 1, per_page: PAGE, ...keys })
+
 describe('reads no session', () => {
   const aggregates: [string, () => Promise<unknown>][] = [
     ['quality', () => getQuality(database.sql, orgId, {})],
@@ -139,8 +147,36 @@ describe('reads no session', () => {
     ['cost', () => getCost(database.sql, orgId, { group_by: 'day' }, NOW)],
     ['cost of days', () => getCost(database.sql, orgId, { group_by: 'month', ...MONTH }, NOW)],
     ['cost trend', () => getCostTrend(database.sql, orgId, { granularity: 'day' })],
+    ...BREAKDOWN_KEYS.filter((by) => by !== 'branch').map((by): [string, () => Promise<unknown>] => [
+      `breakdown by ${by}`,
+      breakdown({ by }),
+    ]),
+    ['breakdown by project and model', breakdown({ by: 'project', and_by: 'model' })],
+    ['breakdown by member and model', breakdown({ by: 'member', and_by: 'model' })],
+    ['breakdown by project and day', breakdown({ by: 'project', and_by: 'day' })],
   ]
   test.each(aggregates)('%s', async (_name, run) => {
     expect(await mostOf(run)).toEqual({ rows: 0, indexOnly: 0 })
   })
+})
+
+test.each(['project', 'model', 'agent'] as const)('names of each %s: its newest session', async (named) => {
+  const reads = await mostOf(() => listNames(database.sql, orgId, named, { page: 1, per_page: PAGE }))
+  expect(reads.rows + reads.indexOnly).toBeLessThanOrEqual(4)
+})
+
+test('a breakdown by member reads each member once, however many sums there are', async () => {
+  // as of an organization that statistics do not know
+  await database.sql`delete from pg_statistic where starelid = 'usage_rollups'::regclass`
+  const members = seedMembers(NOW)
+  await writeRecords(
+    { sql: database.sql, now: () => NOW, pricer: async () => loadPricer({}), storeContent: false },
+    orgId,
+    members,
+  )
+  const tables = new Set(['members', 'member_aliases'])
+  const { rows, indexOnly } = await mostRead(database.sql, breakdown({ by: 'member' }), tables)
+  // once by their own addresses, once by their aliases
+  expect(rows + indexOnly).toBeLessThanOrEqual(2 * members.length)
+  expect(rows + indexOnly).toBeGreaterThanOrEqual(members.length)
 })

@@ -1,0 +1,54 @@
+import { BREAKDOWN_KEYS, type BreakdownQuery } from '../../src/cost/breakdown-model.ts'
+import { getBreakdown } from '../../src/cost/breakdown-queries.ts'
+import { getRisk } from '../../src/risk/session-queries.ts'
+import { listNames, type Named } from '../../src/sessions/name-queries.ts'
+import type { BenchOrg } from '../support/data.ts'
+import { type Case, LIMIT, queryString } from './case.ts'
+
+// Who spends what on which model: breakdowns, what there is to choose from, and the cost of a pull request.
+
+type Keys = Pick<BreakdownQuery, 'by'> & Partial<BreakdownQuery>
+
+function breakdownCase(name: string, limit: number | null, options: (org: BenchOrg) => Keys): Case {
+  return {
+    name: `breakdown by ${name}`,
+    limit,
+    path: (org) => `/v1/cost/breakdown${queryString(options(org))}`,
+    query: (sql, org) =>
+      getBreakdown(sql, org.id, { sort: 'cost', order: 'desc', page: 1, per_page: 50, ...options(org) }),
+  }
+}
+
+/** Read from the sessions. */
+const UNLIMITED: readonly string[] = ['branch']
+
+const BREAKDOWNS: readonly Case[] = [
+  ...BREAKDOWN_KEYS.map((by) => breakdownCase(by, UNLIMITED.includes(by) ? null : LIMIT, () => ({ by }))),
+  breakdownCase('project and model', LIMIT, () => ({ by: 'project', and_by: 'model' })),
+  breakdownCase('member and model', LIMIT, () => ({ by: 'member', and_by: 'model' })),
+  breakdownCase('project and member', LIMIT, () => ({ by: 'project', and_by: 'member' })),
+  breakdownCase('model and month', LIMIT, () => ({ by: 'model', and_by: 'month' })),
+  // of 10,000 sessions most projects have none on most days
+  breakdownCase('project and day', null, () => ({ by: 'project', and_by: 'day' })),
+  breakdownCase('model of a project and month', LIMIT, ({ project, month }) => ({
+    by: 'model',
+    project,
+    ...month,
+  })),
+]
+
+const NAMES: readonly Case[] = (['project', 'model', 'agent'] satisfies Named[]).map((named) => ({
+  name: `${named}s`,
+  limit: LIMIT,
+  path: () => `/v1/${named}s`,
+  query: (sql, org) => listNames(sql, org.id, named, { page: 1, per_page: 50 }),
+}))
+
+const PULL_REQUEST: Case = {
+  name: 'risk of one pull request',
+  limit: LIMIT,
+  path: (org) => `/v1/risk/${org.riskId}`,
+  query: (sql, org) => getRisk(sql, org.id, org.riskId),
+}
+
+export const USAGE_CASES: readonly Case[] = [...BREAKDOWNS, ...NAMES, PULL_REQUEST]
