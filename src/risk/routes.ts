@@ -39,7 +39,7 @@ export const riskRoutes = (deps: RouteDeps) =>
           description:
             'Its sessions are those that name it in `pull_requests`; those of its project on its `branch` within 90 ' +
             'days of its beginning; and those of a commit’s author that were running when one of its `commits` was ' +
-            'made. A record without `project` has that of the repository’s name, with or without its owner.',
+            'made, and began within 30 days before. A record without `project` has that of the repository’s name, with or without its owner.',
           tags: ['Risk'],
         },
       },

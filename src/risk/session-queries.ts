@@ -9,11 +9,14 @@ import { RISK_FIELDS, riskColumns } from './queries.ts'
 const MAX_SESSIONS = 50
 /** A branch's name is used again: its sessions are those that began so many days before or after the pull request. */
 const BRANCH_DAYS = 90
+/** A session that is still running began at most so many days before: older ones of the project are not read. */
+const RUNNING_DAYS = 30
 
 /**
  * One risk score with what is known of the sessions that worked on the pull request: those linked to it; those on its
  * branch, in its project (where the record names none, the repository's name with or without its owner); and those of a
- * commit's author, in the commit's project, that were running when one of its commits was made. Throws NOT_FOUND.
+ * commit's author, in the commit's project, that were running when one of its commits was made, for 30 days at most. Throws
+ * NOT_FOUND.
  */
 export async function getRisk(sql: Sql, orgId: string, id: string): Promise<JsonText> {
   const [row] = await sql<{ text: string }[]>`
@@ -46,6 +49,8 @@ export async function getRisk(sql: Sql, orgId: string, id: string): Promise<Json
         and u.project = any (p.projects)
         and u.created_at >= p.created_at - ${BRANCH_DAYS}::integer * interval '1 day'
         and u.created_at <= p.created_at + ${BRANCH_DAYS}::integer * interval '1 day'
+      -- else all of the project's sessions are compared with no branch
+      where p.branch is not null
       union
       select u.session_id
       from pr p
@@ -66,6 +71,7 @@ export async function getRisk(sql: Sql, orgId: string, id: string): Promise<Json
           where w.address = c.author_email
         ))
         and u.project = c.project
+        and u.created_at >= c.committed_at - ${RUNNING_DAYS}::integer * interval '1 day'
         and u.created_at <= c.committed_at
         and u.ended_at >= c.committed_at
     ),

@@ -82,6 +82,7 @@ test('sessions are found by link, branch and commit, each once', async () => {
       ],
     }),
     session('commit', '2026-06-04T10:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T11:00:00Z' }),
+    session('long', '2026-05-06T10:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T11:00:00Z' }),
     session('other_pr', '2026-06-05T00:00:00Z', {
       pull_requests: [
         { repo: 'acme/checkout', number: 2 },
@@ -94,6 +95,7 @@ test('sessions are found by link, branch and commit, each once', async () => {
       user_email: 'bob@example.com',
       ended_at: '2026-06-04T11:00:00Z',
     }),
+    session('too_long', '2026-05-05T10:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T11:00:00Z' }),
     session('later', '2026-06-04T12:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T13:00:00Z' }),
     commit('aaa1', '2026-06-04T10:30:00Z'),
     commit('bbb2', '2026-06-04T12:30:00Z'),
@@ -115,11 +117,11 @@ test('sessions are found by link, branch and commit, each once', async () => {
     rating: 'high',
     contributions: expect.any(Object),
     sessions: {
-      count: 4,
-      cost: 5,
-      average_quality: 75.38,
-      findings: 4,
-      data: ['commit', 'both', 'branch', 'linked'].map((name) =>
+      count: 5,
+      cost: 6.25,
+      average_quality: 76.3,
+      findings: 5,
+      data: ['commit', 'both', 'branch', 'linked', 'long'].map((name) =>
         expect.objectContaining({ id: `sess_${name}`, project_name: 'checkout', estimated_cost: 1.25 }),
       ),
     },
