@@ -1,4 +1,5 @@
 import type { Sql } from '../../src/db/client.ts'
+import { eventually } from './cli.ts'
 
 /** Locks the organization as a writer does; resolves to what unlocks it. */
 export async function holdOrganization(sql: Sql, orgId: string): Promise<() => Promise<void>> {
@@ -14,4 +15,18 @@ export async function holdOrganization(sql: Sql, orgId: string): Promise<() => P
     end.resolve()
     await holder
   }
+}
+
+/** Until a writer waits for an organization that is held. On Citus it waits on another node, of which only its query tells. */
+export async function untilWriterWaits(sql: Sql): Promise<void> {
+  await eventually(
+    () => sql`
+      select
+      from pg_stat_activity a
+      where a.datname = current_database()
+        and a.state = 'active'
+        and a.query like '%update org_locks%'
+        and a.pid <> pg_backend_pid()`,
+    (waiting) => waiting.length > 0,
+  )
 }

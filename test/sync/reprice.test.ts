@@ -12,6 +12,7 @@ import { writeRecords } from '../../src/sync/write.ts'
 import { ACTIVITY_TABLES } from '../../src/team/check.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { tenant } from '../support/api.ts'
+import { untilWriterWaits } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Sessions whose price became known after they were written.
@@ -128,15 +129,8 @@ test('a session that is written meanwhile is left as it then is', async () => {
   await writeRecords(deps(), orgId, [session('sess_1'), session('sess_2')])
   const repriced = await database.sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
-    const [{ pid } = { pid: 0 }] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
     const running = repriceSessions(deps(IN_HOUSE), orgId, ACTOR)
-    for (;;) {
-      const [row] = await database.sql<{ waiting: number }[]>`
-        select count(*)::int as waiting
-        from pg_stat_activity a
-        where ${pid} = any(pg_blocking_pids(a.pid))`
-      if ((row?.waiting ?? 0) > 0) break
-    }
+    await untilWriterWaits(database.sql)
     await tx`update sessions set content_hash = '' where org_id = ${orgId} and id = 'sess_2'`
     return { running }
   })

@@ -66,7 +66,7 @@ async function sent() {
 }
 const expire = () => db.sql`
   update webhook_endpoints e
-  set previous_secret_expires_at = clock_timestamp()
+  set previous_secret_expires_at = ${new Date(Date.now() - 1_000)}
   where e.org_id = ${owner.orgId} and e.id = ${id}`
 
 test('before: one secret, and no header for another', async () => {
