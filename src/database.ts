@@ -41,6 +41,8 @@ export interface OpenDatabase {
 
 /** A command runs one statement at a time, and several commands may run beside a server. */
 const COMMAND_CONNECTIONS = 2
+/** Of a server's connections, one in so many is a lane at most, and one for each processor. */
+const LANES_PART = 4
 const POLL_MS = 20
 /** How long a command waits for a starting server, and a server for a command that runs PostgreSQL. */
 const WAIT_LIMIT_MS = 30_000
@@ -65,8 +67,8 @@ export async function openDatabase(
   const { embedded } = found
   const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
-  const lanes =
-    role === 'serve' && embedded !== undefined ? Math.min(availableParallelism(), Math.floor(max / 2)) : 0
+  const isServer = role === 'serve' && embedded !== undefined
+  const lanes = isServer ? Math.min(availableParallelism(), Math.floor(max / LANES_PART)) : 0
   const openPool = (target: ConnectTarget) =>
     createReconnectingPool(target, { max, lanes, applicationName: `cloud-analytics ${role}`, ...use })
   let { target } = found

@@ -58,7 +58,7 @@ export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuer
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
   const rows = usageRows(sql, orgId, query, { columns, byDays })
-  // one value, looked up in: joined, each row was compared with each member
+  // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
   const ids = sql`
     ids as materialized (
       select jsonb_object_agg(m.address, m.id) as of_address

@@ -1,20 +1,22 @@
 import type { Sql } from './client.ts'
 
-// Short statements go over few connections, one behind the other, where PostgreSQL shares the machine: a process of its
-// that finds the next statement waiting goes on, while one of many has to be woken for each. With as many of these
-// connections, the lanes, as processors, pages of sessions take half of the time. A slow statement would hold up those
-// behind it: it goes over one of the other connections, as one does whose time is not known yet. Some of them are left to
-// short statements, for when all lanes are held up.
+// For a PostgreSQL on the same machine. It has a process for each connection, and a process that finds its next statement
+// already sent does not sleep: short statements are therefore sent over few connections, the lanes, one behind the
+// other. A slow statement would delay those behind it: it is sent over one of the other connections, as one is whose
+// time is not known yet. Some of the others are left to short statements, for when all lanes have a slow one.
+// Cursors and statements that may be cancelled belong in transactions, which have connections of their own.
 
 /** Statements at most that are sent over a lane and not answered. */
 const DEPTH = 8
 /** A statement that PostgreSQL works on for longer is slow. */
 const SLOW_MS = 50
-/** Of the average time of a statement, the part that its last run makes: one that was late once is not yet slow. */
+/** The part that a run makes of what is expected of the next one: one that was late once is not yet slow. */
 const LAST_PART = 0.2
+/** Of the other connections, those that slow statements may have. */
+const SLOW_PART = 0.75
 
-/** A statement as the driver makes it: `strings` is the same object for each run of a template. */
-type Statement = Promise<unknown> & { readonly strings: object }
+/** A statement as the driver makes it: `strings` is the same object for each run of a template, not for `sql.unsafe`. */
+type Statement = Promise<unknown> & { readonly strings: readonly string[]; readonly args: readonly unknown[] }
 /** What the driver sends a statement with. */
 export type Send = (statement: Statement) => void
 
@@ -26,18 +28,47 @@ interface Lane {
 }
 
 export interface Lanes {
-  /** Sends a statement over a lane; by `otherwise` when it is a slow one, or when all lanes are held up. */
+  /** Sends a statement over a lane; by `otherwise` when it is a slow one, or when all lanes have one. */
   send(statement: Statement, otherwise: Send): void
+  /** Counts one of the other connections as taken, by a transaction, until the result is called. */
+  hold(): () => void
+  /** Connections that are taken, and statements that wait for one. */
+  load(): { used: number; waiting: number }
 }
 
 interface Waiting {
   statement: Statement
+  shape: string
   otherwise: Send
 }
 
 /** Whether a value of a tagged template is a statement, and not a name or a list of values. */
 export const isStatement = (value: unknown): value is Statement & { handler: Send } =>
   value instanceof Promise && 'handler' in value && 'strings' in value
+
+/** Numbers of templates, by their strings, and of texts that are no template. */
+const numbers = new WeakMap<object, number>()
+const numbersOfTexts = new Map<string, number>()
+let known = 0
+
+function numberOf(strings: Statement['strings']): number {
+  const number = 'raw' in strings ? numbers.get(strings) : numbersOfTexts.get(strings[0] ?? '')
+  if (number !== undefined) return number
+  known += 1
+  if ('raw' in strings) numbers.set(strings, known)
+  else numbersOfTexts.set(strings[0] ?? '', known)
+  return known
+}
+
+/** What tells statements apart that are not planned alike: the templates that it is made of. */
+function shapeOf({ strings, args }: Statement): string {
+  let shape = String(numberOf(strings))
+  for (const arg of args) if (isStatement(arg)) shape += `,${shapeOf(arg)}`
+  return shape
+}
+
+/** Shapes whose time is known at most: there are some hundreds. */
+const MAX_SHAPES = 10_000
 
 /** `pools` have one connection each; `others` is how many connections the statements have that are sent otherwise. */
 export function createLanes(pools: readonly Sql[], others: number): Lanes {
@@ -47,58 +78,70 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
     if (!isStatement(query)) throw new Error('the driver makes its statements in another way')
     return { send: query.handler, inFlight: 0, since: 0 }
   })
-  const mostSlow = Math.max(1, others - pools.length)
-  /** Milliseconds that each statement took. */
-  const averages = new WeakMap<object, number>()
+  const mostSlow = Math.max(1, Math.floor(others * SLOW_PART))
+  /** Milliseconds that a statement of each shape is expected to take. */
+  const expected = new Map<string, number>()
   const waiting: Waiting[] = []
   const slowWaiting: Waiting[] = []
   let othersInFlight = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  const note = ({ strings }: Statement, ms: number) => {
-    const average = averages.get(strings) ?? ms
-    averages.set(strings, average + (ms - average) * LAST_PART)
+  const note = (shape: string, ms: number) => {
+    const before = expected.get(shape) ?? ms
+    if (expected.size >= MAX_SHAPES) expected.clear()
+    expected.set(shape, before + (ms - before) * LAST_PART)
   }
-  const isHeldUp = ({ inFlight, since }: Lane, now: number) => inFlight > 0 && now - since > SLOW_MS
-  const sendOver = (lane: Lane, statement: Statement, now: number) => {
-    if (lane.inFlight === 0) lane.since = now
-    lane.inFlight += 1
-    const end = () => {
-      const endedAt = performance.now()
-      note(statement, endedAt - lane.since)
-      lane.since = endedAt
-      lane.inFlight -= 1
+  /** Calls `end` when the statement has ended, before what waits is sent. */
+  const watch = ({ statement, shape }: Waiting, end: () => number) => {
+    const ended = () => {
+      note(shape, end())
       sendWaiting()
     }
-    statement.then(end, end)
-    lane.send(statement)
+    const failed = () => {
+      // one that fails at once, without a database, tells nothing; one that reached its time limit does
+      const ms = end()
+      if (ms > SLOW_MS) note(shape, ms)
+      sendWaiting()
+    }
+    statement.then(ended, failed)
   }
-  /** False: all other connections are taken, up to `most`. */
-  const trySendOtherwise = ({ statement, otherwise }: Waiting, most: number): boolean => {
+  const hasSlow = ({ inFlight, since }: Lane, now: number) => inFlight > 0 && now - since > SLOW_MS
+  const sendOver = (lane: Lane, next: Waiting, now: number) => {
+    if (lane.inFlight === 0) lane.since = now
+    lane.inFlight += 1
+    watch(next, () => {
+      const endedAt = performance.now()
+      const ms = endedAt - lane.since
+      lane.since = endedAt
+      lane.inFlight -= 1
+      return ms
+    })
+    lane.send(next.statement)
+  }
+  /** False: so many of the other connections are taken. */
+  const trySendOtherwise = (next: Waiting, most: number): boolean => {
     if (othersInFlight >= most) return false
     const now = performance.now()
     othersInFlight += 1
-    const end = () => {
-      note(statement, performance.now() - now)
+    watch(next, () => {
       othersInFlight -= 1
-      sendWaiting()
-    }
-    statement.then(end, end)
-    otherwise(statement)
+      return performance.now() - now
+    })
+    next.otherwise(next.statement)
     return true
   }
   /** False: it has to wait. */
   const trySend = (next: Waiting): boolean => {
     const now = performance.now()
     let best: Lane | undefined
-    let areAllHeldUp = true
+    let haveAllSlow = true
     for (const lane of lanes) {
-      if (isHeldUp(lane, now)) continue
-      areAllHeldUp = false
+      if (hasSlow(lane, now)) continue
+      haveAllSlow = false
       if (lane.inFlight < (best?.inFlight ?? DEPTH)) best = lane
     }
-    if (best === undefined) return areAllHeldUp && trySendOtherwise(next, others)
-    sendOver(best, next.statement, now)
+    if (best === undefined) return haveAllSlow && trySendOtherwise(next, others)
+    sendOver(best, next, now)
     return true
   }
   const trySendSlow = (next: Waiting) => trySendOtherwise(next, mostSlow)
@@ -113,7 +156,7 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
       timer = undefined
       return
     }
-    // nothing ends when a lane comes to be held up
+    // nothing ends when the statement of a lane comes to be slow
     timer ??= setTimeout(() => {
       timer = undefined
       sendWaiting()
@@ -121,10 +164,22 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
   }
   return {
     send(statement, otherwise) {
-      const isShort = (averages.get(statement.strings) ?? Infinity) <= SLOW_MS
+      const shape = shapeOf(statement)
+      const isShort = (expected.get(shape) ?? Infinity) <= SLOW_MS
       const queue = isShort ? waiting : slowWaiting
-      queue.push({ statement, otherwise })
+      queue.push({ statement, shape, otherwise })
       sendWaiting()
     },
+    hold() {
+      othersInFlight += 1
+      return () => {
+        othersInFlight -= 1
+        sendWaiting()
+      }
+    },
+    load: () => ({
+      used: lanes.filter(({ inFlight }) => inFlight > 0).length + Math.min(othersInFlight, others),
+      waiting: waiting.length + slowWaiting.length + Math.max(0, othersInFlight - others),
+    }),
   }
 }

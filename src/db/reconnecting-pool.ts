@@ -51,7 +51,7 @@ interface Current {
 
 /**
  * Opens a pool as `connect` does, with a random suffix to `applicationName`. Of its connections, `lanes` are kept for short
- * statements. `onSilent` is called before the connections are replaced because a statement of `run` exceeded `limitMs`.
+ * statements (db/lanes.ts): for a socket, since the monitor of connections below knows nothing of what waits for them. `onSilent` is called before the connections are replaced because a statement of `run` exceeded `limitMs`.
  * Throws as `connect` does.
  */
 export function createReconnectingPool(
@@ -79,11 +79,14 @@ export function createReconnectingPool(
     void endAll(old, 0).catch(() => {})
   }
   let inFlight = 0
-  const counted = <Result>(work: Promise<Result>): Promise<Result> => {
+  const count = (): (() => void) => {
     inFlight += 1
-    const end = () => {
+    return () => {
       inFlight -= 1
     }
+  }
+  const counted = <Result>(work: Promise<Result>): Promise<Result> => {
+    const end = current.lanes === undefined ? count() : current.lanes.hold()
     work.then(end, end)
     return work
   }
@@ -92,9 +95,9 @@ export function createReconnectingPool(
     if (!isStatement(query)) return
     const { handler } = query
     const send: Send = (sent) => {
+      if (current.lanes !== undefined) return current.lanes.send(sent, handler)
       void counted(sent)
-      if (current.lanes === undefined) handler(sent)
-      else current.lanes.send(sent, handler)
+      handler(sent)
     }
     query.handler = send
   }
@@ -120,8 +123,10 @@ export function createReconnectingPool(
     },
     load: () => ({
       max: options.max,
-      used: Math.min(inFlight, options.max),
-      waiting: Math.max(0, inFlight - options.max),
+      ...(current.lanes?.load() ?? {
+        used: Math.min(inFlight, options.max),
+        waiting: Math.max(0, inFlight - options.max),
+      }),
     }),
     isBusy: () => isBusy(target, options, current.name),
     reconnect: () => replace(current),

@@ -16,7 +16,10 @@ const MAX_CHECK_MS = 1_000
 const PACE: Pace = { graceMs: 10_000, bytesPerS: 1024, wantedBytesPerS: 64 * 1024 }
 
 interface Receiving {
-  /** The next bytes; undefined at the end. Throws 408 when they come too slowly, and 503 when the server stops. */
+  /**
+   * The next bytes; undefined at the end. Throws 408 when they come too slowly, and 503 when the server stops or others
+   * need the body's place.
+   */
   next(): Promise<Uint8Array | undefined>
   /** To be called at the end of reading, however it ends. */
   end(): void
@@ -46,9 +49,9 @@ export function receive(
     reader.cancel().catch(() => {})
   }
   const check = (): void => {
-    const rate = isWanted() ? wantedBytesPerS : bytesPerS
-    const ms = leftMs(rate)
-    if (askedAt !== undefined && ms <= 0) fail(tooSlow(rate, graceMs))
+    const isNeeded = isWanted()
+    const ms = leftMs(isNeeded ? wantedBytesPerS : bytesPerS)
+    if (askedAt !== undefined && ms <= 0) fail(isNeeded ? placeNeeded() : tooSlow(bytesPerS, graceMs))
     else timer = setTimeout(check, Math.min(Math.max(ms, MIN_CHECK_MS), MAX_CHECK_MS))
   }
   const stop = () => fail(stopping())
@@ -87,8 +90,12 @@ function tooSlow(bytesPerS: number, graceMs: number): ApiError {
   })
 }
 
-const stopping = () =>
-  new ApiError('INTERNAL_ERROR', 'The server stops; try again', {
+const unavailable = (message: string, retryAfterS: number) =>
+  new ApiError('INTERNAL_ERROR', message, {
     status: 503,
-    headers: { ...CLOSE, 'retry-after': '2' },
+    headers: { ...CLOSE, 'retry-after': String(retryAfterS) },
   })
+
+const stopping = () => unavailable('The server stops; try again', 2)
+
+const placeNeeded = () => unavailable('The body came slowly while others waited for its place; try again', 5)

@@ -31,7 +31,7 @@ export interface Shares {
    * other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
    */
   take(orgId: string, units: number, wait: Wait): Promise<Free>
-  /** Whether another organization waits. */
+  /** Whether another organization waits for what this one may have taken, and not for its own share. */
   isWantedBeside(orgId: string): boolean
   /** Refuses those that wait, and from now on those that would. */
   stop(): void
@@ -131,7 +131,13 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
       if (stopped || isFull || wait.signal?.aborted === true) throw busy(what)
       return await waitFor(orgId, units, wait)
     },
-    isWantedBeside: (orgId) => queues.size > (queues.has(orgId) ? 1 : 0),
+    isWantedBeside(orgId) {
+      for (const [other, { waiters }] of queues) {
+        const [first] = waiters
+        if (other !== orgId && first !== undefined && isWithinShare(other, first.units)) return true
+      }
+      return false
+    },
     stop() {
       stopped = true
       for (const { waiters } of [...queues.values()]) for (const waiter of [...waiters]) waiter.refuse()

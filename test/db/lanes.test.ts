@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect } from '../../src/db/client.ts'
+import { createLanes } from '../../src/db/lanes.ts'
 import { createReconnectingPool, type ReconnectingPool } from '../../src/db/reconnecting-pool.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -28,14 +30,21 @@ const slow = async (seconds: number) => {
   return row?.pid
 }
 
+/** Until the statement is known to be short: its first runs open connections. */
+async function warmUp(): Promise<void> {
+  const pids: unknown[] = []
+  while (pids.length < 3 || new Set(pids.slice(-3)).size > 1) pids.push((await short(0))?.pid)
+}
+
 test('short statements share the lanes and are answered in order', async () => {
-  await short(0)
+  await warmUp()
   const rows = await Promise.all(Array.from({ length: 100 }, (_, n) => short(n)))
   expect(rows.map((row) => row?.n)).toEqual(Array.from({ length: 100 }, (_, n) => n))
   expect(new Set(rows.map((row) => row?.pid)).size).toBe(2)
 })
 
 test('slow statements have the other connections, one each, and hold up no short one', async () => {
+  await warmUp()
   const lanes = new Set(
     (await Promise.all(Array.from({ length: 20 }, (_, n) => short(n)))).map((row) => row?.pid),
   )
@@ -47,7 +56,7 @@ test('slow statements have the other connections, one each, and hold up no short
   )
   for (let n = 0; n < 10; n += 1) expect(lanes.has((await short(n))?.pid)).toBe(true)
   expect(left).toBe(6)
-  expect(pool.load()).toEqual({ max: 8, used: 6, waiting: 0 })
+  expect(pool.load()).toEqual({ max: 8, used: 4, waiting: 2 })
   const others = new Set(await Promise.all(sleeping))
   expect(others.size).toBeGreaterThanOrEqual(4)
   for (const pid of others) expect(lanes.has(pid)).toBe(false)
@@ -79,4 +88,41 @@ test('an error is that of its statement alone', async () => {
     'rejected',
     'fulfilled',
   ])
+})
+
+test('by a connection, a statement that cannot be sent takes no answer of those behind it', async () => {
+  const one = connect({ url: database.url }, { max: 1, applicationName: 'test-one' })
+  await one`select 1 as n`
+  const asked = (n: number) => one<{ n: number }[]>`select ${n}::integer as n`.then(([row]) => row?.n)
+  const unsendable = async () => await one`select ${new Date(Number.NaN)}::timestamptz as n`
+  const results = await Promise.allSettled([asked(1), unsendable(), asked(2), unsendable(), asked(3)])
+  const values: unknown[] = results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))
+  expect(values).toEqual([1, 'failed', 2, 'failed', 3])
+  // also where nothing is in flight
+  await expect(unsendable()).rejects.toThrow('Invalid')
+  expect(await asked(4)).toBe(4)
+  await one.end()
+})
+
+test('of few processors and of many, slow statements run beside each other', async () => {
+  for (const [pools, others, most] of [
+    [1, 3, 2],
+    [2, 8, 6],
+    [5, 15, 11],
+  ] as const) {
+    const lanes = createLanes(Array(pools).fill(pool.sql), others)
+    const ends: (() => void)[] = []
+    let sent = 0
+    for (let n = 0; n < 20; n += 1) {
+      const { promise, resolve } = Promise.withResolvers<unknown>()
+      ends.push(() => resolve(n))
+      const statement = Object.assign(promise, { strings: [], args: [] })
+      lanes.send(statement, () => {
+        sent += 1
+      })
+    }
+    expect(sent).toBe(most)
+    expect(lanes.load()).toEqual({ used: most, waiting: 20 - most })
+    for (const end of ends) end()
+  }
 })

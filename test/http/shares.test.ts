@@ -176,7 +176,7 @@ describe('a body', () => {
     expect(sent).toBeGreaterThan(1)
     const taking = bodies.placesOf(other, 'org_other').takeLarge()
     expect(places.isWanted()).toBe(true)
-    expect(await reading).toMatchObject({ status: 408, code: 'VALIDATION_ERROR' })
+    expect(await reading).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' })
     bodies.release(one)
     await own
     bodies.release(next)
@@ -336,6 +336,19 @@ describe('shares', () => {
     await expect(take('a6', 1, { signal: AbortSignal.abort() })).rejects.toMatchObject({ status: 503 })
     await free('a1')
     await take('a7')
+  })
+
+  test('what another waits for is not wanted where only its own share is full', async () => {
+    const shares = createShares({ total: 4, each: 2, waiting: 4, what: 'things' })
+    const wait = { units: 1, signal: undefined, waitMs: 10_000 }
+    const held = await Promise.all([shares.take('a', 1, wait), shares.take('b', 2, wait)])
+    const third = shares.take('b', 1, wait)
+    expect(shares.isWantedBeside('a')).toBe(false)
+    const more = await shares.take('c', 1, wait)
+    const other = shares.take('d', 1, wait)
+    expect([shares.isWantedBeside('a'), shares.isWantedBeside('d')]).toEqual([true, false])
+    for (const free of [...held, more]) free()
+    for (const free of await Promise.all([third, other])) free()
   })
 
   test('after a stop nobody waits', async () => {
