@@ -1,8 +1,8 @@
 import type { Sql } from './client.ts'
 
-// For a PostgreSQL on the same machine. It has a process for each connection, and a process that finds its next statement
-// already sent does not sleep: short statements are therefore sent over few connections, the lanes, one behind the
-// other. A slow statement would delay those behind it: it is sent over one of the other connections, as one is whose
+// For a PostgreSQL on the same machine. It has a process for each connection, and a process whose next statement has already
+// arrived does not have to be woken for it: short statements are therefore sent over few connections, the lanes, one
+// behind the other. A slow statement would delay those behind it: it is sent over one of the other connections, as one is whose
 // time is not known yet. Some of the others are left to short statements, for when all lanes have a slow one.
 // Cursors and statements that may be cancelled belong in transactions, which have connections of their own.
 
@@ -49,15 +49,15 @@ export const isStatement = (value: unknown): value is Statement & { handler: Sen
 /** Numbers of templates, by their strings, and of texts that are no template. */
 const numbers = new WeakMap<object, number>()
 const numbersOfTexts = new Map<string, number>()
-let known = 0
+let lastNumber = 0
 
 function numberOf(strings: Statement['strings']): number {
   const number = 'raw' in strings ? numbers.get(strings) : numbersOfTexts.get(strings[0] ?? '')
   if (number !== undefined) return number
-  known += 1
-  if ('raw' in strings) numbers.set(strings, known)
-  else numbersOfTexts.set(strings[0] ?? '', known)
-  return known
+  lastNumber += 1
+  if ('raw' in strings) numbers.set(strings, lastNumber)
+  else numbersOfTexts.set(strings[0] ?? '', lastNumber)
+  return lastNumber
 }
 
 /** What tells statements apart that are not planned alike: the templates that it is made of. */
@@ -91,7 +91,7 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
     if (expected.size >= MAX_SHAPES) expected.clear()
     expected.set(shape, before + (ms - before) * LAST_PART)
   }
-  /** Calls `end` when the statement has ended, before what waits is sent. */
+  /** When the statement has ended, calls `end`, which returns its milliseconds, and sends what waits. */
   const watch = ({ statement, shape }: Waiting, end: () => number) => {
     const ended = () => {
       note(shape, end())
@@ -156,7 +156,7 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
       timer = undefined
       return
     }
-    // nothing ends when the statement of a lane comes to be slow
+    // a lane whose statement turns out to be slow is noticed by nothing else
     timer ??= setTimeout(() => {
       timer = undefined
       sendWaiting()

@@ -50,9 +50,10 @@ interface Current {
 }
 
 /**
- * Opens a pool as `connect` does, with a random suffix to `applicationName`. Of its connections, `lanes` are kept for short
- * statements (db/lanes.ts): for a socket, since the monitor of connections below knows nothing of what waits for them. `onSilent` is called before the connections are replaced because a statement of `run` exceeded `limitMs`.
- * Throws as `connect` does.
+ * Opens a pool as `connect` does, with a random suffix to `applicationName`. `lanes` of its connections are for short
+ * statements (db/lanes.ts); only for a socket, since the monitor of connections does not know what waits for them.
+ * `onSilent` is called before the connections are replaced because a statement of `run` exceeded `limitMs`. Throws as
+ * `connect` does.
  */
 export function createReconnectingPool(
   target: ConnectTarget,

@@ -26,8 +26,8 @@ interface Receiving {
 }
 
 /**
- * Reads a body that must come at a minimum rate: of 10 s + n s of reading, n KiB; 64 times that while another organization
- * waits for its place. Only the time counts in which more bytes are asked for. A body that is not read to its end closes
+ * Reads a body that must come at a minimum rate: of 10 s + n s of reading, n KiB; while another organization waits for its
+ * place, 64 times that. Only the time counts in which more bytes are asked for. A body that is not read to its end closes
  * the connection.
  */
 export function receive(
@@ -49,9 +49,9 @@ export function receive(
     reader.cancel().catch(() => {})
   }
   const check = (): void => {
-    const isNeeded = isWanted()
-    const ms = leftMs(isNeeded ? wantedBytesPerS : bytesPerS)
-    if (askedAt !== undefined && ms <= 0) fail(isNeeded ? placeNeeded() : tooSlow(bytesPerS, graceMs))
+    const ms = leftMs(isWanted() ? wantedBytesPerS : bytesPerS)
+    if (askedAt !== undefined && ms <= 0)
+      fail(leftMs(bytesPerS) <= 0 ? tooSlow(bytesPerS, graceMs) : placeNeeded())
     else timer = setTimeout(check, Math.min(Math.max(ms, MIN_CHECK_MS), MAX_CHECK_MS))
   }
   const stop = () => fail(stopping())
