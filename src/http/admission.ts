@@ -6,11 +6,11 @@ import { type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
+import { memoize } from '../memoize.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
 import { leaseRequests, type WindowName } from './rate-windows.ts'
-import type { ResponseHeaders } from './responses/response.ts'
 
 // Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
 // that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
@@ -172,11 +172,15 @@ export function accessOf(admitted: Admitted | undefined): Access {
   return access
 }
 
-/** The key of the Authorization header. Two headers arrive joined by a comma, which no key contains. */
+/**
+ * The key that an Authorization header presents; its hash takes 2 µs of the 30 of a response from memory. Two headers
+ * arrive joined by a comma, which no key contains.
+ */
+const keyOf = memoize((header) => parseKey(BEARER.exec(header)?.[1] ?? ''))
+
 function presentedKey(request: Request): ParsedKey | undefined {
   const header = request.headers.get('authorization')
-  const text = header === null ? undefined : BEARER.exec(header)?.[1]
-  return text === undefined ? undefined : parseKey(text)
+  return header === null ? undefined : keyOf(header)
 }
 
 function accessBy(found: FoundKey, ipAddress: string | null): Access {
@@ -207,12 +211,12 @@ function createTouch(write: (keyId: string) => Promise<void>, log: Log): (keyId:
   }
 }
 
-/** Sets X-RateLimit-*. */
-export function setLimitHeaders(headers: ResponseHeaders, decision: Decision): void {
-  headers['x-ratelimit-limit'] = String(decision.limit)
-  headers['x-ratelimit-remaining'] = String(decision.remaining)
-  headers['x-ratelimit-reset'] = String(decision.resetS)
-}
+/** X-RateLimit-*. */
+export const limitHeaders = ({ limit, remaining, resetS }: Decision) => ({
+  'x-ratelimit-limit': String(limit),
+  'x-ratelimit-remaining': String(remaining),
+  'x-ratelimit-reset': String(resetS),
+})
 
 /** For the headers, while the database cannot be reached. */
 function unknownWindow(limit: number, now: Date): Decision {

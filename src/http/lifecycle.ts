@@ -5,21 +5,23 @@ import type { Log } from '../log.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
 import type { Guard } from './access.ts'
 import { createAccessLog } from './access-log.ts'
-import { type Admission, type Admitted, accessOf, setLimitHeaders } from './admission.ts'
+import { type Admission, type Admitted, accessOf, limitHeaders } from './admission.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse } from './errors.ts'
 import { createHotPath, type Recognized } from './hot-path.ts'
+import type { Decision } from './rate-limit.ts'
 import type { WindowName } from './rate-windows.ts'
-import { encodedBody, encodedEtag, encodingOf } from './responses/compression.ts'
+import { BODY_HEADERS, cachedHeaders, isUnchanged, sentHeaders } from './responses/cached-headers.ts'
+import { encodedBody, encodingOf } from './responses/compression.ts'
 import { linkOf, linkOfValue } from './responses/links.ts'
 import {
   bodyOf,
-  matchesEtag,
+  COMMON_HEADERS,
+  CORS_HEADERS,
+  PREFLIGHT_HEADERS,
   type ResponseSet,
   responseText,
-  setCorsHeaders,
-  setPreflightHeaders,
 } from './responses/response.ts'
 import { CachedResponse, type KnownUrl, type ResponseCache } from './responses/response-cache.ts'
 import type { CheckResponse } from './responses/response-check.ts'
@@ -63,6 +65,10 @@ const windowOf = (method: string, path: string): WindowName =>
 /** Two Host headers arrive joined by a comma, which no name of a host contains. */
 const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.includes(',') === true
 
+/** The body as it is given to a Response: an HTTP/1.0 proxy closes the connection, and needs a length to know its end. */
+const bodyFor = (request: Request, body: Uint8Array<ArrayBuffer>) =>
+  request.headers.get('connection')?.toLowerCase() === 'close' ? body : bodyOf(body)
+
 /** What is kept of a request from its arrival to its response, in Elysia's context. */
 type Arrival = {
   startedAt: number
@@ -103,7 +109,7 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
     { startedAt, admitted }: Arrival,
     route: string,
     status: number,
-    set: ResponseSet,
+    requestId: string,
   ) => {
     const ms = performance.now() - startedAt
     requests.of(request.method, route).record(status, ms)
@@ -112,7 +118,7 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
       path: pathOf(request.url),
       status,
       ms,
-      requestId: String(set.headers['x-request-id']),
+      requestId,
       access: admitted?.access,
     })
   }
@@ -134,18 +140,18 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
       const { headers } = set
       context.startedAt = performance.now()
       headers['x-request-id'] = requestIdOf(request)
-      headers['x-content-type-options'] = 'nosniff'
+      Object.assign(headers, COMMON_HEADERS)
       const path = pathOf(request.url)
       const peer = () => app.server?.requestIP(request)?.address
       const isVersioned = VERSIONED.test(path)
       if (isVersioned || OPEN.test(path)) {
-        setCorsHeaders(headers)
+        Object.assign(headers, CORS_HEADERS)
         if (request.method === 'OPTIONS' && request.headers.has('origin')) {
-          if (isVersioned) setLimitHeaders(headers, admission.peek(request, peer))
-          setPreflightHeaders(headers)
+          if (isVersioned) Object.assign(headers, limitHeaders(admission.peek(request, peer)))
+          Object.assign(headers, PREFLIGHT_HEADERS)
           set.status = 204
           const arrival = { startedAt: context.startedAt, admitted: undefined, guarded: undefined }
-          record(request, arrival, PREFLIGHT, 204, set)
+          record(request, arrival, PREFLIGHT, 204, String(headers['x-request-id']))
           return ''
         }
       }
@@ -154,7 +160,7 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
         const admitted = await admission.admit(request, peer, window)
         countDecision(admitted, window)
         context.admitted = admitted
-        setLimitHeaders(headers, admitted.limit)
+        Object.assign(headers, limitHeaders(admitted.limit))
       }
       if (request.url.length - request.url.indexOf('/', HOST_START) > MAX_URL_LENGTH) {
         throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {
@@ -175,10 +181,11 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
       bodies.release(request)
       const arrival = { startedAt, admitted, guarded }
       const route = (pattern as string | undefined) ?? NO_ROUTE
+      const requestId = String(set.headers['x-request-id'])
       // Files and complete responses keep what they are; Elysia adds the headers in `set`.
       if (responseValue instanceof Response || responseValue instanceof Blob) {
         const status = responseValue instanceof Response ? responseValue.status : set.status
-        record(request, arrival, route, Number(status ?? 200), set)
+        record(request, arrival, route, Number(status ?? 200), requestId)
         return undefined
       }
       if (guarded !== undefined) {
@@ -188,8 +195,8 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
             const target = targetOf(request.url)
             hotPath.remember(admitted.access.orgId, target, guarded.scope, route, responseValue)
           }
-          const body = sendCached(responseValue, request, set, undefined)
-          record(request, arrival, route, Number(set.status ?? 200), set)
+          const body = sendCached(responseValue, request, set)
+          record(request, arrival, route, Number(set.status ?? 200), requestId)
           return new Response(body)
         }
       }
@@ -198,44 +205,42 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
         if (link !== undefined) set.headers.link = link
       }
       const text = responseText(responseValue, set, request, admitted !== undefined)
-      record(request, arrival, route, Number(set.status ?? 200), set)
+      record(request, arrival, route, Number(set.status ?? 200), requestId)
       // Typed for a Response, which Elysia would copy with all its headers; text it makes one of with `set`.
       return text as unknown as Response
     })
 
   const hotPath = createHotPath(admission, cache)
-  /** `known`: of a URL that was answered before. */
-  const linkOfCached = ({ pagination }: CachedResponse, request: Request, known: KnownUrl | undefined) => {
-    if (pagination === undefined) return undefined
-    if (known?.link?.total === pagination.total) return known.link.text
-    const text = linkOf(targetOf(request.url), pagination, prefix)
-    if (known !== undefined) known.link = { total: pagination.total, text }
-    return text
-  }
-  const sendCached = (
-    response: CachedResponse,
-    request: Request,
-    set: ResponseSet,
-    known: KnownUrl | undefined,
-  ) => {
-    const { headers } = set
-    const link = linkOfCached(response, request, known)
-    if (link !== undefined) headers.link = link
+  /** The Link header of a cached response to a request for `target`. */
+  const linkOfCached = ({ pagination }: CachedResponse, target: string) =>
+    pagination === undefined ? undefined : linkOf(target, pagination, prefix)
+  const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
     const encoding = encodingOf(response, request.headers.get('accept-encoding'))
-    const etag = encodedEtag(response, encoding)
-    headers.etag = etag
-    headers['cache-control'] = 'private, no-cache'
-    headers.vary = response.source.variesByAccept === true ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
-    const condition = request.headers.get('if-none-match')
-    if (condition !== null && matchesEtag(condition, etag)) {
+    Object.assign(
+      set.headers,
+      cachedHeaders(response, encoding, linkOfCached(response, targetOf(request.url))),
+    )
+    if (isUnchanged(response, encoding, request)) {
       set.status = 304
+      for (const name of BODY_HEADERS) delete set.headers[name]
       return null
     }
-    headers['content-type'] = response.source.contentType ?? 'application/json'
-    if (encoding !== undefined) headers['content-encoding'] = encoding
-    const body = encodedBody(response, encoding, cache.grow)
-    // an HTTP/1.0 proxy closes the connection, and needs a length to know that the body is complete
-    return request.headers.get('connection')?.toLowerCase() === 'close' ? body : bodyOf(body)
+    return bodyFor(request, encodedBody(response, encoding, cache.grow))
+  }
+  /** As `sendCached`, to a URL that was answered before. */
+  const sendKnown = (response: CachedResponse, request: Request, known: KnownUrl, limit: Decision) => {
+    const encoding = encodingOf(response, request.headers.get('accept-encoding'))
+    known.sent = sentHeaders(
+      known.sent,
+      { response, encoding, limit: limit.limit, resetS: limit.resetS },
+      () => linkOfCached(response, targetOf(request.url)),
+    )
+    const { headers } = known.sent
+    if (!isUnchanged(response, encoding, request))
+      return new Response(bodyFor(request, encodedBody(response, encoding, cache.grow)), { headers })
+    const unchanged = new Response(null, { status: 304, headers })
+    for (const name of BODY_HEADERS) unchanged.headers.delete(name)
+    return unchanged
   }
   /** Counts a recognized request and answers it; never throws. */
   const sendHot = async (request: Request, { access, known }: Recognized): Promise<Response> => {
@@ -244,20 +249,26 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
     const admitted = counted instanceof Promise ? await counted : counted
     countDecision(admitted, 'read')
     const requestId = requestIdOf(request)
-    const set: ResponseSet = { headers: { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' } }
-    setCorsHeaders(set.headers)
-    setLimitHeaders(set.headers, admitted.limit)
-    let body: Uint8Array<ArrayBuffer> | ReadableStream | string | null
+    let response: Response
     try {
       accessOf(admitted)
-      body = sendCached(await cache.respond(access.orgId, known.source), request, set, known)
+      const cached = await cache.respondKnown(access.orgId, known)
+      response = sendKnown(cached, request, known, admitted.limit)
+      response.headers.set('x-ratelimit-remaining', String(admitted.limit.remaining))
     } catch (error) {
+      const headers: Record<string, string> = {
+        ...COMMON_HEADERS,
+        ...CORS_HEADERS,
+        ...limitHeaders(admitted.limit),
+      }
+      const set: ResponseSet = { headers }
       const failed = { error, request, path: pathOf(request.url), requestId }
-      body = responseText(errorResponse(failed, set), set, request, true)
+      const body = responseText(errorResponse(failed, set), set, request, true)
+      response = new Response(body, { status: Number(set.status), headers })
     }
-    const status = Number(set.status ?? 200)
-    record(request, { startedAt, admitted, guarded: undefined }, known.route, status, set)
-    return new Response(body, { status, headers: set.headers as Record<string, string> })
+    response.headers.set('x-request-id', requestId)
+    record(request, { startedAt, admitted, guarded: undefined }, known.route, response.status, requestId)
+    return response
   }
   /** The response to a request that was answered from the cache before; undefined: the routes must answer. */
   const respondHot = (request: Request): Promise<Response> | undefined => {

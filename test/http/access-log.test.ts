@@ -4,7 +4,9 @@ import { createLog } from '../../src/log.ts'
 
 test('requests without a key have at most 300 lines a minute, and the number of the others', () => {
   const lines: { message: string; path?: string; count?: number }[] = []
-  const log = createLog('info', 'json', (line) => lines.push(JSON.parse(line)))
+  const log = createLog('info', 'json', (text) => {
+    for (const line of text.trimEnd().split('\n')) lines.push(JSON.parse(line))
+  })
   let now = 0
   const accessLog = createAccessLog(log, () => now)
   const request = (path: string, access?: { orgId: string; keyId: string }) =>

@@ -11,7 +11,7 @@ beforeAll(async () => {
   db = await testDatabase()
   const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
   const note = (message: string) => errors.push(message)
-  const log = { debug: note, info: () => {}, warn: note, error: note }
+  const log = { debug: note, info: () => {}, infoAll: () => {}, warn: note, error: note }
   ask = repeatingClient(testApp(db.sql, { log, config: { rateLimits: plenty } }), (await tenant(db.sql)).key)
 })
 afterAll(() => db.drop())

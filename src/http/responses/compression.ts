@@ -8,7 +8,7 @@ const ENCODERS = {
   zstd: (body: Uint8Array<ArrayBuffer>) => Bun.zstdCompressSync(body, { level: 3 }),
   gzip: (body: Uint8Array<ArrayBuffer>) => Bun.gzipSync(body, { level: 4 }),
 }
-type Encoding = keyof typeof ENCODERS
+export type Encoding = keyof typeof ENCODERS
 const PREFERRED: readonly Encoding[] = ['zstd', 'gzip']
 
 /** The first of `encodings` that an Accept-Encoding header allows; undefined: none. */

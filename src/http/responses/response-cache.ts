@@ -1,5 +1,6 @@
 import { JsonText, type PagePosition } from '../../json-text.ts'
 import type { Need } from '../../keys/model.ts'
+import type { SentHeaders } from './cached-headers.ts'
 import { etagOf } from './response.ts'
 import type { ReadVersion } from './versions.ts'
 
@@ -47,8 +48,9 @@ export interface KnownUrl {
   source: ResponseSource
   /** The pattern of its route, for the metrics. */
   route: string
-  /** Its Link header, when the list had `total` items: making it takes 3 µs, of the 40 of such a request. */
-  link?: { total: number; text: string | undefined }
+  sent?: SentHeaders
+  /** Under which its response was kept last; the source's key may change with the day. */
+  name?: { key: string; text: string }
 }
 
 /** The source of a response that depends on nothing but its parameters and the organization's data. */
@@ -91,6 +93,8 @@ export interface ResponseCache {
    * organization's id or slug; without a version, which is no organization's, every response is computed.
    */
   respond(owner: string, source: ResponseSource): Promise<CachedResponse>
+  /** As `respond`, for a URL that `findUrl` gave. */
+  respondKnown(owner: string, known: KnownUrl): Promise<CachedResponse>
   /** What is kept under the key, whatever its version, if it was current at most `maxAgeMs` ago. */
   last(owner: string, key: string, maxAgeMs: number): CachedResponse | undefined
   /** Adds to what an entry takes: a compressed body was kept with it. */
@@ -131,6 +135,7 @@ function responseOf(name: string, version: string | undefined, source: ResponseS
 /** Keeps nothing: every response is computed. */
 const NO_CACHE: ResponseCache = {
   respond: async (_owner, source) => responseOf('', undefined, source, await source.compute()),
+  respondKnown: (owner, { source }) => NO_CACHE.respond(owner, source),
   last: () => undefined,
   grow: () => {},
   addUrl: () => {},
@@ -197,36 +202,43 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
     return response
   }
 
+  const respond = async (name: string, owner: string, source: ResponseSource): Promise<CachedResponse> => {
+    // What is asked for once is computed, which is fresh by itself, and not kept: half of the time of such a request
+    // would go into reading the version, and filters that nobody asks for again would displace what is in use.
+    if (!entries.has(name) && source.keeps === undefined && !isNoted(name)) {
+      return await compute(name, undefined, source)
+    }
+    const version = await readVersion(owner)
+    const entry = entries.get(name)
+    if (entry !== undefined && entry.response.version === version) {
+      entry.currentAtMs = performance.now()
+      // to the end: the least recently used is the first
+      entries.delete(name)
+      entries.set(name, entry)
+      hits += 1
+      return entry.response
+    }
+    const running = computing.get(name)
+    if (running !== undefined && running.version === version) {
+      hits += 1
+      return await running.response
+    }
+    const response = compute(name, version, source)
+    computing.set(name, { version, response })
+    try {
+      return await response
+    } finally {
+      if (computing.get(name)?.response === response) computing.delete(name)
+    }
+  }
+
   return {
-    async respond(owner, source) {
-      const name = `${owner} ${source.key()}`
-      // What is asked for once is computed, which is fresh by itself, and not kept: half of the time of such a request
-      // would go into reading the version, and filters that nobody asks for again would displace what is in use.
-      if (!entries.has(name) && source.keeps === undefined && !isNoted(name)) {
-        return await compute(name, undefined, source)
-      }
-      const version = await readVersion(owner)
-      const entry = entries.get(name)
-      if (entry !== undefined && entry.response.version === version) {
-        entry.currentAtMs = performance.now()
-        // to the end: the least recently used is the first
-        entries.delete(name)
-        entries.set(name, entry)
-        hits += 1
-        return entry.response
-      }
-      const running = computing.get(name)
-      if (running !== undefined && running.version === version) {
-        hits += 1
-        return await running.response
-      }
-      const response = compute(name, version, source)
-      computing.set(name, { version, response })
-      try {
-        return await response
-      } finally {
-        if (computing.get(name)?.response === response) computing.delete(name)
-      }
+    respond: (owner, source) => respond(`${owner} ${source.key()}`, owner, source),
+    respondKnown(owner, known) {
+      const key = known.source.key()
+      // the same text each time: its hash is known
+      if (known.name?.key !== key) known.name = { key, text: `${owner} ${key}` }
+      return respond(known.name.text, owner, known.source)
     },
     last(owner, key, maxAgeMs) {
       const entry = entries.get(`${owner} ${key}`)

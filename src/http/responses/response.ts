@@ -9,19 +9,22 @@ export interface ResponseSet {
   status?: number | string
 }
 
+/** Headers of every response. */
+export const COMMON_HEADERS = { 'x-content-type-options': 'nosniff' }
+
 /** Headers of every response below /v1: any page may read it, without the browser's credentials. */
-export function setCorsHeaders(headers: ResponseHeaders): void {
-  headers['access-control-allow-origin'] = '*'
-  headers['access-control-expose-headers'] =
-    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id, Retry-After, Location, Link'
+export const CORS_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id, Retry-After, Location, Link',
 }
 
 /** Further headers of the response to a preflight. */
-export function setPreflightHeaders(headers: ResponseHeaders): void {
-  headers['access-control-allow-methods'] = 'GET, HEAD, POST, PATCH, DELETE'
-  headers['access-control-allow-headers'] =
-    'Authorization, Content-Type, Content-Encoding, If-None-Match, Idempotency-Key, X-Request-Id, X-Machine'
-  headers['access-control-max-age'] = '86400'
+export const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+  'access-control-allow-headers':
+    'Authorization, Content-Type, Content-Encoding, If-None-Match, Idempotency-Key, X-Request-Id, X-Machine',
+  'access-control-max-age': '86400',
 }
 
 /** What of a response fits the runtime's buffer of 16 KiB beside its headers. */

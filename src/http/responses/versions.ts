@@ -11,7 +11,8 @@ export type FindVersions = (owners: readonly string[]) => Promise<ReadonlyMap<st
 const MAX_GATHERING_MS = 1
 
 interface Batch {
-  owners: Set<string>
+  /** By owner; requests for the same one share the promise. */
+  versions: Map<string, Promise<string | undefined>>
   found: PromiseWithResolvers<ReadonlyMap<string, string>>
 }
 
@@ -47,7 +48,7 @@ export function createVersionReader(find: FindVersions): ReadVersion {
       if (batch === undefined) break
       waiting = undefined
       try {
-        batch.found.resolve(await find([...batch.owners]))
+        batch.found.resolve(await find([...batch.versions.keys()]))
       } catch (error) {
         batch.found.reject(error)
       }
@@ -55,12 +56,15 @@ export function createVersionReader(find: FindVersions): ReadVersion {
     isRunning = false
   }
 
-  return async (owner) => {
-    waiting ??= { owners: new Set(), found: Promise.withResolvers() }
-    waiting.owners.add(owner)
+  return (owner) => {
     calls += 1
-    const { promise } = waiting.found
+    waiting ??= { versions: new Map(), found: Promise.withResolvers() }
+    const { versions, found } = waiting
+    const asked = versions.get(owner)
+    if (asked !== undefined) return asked
+    const version = found.promise.then((all) => all.get(owner))
+    versions.set(owner, version)
     if (!isRunning) void run()
-    return (await promise).get(owner)
+    return version
   }
 }
