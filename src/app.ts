@@ -13,11 +13,11 @@ import { docsRoutes } from './http/openapi/explorer.ts'
 import { dashboardRoutes } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
-import { createVersionReader } from './http/responses/versions.ts'
+import { createVersionReader, type FindVersions } from './http/responses/versions.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
-import { findVersions } from './organizations/queries.ts'
+import { findVersions, findVersionsBySlug } from './organizations/queries.ts'
 import { createOrganizationQueues } from './organizations/queue.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
@@ -43,6 +43,8 @@ export interface AppDeps {
   writes: Sql
   /** For what requests wait for together: keys, leases of the limit, versions. Rejects when there is no answer in time. */
   lookUp: LookUp
+  /** The versions of organizations by id; absent: by `lookUp`. */
+  findVersions?: FindVersions | undefined
   config: Config
   log: Log
   /** Gets the metrics of requests, limits, caches and readiness. */
@@ -73,11 +75,14 @@ export function createApp(deps: AppDeps) {
   const requests = measureRequests(registry)
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
-  const readVersion = createVersionReader((owners) => lookUp((from) => findVersions(from, owners)))
+  const readVersion = createVersionReader(
+    deps.findVersions ?? ((ids) => lookUp((from) => findVersions(from, ids))),
+  )
+  const readVersionBySlug = createVersionReader((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
   const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes)
-  const badgeCache = createResponseCache(readVersion, badgeBytes)
+  const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
   measureCaches(registry, { responses: cache, badges: badgeCache })
   const readiness = createReadiness({
     sql,

@@ -56,11 +56,11 @@ function masked(name: string, value: unknown): unknown {
   return value instanceof Error ? redact(value.stack ?? String(value)) : value
 }
 
-/** A log that writes lines at or above `level` through `write` (standard error unless given). */
+/** A log that writes lines at or above `level` through `write` (standard error unless given), some of them together. */
 export function createLog(
   level: LogLevel,
   format: LogFormat,
-  write: (line: string) => void = (line) => process.stderr.write(line),
+  write: (lines: string) => void = (lines) => process.stderr.write(lines),
 ): Log {
   const threshold = LOG_LEVELS.indexOf(level)
   const render = format === 'json' ? jsonLine : prettyLine

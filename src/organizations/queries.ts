@@ -3,6 +3,7 @@ import { PLANS, type Plan } from '../config.ts'
 import { TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import type { PreparedQuery } from '../db/prepared-query.ts'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Organization } from './model.ts'
@@ -145,31 +146,31 @@ export async function updateOrganization(
   })
 }
 
-/** An organization's id; its slug has no `_`. */
-const isOrgId = (owner: string): boolean => owner.startsWith('org_')
+/** Organizations and the versions of their data: every transaction that writes an organization's data moves its version. */
+type Versions = ReadonlyMap<string, string>
 
-/**
- * The version of the data of each of these organizations, named by id or by slug; every transaction that writes an
- * organization's data moves it. By what they were named with; those that do not exist are left out.
- */
-export async function findVersions(sql: Sql, owners: readonly string[]): Promise<Map<string, string>> {
-  const ids = owners.filter(isOrgId)
-  const slugs = owners.filter((owner) => !isOrgId(owner))
-  const byId =
-    ids.length === 0
-      ? []
-      : sql<{ owner: string; version: string }[]>`
-          select l.org_id as owner, l.version
-          from org_locks l
-          where l.org_id = any(${ids}::text[])`
-  const bySlug =
-    slugs.length === 0
-      ? []
-      : sql<{ owner: string; version: string }[]>`
-          select o.slug as owner, l.version
-          from org_locks l
-          join organizations o on o.org_id = l.org_id
-          where o.slug = any(${slugs}::text[])`
-  const rows = await Promise.all([byId, bySlug])
-  return new Map(rows.flat().map((row) => [row.owner, row.version]))
+/** Id and version of each of the organizations in $1, an array of ids as text. */
+export const VERSIONS =
+  'select l.org_id as id, l.version::text as version from org_locks l where l.org_id = any($1::text[])'
+
+/** As `findVersions`, by a query of `VERSIONS`. */
+export const versionsFinder =
+  (query: PreparedQuery) =>
+  async (ids: readonly string[]): Promise<Versions> =>
+    new Map((await query.run(`{${ids.join(',')}}`)).map(([id = '', version = '']) => [id, version]))
+
+/** The versions by id; without those that do not exist. */
+export async function findVersions(sql: Sql, ids: readonly string[]): Promise<Versions> {
+  const rows = await sql.unsafe<{ id: string; version: string }[]>(VERSIONS, [[...ids]], { prepare: true })
+  return new Map(rows.map(({ id, version }) => [id, version]))
+}
+
+/** The versions by slug; without those that do not exist. */
+export async function findVersionsBySlug(sql: Sql, slugs: readonly string[]): Promise<Versions> {
+  const rows = await sql<{ slug: string; version: string }[]>`
+    select o.slug, l.version
+    from org_locks l
+    join organizations o on o.org_id = l.org_id
+    where o.slug = any(${slugs}::text[])`
+  return new Map(rows.map(({ slug, version }) => [slug, version]))
 }

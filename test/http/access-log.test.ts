@@ -5,7 +5,7 @@ import { createLog } from '../../src/log.ts'
 test('requests without a key have at most 300 lines a minute, and the number of the others', () => {
   const lines: { message: string; path?: string; count?: number }[] = []
   const log = createLog('info', 'json', (text) => {
-    for (const line of text.trimEnd().split('\n')) lines.push(JSON.parse(line))
+    for (const line of text.trim().split('\n')) lines.push(JSON.parse(line))
   })
   let now = 0
   const accessLog = createAccessLog(log, () => now)

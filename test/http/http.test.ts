@@ -160,7 +160,9 @@ test('/ says what serves here to a client that accepts JSON alone', async () => 
 
 test('a key in the query is no key, and in no line of the log', async () => {
   const lines: string[] = []
-  const app = testApp(db.sql, { log: createLog('debug', 'json', (line) => lines.push(line)) })
+  const app = testApp(db.sql, {
+    log: createLog('debug', 'json', (text) => lines.push(...text.trim().split('\n'))),
+  })
   const { key } = await tenant(db.sql)
   for (const name of ['key', 'api_key', 'access_token', 'token', 'Authorization']) {
     const answer = await client(app)(`/v1/sessions?${name}=${key}`)
@@ -263,7 +265,9 @@ describe('/health and /live', () => {
 
 test('each request is logged with its id, organization and key, and without its query', async () => {
   const lines: string[] = []
-  const app = testApp(db.sql, { log: createLog('info', 'json', (line) => lines.push(line)) })
+  const app = testApp(db.sql, {
+    log: createLog('info', 'json', (text) => lines.push(...text.trim().split('\n'))),
+  })
   const { key, keyId, orgId } = await tenant(db.sql)
   const answer = await client(app, key)('/v1/cost?project=private')
   await client(app)('/v1/nothing', { headers: { origin: 'x' }, method: 'OPTIONS' })

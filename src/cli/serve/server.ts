@@ -2,6 +2,7 @@ import type { OpenDatabase } from '../../database.ts'
 import { findMisplaced } from '../../db/citus.ts'
 import { endConnections } from '../../db/connections.ts'
 import { migrate } from '../../db/migrate.ts'
+import { createPreparedQuery } from '../../db/prepared-query.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
 import { measureIntake, measureSessions } from '../../intake/measure.ts'
@@ -9,6 +10,7 @@ import { intakeSettingsOf } from '../../intake/messages.ts'
 import { createIntakeThread } from '../../intake/thread.ts'
 import { createRegistry, type Registry } from '../../metrics/registry.ts'
 import { measurePools, measureThreads } from '../../metrics/threads.ts'
+import { VERSIONS, versionsFinder } from '../../organizations/queries.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { checkSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
@@ -102,6 +104,14 @@ export async function startServer(
       LOOK_UP_LIMIT_MS,
       () => log.warn('the database is silent; connecting anew'),
     )
+    const versionsQuery =
+      'socketDir' in target
+        ? createPreparedQuery(target, {
+            statement: VERSIONS,
+            applicationName: 'cloud-analytics versions',
+            limitMs: LOOK_UP_LIMIT_MS,
+          })
+        : undefined
     const pools = [writePool, lookUpPool]
     poolLoads.set('serve', database.pool.load)
     poolLoads.set('writes', writePool.load)
@@ -114,6 +124,7 @@ export async function startServer(
       sql,
       writes: writePool.sql,
       lookUp: lookUpPool.run,
+      findVersions: versionsQuery && versionsFinder(versionsQuery),
       config,
       log,
       registry,
@@ -124,7 +135,10 @@ export async function startServer(
       // the executable's responses were checked in tests
       checkResponses: !Bun.isStandaloneExecutable,
     })
-    const endPools = () => Promise.all(pools.map((pool) => pool.end(5)))
+    const endPools = () => {
+      versionsQuery?.end()
+      return Promise.all(pools.map((pool) => pool.end(5)))
+    }
     let listening: ReturnType<typeof listen>
     try {
       listening = listen(app, config, log)
