@@ -14,7 +14,7 @@ import {
   tryStartEmbedded,
 } from './db/embedded/embedded-server.ts'
 import { type Role, readHolder } from './db/embedded/instance-lock.ts'
-import { createReconnectingPool, type ReconnectingPool } from './db/reconnecting-pool.ts'
+import { createReconnectingPool, type ReconnectingPool } from './db/pools/reconnecting-pool.ts'
 import { OperatorError } from './errors.ts'
 import type { Log } from './log.ts'
 

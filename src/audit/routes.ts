@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { sourceOf } from '../http/responses/response-cache.ts'
+import { sourceOf } from '../http/responses/cached-response.ts'
 import { readCursor } from './cursor.ts'
 import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { listEntries } from './queries.ts'

@@ -9,8 +9,9 @@ import { limitHeaders } from '../http/admission.ts'
 import { targetOf } from '../http/lifecycle.ts'
 import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
+import { type CachedResponse, keyOf } from '../http/responses/cached-response.ts'
 import { etagOf, matchesEtag, PREFLIGHT_HEADERS } from '../http/responses/response.ts'
-import { type CachedResponse, keyOf, type ResponseCache } from '../http/responses/response-cache.ts'
+import type { ResponseCache } from '../http/responses/response-cache.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
 import {
   BADGE_KINDS,

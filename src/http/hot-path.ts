@@ -1,7 +1,8 @@
 import { grants, type Need } from '../keys/model.ts'
 import type { Access, Admission } from './admission.ts'
+import type { CachedResponse } from './responses/cached-response.ts'
 import { mentionsCsv } from './responses/csv.ts'
-import type { CachedResponse, KnownUrl, ResponseCache } from './responses/response-cache.ts'
+import type { KnownUrl, ResponseCache } from './responses/response-cache.ts'
 
 // A GET that was answered from the response cache before needs no router, no validation and no handler: its URL says
 // which response it is. Only the key, the scope, the limit and the version are checked, as on every request.

@@ -13,6 +13,7 @@ import { createHotPath, type Recognized } from './hot-path.ts'
 import type { Decision } from './rate-limit.ts'
 import type { WindowName } from './rate-windows.ts'
 import { BODY_HEADERS, cachedHeaders, isUnchanged, sentHeaders } from './responses/cached-headers.ts'
+import { CachedResponse } from './responses/cached-response.ts'
 import { encodedBody, encodingOf } from './responses/compression.ts'
 import { linkOf, linkOfValue } from './responses/links.ts'
 import {
@@ -23,7 +24,7 @@ import {
   type ResponseSet,
   responseText,
 } from './responses/response.ts'
-import { CachedResponse, type KnownUrl, type ResponseCache } from './responses/response-cache.ts'
+import type { KnownUrl, ResponseCache } from './responses/response-cache.ts'
 import type { CheckResponse } from './responses/response-check.ts'
 
 const MAX_URL_LENGTH = 8 * 1024

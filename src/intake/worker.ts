@@ -2,7 +2,7 @@ import {
   createConnectionMonitor,
   createReconnectingPool,
   type ReconnectingPool,
-} from '../db/reconnecting-pool.ts'
+} from '../db/pools/reconnecting-pool.ts'
 import { createLog } from '../log.ts'
 import { createTally } from '../metrics/threads.ts'
 import { loadPricer, type Pricer } from '../scoring/prices.ts'

@@ -1,4 +1,4 @@
-import type { PoolLoad } from '../db/reconnecting-pool.ts'
+import type { PoolLoad } from '../db/pools/reconnecting-pool.ts'
 import type { Counter, Registry } from './registry.ts'
 
 /** What a thread reports of itself to the main thread, from time to time. */

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { sourceOf } from '../http/responses/response-cache.ts'
+import { sourceOf } from '../http/responses/cached-response.ts'
 import { getHeatmap } from './heatmap-queries.ts'
 import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'

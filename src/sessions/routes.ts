@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps, refuseHidden } from '../http/access.ts'
+import { sourceOf } from '../http/responses/cached-response.ts'
 import { type CsvColumns, pageSource } from '../http/responses/csv.ts'
-import { sourceOf } from '../http/responses/response-cache.ts'
 import {
   NamesQuery,
   SessionDetail,

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { sourceOf } from '../http/responses/response-cache.ts'
+import { sourceOf } from '../http/responses/cached-response.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { listMachines } from './machine-queries.ts'
 import { Expertise, MachineListQuery, MachinePage, TeamOverview } from './model.ts'

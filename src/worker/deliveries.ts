@@ -1,5 +1,5 @@
 import type { Sql } from '../db/client.ts'
-import type { ReconnectingPool } from '../db/reconnecting-pool.ts'
+import type { ReconnectingPool } from '../db/pools/reconnecting-pool.ts'
 import type { Log } from '../log.ts'
 import { makeAttempt } from '../webhooks/attempt.ts'
 import { type AttemptOutcome, outcomeOf } from '../webhooks/http/attempt-result.ts'

@@ -1,4 +1,4 @@
-import type { ReconnectingPool } from '../db/reconnecting-pool.ts'
+import type { ReconnectingPool } from '../db/pools/reconnecting-pool.ts'
 import { messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'

@@ -3,7 +3,7 @@ import {
   createConnectionMonitor,
   createReconnectingPool,
   type ReconnectingPool,
-} from '../db/reconnecting-pool.ts'
+} from '../db/pools/reconnecting-pool.ts'
 import { createLog, type Log } from '../log.ts'
 import { createTally } from '../metrics/threads.ts'
 import { type Deliveries, startDeliveries } from './deliveries.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from '../../src/db/client.ts'
-import { createLanes } from '../../src/db/lanes.ts'
-import { createReconnectingPool, type ReconnectingPool } from '../../src/db/reconnecting-pool.ts'
+import { createLanes } from '../../src/db/pools/lanes.ts'
+import { createReconnectingPool, type ReconnectingPool } from '../../src/db/pools/reconnecting-pool.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase

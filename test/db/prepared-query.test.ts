@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPreparedQuery } from '../../src/db/prepared-query.ts'
+import { createPreparedQuery } from '../../src/db/pools/prepared-query.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 

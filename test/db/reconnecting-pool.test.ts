@@ -4,7 +4,7 @@ import {
   createConnectionMonitor,
   createReconnectingPool,
   type ReconnectingPool,
-} from '../../src/db/reconnecting-pool.ts'
+} from '../../src/db/pools/reconnecting-pool.ts'
 import { createLog } from '../../src/log.ts'
 import { eventually } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'

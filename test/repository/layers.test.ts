@@ -70,6 +70,7 @@ const FOLDERS = [
   'metrics',
   'database.ts',
   'db/embedded',
+  'db/pools',
   'db',
   '.',
 ]

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/db/client.ts'
-import { createReconnectingPool } from '../../src/db/reconnecting-pool.ts'
+import { createReconnectingPool } from '../../src/db/pools/reconnecting-pool.ts'
 import { createLog } from '../../src/log.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { secretContext } from '../../src/webhooks/attempt.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
-import { createReconnectingPool } from '../../src/db/reconnecting-pool.ts'
+import { createReconnectingPool } from '../../src/db/pools/reconnecting-pool.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { startPresence } from '../../src/worker/presence.ts'

@@ -1,6 +1,6 @@
 import { backupFolderOf } from '../../backup/folder.ts'
 import type { OpenDatabase } from '../../database.ts'
-import { createReconnectingPool } from '../../db/reconnecting-pool.ts'
+import { createReconnectingPool } from '../../db/pools/reconnecting-pool.ts'
 import { listen } from '../../http/listen.ts'
 import { adminFetch } from '../../metrics/admin.ts'
 import { measureDatabase } from '../../metrics/database.ts'

@@ -1,6 +1,6 @@
+import type { CachedResponse } from './cached-response.ts'
 import { type Encoding, encodedEtag } from './compression.ts'
 import { COMMON_HEADERS, CORS_HEADERS, matchesEtag } from './response.ts'
-import type { CachedResponse } from './response-cache.ts'
 
 /** Of the headers below those that a 304 does not have. */
 export const BODY_HEADERS = ['content-type', 'content-encoding'] as const

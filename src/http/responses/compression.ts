@@ -1,4 +1,4 @@
-import type { CachedResponse } from './response-cache.ts'
+import type { CachedResponse } from './cached-response.ts'
 
 /** Below it a compressed body saves no packet. */
 export const MIN_COMPRESSED_BYTES = 1_024

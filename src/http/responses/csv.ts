@@ -1,5 +1,5 @@
 import { JsonText } from '../../json-text.ts'
-import { type ResponseSource, sourceOf } from './response-cache.ts'
+import { type ResponseSource, sourceOf } from './cached-response.ts'
 
 // Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.
 

@@ -1,6 +1,7 @@
 import { JsonText, type PagePosition } from '../../json-text.ts'
 import type { Need } from '../../keys/model.ts'
 import type { SentHeaders } from './cached-headers.ts'
+import { CachedResponse, type Computed, type ResponseSource } from './cached-response.ts'
 import { etagOf } from './response.ts'
 import type { ReadVersion } from './versions.ts'
 
@@ -18,29 +19,14 @@ const OVERHEAD_BYTES = 1_536
 const NAME_COPIES = 3
 /** What a URL takes besides its text. */
 const URL_OVERHEAD_BYTES = 256
+/** What the headers kept for a URL take besides its Link header. */
+const HEADERS_BYTES = 800
 /** How often a Link header contains its URL at most. */
 const LINKS = 4
 /** URLs of one response: below /v1 and /api/v1, with parameters in another order, with defaults written out. */
 const MAX_URLS_EACH = 16
 /** Places for hashes of names that were asked for at least once; another name with the same place takes it. */
 const NOTED_PLACES = 2 ** 16
-
-/** What a source computes: JSON as text, or a value that becomes JSON. */
-type Computed = JsonText | object | null
-
-/** Which response it is, and how it is computed. */
-export interface ResponseSource {
-  /** Route and parameters, and the UTC day where the response depends on it. */
-  key(): string
-  /** From the database. */
-  compute(): Promise<Computed>
-  /** Whether a value is kept, by the first request already. Absent: each is kept from the second request on. */
-  keeps?(value: Computed): boolean
-  /** Whether the request's Accept header chose this response among others of the same URL. */
-  variesByAccept?: boolean
-  /** Absent: JSON. */
-  contentType?: string
-}
 
 /** Which response a URL is, for whoever of the organization has the scope. */
 export interface KnownUrl {
@@ -51,39 +37,6 @@ export interface KnownUrl {
   sent?: SentHeaders
   /** Under which its response was kept last; the source's key may change with the day. */
   name?: { key: string; text: string }
-}
-
-/** The source of a response that depends on nothing but its parameters and the organization's data. */
-export function sourceOf(
-  route: string,
-  parameters: Record<string, unknown>,
-  compute: ResponseSource['compute'],
-): ResponseSource {
-  const key = keyOf(route, parameters)
-  return { key: () => key, compute }
-}
-
-/** A key of flat parameters, the same in whatever order they were given. */
-export const keyOf = (route: string, parameters: Record<string, unknown>): string =>
-  `${route} ${JSON.stringify(parameters, Object.keys(parameters).sort())}`
-
-/** A complete response body, and what computes it anew. */
-export class CachedResponse {
-  /** By encoding; each is kept by the first response that was sent so. */
-  readonly compressed = new Map<string, Uint8Array<ArrayBuffer>>()
-
-  constructor(
-    /** JSON, in UTF-8. */
-    readonly body: Uint8Array<ArrayBuffer>,
-    readonly etag: string,
-    /** Of the owner's data; undefined where there is none, or it was not read. */
-    readonly version: string | undefined,
-    /** The owner and the key, under which it is kept. */
-    readonly name: string,
-    readonly source: ResponseSource,
-    /** Where it is a page of a list. */
-    readonly pagination: PagePosition | undefined,
-  ) {}
 }
 
 export interface ResponseCache {
@@ -255,8 +208,8 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
       if (entry?.response !== response || entry.urls.length >= MAX_URLS_EACH || urls.has(url)) return
       urls.set(url, { scope, source: response.source, route })
       entry.urls.push(url)
-      const link = response.pagination === undefined ? 0 : LINKS * url.length + URL_OVERHEAD_BYTES
-      const more = 2 * url.length + URL_OVERHEAD_BYTES + link
+      const links = response.pagination === undefined ? 0 : LINKS
+      const more = (2 + links) * url.length + URL_OVERHEAD_BYTES + HEADERS_BYTES
       entry.urlBytes += more
       grow(entry, more)
     },

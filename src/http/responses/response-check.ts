@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import '../../records/formats.ts'
-import { CachedResponse } from './response-cache.ts'
+import { CachedResponse } from './cached-response.ts'
 
 /** Schemas by status. */
 export type ResponseSchemas = Readonly<Record<number, TSchema>>

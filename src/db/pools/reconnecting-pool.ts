@@ -1,9 +1,9 @@
-import { messageOf } from '../errors.ts'
-import type { Log } from '../log.ts'
-import { withTimeout } from '../timeout.ts'
-import { type ConnectOptions, type ConnectTarget, connect, type Sql } from './client.ts'
+import { messageOf } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { withTimeout } from '../../timeout.ts'
+import { type ConnectOptions, type ConnectTarget, connect, type Sql } from '../client.ts'
+import { createPing } from '../ping.ts'
 import { createLanes, isStatement, type Lanes, type Send } from './lanes.ts'
-import { createPing } from './ping.ts'
 
 // A connection is half open when its other end is gone without closing it: a firewall dropped it from its
 // table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
@@ -51,7 +51,7 @@ interface Current {
 
 /**
  * Opens a pool as `connect` does, with a random suffix to `applicationName`. `lanes` of its connections are for short
- * statements (db/lanes.ts); only for a socket, since the monitor of connections does not know what waits for them.
+ * statements (db/pools/lanes.ts); only for a socket, since the monitor of connections does not know what waits for them.
  * `onSilent` is called before the connections are replaced because a statement of `run` exceeded `limitMs`. Throws as
  * `connect` does.
  */

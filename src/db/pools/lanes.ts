@@ -1,4 +1,4 @@
-import type { Sql } from './client.ts'
+import type { Sql } from '../client.ts'
 
 // For a PostgreSQL on the same machine. It has a process for each connection, and a process whose next statement has already
 // arrived does not have to be woken for it: short statements are therefore sent over few connections, the lanes, one

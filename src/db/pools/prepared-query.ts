@@ -1,6 +1,6 @@
 import type { Socket } from 'bun'
-import { withTimeout } from '../timeout.ts'
-import type { ConnectTarget } from './client.ts'
+import { withTimeout } from '../../timeout.ts'
+import type { ConnectTarget } from '../client.ts'
 
 // A statement that nearly every request waits for, over a connection of its own, in PostgreSQL's protocol
 // (postgresql.org/docs/current/protocol-message-formats.html). The driver takes 60 µs of processor time for such a
