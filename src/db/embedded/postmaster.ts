@@ -9,8 +9,8 @@ import type { SystemUser } from './system-user.ts'
 
 export const SOCKET_NAME = '.s.PGSQL.5432'
 
-/** In addition to the server's pool: for the threads, commands (two each) and interactive sessions. */
-const EXTRA_CONNECTIONS = 24
+/** In addition to the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
+const EXTRA_CONNECTIONS = 26
 
 /** Sized for a small machine: an idle server takes about 35 MB; a million rows can be grouped in memory. */
 const SETTINGS = {
