@@ -101,6 +101,8 @@ export function createAdmission({
       clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),
     })
   const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }
+  /** Which presented key a found one was compared with, and what that gave: each key is found anew twice a second. */
+  const recognized = new WeakMap<FoundKey, { key: ParsedKey; access: Access }>()
   const touch = createTouch((keyId) => touchKey(sql, keyId), log)
 
   const forwardedOf = (request: Request) => request.headers.get('x-forwarded-for')
@@ -155,7 +157,13 @@ export function createAdmission({
         found.catch(() => {})
         return undefined
       }
-      return found !== undefined && sameHash(found.hash, key.hash) ? accessBy(found, null) : undefined
+      if (found === undefined) return undefined
+      const known = recognized.get(found)
+      if (known?.key === key) return known.access
+      if (!sameHash(found.hash, key.hash)) return undefined
+      const access = accessBy(found, null)
+      recognized.set(found, { key, access })
+      return access
     },
     count,
     peek: (request, peer) => addresses.peek(addressOf(request, peer)),
