@@ -88,6 +88,12 @@ export function addDays(date: string, days: number): string {
   return dateOf(new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS))
 }
 
+/** Days from Monday, 29 December 1969, to `date`. */
+export function dayNumber(date: string): number {
+  // a date without a time is one of UTC
+  return Date.parse(date) / DAY_MS + 3
+}
+
 /** Days from `from` to `to`, 0 for the same day. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS)

@@ -5,22 +5,21 @@ import type { Budget } from './model.ts'
 
 const ALERT_THRESHOLD_PERCENT = 80
 
-/** The cost of a day in micro-dollars. */
-interface DayCost {
-  date: string
+/** What the month has cost so far in micro-dollars, and the day on which that exceeded the limit; null if it did not. */
+interface Spent {
   cost: bigint
+  exceededOn: string | null
 }
 
 /**
- * The budget of the month of `now`. `days`: the days of the month with sessions, ascending; `since`: the month of the budget
- * record in force; `limit` in micro-dollars. Projections extrapolate the mean cost per day, with today as a whole day, so
- * that they do not depend on the time of day. A cost equal to the limit does not exceed it.
+ * The budget of the month of `now`. `since`: the month of the budget record in force; `limit` in micro-dollars. Projections
+ * extrapolate the mean cost per day, with today as a whole day, so that they do not depend on the time of day. A cost equal
+ * to the limit does not exceed it.
  */
-export function budgetStatus(since: string, limit: bigint, days: readonly DayCost[], now: Date): Budget {
+export function budgetStatus(since: string, limit: bigint, { cost, exceededOn }: Spent, now: Date): Budget {
   const today = dateOf(now)
   const start = monthOf(today)
   const next = addMonths(start, 1)
-  const cost = days.reduce((sum, day) => sum + day.cost, 0n)
   const daysPassed = BigInt(daysBetween(start, today) + 1)
   const daysInMonth = BigInt(daysBetween(start, next))
   const percent = roundedQuotient(cost * 10_000n, limit)
@@ -38,19 +37,9 @@ export function budgetStatus(since: string, limit: bigint, days: readonly DayCos
     alert_threshold: ALERT_THRESHOLD_PERCENT,
     status: cost > limit ? 'exceeded' : warning ? 'warning' : 'ok',
     projected_cost: unscaled(roundedQuotient(cost * daysInMonth, daysPassed), MONEY_DECIMALS),
-    projected_exceed_date: exceededOn(days, limit) ?? willExceedOn({ start, next, cost, daysPassed, limit }),
+    projected_exceed_date: exceededOn ?? willExceedOn({ start, next, cost, daysPassed, limit }),
     currency: 'USD',
   }
-}
-
-/** The day on which the sum exceeded the limit; null if it did not. */
-function exceededOn(days: readonly DayCost[], limit: bigint): string | null {
-  let sum = 0n
-  for (const day of days) {
-    sum += day.cost
-    if (sum > limit) return day.date
-  }
-  return null
 }
 
 /** The budget's month so far. */

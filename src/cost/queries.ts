@@ -1,15 +1,20 @@
-import { dateOf, daysOf, monthOf, type Span, shortSpansOf, spansOf } from '../dates.ts'
+import { addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf, spansOf } from '../dates.ts'
 import type { Fragment, Sql } from '../db/client.ts'
 import { unitsOf } from '../decimals.ts'
 import { validationError } from '../errors.ts'
 import { JsonText } from '../json-text.ts'
 import { budgetStatus } from './budget.ts'
 import type { CostQuery, CostTrendQuery } from './model.ts'
+import { countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
 
 type Filter = Pick<CostQuery, 'project' | 'date_from' | 'date_to'>
 
 /** Buckets in one trend, empty ones included: 27 years of days. */
 const MAX_BUCKETS = 10_000
+
+/** The items of a list that `string_agg` made: fields with spaces between them, items with commas. */
+const itemsOf = <Item extends readonly string[]>(text: string | null): Item[] =>
+  (text?.split(',') ?? []).map((item) => item.split(' ') as readonly string[] as Item)
 
 interface CostRow {
   total: string
@@ -18,31 +23,23 @@ interface CostRow {
   /** The JSON of the items of `by_period` and `by_project`; null for none. */
   periods: string | null
   projects: string | null
+  current_month: string
+  /** What this month cost in all projects. */
+  month_cost: string
   /** The month of the budget record in force, and its limit; null without one. */
   since: string | null
   limit: string | null
-  current_month: string
-  /** Of all projects: the days of this month with sessions, ascending, and what each cost. */
-  dates: string[] | null
-  costs: string[] | null
+  /** The day on which this month's cost exceeded the limit. */
+  exceeded_on: string | null
 }
 
 /** What the sessions that match cost, by period and project, and how the month stands, as of one instant. */
 export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
   const thisMonth = monthOf(dateOf(now))
+  const nextMonth = addMonths(thisMonth, 1)
+  const project = query.project ?? ''
   const [row] = await sql<CostRow[]>`
-    with periods as materialized (
-      select ${firstDayOf(sql, query.group_by)} as period, sum(r.cost) as cost, sum(r.unpriced_tokens) as unpriced
-      from (${matchingRows(sql, orgId, query, query.group_by)}) r
-      group by 1
-    )
-    select
-      (select coalesce(trim_scale(sum(p.cost)), 0) from periods p) as total,
-      (select coalesce(sum(p.unpriced), 0) from periods p) as unpriced,
-      (
-        select string_agg('{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || '}', ',' order by p.period)
-        from periods p
-      ) as periods,
+    select p.total, p.unpriced, p.periods,
       (
         select string_agg(
           '{"project":' || to_json(p.project) || ',"cost":' || trim_scale(p.cost) || '}',
@@ -55,23 +52,41 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
           having sum(r.sessions) > 0
         ) p
       ) as projects,
-      (
-        select coalesce(trim_scale(sum(r.cost)), 0)
-        from session_rollups r
-        where r.org_id = ${orgId}
-          and r.grain = 'month'
-          and r.project = ${query.project ?? ''}
-          and r.bucket = ${thisMonth}
-      ) as current_month,
-      b.month::text as since, b.limit_usd as limit, m.dates, m.costs
+      trim_scale(m.own) as current_month, m.cost as month_cost, b.month::text as since, b.limit_usd as limit,
+      case when m.cost > b.limit_usd then (
+        select d.bucket::text
+        from (
+          select r.bucket, sum(r.cost) over (order by r.bucket rows unbounded preceding) as cost
+          from session_rollups r
+          where r.org_id = ${orgId}
+            and r.grain = 'day'
+            and r.project = ''
+            and r.bucket >= ${thisMonth}
+            and r.bucket < ${nextMonth}
+        ) d
+        where d.cost > b.limit_usd
+        order by d.bucket
+        limit 1
+      ) end as exceeded_on
     from (
-      select array_agg(r.bucket::text order by r.bucket) as dates, array_agg(r.cost::text order by r.bucket) as costs
+      select
+        coalesce(trim_scale(sum(p.cost)), 0) as total, coalesce(sum(p.unpriced), 0) as unpriced,
+        string_agg('{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || '}', ',' order by p.period) as periods
+      from (
+        select ${firstDayOf(sql, query.group_by)} as period, sum(r.cost) as cost, sum(r.unpriced_tokens) as unpriced
+        from (${matchingRows(sql, orgId, query, query.group_by)}) r
+        group by 1
+      ) p
+    ) p
+    cross join (
+      select
+        coalesce(sum(r.cost) filter (where r.project = ''), 0.000000) as cost,
+        coalesce(sum(r.cost) filter (where r.project = ${project}), 0) as own
       from session_rollups r
       where r.org_id = ${orgId}
-        and r.grain = 'day'
-        and r.project = ''
-        and r.bucket >= ${thisMonth}
-        and r.bucket < (${thisMonth}::date + interval '1 month')
+        and r.grain = 'month'
+        and r.bucket = ${thisMonth}
+        and r.project in ('', ${project})
     ) m
     left join (
       select b.month, b.limit_usd
@@ -82,9 +97,9 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
       limit 1
     ) b on true`
   if (row === undefined) throw new Error('the statement gave no row')
-  const { total, unpriced, periods, projects, current_month, since, limit, dates, costs } = row
-  const days = (dates ?? []).map((date, index) => ({ date, cost: unitsOf(costs?.[index] ?? '0') }))
-  const budget = since === null || limit === null ? null : budgetStatus(since, unitsOf(limit), days, now)
+  const { total, unpriced, periods, projects, current_month, month_cost, since, limit, exceeded_on } = row
+  const spent = { cost: unitsOf(month_cost), exceededOn: exceeded_on }
+  const budget = since === null || limit === null ? null : budgetStatus(since, unitsOf(limit), spent, now)
   return new JsonText(
     `{"total_cost":${total},"unpriced_tokens":${unpriced},"current_month":${current_month},"currency":"USD",` +
       `"by_period":[${periods ?? ''}],"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,
@@ -105,14 +120,14 @@ function firstDayOf(sql: Sql, granularity: CostQuery['group_by']): Fragment {
 const rowsOf = (sql: Sql, orgId: string, spans: readonly Span[], ofProject: Fragment): Fragment =>
   spans
     .map(
-      ({ grain, from, before }): Fragment => sql`
+      ({ grain, from = '-infinity', before = 'infinity' }): Fragment => sql`
         select r.project, r.bucket, r.sessions, r.cost, r.unpriced_tokens
         from session_rollups r
         where r.org_id = ${orgId}
           and r.grain = ${grain}
           and r.project ${ofProject}
-          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
-          ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`,
+          and r.bucket >= ${from}
+          and r.bucket < ${before}`,
     )
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 
@@ -143,84 +158,54 @@ const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: 
     select r.project, - r.sessions, - r.cost from (${rowsOf(sql, orgId, subtracted, ofProject)}) r`
 }
 
-/** Steps of a bucket, as PostgreSQL's intervals. */
-const STEP = { day: '1 day', week: '7 days', month: '1 month' } as const
-
 /**
  * Cost by day, week or month, buckets without sessions included, with the running sum and the limit in force. The buckets
  * reach from date_from (else the first with sessions) to date_to (else the last with sessions). Throws VALIDATION_ERROR
  * when they are more than 10,000.
  */
 export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuery): Promise<JsonText> {
-  const { granularity, date_from = null, date_to = null } = query
-  const [row] = await sql<
-    { first: string | null; last: string | null; buckets: string; data: string | null }[]
-  >`
-    with known as materialized (
-      ${
-        // a day is one row: grouping them took a fifth of the statement
-        granularity === 'day'
-          ? sql`select r.bucket as period, r.cost, r.sessions`
-          : sql`select ${firstDayOf(sql, granularity)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions`
-      }
-      from (${matchingRows(sql, orgId, query, granularity)}) r
-      ${granularity === 'day' ? sql`` : sql`group by 1`}
-    ),
-    ends as materialized (
-      select e.first, e.last,
-        case ${granularity}
-          when 'day' then e.last - e.first
-          when 'week' then (e.last - date_trunc('week', e.first::timestamp)::date) / 7
-          else (extract(year from e.last) * 12 + extract(month from e.last)
-            - extract(year from e.first) * 12 - extract(month from e.first))::integer
-        end + 1 as buckets
-      from (
-        select
-          coalesce(${date_from}::date, min(k.period), ${date_to}::date) as first,
-          coalesce(${date_to}::date, max(k.period), ${date_from}::date) as last
-        from known k
-      ) e
-    ),
-    series as (
-      select g.period::date as period
-      from ends e
-      cross join generate_series(
-        date_trunc(${granularity}, e.first::timestamp), e.last::timestamp, ${STEP[granularity]}::interval
-      ) as g (period)
-      where e.buckets <= ${MAX_BUCKETS}
-    ),
-    limits as materialized (
-      select b.month, trim_scale(b.limit_usd)::text as budget, lead(b.month, 1, 'infinity') over (order by b.month) as until
-      from budgets b
-      where b.org_id = ${orgId}
-    ),
-    points as (
-      select
-        s.period, k.cost, k.sessions, l.budget,
-        sum(k.cost) over (order by s.period rows unbounded preceding) as cumulative
-      from series s
-      left join known k on k.period = s.period
-      left join limits l on s.period >= l.month and s.period < l.until
-    )
+  const { granularity, date_from, date_to } = query
+  const rows = matchingRows(sql, orgId, query, granularity)
+  const buckets =
+    granularity === 'day'
+      ? sql`select r.bucket as period, r.cost, r.sessions from (${rows}) r`
+      : sql`
+          select ${firstDayOf(sql, granularity)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions
+          from (${rows}) r
+          group by 1`
+  const [row] = await sql<{ buckets: string | null; limits: string | null }[]>`
     select
-      e.first::text as first, e.last::text as last, e.buckets,
       (
         select string_agg(
-          '{"period":"' || p.period || '","cost":' || coalesce(trim_scale(p.cost), 0)
-            || ',"sessions":' || coalesce(p.sessions, 0)
-            || ',"cumulative_cost":' || coalesce(trim_scale(p.cumulative), 0)
-            || ',"budget":' || coalesce(p.budget, 'null') || '}',
-          ',' order by p.period
+          '{"period":"' || k.period || '","cost":' || trim_scale(k.cost) || ',"sessions":' || k.sessions
+            || ',"cumulative_cost":' || trim_scale(k.cumulative),
+          ';' order by k.period
         )
-        from points p
-      ) as data
-    from ends e`
+        from (
+          select k.*, sum(k.cost) over (order by k.period rows unbounded preceding) as cumulative
+          from (${buckets}) k
+        ) k
+      ) as buckets,
+      (
+        select string_agg(b.month || ' ' || trim_scale(b.limit_usd), ',' order by b.month)
+        from budgets b
+        where b.org_id = ${orgId}
+      ) as limits`
   if (row === undefined) throw new Error('the statement gave no row')
-  if (Number(row.buckets) > MAX_BUCKETS) {
+  const known = row.buckets?.split(';') ?? []
+  const limits = itemsOf<Limit>(row.limits)
+  const [firstKnown, lastKnown] = [known[0], known.at(-1)].map((item) => item && periodOf(item))
+  const first = date_from ?? firstKnown ?? date_to
+  const last = date_to ?? lastKnown ?? date_from
+  if (first === undefined || last === undefined) return trendOf(granularity, '')
+  if (countBuckets(granularity, first, last) > MAX_BUCKETS) {
     throw validationError({
-      field: date_to === null ? 'date_from' : 'date_to',
-      message: `from ${row.first} to ${row.last} are more than ${MAX_BUCKETS} ${granularity}s: give date_from and date_to, or a coarser granularity`,
+      field: date_to === undefined ? 'date_from' : 'date_to',
+      message: `from ${first} to ${last} are more than ${MAX_BUCKETS} ${granularity}s: give date_from and date_to, or a coarser granularity`,
     })
   }
-  return new JsonText(`{"granularity":"${granularity}","data":[${row.data ?? ''}]}`)
+  return trendOf(granularity, trendItems(granularity, { first, last }, known, limits))
 }
+
+const trendOf = (granularity: string, items: string): JsonText =>
+  new JsonText(`{"granularity":"${granularity}","data":[${items}]}`)

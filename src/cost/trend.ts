@@ -1,0 +1,80 @@
+import { addDays, addMonths, dayNumber, mondayOf, monthOf } from '../dates.ts'
+import type { CostTrendQuery } from './model.ts'
+
+// The buckets of a cost trend from those that have sessions. PostgreSQL took twice as long for those without.
+
+type Granularity = CostTrendQuery['granularity']
+
+/** From a month on, and until the next of them, this is the limit, as a number of JSON. */
+export type Limit = readonly [month: string, limit: string]
+
+/** The first day of the bucket that a day lies in, its place in an order of all buckets, and the bucket so many later. */
+const BUCKETS = {
+  day: { firstOf: (date: string) => date, placeOf: dayNumber, after: addDays },
+  week: {
+    firstOf: mondayOf,
+    placeOf: (monday: string) => dayNumber(monday) / 7,
+    after: (monday: string, weeks: number) => addDays(monday, 7 * weeks),
+  },
+  month: {
+    firstOf: monthOf,
+    placeOf: (date: string) => 12 * Number(date.slice(0, 4)) + Number(date.slice(5, 7)),
+    after: addMonths,
+  },
+} as const satisfies Record<Granularity, unknown>
+
+/** The buckets of a granularity from that of one day to that of another. */
+export function countBuckets(granularity: Granularity, first: string, last: string): number {
+  const { firstOf, placeOf } = BUCKETS[granularity]
+  return placeOf(firstOf(last)) - placeOf(firstOf(first)) + 1
+}
+
+const PERIOD = '{"period":"'
+
+/** The first day of an item's bucket. */
+export const periodOf = (item: string): string => item.slice(PERIOD.length, PERIOD.length + 10)
+
+/**
+ * The JSON of the buckets from that of `first` to that of `last`, all of `known` among them. `known`: the JSON of those with
+ * sessions up to the cumulative cost, without the budget. `known` and `limits` are in the order of time.
+ */
+export function trendItems(
+  granularity: Granularity,
+  { first, last }: { first: string; last: string },
+  known: readonly string[],
+  limits: readonly Limit[],
+): string {
+  const { firstOf, placeOf, after } = BUCKETS[granularity]
+  const start = firstOf(first)
+  const startPlace = placeOf(start)
+  const count = countBuckets(granularity, first, last)
+  const isWhole = known.length === count
+  const items: string[] = []
+  let cumulative = '0'
+  let budget = 'null'
+  let nextLimit = 0
+  const add = (period: string, item: string) => {
+    for (; nextLimit < limits.length; nextLimit += 1) {
+      const [month, limit] = limits[nextLimit] ?? ['', '']
+      if (month > period) break
+      budget = limit
+    }
+    items.push(`${item},"budget":${budget}}`)
+  }
+  const addEmpty = (end: number) => {
+    while (items.length < end) {
+      const period = after(start, items.length)
+      add(period, `${PERIOD}${period}","cost":0,"sessions":0,"cumulative_cost":${cumulative}`)
+    }
+  }
+  for (const item of known) {
+    const period = periodOf(item)
+    if (!isWhole) {
+      addEmpty(placeOf(period) - startPlace)
+      cumulative = item.slice(item.lastIndexOf(':') + 1)
+    }
+    add(period, item)
+  }
+  addEmpty(count)
+  return items.join(',')
+}
