@@ -140,20 +140,23 @@ function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
     limit: limitOf(sql, query),
     offset: sql`0`,
   }
+  const isOneAction = query.action === undefined || prefixOf(query.action) === undefined
+  const days = isOneAction
+    ? sql`select r.bucket, r.entries ${matchingDays(sql, orgId, query)}`
+    : sql`select r.bucket, sum(r.entries) as entries ${matchingDays(sql, orgId, query)} group by r.bucket`
   return sql<PageRow[]>`
-    with days as materialized (
-      select r.bucket, sum(r.entries) as entries, sum(sum(r.entries)) over (order by r.bucket desc) as through
-      ${matchingDays(sql, orgId, query)}
-      group by r.bucket
-    ),
-    start as (
+    with start as (
+      -- read from the newest day on, up to that of the page
       select d.bucket, (${offset}::bigint - (d.through - d.entries))::bigint as skip
-      from days d
+      from (
+        select d.*, sum(d.entries) over (order by d.bucket desc rows unbounded preceding) as through
+        from (${days}) d
+      ) d
       where d.through > ${offset}::bigint
-      order by d.through
+      order by d.bucket desc
       limit 1
     )
-    select (select coalesce(sum(d.entries), 0) from days d) as total, ${itemsOf(sql)}
+    select (${matchingTotal(sql, orgId, query)}) as total, ${itemsOf(sql)}
     from (
       select p.*
       from start b
