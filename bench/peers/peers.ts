@@ -166,9 +166,10 @@ async function pgbench(statement: string): Promise<{ perSecond: number; p50Ms: n
 }
 
 const LIST = '/v1/sessions'
-/** Of the reads the one with the longest response, 77 KB; the list has 8 KB. */
-const LONGEST = '/v1/cost/trend'
-const READS = [LIST, '/v1/quality', '/v1/cost?group_by=week', LONGEST, '/v1/security']
+/** The reads with the longest responses, 26 and 77 KB; the list has 8 KB. */
+const QUALITY = '/v1/quality'
+const TREND = '/v1/cost/trend'
+const READS = [LIST, QUALITY, '/v1/cost?group_by=week', TREND, '/v1/security']
 const HOT = `hot `
 const COLD = `cold `
 
@@ -178,7 +179,8 @@ async function contenders(): Promise<Contender[]> {
     return await startPeer([process.execPath, join(import.meta.dir, 'bare.ts')], await response.bytes())
   }
   const bareList = await bare(LIST)
-  const bareLongest = await bare(LONGEST)
+  const bareQuality = await bare(QUALITY)
+  const bareTrend = await bare(TREND)
   const peer = (file: string, total: boolean) =>
     startPeer([process.execPath, join(import.meta.dir, file), peerOptions(total)])
   const peers = [
@@ -190,7 +192,8 @@ async function contenders(): Promise<Contender[]> {
   const statement = await statementOf(org)
   return [
     { name: 'bare server, the bytes of a list', run: () => http(bareList, ['/'], false) },
-    { name: 'bare server, those of a trend', run: () => http(bareLongest, ['/'], false) },
+    { name: 'bare server, those of quality', run: () => http(bareQuality, ['/'], false) },
+    { name: 'bare server, those of a trend', run: () => http(bareTrend, ['/'], false) },
     ...READS.map((path) => ({ name: `${HOT}${path}`, run: hot(path) })),
     ...(Bun.which('pgbench') === null
       ? []
