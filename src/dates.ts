@@ -106,7 +106,10 @@ export function monthOf(date: string): string {
 
 /** The first day of the month `months` after the date's month. */
 export function addMonths(date: string, months: number): string {
-  return dateOf(new Date(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1 + months, 1)))
+  // not by Date.UTC, for which the years 0 to 99 are 1900 to 1999
+  const first = new Date(0)
+  first.setUTCFullYear(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1 + months, 1)
+  return dateOf(first)
 }
 
 /** The Monday on or before the date. */

@@ -82,7 +82,7 @@ export function createLog(
   }
 }
 
-/** Whether a line of JSON needs no `masked`, which takes five times as long: what its texts contain is masked in the line. */
+/** Whether a line of JSON with these fields and no secret in its text needs no `masked`, which takes five times as long. */
 const isPlain = (fields: LogFields): boolean =>
   Object.entries(fields).every(
     ([name, value]) => !SECRET_NAME.test(name) && (typeof value === 'string' || typeof value === 'number'),
@@ -90,7 +90,11 @@ const isPlain = (fields: LogFields): boolean =>
 
 function jsonLine(level: LogLevel, message: string, fields: LogFields): string {
   const record = { time: new Date().toISOString(), level, message, ...fields }
-  return `${isPlain(fields) ? JSON.stringify(record) : JSON.stringify(record, masked)}\n`
+  if (isPlain(fields)) {
+    const line = `${JSON.stringify(record)}\n`
+    if (!MAY_HOLD_SECRET.test(line)) return line
+  }
+  return `${JSON.stringify(record, masked)}\n`
 }
 
 function prettyLine(level: LogLevel, message: string, fields: LogFields): string {

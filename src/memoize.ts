@@ -6,7 +6,7 @@ export function memoize<Value>(make: (key: string) => Value): (key: string) => V
   const values = new Map<string, Value>()
   return (key) => {
     const known = values.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined || values.has(key)) return known as Value
     const value = make(key)
     if (values.size >= MAX_VALUES) values.delete(values.keys().next().value ?? key)
     values.set(key, value)

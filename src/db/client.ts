@@ -34,6 +34,10 @@ export interface ConnectOptions {
   onnotice?: (notice: postgres.Notice) => void
 }
 
+/** The embedded PostgreSQL's socket in its folder. */
+export const SOCKET_NAME = '.s.PGSQL.5432'
+export const socketPath = (socketDir: string): string => `${socketDir}/${SOCKET_NAME}`
+
 const STATEMENT_TIMEOUT_MS = 25_000
 const LOCK_TIMEOUT_MS = 10_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
@@ -84,7 +88,7 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   if ('socketDir' in target) {
     const { socketDir, user, database } = target
     // without `host`, `port` and `pass` the driver reads PGHOST, PGPORT and PGPASSWORD
-    const socket = { path: `${socketDir}/.s.PGSQL.5432`, host: 'localhost', port: 5432, pass: '' }
+    const socket = { path: socketPath(socketDir), host: 'localhost', port: 5432, pass: '' }
     const connection = sessionSettings(options)
     return postgres({ ...shared, connection, ...socket, user, database, ssl: false })
   }

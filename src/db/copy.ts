@@ -1,11 +1,15 @@
 /** Each write to the stream is one message of the protocol: many lines in one message are twice as fast. */
 const LINES_PER_WRITE = 500
 
+const ESCAPED = /[\\\n\r\t]/
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
-const cell = (value: string | number | null): string =>
-  value === null ? '\\N' : String(value).replace(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char)
+function cell(value: string | number | null): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'number' || !ESCAPED.test(value)) return `${value}`
+  return value.replace(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char)
+}
 
 /**
  * Writes `rows` to the stream of a `copy … from stdin`: the values of a row are those of the statement's columns.

@@ -62,7 +62,7 @@ export function createAccessLog(log: Log, now: () => number = () => performance.
     timer = undefined
     const requests = held
     held = []
-    log.infoAll('request', requests.map(fieldsOf))
+    if (requests.length > 0) log.infoAll('request', requests.map(fieldsOf))
   }
   return {
     flush() {

@@ -2,7 +2,7 @@ import type { Actor } from '../audit-log/append.ts'
 import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
-import { type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
+import { KEY_LENGTH, type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
@@ -16,7 +16,9 @@ import { leaseRequests, type WindowName } from './rate-windows.ts'
 // that a 404 carries the limit's headers too. A route that needs a key calls `accessOf`, which throws 401,
 // 429 or 503.
 
+/** Two headers arrive joined by a comma, which no key contains. */
 const BEARER = /^bearer ([!-~]+)$/i
+const HEADER_LENGTH = 'Bearer '.length + KEY_LENGTH
 const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
 const UNAUTHORIZED = 'Missing or invalid API key'
@@ -180,15 +182,12 @@ export function accessOf(admitted: Admitted | undefined): Access {
   return access
 }
 
-/**
- * The key that an Authorization header presents; its hash takes 2 µs of the 30 of a response from memory. Two headers
- * arrive joined by a comma, which no key contains.
- */
+/** The key in an Authorization header; its hash takes 2 µs of the 25 of a response from memory. */
 const keyOf = memoize((header) => parseKey(BEARER.exec(header)?.[1] ?? ''))
 
 function presentedKey(request: Request): ParsedKey | undefined {
   const header = request.headers.get('authorization')
-  return header === null ? undefined : keyOf(header)
+  return header?.length === HEADER_LENGTH ? keyOf(header) : undefined
 }
 
 function accessBy(found: FoundKey, ipAddress: string | null): Access {

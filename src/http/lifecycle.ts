@@ -231,10 +231,8 @@ export function lifecycle({ log, requests, admission, bodies, cache, checkRespon
   /** As `sendCached`, to a URL that was answered before. */
   const sendKnown = (response: CachedResponse, request: Request, known: KnownUrl, limit: Decision) => {
     const encoding = encodingOf(response, request.headers.get('accept-encoding'))
-    known.sent = sentHeaders(
-      known.sent,
-      { response, encoding, limit: limit.limit, resetS: limit.resetS },
-      () => linkOfCached(response, targetOf(request.url)),
+    known.sent = sentHeaders(known.sent, response, encoding, limit, () =>
+      linkOfCached(response, targetOf(request.url)),
     )
     const { headers } = known.sent
     if (!isUnchanged(response, encoding, request))

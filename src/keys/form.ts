@@ -9,7 +9,7 @@ const ID_LENGTH = 8
 const SECRET_LENGTH = 32
 const CHECKSUM_LENGTH = 6
 const FORM = /^ca_live_([a-z0-9]{8})_[0-9A-Za-z]{38}$/
-const KEY_LENGTH = PREFIX.length + ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH
+export const KEY_LENGTH = PREFIX.length + ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH
 
 /** A parsed API key: the id to look up, and the hash that must match the stored one. */
 export interface ParsedKey {

@@ -70,11 +70,11 @@ test('rows come whole, however the bytes are cut', async () => {
 })
 
 describe.skipIf(citusUrls.length > 0)('on PostgreSQL', () => {
-  const opened = async (statement: string) => {
+  const opened = async (statement: string, limitMs = 5_000) => {
     const database = await testDatabase()
     const { searchParams, username, pathname } = new URL(database.url)
     const target = { socketDir: searchParams.get('host') ?? '', user: username, database: pathname.slice(1) }
-    const used = createPreparedQuery(target, { statement, applicationName: 'test-prepared', limitMs: 5_000 })
+    const used = createPreparedQuery(target, { statement, applicationName: 'test-prepared', limitMs })
     return { used, database }
   }
 
@@ -89,6 +89,23 @@ describe.skipIf(citusUrls.length > 0)('on PostgreSQL', () => {
         ['2', `${letter}2`],
       ]),
     )
+    used.end()
+    await database.drop()
+  })
+
+  test('a statement that waits for a lock is ended in PostgreSQL, too', async () => {
+    const { used, database } = await opened('select count(*)::text from held where $1::text is not null', 300)
+    await database.sql`create table held ()`
+    await database.sql.begin(async (tx) => {
+      await tx`lock table held in access exclusive mode`
+      expect(['57014', 'ETIMEDOUT']).toContain(await used.run('x').catch((error) => error.code))
+      const waiting = () => database.sql`
+        select 1 from pg_stat_activity where application_name = 'test-prepared' and datname = current_database()`
+      for (const end = Date.now() + 5_000; (await waiting()).length > 0 && Date.now() < end; )
+        await Bun.sleep(20)
+      expect(await waiting()).toHaveLength(0)
+    })
+    expect(await used.run('x')).toEqual([['0']])
     used.end()
     await database.drop()
   })
@@ -128,6 +145,35 @@ test('what the server refuses rejects with its code, and the next call has anoth
   expect(server.sessions).toEqual([0, 1])
   used.end()
   server.stop()
+})
+
+test('a server that is silent from the start, and an end, leave no connection open', async () => {
+  const open = new Set<unknown>()
+  const server = Bun.listen({
+    unix: join(folder, '.s.PGSQL.5432'),
+    socket: {
+      open: (socket) => void open.add(socket),
+      close: (socket) => void open.delete(socket),
+      data() {},
+    },
+  })
+  let silent = 0
+  const target = { socketDir: folder, user: 'u', database: 'd' }
+  const options = { statement: 'select $1', applicationName: 'test', onSilent: () => (silent += 1) }
+  const used = createPreparedQuery(target, { ...options, limitMs: 50 })
+  for (let call = 0; call < 3; call += 1) {
+    expect(await used.run('x').catch((error) => error.code)).toBe('ETIMEDOUT')
+  }
+  expect(silent).toBe(3)
+  const patient = createPreparedQuery(target, { ...options, limitMs: 60_000 })
+  const call = patient.run('x').catch((error) => error.code)
+  expect(patient.load()).toEqual({ max: 1, used: 1, waiting: 0 })
+  patient.end()
+  expect(await call).toBe('CONNECTION_CLOSED')
+  expect(await patient.run('x').catch((error) => error.code)).toBe('CONNECTION_ENDED')
+  for (const end = Date.now() + 5_000; open.size > 0 && Date.now() < end; ) await Bun.sleep(5)
+  expect(open.size).toBe(0)
+  server.stop(true)
 })
 
 test('a lost connection, a silent server and none at all reject, and the next call works', async () => {

@@ -26,11 +26,25 @@ describe.each(['json', 'pretty'] as const)('%s', (format) => {
   test.each(SECRETS)('%s is masked wherever it stands', (_name, text, secret) => {
     const error = new Error(text)
     const nested = { list: [{ deep: text }], error, [text]: 1 }
-    for (const line of [lineOf(format, text), lineOf(format, 'm', { text, error, nested })]) {
+    const lines = [
+      lineOf(format, text),
+      lineOf(format, 'm', { text, error, nested }),
+      lineOf(format, 'm', { text }),
+      lineOf(format, 'm', { text: `failed:\n\t${text}` }),
+    ]
+    for (const line of lines) {
       expect(line).not.toContain(secret)
       expect(line).toContain('[redacted]')
       expect(line).toContain('end')
       if (format === 'json') JSON.parse(line)
+    }
+  })
+
+  test.each(SECRETS)('%s is masked behind any white space', (_name, text, secret) => {
+    for (const space of ['\t', '\n', '\r\n']) {
+      expect(lineOf(format, 'm', { text: `failed:${space}${text.replaceAll(' ', space)}` })).not.toContain(
+        secret,
+      )
     }
   })
 

@@ -306,6 +306,18 @@ describe('GET /v1/cost', () => {
       '2026-09-28',
     ])
     expect((await get('/v1/cost/trend?project=nothing')).data).toEqual([])
+    const periods = async (query: string) =>
+      (await get(`/v1/cost/trend?${query}`)).data.map(({ period }: { period: string }) => period)
+    expect(await periods('granularity=month&date_from=0099-11-05&date_to=0100-02-01')).toEqual([
+      '0099-11-01',
+      '0099-12-01',
+      '0100-01-01',
+      '0100-02-01',
+    ])
+    expect(await periods('granularity=week&date_from=0001-01-03&date_to=0001-01-08')).toEqual([
+      '0001-01-01',
+      '0001-01-08',
+    ])
     const endless = await ask('/v1/cost/trend?date_from=2026-01-01&date_to=9999-12-31')
     expect(endless.status).toBe(400)
     expect(

@@ -97,12 +97,13 @@ export async function startServer(
       max: WRITERS,
       applicationName: 'cloud-analytics writes',
     })
+    const onSilent = () => log.warn('the database is silent; connecting anew')
     // one connection: its backend stays warm, and no slow read holds up a response from memory
     const lookUpPool = createReconnectingPool(
       target,
       { max: 1, applicationName: 'cloud-analytics look-ups', genericPlans: true },
       LOOK_UP_LIMIT_MS,
-      () => log.warn('the database is silent; connecting anew'),
+      onSilent,
     )
     const versionsQuery =
       'socketDir' in target
@@ -110,12 +111,14 @@ export async function startServer(
             statement: VERSIONS,
             applicationName: 'cloud-analytics versions',
             limitMs: LOOK_UP_LIMIT_MS,
+            onSilent,
           })
         : undefined
     const pools = [writePool, lookUpPool]
     poolLoads.set('serve', database.pool.load)
     poolLoads.set('writes', writePool.load)
     poolLoads.set('look-ups', lookUpPool.load)
+    if (versionsQuery !== undefined) poolLoads.set('versions', versionsQuery.load)
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // not for a unix socket, which is never half open
     const checkTimer =

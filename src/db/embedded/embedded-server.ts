@@ -2,11 +2,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSyn
 import { dirname, join } from 'node:path'
 import { codeOf, OperatorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { ConnectTarget } from '../client.ts'
+import { type ConnectTarget, SOCKET_NAME } from '../client.ts'
 import { type Assets, findAssets } from './assets.ts'
 import { acquireInstanceLock, type InstanceLock, type Role, readHolder } from './instance-lock.ts'
 import { pageOutExecutable } from './page-out.ts'
-import { cannotSwitchUser, readPidFile, SOCKET_NAME, startPostmaster } from './postmaster.ts'
+import { cannotSwitchUser, readPidFile, startPostmaster } from './postmaster.ts'
 import { isPostmasterOf, stopStalePostmaster } from './stale-postmaster.ts'
 import { changeOwner, chooseSystemUser, makeReachable, type SystemUser } from './system-user.ts'
 import {

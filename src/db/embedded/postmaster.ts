@@ -4,10 +4,9 @@ import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import { codeOf, OperatorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { withTimeout } from '../../timeout.ts'
+import { SOCKET_NAME } from '../client.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
 import type { SystemUser } from './system-user.ts'
-
-export const SOCKET_NAME = '.s.PGSQL.5432'
 
 /** In addition to the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
 const EXTRA_CONNECTIONS = 26

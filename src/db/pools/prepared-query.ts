@@ -1,11 +1,12 @@
 import type { Socket } from 'bun'
 import { withTimeout } from '../../timeout.ts'
-import type { ConnectTarget } from '../client.ts'
+import { type ConnectTarget, socketPath } from '../client.ts'
+import type { PoolLoad } from './reconnecting-pool.ts'
 
 // A statement that nearly every request waits for, over a connection of its own, in PostgreSQL's protocol
 // (postgresql.org/docs/current/protocol-message-formats.html). The driver takes 60 µs of processor time for such a
-// statement, 22 of them in the system call that sends it; this takes 30. Only for the embedded PostgreSQL: no password, no
-// TLS, and a socket that is never half open.
+// statement, 22 of them in the system call that sends it; this takes 30. Only for the embedded PostgreSQL, which takes
+// neither password nor TLS.
 
 /** Rows of texts, as the statement's columns. */
 type Rows = string[][]
@@ -16,14 +17,19 @@ export interface PreparedQuery {
    * opened, is lost, or gives no answer in time; the next call opens another.
    */
   run(parameter: string): Promise<Rows>
+  /** Ends the connection; later calls reject. */
   end(): void
+  load(): PoolLoad
 }
 
 interface PreparedQueryOptions {
   /** With one parameter, $1, and columns that are never null. */
   statement: string
   applicationName: string
+  /** For a call, and for the statement in PostgreSQL, which does not notice that nobody waits for it. */
   limitMs: number
+  /** Called when a call got no answer in time. */
+  onSilent?: () => void
 }
 
 const PROTOCOL = 0x0003_0000
@@ -82,7 +88,8 @@ function errorOf(body: string): Error {
   })
 }
 
-const closed = () => Object.assign(new Error('the connection was closed'), { code: 'CONNECTION_CLOSED' })
+const connectionError = (message: string, code: string) => Object.assign(new Error(message), { code })
+const closed = () => connectionError('the connection was closed', 'CONNECTION_CLOSED')
 
 /** What was sent and waits for its ReadyForQuery. */
 interface Pending {
@@ -94,11 +101,14 @@ interface Pending {
 interface Connection {
   /** Sends messages that end with SYNC, or begin the session; what they result in. */
   send(bytes: Buffer): Promise<Rows>
+  /** Also while it is opened. */
   end(): void
 }
 
-async function open(path: string, onClose: () => void): Promise<Connection> {
+/** Opens a connection; `onClose` is called once, when it cannot be opened, is lost or ended. */
+function open(path: string, onClose: () => void): Connection {
   const pending: Pending[] = []
+  let socket: Socket | undefined
   let isClosed = false
   let received: Buffer = Buffer.alloc(0)
   let unsent: Buffer = Buffer.alloc(0)
@@ -125,15 +135,33 @@ async function open(path: string, onClose: () => void): Promise<Connection> {
     }
     received = received.subarray(start)
   }
-  const close = () => {
+  const close = (reason: Error) => {
+    if (isClosed) return
     isClosed = true
-    for (const { error, done } of pending.splice(0)) done.reject(error ?? closed())
+    for (const { error, done } of pending.splice(0)) done.reject(error ?? reason)
     onClose()
   }
   const flush = () => {
-    unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
+    if (socket !== undefined) unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
   }
-  const socket = await Bun.connect({ unix: path, socket: { data, close, error: close, drain: flush } })
+  const opened = (made: Socket) => {
+    if (isClosed) {
+      made.terminate()
+      return
+    }
+    socket = made
+    flush()
+  }
+  Bun.connect({
+    unix: path,
+    socket: {
+      open: opened,
+      data,
+      drain: flush,
+      close: () => close(closed()),
+      error: (_socket, error) => close(error),
+    },
+  }).catch(close)
   return {
     send(bytes) {
       const done = Promise.withResolvers<Rows>()
@@ -145,53 +173,64 @@ async function open(path: string, onClose: () => void): Promise<Connection> {
       }
       return done.promise
     },
-    end: () => socket.terminate(),
+    end() {
+      close(closed())
+      socket?.terminate()
+    },
   }
 }
 
 /** Opens its connection with the first call. */
 export function createPreparedQuery(
   { socketDir, user, database }: Extract<ConnectTarget, { socketDir: string }>,
-  { statement, applicationName, limitMs }: PreparedQueryOptions,
+  { statement, applicationName, limitMs, onSilent }: PreparedQueryOptions,
 ): PreparedQuery {
-  let current: Promise<Connection> | undefined
-  const connect = (): Promise<Connection> => {
-    const connecting = begin(() => drop(connecting))
-    return connecting
+  const settings = {
+    application_name: applicationName,
+    statement_timeout: `${limitMs}`,
+    plan_cache_mode: 'force_generic_plan',
   }
-  const begin = async (onClose: () => void): Promise<Connection> => {
-    const connection = await open(`${socketDir}/.s.PGSQL.5432`, onClose)
-    const settings = { user, database, application_name: applicationName }
-    await connection.send(startUp({ ...settings, plan_cache_mode: 'force_generic_plan' }))
-    await connection.send(Buffer.concat([parse(statement), SYNC]))
-    return connection
+  let current: { connection: Connection; ready: Promise<Rows> } | undefined
+  let isEnded = false
+  let inFlight = 0
+  const connect = () => {
+    const connection = open(socketPath(socketDir), () => {
+      if (current?.connection === connection) current = undefined
+    })
+    const ready = connection
+      .send(startUp({ user, database, ...settings }))
+      .then(() => connection.send(Buffer.concat([parse(statement), SYNC])))
+    return { connection, ready }
   }
-  const drop = (used: Promise<Connection>) => {
-    if (current === used) current = undefined
-    used.then(
-      (connection) => connection.end(),
-      () => {},
-    )
+  const send = async (
+    { connection, ready }: NonNullable<typeof current>,
+    parameter: string,
+  ): Promise<Rows> => {
+    await ready
+    return await connection.send(Buffer.concat([bind(parameter), EXECUTE, SYNC]))
   }
-  const send = async (used: Promise<Connection>, parameter: string): Promise<Rows> =>
-    await (await used).send(Buffer.concat([bind(parameter), EXECUTE, SYNC]))
   return {
     async run(parameter) {
+      if (isEnded) throw connectionError('the connection was ended', 'CONNECTION_ENDED')
       current ??= connect()
       const used = current
+      inFlight += 1
       try {
         const rows = await withTimeout(send(used, parameter), limitMs, LATE)
         if (rows !== LATE) return rows
+        onSilent?.()
+        throw connectionError(`the database gave no answer in ${limitMs} ms`, 'ETIMEDOUT')
       } catch (error) {
-        drop(used)
+        used.connection.end()
         throw error
+      } finally {
+        inFlight -= 1
       }
-      drop(used)
-      const late = new Error(`the database gave no answer in ${limitMs} ms`)
-      throw Object.assign(late, { code: 'ETIMEDOUT' })
     },
     end() {
-      if (current !== undefined) drop(current)
+      isEnded = true
+      current?.connection.end()
     },
+    load: () => ({ max: 1, used: Math.min(1, inFlight), waiting: Math.max(0, inFlight - 1) }),
   }
 }

@@ -34,8 +34,8 @@ export function isUnchanged(
 
 /** What the headers of a response to a URL depend on. */
 interface Sent {
-  response: CachedResponse
-  encoding: Encoding | undefined
+  /** In the encoding that is sent; those of two responses differ when anything in them does. */
+  etag: string
   /** The limit of requests a minute, and when the minute ends, in Unix seconds. */
   limit: number
   resetS: number
@@ -52,16 +52,13 @@ export interface SentHeaders extends Sent {
 /** `last`, where it fits what is sent, else new ones. Id and rest of the limit are the request's own: they are missing. */
 export function sentHeaders(
   last: SentHeaders | undefined,
-  { response, encoding, limit, resetS }: Sent,
+  response: CachedResponse,
+  encoding: Encoding | undefined,
+  { limit, resetS }: Pick<Sent, 'limit' | 'resetS'>,
   makeLink: () => string | undefined,
 ): SentHeaders {
-  if (
-    last?.response === response &&
-    last.encoding === encoding &&
-    last.limit === limit &&
-    last.resetS === resetS
-  )
-    return last
+  const etag = encodedEtag(response, encoding)
+  if (last?.etag === etag && last.limit === limit && last.resetS === resetS) return last
   const headers = new Headers({
     ...COMMON_HEADERS,
     ...CORS_HEADERS,
@@ -69,5 +66,5 @@ export function sentHeaders(
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-reset': String(resetS),
   })
-  return { response, encoding, limit, resetS, headers }
+  return { etag, limit, resetS, headers }
 }

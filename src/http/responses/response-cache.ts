@@ -209,7 +209,8 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
       urls.set(url, { scope, source: response.source, route })
       entry.urls.push(url)
       const links = response.pagination === undefined ? 0 : LINKS
-      const more = (2 + links) * url.length + URL_OVERHEAD_BYTES + HEADERS_BYTES
+      const texts = (2 + links) * url.length + 2 * response.name.length
+      const more = texts + URL_OVERHEAD_BYTES + HEADERS_BYTES
       entry.urlBytes += more
       grow(entry, more)
     },
