@@ -46,33 +46,28 @@ export function trendItems(
 ): string {
   const { firstOf, placeOf, after } = BUCKETS[granularity]
   const start = firstOf(first)
-  const startPlace = placeOf(start)
   const count = countBuckets(granularity, first, last)
+  const limitAt = (period: string) => limits.findLast(([month]) => month <= period)?.[1] ?? 'null'
   const isWhole = known.length === count
+  const end = firstOf(last)
+  if (isWhole && !limits.some(([month]) => month > start && month <= end)) {
+    const limit = `,"budget":${limitAt(start)}}`
+    return known.join(`${limit},`) + limit
+  }
+  const startPlace = placeOf(start)
   const items: string[] = []
   let cumulative = '0'
-  let budget = 'null'
-  let nextLimit = 0
-  const add = (period: string, item: string) => {
-    for (; nextLimit < limits.length; nextLimit += 1) {
-      const [month, limit] = limits[nextLimit] ?? ['', '']
-      if (month > period) break
-      budget = limit
-    }
-    items.push(`${item},"budget":${budget}}`)
-  }
-  const addEmpty = (end: number) => {
-    while (items.length < end) {
+  const add = (period: string, item: string) => items.push(`${item},"budget":${limitAt(period)}}`)
+  const addEmpty = (before: number) => {
+    while (items.length < before) {
       const period = after(start, items.length)
       add(period, `${PERIOD}${period}","cost":0,"sessions":0,"cumulative_cost":${cumulative}`)
     }
   }
   for (const item of known) {
     const period = periodOf(item)
-    if (!isWhole) {
-      addEmpty(placeOf(period) - startPlace)
-      cumulative = item.slice(item.lastIndexOf(':') + 1)
-    }
+    addEmpty(placeOf(period) - startPlace)
+    cumulative = item.slice(item.lastIndexOf(':') + 1)
     add(period, item)
   }
   addEmpty(count)
