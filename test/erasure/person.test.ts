@@ -228,7 +228,7 @@ describe('member erase', () => {
       revoked_at: expect.any(String),
     })
     const lines: string[] = []
-    const log = createLog('debug', 'json', (line) => lines.push(line))
+    const log = createLog('debug', 'json', (text) => lines.push(...text.trim().split('\n')))
     const app = testApp(database.sql, { now: () => NOW, log })
     const shown: string[] = []
     for (const path of [
