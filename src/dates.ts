@@ -96,7 +96,7 @@ export function dayNumber(date: string): number {
 
 /** Days from `from` to `to`, 0 for the same day. */
 export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS)
+  return dayNumber(to) - dayNumber(from)
 }
 
 /** The first day of the date's month. */

@@ -12,10 +12,6 @@ type Filter = Pick<CostQuery, 'project' | 'date_from' | 'date_to'>
 /** Buckets in one trend, empty ones included: 27 years of days. */
 const MAX_BUCKETS = 10_000
 
-/** The items of a list that `string_agg` made: fields with spaces between them, items with commas. */
-const itemsOf = <Item extends readonly string[]>(text: string | null): Item[] =>
-  (text?.split(',') ?? []).map((item) => item.split(' ') as readonly string[] as Item)
-
 interface CostRow {
   total: string
   /** Tokens. */
@@ -173,6 +169,7 @@ export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuer
           select ${firstDayOf(sql, granularity)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions
           from (${rows}) r
           group by 1`
+  // texts: buckets separated by `;`, limits as `month limit` separated by `,`; null for none
   const [row] = await sql<{ buckets: string | null; limits: string | null }[]>`
     select
       (
@@ -193,7 +190,10 @@ export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuer
       ) as limits`
   if (row === undefined) throw new Error('the statement gave no row')
   const known = row.buckets?.split(';') ?? []
-  const limits = itemsOf<Limit>(row.limits)
+  const limits = (row.limits?.split(',') ?? []).map((item): Limit => {
+    const [month = '', limit = ''] = item.split(' ')
+    return [month, limit]
+  })
   const [firstKnown, lastKnown] = [known[0], known.at(-1)].map((item) => item && periodOf(item))
   const first = date_from ?? firstKnown ?? date_to
   const last = date_to ?? lastKnown ?? date_from

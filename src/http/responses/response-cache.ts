@@ -34,6 +34,7 @@ export interface KnownUrl {
   source: ResponseSource
   /** The pattern of its route, for the metrics. */
   route: string
+  /** The headers of the last response that was sent for it. */
   sent?: SentHeaders
   /** Under which its response was kept last; the source's key may change with the day. */
   name?: { key: string; text: string }
