@@ -49,7 +49,10 @@ export interface SentHeaders extends Sent {
   headers: Headers
 }
 
-/** `last`, where it fits what is sent, else new ones. Id and rest of the limit are the request's own: they are missing. */
+/**
+ * `last`, where it fits what is sent, else new ones. Without X-Request-Id and X-RateLimit-Remaining, which are of the
+ * request.
+ */
 export function sentHeaders(
   last: SentHeaders | undefined,
   response: CachedResponse,
