@@ -64,9 +64,12 @@ const PACKED = /\.(?:gz|zst)$/i
 const CHUNK = 1024 * 1024
 /** Bytes by which chunks overlap: the longest id with its key. */
 const OVERLAP = 512
-/** The beginning of all keys of session ids, and the key with its value. */
-const SESSION_KEY = { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ }
-const THREAD_KEY = { start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }
+/** The beginning of all keys of session ids, and the key with its value. The second names the session that was forked. */
+const SESSION_KEYS = [
+  { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ },
+  { start: '"requestSessionId"', id: /^"requestSessionId"\s*:\s*"([^"\\]{1,200})"/ },
+]
+const THREAD_KEYS = [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }]
 
 /**
  * Walks the paths in the order of file names. With `memory` a file that is as it was is not opened for more than its ends,
@@ -244,13 +247,13 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   if (source.layout === 'database') return new Set(sessionIdsInDatabase(source.path))
   // these formats have one session per file, with its id in the head
   if (source.sessionFromFolder || source.format === 'codex' || source.format === 'gemini') return ids
-  const key = source.format === 'codex-exec' ? THREAD_KEY : SESSION_KEY
+  const keys = source.format === 'codex-exec' ? THREAD_KEYS : SESSION_KEYS
   if (await isPackedFile(source.path)) {
     // unpacking takes longer than the search
     let end = Buffer.alloc(0)
     for await (const chunk of bytesOf(source.path, () => {})) {
       const bytes = Buffer.concat([end, chunk])
-      for (const id of idsIn(bytes, key)) ids.add(id)
+      for (const id of idsIn(bytes, keys)) ids.add(id)
       end = Buffer.from(bytes.subarray(-OVERLAP))
     }
     return ids
@@ -269,7 +272,7 @@ async function sessionIds(source: Source): Promise<Set<string>> {
       position += bytesRead
       if (bytesRead === 0) return ids
       const end = overlap + bytesRead
-      for (const id of idsIn(buffer.subarray(0, end), key)) ids.add(id)
+      for (const id of idsIn(buffer.subarray(0, end), keys)) ids.add(id)
       overlap = Math.min(OVERLAP, end)
       buffer.copyWithin(0, end - overlap, end)
     }
@@ -279,9 +282,11 @@ async function sessionIds(source: Source): Promise<Set<string>> {
 }
 
 // searches the bytes: to decode a file as text takes four times as long
-function* idsIn(bytes: Buffer, key: typeof SESSION_KEY): Generator<string> {
-  for (let at = bytes.indexOf(key.start); at !== -1; at = bytes.indexOf(key.start, at + 1)) {
-    const id = key.id.exec(bytes.toString('latin1', at, at + OVERLAP))?.[1]
-    if (id !== undefined) yield copyText(id)
+function* idsIn(bytes: Buffer, keys: typeof SESSION_KEYS): Generator<string> {
+  for (const key of keys) {
+    for (let at = bytes.indexOf(key.start); at !== -1; at = bytes.indexOf(key.start, at + 1)) {
+      const id = key.id.exec(bytes.toString('latin1', at, at + OVERLAP))?.[1]
+      if (id !== undefined) yield copyText(id)
+    }
   }
 }

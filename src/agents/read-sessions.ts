@@ -1,5 +1,8 @@
 import { cleanRecords } from '../detection/record-secrets.ts'
+import { composeRecord } from '../parts/session-record.ts'
 import type { SessionRecord } from '../records/session.ts'
+import { packParts, type SessionParts } from '../records/session-parts.ts'
+import type { Pricer } from '../scoring/prices.ts'
 import { discover, type FileMemory, type Source, subAgentIdOf } from './discover.ts'
 import { readClaudeCode } from './formats/claude-code.ts'
 import { readClaudeStream } from './formats/claude-stream.ts'
@@ -10,7 +13,7 @@ import { readOpencode } from './formats/opencode.ts'
 import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
 import { readHead } from './transcript/file-bytes.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
-import { composeRecord, type RecordOptions } from './transcript/session-record.ts'
+import { partsOf, projectOf, recordId } from './transcript/session-parts.ts'
 import {
   type FileGroup,
   newFileGroup,
@@ -21,9 +24,14 @@ import {
   type Usage,
   usageOf,
 } from './transcript/source-file.ts'
-import type { Format } from './transcript/transcript-model.ts'
+import type { Format, Transcript, Turn } from './transcript/transcript-model.ts'
 
-export interface ReadOptions extends RecordOptions {
+export interface ReadOptions {
+  project?: string | undefined
+  userEmail?: string | undefined
+  /** Includes prompts, responses and tool outputs, with secrets masked. */
+  content?: boolean | undefined
+  pricer: Pricer
   /** What earlier runs knew of the files. */
   memory?: FileMemory | undefined
   /** The lines of earlier runs, asked for when the first file is read. */
@@ -157,31 +165,62 @@ async function derivedSessionId(source: Source): Promise<string> {
   return `unnamed-${new Bun.CryptoHasher('sha256').update(firstLine).digest('hex').slice(0, 24)}`
 }
 
+function recordOf(transcript: Transcript, options: ReadOptions) {
+  const { project, userEmail, content, pricer } = options
+  const parts = partsOf(transcript, { isNamed: project !== undefined, withTitle: content === true })
+  const head = {
+    id: recordId(transcript.id),
+    project_name: project ?? projectOf(transcript),
+    ...(userEmail === undefined ? {} : { user_email: userEmail }),
+  }
+  const contents = content === true ? contentsOf(transcript) : undefined
+  const composed = composeRecord(parts, head, { pricer, contents })
+  return composed && { ...composed, parts }
+}
+
+/** The records with their parts, without secrets: names of branches, files and tools may contain some too. */
+async function cleaned(
+  composed: readonly { record: SessionRecord; parts: SessionParts }[],
+): Promise<SessionRecord[]> {
+  const clean = await cleanRecords(composed.map(({ record, parts }) => ({ ...record, unpacked: parts })))
+  return clean.map(({ record: { unpacked, ...record } }) => {
+    const packed = packParts(unpacked)
+    return packed === undefined ? record : { ...record, parts: packed }
+  })
+}
+
+function contentsOf({ prompts, messages }: Transcript): Map<string, string> {
+  const turns: Turn[] = [...prompts.values(), ...[...messages.values()].map(({ turn }) => turn)]
+  return new Map(turns.flatMap((turn) => (turn.content === '' ? [] : [[turn.id, contentOf(turn)]])))
+}
+
+const contentOf = ({ content, contentCut }: Turn): string =>
+  contentCut > 0 ? `${content}\n[… ${contentCut} characters cut]` : content
+
 async function* resultsOf(
   group: FileGroup,
   files: readonly { source: Source; file: SourceFile }[],
   options: ReadOptions,
 ): AsyncGenerator<SourceResult> {
-  const composedRecords: SessionRecord[] = []
+  const composedRecords: { record: SessionRecord; parts: SessionParts }[] = []
   const unpriced = new Set<string>()
   const last = files.at(-1)?.file
   const isLarge = [...group.transcripts.values()].some(({ messages }) => messages.size > MANY_MESSAGES)
   // the heap would grow by the garbage of a large session before it is collected
   if (isLarge) Bun.gc(true)
   for (const transcript of group.transcripts.values()) {
-    const composed = composeRecord(transcript, options)
+    const composed = recordOf(transcript, options)
     const hasTurns = transcript.prompts.size + transcript.messages.size > 0
     if (composed === null && hasTurns && last !== undefined)
       noteUnreadable(last, 1, `session ${transcript.id}: no line says when it was`)
     if (composed === null) continue
-    composedRecords.push(composed.record)
+    composedRecords.push(composed)
     for (const model of composed.unpriced) unpriced.add(model)
   }
   // what follows needs memory of its own
   group.transcripts.clear()
   if (isLarge) Bun.gc(true)
-  // names of branches, files and tools may contain secrets too
-  const records = (await cleanRecords(composedRecords)).map(({ record }) => record)
+  const records = await cleaned(composedRecords)
   if (records.length === 0 && files.every(({ file }) => file.unreadableCount === 0))
     for (const { source } of files) options.onSkipped?.(source.path, NOTHING_OF_ITS_OWN)
   for (const { source, file } of files) {

@@ -362,6 +362,7 @@ create table session_details (
   org_id text not null,
   session_id text not null,
   detail json not null,
+  parts text,
   constraint session_details_pkey PRIMARY KEY (org_id, session_id)
 );
 

@@ -62,6 +62,11 @@ const SAFE_FIELDS = new Set([
   'committed_at',
   'from',
   'to',
+  'at',
+  'turn',
+  'over',
+  'cost',
+  'parts',
 ])
 
 /**

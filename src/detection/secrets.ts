@@ -158,7 +158,7 @@ export async function findSecretsInTexts<Place>(
 
 /** The finding of a secret for a record. `where`: its origin in words, such as `a prompt`. The writer adds the id. */
 export function secretFinding(
-  secret: FoundSecret,
+  secret: Omit<FoundSecret, 'start' | 'end'>,
   {
     file,
     turnNumber,

@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import { changePacked } from '../records/session-parts.ts'
 import { writeFindings } from '../security/write.ts'
 import type { StoredTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody } from '../sessions/model.ts'
@@ -60,6 +61,7 @@ async function eraseInBatch(
       userId: isOwn ? null : session.userId,
       userEmail: isOwn ? pseudonym.email : userEmail === null ? null : traces.eraseAddress(userEmail),
       detail: traces.erase(session.detail),
+      parts: session.parts && changePacked(session.parts, (json) => traces.erase(json)),
     }
   }
   return await sql.begin(async (tx) => {
@@ -82,7 +84,13 @@ async function readSessions(tx: ISql, orgId: string, ids: readonly string[]): Pr
         from session_details d
         where d.org_id = s.org_id
           and d.session_id = s.id
-      ) as detail
+      ) as detail,
+      (
+        select d.parts
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as parts
     from sessions s
     where s.org_id = ${orgId}
       and s.id = any(${[...ids]}::text[])`

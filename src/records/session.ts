@@ -2,6 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { count, name, optional, score, strict, Timestamp } from './fields.ts'
 import { SecurityRecord } from './finding.ts'
 
+/** Characters of the packed parts of a session. */
+export const MAX_PARTS = 8 * 1024 * 1024
+
 /** US dollars; more than 6 decimals are rounded half up when stored. */
 const money = Type.Number({ minimum: 0, maximum: 1e6 })
 
@@ -44,6 +47,7 @@ export const TurnRecord = Type.Object(
         Type.Literal('assistant'),
         Type.Literal('system'),
         Type.Literal('tool'),
+        Type.Literal('unattributed'),
       ]),
     ),
     model: optional(name(200)),
@@ -167,6 +171,15 @@ export const SessionRecord = Type.Object(
     ),
     quality_metadata: optional(QualityRecord),
     security_metadata: optional(SecurityRecord),
+    parts: optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_PARTS,
+        pattern: '^[A-Za-z0-9+/]+=*$',
+        description:
+          'what `sync` read of the session, by the ids of its messages: parts of the same session from other files are merged with it. Opaque to other clients',
+      }),
+    ),
   },
   strict,
 )

@@ -17,6 +17,8 @@ export interface StoredTexts {
   userEmail: string | null
   /** JSON */
   detail: string
+  /** Packed: see `SessionParts`. */
+  parts: string | null
 }
 
 /** The first day (UTC) of which sessions are kept, `days` days back from today. */
@@ -115,8 +117,8 @@ export async function updateTexts(tx: ISql, orgId: string, sessions: readonly St
       and s.id = n.id`
   await tx`
     update session_details d
-    set detail = n.detail::json
-    from ${unnest(tx, sessions, { id: 'text', detail: 'text' })}
+    set detail = n.detail::json, parts = n.parts
+    from ${unnest(tx, sessions, { id: 'text', detail: 'text', parts: 'text' })}
     where d.org_id = ${orgId}
       and d.session_id = n.id`
 }

@@ -15,6 +15,7 @@ export interface SessionRow {
   user_id: string | null
   user_email: string | null
   detail: string
+  parts: string | null
 }
 
 /** `position`: `created_at` with microseconds, where the next page begins. */
@@ -58,16 +59,23 @@ export const exportedColumns = (sql: ISql, orgId: string): Fragment => sql`
     from session_details d
     where d.org_id = ${orgId}
       and d.session_id = s.id
-  ) as detail`
+  ) as detail,
+  (
+    select d.parts
+    from session_details d
+    where d.org_id = ${orgId}
+      and d.session_id = s.id
+  ) as parts`
 
 /** The session's record as a line of NDJSON. The stored detail is a JSON object already: its fields follow the others. */
-export function sessionLine({ detail, ...row }: SessionRow): string {
+export function sessionLine({ detail, parts, ...row }: SessionRow): string {
   const head = JSON.stringify({
     type: 'session',
     ...row,
     estimated_cost: Number(row.estimated_cost),
     unpriced_tokens: Number(row.unpriced_tokens),
     quality_score: Number(row.quality_score),
+    ...(parts === null ? {} : { parts }),
   })
   return `${head.slice(0, -1)},${detail.slice(1)}\n`
 }

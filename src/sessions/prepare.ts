@@ -6,6 +6,7 @@ import { derivedId } from '../ids.ts'
 import { problemOf } from '../records/check.ts'
 import type { FindingRecord } from '../records/finding.ts'
 import type { QualityFactor, QualityFactorRecord, QualityRecord, SessionRecord } from '../records/session.ts'
+import { unpackParts } from '../records/session-parts.ts'
 import { type Pricer, priceRecord } from '../scoring/prices.ts'
 import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
 import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
@@ -35,6 +36,8 @@ export interface PreparedSession {
   security: bigint
   userId: string | null
   userEmail: string | null
+  /** Packed: see `SessionParts`. Null where the record has none. */
+  parts: string | null
   /** `scored_at` and `previous_score` are those of the record; where it has none, the writer adds them. */
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
@@ -59,6 +62,8 @@ export function prepareSession(
   field: string,
   { pricer, storeContent, findings = [] }: PrepareOptions,
 ): PreparedSession {
+  if (record.parts && unpackParts(record.parts) === undefined)
+    throw validationError({ field: `${field}.parts`, message: 'must be what `sync` made of a session' })
   const createdAt = normalizeTimestamp(record.created_at)
   const { cost, turnCosts, unpricedTokens } = priceRecord(pricer, record)
   const turnRecords = (record.turn_records ?? []).map((turn, index) =>
@@ -78,6 +83,7 @@ export function prepareSession(
     security: scaled(security.score, SCORE_DECIMALS),
     userId: record.user_id ?? null,
     userEmail: record.user_email?.toLowerCase() ?? null,
+    parts: record.parts ?? null,
     detail: {
       ...contextOf(record, turnRecords),
       cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
@@ -133,6 +139,7 @@ export function hashOf(session: Unhashed): Uint8Array {
     cost: decimalText(session.cost, MONEY_DECIMALS),
     // left out where it is 0, as in the hashes of sessions stored before there was one
     unpricedTokens: session.unpricedTokens || undefined,
+    parts: session.parts ?? undefined,
     quality: decimalText(session.quality, SCORE_DECIMALS),
     security: decimalText(session.security, SCORE_DECIMALS),
     detail: { ...session.detail, quality_metadata: quality },

@@ -2,6 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { copyRows } from '../db/copy.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
+import type { TurnDetail } from './model.ts'
 import type { PreparedSession } from './prepare.ts'
 
 /** The quality of a stored session, and the one before it. */
@@ -27,6 +28,29 @@ export async function storeSessions(
   const upserted = isCopied ? rows.filter(({ id }) => stored.has(id)) : rows
   await upsertSessions(tx, orgId, upserted)
   await upsertDetails(tx, orgId, upserted, stored, now)
+}
+
+export interface StoredParts {
+  id: string
+  parts: string
+  /** Null unless asked for. */
+  turns: readonly Pick<TurnDetail, 'content'>[] | null
+}
+
+/** The packed parts of those sessions that have some, and with `withTurns` their turns. */
+export async function findParts(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+  withTurns: boolean,
+): Promise<StoredParts[]> {
+  if (ids.length === 0) return []
+  return await tx<StoredParts[]>`
+    select d.session_id as id, d.parts, ${withTurns ? tx`d.detail->'turn_records'` : tx`null`} as turns
+    from session_details d
+    where d.org_id = ${orgId}
+      and d.session_id = any(${[...ids]}::text[])
+      and d.parts is not null`
 }
 
 /** PostgreSQL refuses COPY into tables whose row level security applies to the user. */
@@ -69,9 +93,9 @@ export async function copySessions(
     ],
   )
   await copyRows(
-    await tx`copy session_details (org_id, session_id, detail) from stdin`.writable(),
+    await tx`copy session_details (org_id, session_id, detail, parts) from stdin`.writable(),
     rows,
-    (session) => [orgId, session.id, detailText(session, undefined, now)],
+    (session) => [orgId, session.id, detailText(session, undefined, now), session.parts],
   )
 }
 
@@ -118,13 +142,14 @@ async function upsertDetails(
 ): Promise<void> {
   if (rows.length === 0) return
   await tx`
-    insert into session_details (org_id, session_id, detail)
-    select ${orgId}, n.id, n.detail::json
+    insert into session_details (org_id, session_id, detail, parts)
+    select ${orgId}, n.id, n.detail::json, n.parts
     from ${unnest(tx, rows, {
       id: 'text',
       detail: ['text', (row) => detailText(row, stored.get(row.id), now)],
+      parts: 'text',
     })}
-    on conflict (org_id, session_id) do update set detail = excluded.detail`
+    on conflict (org_id, session_id) do update set detail = excluded.detail, parts = excluded.parts`
 }
 
 function detailText(session: PreparedSession, stored: StoredScore | undefined, now: Date): string {

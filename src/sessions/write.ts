@@ -11,6 +11,7 @@ import {
   updateTexts,
   withoutDeleted,
 } from './deleted-queries.ts'
+import { type MergeOptions, withKnownParts } from './merge-parts.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
 import { type Counted, updateRollups } from './rollup.ts'
@@ -56,20 +57,26 @@ interface StoredSession extends StoredScore {
   files: string[]
 }
 
+export interface WriteOptions extends MergeOptions {
+  /** Becomes `scored_at` where a record has none. */
+  now: Date
+  /** Whether the alerts that a session had before are looked up. */
+  withAlerts: boolean
+  reassignment: Reassignment
+  /** Whether what was deleted is stored again. */
+  restore: boolean
+}
+
 /**
- * Writes sessions with their details and rollups. Needs the organization's lock. A session replaces what is stored
- * under its id; one with the same hash is left alone. `now` becomes `scored_at` where the record has none. Which alerts a
- * session had before is looked up only `withAlerts`. What was deleted is left out, unless `restore`, and what is older
- * than the organization keeps. Throws what `withUsers` throws.
+ * Writes sessions with their details and rollups. Needs the organization's lock. A session with parts is merged with what is
+ * stored under its id, another replaces it; one with the same hash is left alone. What was deleted is left out, unless
+ * `restore`, and what is older than the organization keeps. Throws what `withUsers` throws.
  */
 export async function writeSessions(
   tx: ISql,
   orgId: string,
   sent: readonly PreparedSession[],
-  now: Date,
-  withAlerts: boolean,
-  reassignment: Reassignment,
-  restore = false,
+  { now, withAlerts, reassignment, restore, ...merging }: WriteOptions,
 ): Promise<SessionsWritten> {
   const nothing = { changed: [], activityBefore: [], skipped: [] }
   if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
@@ -78,7 +85,8 @@ export async function writeSessions(
   await useGenericPlans(tx)
   const { kept, skipped } = await withoutDeleted(tx, orgId, sent, now, restore)
   const stored = await findStored(tx, orgId, [...new Set(kept.map(({ id }) => id))])
-  const sessions = await withUsers(tx, orgId, kept, stored, reassignment)
+  const owned = await withUsers(tx, orgId, kept, stored, reassignment)
+  const sessions = await withKnownParts(tx, orgId, owned, stored, merging)
   const { rows, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
     sessions,
     stored,

@@ -3,6 +3,7 @@ import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { monthOf } from '../dates.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import type { SessionRecord } from '../records/session.ts'
+import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { findUnchanged, findUnpriced, type UnpricedSession } from '../sessions/unpriced-queries.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
@@ -37,7 +38,7 @@ export async function repriceSessions(
       const session = prepareSession(record, id, options)
       return session.unpricedTokens === record.unpriced_tokens ? [] : [session]
     })
-    if (priced.length > 0) repriced += await writeRepriced(deps, orgId, found, priced, actor)
+    if (priced.length > 0) repriced += await writeRepriced(deps, orgId, found, priced, { actor, pricer })
   }
 }
 
@@ -46,13 +47,20 @@ async function writeRepriced(
   orgId: string,
   found: readonly UnpricedSession[],
   priced: readonly PreparedSession[],
-  actor: Actor,
+  { actor, pricer }: { actor: Actor; pricer: Pricer },
 ): Promise<number> {
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
     const unchanged = await findUnchanged(tx, orgId, found)
     const sessions = priced.filter(({ id }) => unchanged.has(id))
-    const written = await writeSessionsAndCounts(tx, orgId, sessions, now(), false, 'refused')
+    const written = await writeSessionsAndCounts(tx, orgId, sessions, {
+      now: now(),
+      withAlerts: false,
+      reassignment: 'refused',
+      restore: false,
+      pricer,
+      storeContent: true,
+    })
     if (written.updated === 0) return 0
     const months = new Set(sessions.map(({ day }) => monthOf(day)))
     const exceeded = await writeBudgetAlerts(tx, orgId, [...months])

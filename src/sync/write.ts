@@ -17,8 +17,13 @@ import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
 import type { SkippedSession } from '../sessions/deleted-queries.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
-import type { Reassignment } from '../sessions/user-queries.ts'
-import { activityOf, type SessionsWritten, type WrittenSession, writeSessions } from '../sessions/write.ts'
+import {
+  activityOf,
+  type SessionsWritten,
+  type WriteOptions,
+  type WrittenSession,
+  writeSessions,
+} from '../sessions/write.ts'
 import { hasAliases, writeAliases } from '../team/alias-write.ts'
 import { noteMachine } from '../team/machine-write.ts'
 import { updateActivity } from '../team/rollup.ts'
@@ -142,7 +147,7 @@ export const hasHistory = ({ records }: PreparedBatch): boolean =>
 
 /** Writes a prepared batch: see `writeRecords`. */
 export async function storeBatch(
-  deps: Pick<SyncDeps, 'sql' | 'now' | 'onSessions'>,
+  deps: SyncDeps,
   orgId: string,
   batch: ComputedBatch,
   actor: Actor,
@@ -150,6 +155,7 @@ export async function storeBatch(
 ): Promise<SyncResult> {
   const { records, sessions } = batch
   const now = deps.now()
+  const pricer = await deps.pricer()
   const results = await deps.sql.begin(async (tx) => {
     // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
     if (hasHistory(batch)) await lockHistory(tx, orgId)
@@ -166,7 +172,14 @@ export async function storeBatch(
     const results = {
       member: await writeMembers(tx, orgId, records, aliases.members),
       budget: await writeBudgets(tx, orgId, records),
-      session: await writeSessionsAndCounts(tx, orgId, sessions, now, withAlerts, reassignment, restore),
+      session: await writeSessionsAndCounts(tx, orgId, sessions, {
+        now,
+        withAlerts,
+        reassignment,
+        restore,
+        pricer,
+        storeContent: deps.storeContent,
+      }),
       commit,
       // computed from the findings of the batch's sessions
       pr_risk: early ?? (await writeRisks(tx, orgId, records, risks)),
@@ -204,12 +217,9 @@ export async function writeSessionsAndCounts(
   tx: ISql,
   orgId: string,
   sessions: readonly PreparedSession[],
-  now: Date,
-  withAlerts: boolean,
-  reassignment: Reassignment,
-  restore = false,
+  options: WriteOptions,
 ): Promise<SessionsWritten> {
-  const written = await writeSessions(tx, orgId, sessions, now, withAlerts, reassignment, restore)
+  const written = await writeSessions(tx, orgId, sessions, options)
   const changed = written.changed.map(({ session }) => session)
   const known = new Set(
     written.changed.flatMap(({ session, before }) => (before === undefined ? [] : [session.id])),

@@ -156,7 +156,8 @@ describe('output of claude -p', () => {
         cost_source: 'reported',
         tokens: { input: 7, output: 90, cache_read: 500, cache_creation: 500 },
         duration_seconds: 9,
-        turns: 1,
+        turns: 0,
+        turn_records: [{ role: 'unattributed', cost: 0.0125 }],
       })
     },
   )

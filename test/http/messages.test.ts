@@ -118,7 +118,7 @@ describe('of records', () => {
       'records[1].email': 'must be an e-mail address like ada@example.com, of at most 320 characters',
       'records[1].role': 'must be one of owner, admin, developer, auditor',
       'records[1].joined_at': 'must be a timestamp like 2026-01-31T12:34:56.789Z',
-      'records[2].turn_records[0].role': 'must be one of user, assistant, system, tool',
+      'records[2].turn_records[0].role': 'must be one of user, assistant, system, tool, unattributed',
       'records[2].turn_records[0].tool_calls[0].name': 'is required',
       'records[2].summary': 'must be a text of at most 10000 characters or null',
       'records[3].type': 'must be one of session, member, commit, pr_risk, audit, budget, report',

@@ -64,6 +64,7 @@ const FOLDERS = [
   'agents/formats',
   'agents/transcript',
   'agents/git',
+  'parts',
   'detection',
   'scoring',
   'records',

@@ -1,20 +1,20 @@
 import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
+import type { ModelTotal } from '../../records/session-parts.ts'
 import { readDocument } from '../transcript/file-bytes.ts'
 import { countOf, isObject, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import {
-  addTokens,
-  noTokens,
+  countsOf,
   noteMessage,
   noteUnreadable,
-  reportedCost,
   type SourceFile,
   transcriptOf,
 } from '../transcript/source-file.ts'
-import { addEvent, addMode, noteContext } from '../transcript/transcript.ts'
-import type { MessageTokens, ReportedTotals, Transcript, Turn } from '../transcript/transcript-model.ts'
-import { claudeTokens, readResponse, readUserContent, SYNTHETIC, searchesOf } from './claude-code.ts'
+import { addEvent, addMode, noteContext, noteWhole } from '../transcript/transcript.ts'
+import type { MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
+import { readResponse, readUserContent } from './claude-content.ts'
+import { claudeTokens, claudeTotals, costOf, modelOf, SYNTHETIC, searchesOf } from './claude-usage.ts'
 
 // The output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
 // (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
@@ -23,10 +23,11 @@ import { claudeTokens, readResponse, readUserContent, SYNTHETIC, searchesOf } fr
 interface Run {
   transcript: Transcript
   turns: Set<Turn>
-  /** By model, from its `result` lines. */
-  totals: Map<string, Omit<ReportedTotals, 'model'>>
+  /** The last result that stated the totals of its run, and those before it that it includes. */
+  last: { key: string; totals: ModelTotal[]; over: string[] } | null
   /** Tokens of prompts, cached ones too, by message since the last `result`. */
   prompts: Map<string, number>
+  hasResult: boolean
   durationMs: number
   /** A line had a timestamp. */
   hasTimestamps: boolean
@@ -41,7 +42,7 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
   if (isDocument) await readMessages(file, runs)
   else await readJsonLines(file, (value, lineNumber) => readLine(file, runs, value, lineNumber))
   const { mtimeMs } = await stat(file.path)
-  for (const run of runs) finishRun(file, run, mtimeMs)
+  for (const run of runs) finishRun(run, mtimeMs)
 }
 
 async function readMessages(file: SourceFile, runs: Run[]): Promise<void> {
@@ -69,10 +70,8 @@ function readLine(file: SourceFile, runs: Run[], value: unknown, number: number)
   if (value.type === 'assistant') {
     if (message.model === SYNTHETIC) return undefined
     const found = {
-      id: textOf(message.id) ?? `line ${number}`,
-      requestId: textOf(value.request_id),
-      sidechain: textOf(value.parent_tool_use_id) !== null,
-      model: textOf(message.model),
+      id: textOf(message.id) ?? textOf(value.uuid) ?? `line ${number}`,
+      model: modelOf(message.model),
       tokens: claudeTokens(message.usage),
       searches: searchesOf(message.usage),
     }
@@ -85,7 +84,7 @@ function readLine(file: SourceFile, runs: Run[], value: unknown, number: number)
     const isGenerated = textOf(value.parent_tool_use_id) !== null || value.isSynthetic === true
     readUserContent(transcript, message.content, { key, at, isGenerated })
   } else if (value.type === 'result') {
-    readResult(run, value)
+    readResult(file, run, value)
     // what it says is a message before it, unless there are none
     const text = run.turns.size === 0 ? textOf(value.result) : null
     if (text !== null)
@@ -102,8 +101,9 @@ function runOf(runs: Run[], transcript: Transcript): Run {
   const run: Run = {
     transcript,
     turns: new Set(),
-    totals: new Map(),
+    last: null,
     prompts: new Map(),
+    hasResult: false,
     durationMs: 0,
     hasTimestamps: false,
   }
@@ -111,86 +111,60 @@ function runOf(runs: Run[], transcript: Transcript): Run {
   return run
 }
 
+// Totals by model cover the run in some versions, in others the whole session. Those of a run are equal to its usage.
+function readResult(file: SourceFile, run: Run, value: Json): void {
+  const { transcript } = run
+  run.durationMs += countOf(value.duration_ms)
+  run.hasResult = true
+  if (value.is_error === true && value.subtype === 'error_during_execution')
+    addEvent(transcript, 'api_error', 'result', null)
+  const usage = claudeTokens(value.usage)
+  const byModel = claudeTotals(value.modelUsage)
+  // older versions print one sum for all models
+  const totals =
+    byModel.length > 0 || usage === null
+      ? byModel
+      : [{ model: null, tokens: countsOf(usage), cost: costOf(value.total_cost_usd) }]
+  if (totals.length === 0) return
+  const stated = file.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
+  file.stated.set(transcript.id, stated)
+  const sums = [0, 1, 2, 3].map((kind) => totals.reduce((sum, { tokens }) => sum + (tokens[kind] ?? 0), 0))
+  const isRun = usage !== null && countsOf(usage).every((count, kind) => kind === 4 || count === sums[kind])
+  if (!isRun) {
+    for (const each of [transcript, stated]) noteWhole(each, totals)
+    return
+  }
+  const key = textOf(value.uuid) ?? JSON.stringify([totals, value.duration_ms, value.total_cost_usd])
+  const over =
+    includesLast(run, totals) && run.last !== null && run.last.key !== key
+      ? [...run.last.over, run.last.key]
+      : []
+  for (const each of [transcript, stated]) each.runs.set(key, { totals, over })
+  run.last = { key, totals, over }
+  run.prompts.clear()
+}
+
 // A process with streaming input prints several results, each with the sums so far; a log may also contain the results of
 // several processes of one session, each starting at 0. The messages since the last result tell which it is: they are what
 // the sums grew by, or the sums.
-function readResult(run: Run, value: Json): void {
-  run.durationMs += countOf(value.duration_ms)
-  const totals = totalsOf(value)
-  const grown = [...run.prompts.values()].reduce((sum, count) => sum + count, 0)
-  run.prompts.clear()
-  const hasRisen = [...run.totals].every(([model, before]) => {
-    const now = totals.get(model)
-    return (
-      now !== undefined &&
-      now.tokens.output >= before.tokens.output &&
-      now.tokens.cache_read >= before.tokens.cache_read
-    )
+function includesLast({ last, prompts, turns }: Run, totals: readonly ModelTotal[]): boolean {
+  if (last === null || turns.size === 0) return false
+  const grown = [...prompts.values()].reduce((sum, count) => sum + count, 0)
+  const hasRisen = last.totals.every(({ model, tokens: before }) => {
+    const now = totals.find((each) => each.model === model)?.tokens
+    return now !== undefined && now[1] >= before[1] && now[2] >= before[2]
   })
-  const isSameProcess = hasRisen && run.turns.size > 0 && sumOf(totals) >= grown + sumOf(run.totals) / 2
-  for (const [model, now] of totals) {
-    const before = run.totals.get(model)
-    if (isSameProcess || before === undefined) {
-      run.totals.set(model, now)
-      continue
-    }
-    addTokens(before.tokens, now.tokens)
-    before.cost = before.cost === null || now.cost === null ? null : before.cost + now.cost
-  }
-  if (value.is_error === true && value.subtype === 'error_during_execution')
-    addEvent(run.transcript, 'api_error', 'result', null)
+  return hasRisen && promptsOf(totals) >= grown + promptsOf(last.totals) / 2
 }
 
-function totalsOf(value: Json): Run['totals'] {
-  const totals: Run['totals'] = new Map()
-  for (const [model, usage] of Object.entries(objectOf(value.modelUsage))) {
-    if (!isObject(usage) || model === SYNTHETIC) continue
-    const tokens = {
-      ...noTokens(),
-      input: countOf(usage.inputTokens),
-      output: countOf(usage.outputTokens),
-      cache_read: countOf(usage.cacheReadInputTokens),
-      cache_creation: countOf(usage.cacheCreationInputTokens),
-    }
-    totals.set(model, { tokens, cost: costOf(usage.costUSD) })
-  }
-  const tokens = claudeTokens(value.usage)
-  // older versions print one sum for all models
-  if (totals.size === 0 && tokens !== null)
-    totals.set(ALL_MODELS, { tokens, cost: costOf(value.total_cost_usd) })
-  return totals
-}
+const promptsOf = (totals: readonly ModelTotal[]): number =>
+  totals.reduce((sum, { tokens }) => sum + tokens[0] + tokens[2] + tokens[3], 0)
 
 const promptOf = ({ input, cache_read, cache_creation }: MessageTokens): number =>
   input + cache_read + cache_creation
 
-const sumOf = (totals: Run['totals']): number =>
-  [...totals.values()].reduce((sum, { tokens }) => sum + promptOf(tokens), 0)
-
-/** The key of a sum over all models. */
-const ALL_MODELS = ''
-
-const costOf = (dollars: unknown): bigint | null => (dollars === 0 ? 0n : reportedCost(dollars))
-
-function finishRun(
-  file: SourceFile,
-  { transcript, turns, totals, durationMs, hasTimestamps }: Run,
-  endMs: number,
-): void {
-  if (!hasTimestamps && transcript.firstAt === null && turns.size + totals.size > 0) {
-    noteContext(transcript, timeOf(endMs))
-    noteContext(transcript, timeOf(endMs - durationMs))
-    for (const turn of [...turns, ...transcript.prompts.values()]) turn.at ??= transcript.firstAt
-  }
-  if (totals.size === 0) return
-  const covered = new Set([...turns].flatMap((turn) => turn.message?.id ?? []))
-  const first = [...turns].find((turn) => turn.message?.model)?.message?.model ?? 'unknown'
-  for (const turn of turns) transcript.covered.add(turn)
-  const reports = [...totals].map(([model, total]) => ({
-    model: model === ALL_MODELS ? first : model,
-    ...total,
-  }))
-  if (turns.size === 0) transcript.withoutMessages.push(reports)
-  else transcript.reported.push(...reports)
-  for (const report of reports) file.reported.push({ ...report, covered })
+function finishRun({ transcript, turns, hasResult, durationMs, hasTimestamps }: Run, endMs: number): void {
+  if (hasTimestamps || turns.size + Number(hasResult) === 0) return
+  transcript.fileFrom = timeOf(endMs - durationMs)
+  transcript.fileTo = timeOf(endMs)
 }

@@ -120,7 +120,7 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
 function readMeta(state: State, payload: Json): void {
   const git = objectOf(payload.git)
   state.transcript.repository ??= textOf(git.repository_url)
-  state.transcript.branch ??= textOf(git.branch)
+  noteContext(state.transcript, null, null, textOf(git.branch))
 }
 
 function readItem(state: State, payload: Json, at: string | null, number: number): void {

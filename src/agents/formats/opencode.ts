@@ -141,7 +141,7 @@ function readPart(state: OpencodeState, part: Json): void {
     return
   }
   const prompt = transcript.prompts.get(messageId)
-  const turn = prompt ?? transcript.messages.get(messageId)?.[0]?.turn
+  const turn = prompt ?? transcript.messages.get(messageId)?.turn
   const id = textOf(part.id)
   if (turn === undefined || (id !== null && !isFirst(transcript, id))) return
   const text = textOf(part.text)

@@ -1,4 +1,7 @@
+import { statedTotals, sumTotals, unattributedTotals } from '../../parts/totals.ts'
+import type { ModelTotal } from '../../records/session-parts.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
+import { compareText } from '../../text.ts'
 import type { LineOwners } from './line-owners.ts'
 import { newSecretScan } from './secret-scan.ts'
 import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
@@ -40,9 +43,9 @@ export interface SourceFile {
   /** All of them; `unreadable` lists the first 10,000. */
   unreadableCount: number
   /** By message id. */
-  messages: Map<string, ApiMessage[]>
-  /** Totals that replace the tokens of the messages whose ids they cover. */
-  reported: { model: string; tokens: MessageTokens; covered: ReadonlySet<string> }[]
+  messages: Map<string, ApiMessage>
+  /** Totals that its results state, by session. */
+  stated: Map<string, Pick<Transcript, 'runs' | 'whole'>>
   onBytes(count: number): void
 }
 
@@ -58,7 +61,7 @@ export function newFileGroup(
 }
 
 export function newSourceFile(path: string, group: FileGroup, onBytes: (count: number) => void): SourceFile {
-  return { path, group, unreadable: [], unreadableCount: 0, messages: new Map(), reported: [], onBytes }
+  return { path, group, unreadable: [], unreadableCount: 0, messages: new Map(), stated: new Map(), onBytes }
 }
 
 /** Records an unreadable line of the file, or of `path`, a file inside a folder that is read as one file. */
@@ -93,7 +96,7 @@ export function noteMessage(
   known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
   at: string | null,
 ): Turn {
-  const message = { requestId: null, sidechain: false, cost: null, searches: 0, ...known }
+  const message = { cost: null, searches: 0, ...known }
   countMessage(file, message)
   return addMessage(transcript, message, at)
 }
@@ -107,31 +110,43 @@ export const noTokens = (): MessageTokens => ({
   reasoning: 0,
 })
 
-/** Adds `more` to `sum`, in place. */
-export function addTokens(sum: MessageTokens, more: MessageTokens): void {
-  sum.input += more.input
-  sum.output += more.output
-  sum.cache_read += more.cache_read
-  sum.cache_creation += more.cache_creation
-  sum.cache_creation_1h += more.cache_creation_1h
-  sum.reasoning += more.reasoning
-}
-
-/** The tokens of the file's messages by model; `unknown` for messages without a model. */
+/** The tokens of the file by model: of its messages, and what its results state beyond them; `unknown` without a model. */
 export function usageOf(file: SourceFile): Usage {
   const sums = new Map<string, MessageTokens>()
-  const add = (model: string, tokens: MessageTokens) => {
-    const sum = sums.get(model) ?? noTokens()
-    addTokens(sum, tokens)
-    sums.set(model, sum)
+  const add = (model: string | null, tokens: MessageTokens) => {
+    const sum = sums.get(model ?? 'unknown') ?? noTokens()
+    for (const kind of KINDS) sum[kind] += tokens[kind]
+    sums.set(model ?? 'unknown', sum)
   }
-  const covered = new Set(file.reported.flatMap((report) => [...report.covered]))
-  for (const { id, model, tokens } of [...file.messages.values()].flat()) {
-    if (tokens !== null && !covered.has(id)) add(model ?? 'unknown', tokens)
+  const counted: ModelTotal[] = []
+  for (const { model, tokens } of file.messages.values()) {
+    if (tokens === null) continue
+    add(model, tokens)
+    counted.push({ model, tokens: countsOf(tokens), cost: null })
   }
-  for (const { model, tokens } of file.reported) add(model, tokens)
-  return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+  const stated = [...file.stated.values()].flatMap(({ runs, whole }) =>
+    statedTotals(
+      [...runs].map(([id, run]) => ({ id, ...run })),
+      whole,
+    ),
+  )
+  for (const { model, tokens } of unattributedTotals(sumTotals(stated), sumTotals(counted))) {
+    const [input, output, cache_read, cache_creation, cache_creation_1h] = tokens
+    add(model, { ...noTokens(), input, output, cache_read, cache_creation, cache_creation_1h })
+  }
+  return Object.fromEntries([...sums].sort(([a], [b]) => compareText(a, b)))
 }
+
+const KINDS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h', 'reasoning'] as const
+
+/** As the tokens of parts: reasoning is part of the output. */
+export const countsOf = (tokens: MessageTokens): ModelTotal['tokens'] => [
+  tokens.input,
+  tokens.output,
+  tokens.cache_read,
+  tokens.cache_creation,
+  tokens.cache_creation_1h,
+]
 
 /** A cost in US dollars as an agent reports it, in picodollars; null unless above 0 and below a million. */
 export const reportedCost = (dollars: unknown): bigint | null =>

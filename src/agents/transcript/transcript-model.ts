@@ -1,5 +1,6 @@
 import type { DangerousAction } from '../../detection/dangerous-actions.ts'
 import type { FoundSecret } from '../../detection/secrets.ts'
+import type { ModelTotal } from '../../records/session-parts.ts'
 import type { PricedTokens } from '../../scoring/prices.ts'
 import type { CallEffects } from './tool-effects.ts'
 
@@ -23,9 +24,6 @@ export type MessageTokens = Required<Omit<PricedTokens, 'cache_creation_1h'>> & 
 /** One response message of a model's API. `mergeMessage` merges the lines that repeat it. */
 export interface ApiMessage {
   id: string
-  requestId: string | null
-  /** Written by a sub-agent. */
-  sidechain: boolean
   model: string | null
   tokens: MessageTokens | null
   /** In picodollars, as the agent reported it; null when it reported none. */
@@ -38,20 +36,19 @@ export interface ToolCall {
   name: string
   effects: CallEffects
   dangerousActions: readonly DangerousAction[]
-  /** Whether it succeeded; null until its result is read. */
-  ok: boolean | null
+  /** As `order` of a turn. */
+  order: number
 }
 
 export interface Turn {
+  /** Of its part. */
+  id: string
   role: 'user' | 'assistant'
   at: string | null
   /** Position in the order of reading: the order of turns with the same time. */
   order: number
   /** Null for prompts. */
   message: ApiMessage | null
-  calls: ToolCall[]
-  /** Web searches that the results of its calls report. */
-  searches: number
   /** Texts of the turn with masked secrets; empty unless content was requested. */
   content: string
   /** Number of characters dropped from `content` by its limit. */
@@ -75,24 +72,29 @@ export interface Transcript {
   scan: SecretScan
   /** Working folders in the order of their first use. */
   folders: string[]
-  branch: string | null
+  /** The first branch, with its time. */
+  branch: { at: string | null; name: string } | null
   title: string | null
   firstAt: string | null
   lastAt: string | null
+  /** Where no line has a time: when the run began and ended, by the time at which its file was last written. */
+  fileFrom: string | null
+  fileTo: string | null
+  /** It begins with a copy of another session. */
+  isFork: boolean
   /** By a key of their line. */
   prompts: Map<string, Turn>
   /** By message id. */
-  messages: Map<string, (ApiMessage & { turn: Turn })[]>
+  messages: Map<string, ApiMessage & { turn: Turn }>
   /** By call id. */
   calls: Map<string, { call: ToolCall; turn: Turn }>
-  /** By call id, whether the call succeeded. */
-  results: Map<string, boolean>
+  /** By call id. `searches`: web searches that the result reports. */
+  results: Map<string, { ok: boolean; searches: number }>
   events: Map<string, TranscriptEvent>
-  /** Exact totals that the agent printed at the end of a run; they replace the tokens of the `covered` turns. */
-  reported: ReportedTotals[]
-  /** The totals of runs whose log has no messages, each by model. */
-  withoutMessages: ReportedTotals[][]
-  covered: Set<Turn>
+  /** Totals that the agent stated for single runs, by a key of their line. `over`: keys of runs whose totals are in these. */
+  runs: Map<string, { totals: ModelTotal[]; over: string[] }>
+  /** The largest totals that it stated for the whole session. */
+  whole: ModelTotal[] | null
   /** By fingerprint and file. */
   secrets: Map<string, { place: Place; secret: FoundSecret }>
   /** Dangerous modes that it ran in, by rule, with the time of first use. */
@@ -103,13 +105,6 @@ export interface Transcript {
   seen: Set<bigint>
   /** `order` of the last turn. */
   order: number
-}
-
-/** Exact totals of a model, with the cost as the agent reported it. */
-export interface ReportedTotals {
-  model: string
-  tokens: MessageTokens
-  cost: bigint | null
 }
 
 /** Collects the texts of the transcripts being read and scans many at a time. */

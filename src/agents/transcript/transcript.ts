@@ -1,4 +1,6 @@
 import type { DangerousAction } from '../../detection/dangerous-actions.ts'
+import { largerTotals } from '../../parts/totals.ts'
+import { type ModelTotal, partId } from '../../records/session-parts.ts'
 import { cut } from '../../text.ts'
 import { dangerousActionsOf } from './dangerous-calls.ts'
 import { objectOf, textOf, textsIn } from './json-fields.ts'
@@ -31,14 +33,16 @@ export function newTranscript(id: string, format: Format, scan: SecretScan): Tra
     title: null,
     firstAt: null,
     lastAt: null,
+    fileFrom: null,
+    fileTo: null,
+    isFork: false,
     prompts: new Map(),
     messages: new Map(),
     calls: new Map(),
     results: new Map(),
     events: new Map(),
-    reported: [],
-    withoutMessages: [],
-    covered: new Set(),
+    runs: new Map(),
+    whole: null,
     secrets: new Map(),
     modes: new Map(),
     contentLength: 0,
@@ -72,23 +76,27 @@ export function noteContext(
   }
   if (folder !== null && transcript.folders.length < MAX_FOLDERS && !transcript.folders.includes(folder))
     transcript.folders.push(folder)
-  transcript.branch ??= branch
+  if (branch !== null && isEarlier(at, transcript.branch?.at)) transcript.branch = { at, name: branch }
 }
+
+/** Whether `at` is before the time known, of which there may be none. */
+const isEarlier = (at: string | null, known: string | null | undefined): boolean =>
+  known === undefined || (at !== null && (known === null || at < known))
 
 function newTurn(
   transcript: Transcript,
+  key: string,
   role: Turn['role'],
   at: string | null,
   message: ApiMessage | null,
 ): Turn {
   transcript.order += 1
   return {
+    id: partId(`${role} ${key}`),
     role,
-    at: at ?? transcript.lastAt,
+    at,
     order: transcript.order,
     message,
-    calls: [],
-    searches: 0,
     content: '',
     contentCut: 0,
   }
@@ -97,7 +105,7 @@ function newTurn(
 /** Adds a prompt of the user, unless its key is known. */
 export function addPrompt(transcript: Transcript, key: string, at: string | null, text: string): void {
   if (transcript.prompts.has(key)) return
-  const turn = newTurn(transcript, 'user', at, null)
+  const turn = newTurn(transcript, key, 'user', at, null)
   transcript.prompts.set(key, turn)
   scanPrompt(transcript, turn, text)
 }
@@ -111,50 +119,40 @@ const tokenTotal = (tokens: MessageTokens | null): number =>
   tokens === null ? -1 : tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
 
 /**
- * Finds the entry of the same API message in an index, or adds one. Two entries are the same message when id and request
- * id are equal; the id alone decides where one has no request id (stream-json) or is a sidechain's (which repeats its
- * parent's messages under new request ids). The larger token total is kept: the first line of a message has the counts of
- * the start of the stream.
+ * Finds the entry of the same API message in an index, or adds one. The id alone decides: a sidechain repeats its parent's
+ * messages under new request ids, and the lines of stream-json have none. The larger token total is kept: the first line of
+ * a message has the counts of the start of the stream.
  */
 export function mergeMessage<Kept extends ApiMessage>(
-  index: Map<string, Kept[]>,
+  index: Map<string, Kept>,
   message: ApiMessage,
   create: (message: ApiMessage) => Kept,
 ): Kept {
-  const known = index.get(message.id) ?? []
-  const same = known.find((kept) => isSame(kept, message))
+  const same = index.get(message.id)
   if (same === undefined) {
     const created = create(message)
-    known.push(created)
-    index.set(message.id, known)
+    index.set(message.id, created)
     return created
   }
-  const fromParent = same.sidechain && !message.sidechain
-  if (fromParent || tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
-    same.tokens = message.tokens ?? same.tokens
+  if (tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
+    same.tokens = message.tokens
     same.model = message.model ?? same.model
     same.cost = message.cost ?? same.cost
   }
   same.searches = Math.max(same.searches, message.searches)
-  same.requestId ??= message.requestId
-  if (fromParent) same.sidechain = false
   return same
-}
-
-function isSame(a: ApiMessage, b: ApiMessage): boolean {
-  return (
-    a.requestId === b.requestId || a.requestId === null || b.requestId === null || a.sidechain || b.sidechain
-  )
 }
 
 /** Adds an API message and returns its turn: the existing one if the message is known. */
 export function addMessage(transcript: Transcript, message: ApiMessage, at: string | null): Turn {
-  return mergeMessage(transcript.messages, message, (created) => {
-    const turn = newTurn(transcript, 'assistant', at, null)
+  const { turn } = mergeMessage(transcript.messages, message, (created) => {
+    const turn = newTurn(transcript, message.id, 'assistant', at, null)
     const kept = { ...created, turn }
     turn.message = kept
     return kept
-  }).turn
+  })
+  if (isEarlier(at, turn.at)) turn.at = at
+  return turn
 }
 
 /** True the first time that this key is passed for this session. */
@@ -181,19 +179,26 @@ export function addCall(
   const input = objectOf(toolInput)
   const effects = effectsOf(name, input)
   const dangerousActions = dangerousActionsOf(name, input, effects)
-  const call: ToolCall = { name, effects, dangerousActions, ok: transcript.results.get(id) ?? null }
+  transcript.order += 1
+  const call: ToolCall = { name, effects, dangerousActions, order: transcript.order }
   transcript.calls.set(id, { call, turn })
-  turn.calls.push(call)
   const where = `the input of ${name}`
   transcript.scan.add(textsIn(input), { transcript, turn, call, where, exposed: effects.exposesInput })
 }
 
-/** Adds the result of the tool call with this id; false when it was added before. */
-export function addResult(transcript: Transcript, id: string, ok: boolean, text: string): boolean {
+/**
+ * Adds the result of the tool call with this id, which reports so many web searches; false when it was added before.
+ */
+export function addResult(
+  transcript: Transcript,
+  id: string,
+  ok: boolean,
+  text: string,
+  searches = 0,
+): boolean {
   if (transcript.results.has(id)) return false
-  transcript.results.set(id, ok)
+  transcript.results.set(id, { ok, searches })
   const known = transcript.calls.get(id)
-  if (known !== undefined) known.call.ok = ok
   const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
   transcript.scan.add(text, {
     transcript,
@@ -218,6 +223,11 @@ export function addEvent(
 
 /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
 export function addMode(transcript: Transcript, action: DangerousAction | null, at: string | null): void {
-  if (action !== null && !transcript.modes.has(action.ruleId))
+  if (action !== null && isEarlier(at, transcript.modes.get(action.ruleId)?.at))
     transcript.modes.set(action.ruleId, { action, at })
+}
+
+/** Notes totals that the agent states for the whole session: the largest count. */
+export function noteWhole(stated: Pick<Transcript, 'whole'>, totals: ModelTotal[]): void {
+  if (totals.length > 0) stated.whole = largerTotals(stated.whole, totals)
 }

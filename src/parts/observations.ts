@@ -1,9 +1,12 @@
-import type { ObservationRecord, ToolUse } from '../../records/session.ts'
-import type { QualitySignals } from '../../scoring/quality.ts'
-import { compareText, cut } from '../../text.ts'
-import type { EventType, Transcript, Turn } from './transcript-model.ts'
+import type { ObservationRecord, ToolUse } from '../records/session.ts'
+import type { CallPart, EventPart, TurnPart } from '../records/session-parts.ts'
+import type { QualitySignals } from '../scoring/quality.ts'
+import { compareText, cut } from '../text.ts'
 
 // Short facts about a session, derived from counts: no prompt, response or output is quoted.
+
+/** An event, or a call that the user rejected. */
+export type SessionEvent = Omit<EventPart, 'id' | 'type'> & { type: EventPart['type'] | 'rejection' }
 
 /** Failed calls of one tool that make an observation. */
 const ERROR_CLUSTER = 3
@@ -11,7 +14,7 @@ const MAX_OBSERVATIONS = 200
 /** Events that become observations; `issuesOf` counts all of them. */
 const MAX_EVENTS = 1_000
 
-const EVENT_TEXT: Readonly<Record<EventType, { title: string; importance: number }>> = {
+const EVENT_TEXT: Readonly<Record<SessionEvent['type'], { title: string; importance: number }>> = {
   interruption: { title: 'The user interrupted the agent', importance: 6 },
   rejection: { title: 'The user rejected a tool call', importance: 6 },
   compaction: { title: 'The context was compacted', importance: 4 },
@@ -20,25 +23,33 @@ const EVENT_TEXT: Readonly<Record<EventType, { title: string; importance: number
 
 /** Observations in order of time, at most 200. `numberOf` returns a turn's number. */
 export function observationsOf(
-  transcript: Transcript,
-  turns: readonly Turn[],
+  {
+    events: all,
+    turns,
+    calls,
+  }: {
+    events: readonly SessionEvent[]
+    turns: readonly TurnPart[]
+    calls: ReadonlyMap<string, readonly CallPart[]>
+  },
   tools: readonly ToolUse[],
-  numberOf: (turn: Turn | null, at: string | null) => number | null,
+  numberOf: (turn: string | null, at: string | null) => number | null,
 ): ObservationRecord[] {
   const clusters = tools
     .filter((tool) => tool.errors >= ERROR_CLUSTER)
     .map((tool) => {
       const first =
-        turns.find((turn) => turn.calls.some((call) => call.name === tool.name && call.ok === false)) ?? null
+        turns.find(({ id }) => calls.get(id)?.some(({ name, ok }) => name === tool.name && ok === false)) ??
+        null
       return {
         type: 'tool_errors',
         title: cut(`${tool.name} failed in ${tool.errors} of ${tool.calls} calls`, 500),
         importance: tool.errors * 4 >= tool.calls ? 7 : 5,
-        turn_number: numberOf(first, null),
+        turn_number: numberOf(first?.id ?? null, null),
         created_at: first?.at ?? null,
       }
     })
-  const events = [...transcript.events.values()].slice(0, MAX_EVENTS).map(({ type, at, turn }) => ({
+  const events = all.slice(0, MAX_EVENTS).map(({ type, at, turn }) => ({
     type,
     ...EVENT_TEXT[type],
     turn_number: numberOf(turn, at),

@@ -1,0 +1,76 @@
+import { blockText, isObject, type Json, listOf, textOf } from '../transcript/json-fields.ts'
+import { addCall, addEvent, addPrompt, addResult, isFirst, scanResponse } from '../transcript/transcript.ts'
+import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+
+// The content of messages, in transcripts of Claude Code and in the output of `claude -p`.
+
+const REJECTED = "The user doesn't want to proceed"
+const INTERRUPTED = '[Request interrupted by user'
+/** Texts of a user line that the program wrote. */
+const NOT_A_PROMPT =
+  /^\s*(?:<(?:command-name|command-message|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|ide_opened_file|ide_selection|user-memory-input)|Caveat: The messages below)/
+
+/**
+ * Reads the blocks of a response: texts to scan, tool calls. A text that its message repeats is scanned once.
+ */
+export function readResponse(transcript: Transcript, turn: Turn, content: unknown): void {
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
+  for (const [index, block] of blocks.entries()) {
+    if (!isObject(block)) continue
+    const text = textOf(block.text) ?? textOf(block.thinking)
+    if (text !== null) {
+      if (isFirst(transcript, `${turn.message?.id} ${Bun.hash(text)}`)) scanResponse(transcript, turn, text)
+    } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
+      const id = textOf(block.id) ?? `${turn.message?.id} ${index}`
+      addCall(transcript, turn, id, block.name, block.input)
+    }
+  }
+}
+
+/**
+ * Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it,
+ * it is no prompt. `searches`: web searches of the call whose result it is.
+ */
+export function readUserContent(
+  transcript: Transcript,
+  content: unknown,
+  {
+    key,
+    at,
+    isGenerated,
+    searches = 0,
+  }: { key: string; at: string | null; isGenerated: boolean; searches?: number },
+): void {
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
+  const prompt: string[] = []
+  let hasPrompt = false
+  for (const [index, block] of blocks.entries()) {
+    if (!isObject(block)) continue
+    if (block.type === 'tool_result') {
+      readResult(transcript, block, { fallbackId: `${key} ${index}`, at, searches })
+    } else if (block.type === 'image') {
+      hasPrompt = true
+    } else if (block.type === 'text') {
+      const text = textOf(block.text) ?? ''
+      if (text.startsWith(INTERRUPTED)) addEvent(transcript, 'interruption', key, at)
+      else if (text !== '' && !NOT_A_PROMPT.test(text)) {
+        prompt.push(text)
+        hasPrompt = true
+      }
+    }
+  }
+  if (hasPrompt && !isGenerated) addPrompt(transcript, key, at, prompt.join('\n'))
+}
+
+function readResult(
+  transcript: Transcript,
+  block: Json,
+  { fallbackId, at, searches }: { fallbackId: string; at: string | null; searches: number },
+): void {
+  const id = textOf(block.tool_use_id) ?? fallbackId
+  const text = blockText(block.content)
+  const failed = block.is_error === true
+  if (!addResult(transcript, id, !failed, text, searches)) return
+  if (failed && text.includes(REJECTED))
+    addEvent(transcript, 'rejection', id, at, transcript.calls.get(id)?.turn)
+}

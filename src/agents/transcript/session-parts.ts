@@ -1,0 +1,171 @@
+import { basename, isAbsolute, normalize, relative } from 'node:path'
+import { mergeById, mergeCall } from '../../parts/merge.ts'
+import { type CallPart, partId, type SessionParts } from '../../records/session-parts.ts'
+import { cut } from '../../text.ts'
+import { countsOf } from './source-file.ts'
+import { agentOf, type ToolCall, type Transcript, type Turn } from './transcript-model.ts'
+
+const MAX_NAME = 200
+const MAX_BRANCH = 500
+const MAX_TITLE = 10_000
+const ID_LENGTH = 64
+
+/**
+ * `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id above 64 characters
+ * becomes a hash of it.
+ */
+export function recordId(agentId: string): string {
+  const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
+  if (plain.length <= ID_LENGTH) return `sess_${plain}`
+  const hash = new Bun.CryptoHasher('sha256').update(agentId).digest('hex').slice(0, 20)
+  return `sess_${plain.slice(0, ID_LENGTH - 21)}-${hash}`
+}
+
+/** What the files of a session say, by ids. `isNamed`: the user gave the project's name; `withTitle`: texts are kept. */
+export function partsOf(
+  transcript: Transcript,
+  { isNamed, withTitle }: { isNamed: boolean; withTitle: boolean },
+): SessionParts {
+  const pathOf = (path: string) => pathIn(transcript.folders, path)
+  return {
+    agent: agentOf(transcript.format),
+    isFork: transcript.isFork,
+    times: { from: transcript.firstAt, to: transcript.lastAt },
+    fileTimes: { from: transcript.fileFrom, to: transcript.fileTo },
+    project: {
+      rank: isNamed ? 2 : transcript.repository !== null ? 1 : 0,
+      at: transcript.firstAt,
+    },
+    branch:
+      transcript.branch === null
+        ? null
+        : { ...transcript.branch, name: cut(transcript.branch.name, MAX_BRANCH) },
+    title: transcript.title === null || !withTitle ? null : cut(transcript.title, MAX_TITLE),
+    pullRequests: [...transcript.pullRequests.values()],
+    turns: sortedById([...turnsOf(transcript)].map(turnPart)),
+    calls: callParts(transcript, pathOf),
+    events: sortedById(
+      [...transcript.events].flatMap(([key, { type, at, turn }]) =>
+        type === 'rejection' ? [] : [{ id: partId(key), type, at, turn: turn?.id ?? null }],
+      ),
+    ),
+    secrets: sortedById(
+      [...transcript.secrets].map(([, { place, secret }]) => {
+        const path = place.call?.effects.file ?? null
+        const file = path === null ? null : pathOf(path)
+        const { ruleId, title, line, severity, fingerprint } = secret
+        const id = partId(`${fingerprint} ${file ?? ''}`)
+        const { turn, where, exposed } = place
+        return {
+          id,
+          at: turn?.at ?? null,
+          turn: turn?.id ?? null,
+          file,
+          where,
+          exposed,
+          ruleId,
+          title,
+          line,
+          severity,
+          fingerprint,
+        }
+      }),
+    ),
+    modes: sortedById([...transcript.modes].map(([rule, mode]) => ({ id: partId(rule), ...mode }))),
+    runs: sortedById(
+      [...transcript.runs].map(([key, { totals, over }]) => ({
+        id: partId(key),
+        totals,
+        over: over.map(partId),
+      })),
+    ),
+    whole: transcript.whole,
+  }
+}
+
+const sortedById = <Item extends { id: string }>(items: Item[]): Item[] =>
+  mergeById(items, [], (item) => item)
+
+function* turnsOf({ prompts, messages }: Transcript): Generator<Turn> {
+  yield* prompts.values()
+  for (const { turn } of messages.values()) yield turn
+}
+
+function turnPart({ id, role, at, order, message }: Turn): SessionParts['turns'][number] {
+  return {
+    id,
+    role,
+    at,
+    position: order,
+    model: message?.model == null ? null : cut(message.model, MAX_NAME),
+    tokens: message?.tokens == null ? null : countsOf(message.tokens),
+    cost: message?.cost == null ? null : String(message.cost),
+    searches: message?.searches ?? 0,
+  }
+}
+
+function callParts(transcript: Transcript, pathOf: (path: string) => string): CallPart[] {
+  const calls = [...transcript.calls].map(([id, { call, turn }]) => ({
+    ...emptyCall(id),
+    turn: turn.id,
+    position: call.order,
+    name: call.name,
+    rejected: transcript.events.has(`rejection ${id}`),
+    ...effectsOf(call, pathOf),
+  }))
+  const results = [...transcript.results].map(([id, { ok, searches }]) => ({
+    ...emptyCall(id),
+    ok,
+    searches,
+  }))
+  return mergeById(calls, results, mergeCall)
+}
+
+const emptyCall = (id: string): CallPart => ({
+  id: partId(id),
+  turn: null,
+  position: 0,
+  name: null,
+  ok: null,
+  edits: [],
+  commits: false,
+  tests: false,
+  searches: 0,
+  rejected: false,
+  actions: [],
+})
+
+function effectsOf({ effects, dangerousActions }: ToolCall, pathOf: (path: string) => string) {
+  return {
+    edits: effects.edits.map(pathOf),
+    commits: effects.runsCommit,
+    tests: effects.runsTests,
+    actions: dangerousActions.map((action) => ({
+      ...action,
+      file: action.file === null ? null : withoutHomeFolder(pathOf(action.file)),
+    })),
+  }
+}
+
+/** `~` for any home folder: equal paths of all users, without their names. */
+const withoutHomeFolder = (path: string): string =>
+  path.replace(/^(?:\/(?:home|Users)\/[^/]+|\/root)(?=\/)/, '~')
+
+/** The repository's name, else that of the first working folder; for a git worktree, that of its repository. */
+export function projectOf({ repository, folders }: Transcript): string {
+  const name = repository
+    ?.replace(/\/+$|\.git\/?$/g, '')
+    .split(/[/:]/)
+    .at(-1)
+  const folder = folders[0]?.replace(/[/\\](?:\.claude[/\\])?\.?worktrees[/\\].*$/, '')
+  return cut(name || (folder && basename(folder.replaceAll('\\', '/'))) || 'unknown', MAX_NAME)
+}
+
+function pathIn(folders: readonly string[], path: string): string {
+  if (!isAbsolute(path)) return normalize(path)
+  for (const folder of folders) {
+    const inside = relative(folder, path)
+    if (inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)) return inside
+  }
+  return path
+}

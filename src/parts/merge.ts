@@ -1,0 +1,149 @@
+import type {
+  CallPart,
+  EventPart,
+  ModePart,
+  RunPart,
+  SecretPart,
+  SessionParts,
+  TurnPart,
+} from '../records/session-parts.ts'
+import { compareText } from '../text.ts'
+import { largerTotals } from './totals.ts'
+
+// Merges parts of one session. Each function gives the same result for its arguments in any order and grouping, and for the
+// same argument twice, so that it does not matter which file, laptop or time a part comes from.
+
+const MAX_PULL_REQUESTS = 100
+const MAX_TITLE = 10_000
+
+/** All that either has; of an item that both have, what is known of it in either. */
+export function mergeParts(a: SessionParts, b: SessionParts): SessionParts {
+  return {
+    agent: least(a.agent, b.agent),
+    isFork: a.isFork || b.isFork,
+    times: { from: earliest(a.times.from, b.times.from), to: latest(a.times.to, b.times.to) },
+    fileTimes: earlier(a.fileTimes, b.fileTimes),
+    project: isBetterName(a.project, b.project) ? a.project : b.project,
+    branch:
+      a.branch === null || b.branch === null ? (a.branch ?? b.branch) : earlierBranch(a.branch, b.branch),
+    title: choose(a.title, b.title)?.slice(0, MAX_TITLE) ?? null,
+    pullRequests: mergePullRequests(a, b),
+    turns: mergeById(a.turns, b.turns, mergeTurn),
+    calls: mergeById(a.calls, b.calls, mergeCall),
+    events: mergeById(a.events, b.events, mergeEvent),
+    secrets: mergeById(a.secrets, b.secrets, mergeSecret),
+    modes: mergeById(a.modes, b.modes, mergeMode),
+    runs: mergeById(a.runs, b.runs, mergeRun),
+    whole: largerTotals(a.whole, b.whole),
+  }
+}
+
+/** Whether the name of a project that `a` stands for counts rather than that of `b`. */
+export function isBetterName(a: SessionParts['project'], b: SessionParts['project']): boolean {
+  if (a.rank !== b.rank) return a.rank > b.rank
+  return a.at !== b.at && earliest(a.at, b.at) === a.at
+}
+
+/** Sorted by id. */
+export function mergeById<Item extends { id: string }>(
+  a: readonly Item[],
+  b: readonly Item[],
+  merge: (a: Item, b: Item) => Item,
+): Item[] {
+  const items = new Map(a.map((item) => [item.id, item]))
+  for (const item of b) {
+    const known = items.get(item.id)
+    items.set(item.id, known === undefined ? item : merge(known, item))
+  }
+  return [...items.values()].sort((one, other) => compareText(one.id, other.id))
+}
+
+type Text = string | null
+
+const least = (a: string, b: string): string => (a <= b ? a : b)
+const earliest = (a: Text, b: Text): Text => (a === null || b === null ? (a ?? b) : least(a, b))
+const latest = (a: Text, b: Text): Text => (a === null || b === null ? (a ?? b) : a >= b ? a : b)
+
+/** The one that is known; of two the one whose JSON is shorter, then least: any choice that needs no order. */
+function choose<Value>(a: Value, b: Value): Value {
+  if (a === null || b === null) return a ?? b
+  const [first, second] = [JSON.stringify(a), JSON.stringify(b)]
+  return first.length < second.length || (first.length === second.length && first <= second) ? a : b
+}
+
+const earlierBranch = (
+  a: NonNullable<SessionParts['branch']>,
+  b: NonNullable<SessionParts['branch']>,
+): SessionParts['branch'] => (a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b)
+
+const earlier = (a: SessionParts['fileTimes'], b: SessionParts['fileTimes']): SessionParts['fileTimes'] =>
+  a.from === b.from ? { from: a.from, to: earliest(a.to, b.to) } : earliest(a.from, b.from) === a.from ? a : b
+
+function mergePullRequests(a: SessionParts, b: SessionParts): SessionParts['pullRequests'] {
+  const all = new Map(
+    [...a.pullRequests, ...b.pullRequests].map((each) => [`${each.repo}#${each.number}`, each]),
+  )
+  return [...all]
+    .sort(([one], [other]) => compareText(one, other))
+    .slice(0, MAX_PULL_REQUESTS)
+    .map(([, each]) => each)
+}
+
+const sumOf = (tokens: TurnPart['tokens']): number =>
+  tokens === null ? -1 : tokens[0] + tokens[1] + tokens[2] + tokens[3]
+
+/** Of the lines of a message the one with the most tokens counts: the first has the counts of the start of the stream. */
+export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
+  const [more, less] = sumOf(a.tokens) > sumOf(b.tokens) ? [a, b] : [b, a]
+  const isEqual = sumOf(a.tokens) === sumOf(b.tokens)
+  return {
+    id: a.id,
+    role: least(a.role, b.role) === a.role ? a.role : b.role,
+    at: earliest(a.at, b.at),
+    position: Math.max(a.position, b.position),
+    model: isEqual ? choose(a.model, b.model) : (more.model ?? less.model),
+    tokens: isEqual ? choose(a.tokens, b.tokens) : more.tokens,
+    cost: isEqual ? choose(a.cost, b.cost) : (more.cost ?? less.cost),
+    searches: Math.max(a.searches, b.searches),
+  }
+}
+
+export const mergeCall = (a: CallPart, b: CallPart): CallPart => ({
+  id: a.id,
+  turn: choose(a.turn, b.turn),
+  position: Math.max(a.position, b.position),
+  name: choose(a.name, b.name),
+  ok: a.ok === false || b.ok === false ? false : (a.ok ?? b.ok),
+  edits: a.edits.length === b.edits.length ? choose(a.edits, b.edits) : longer(a.edits, b.edits),
+  commits: a.commits || b.commits,
+  tests: a.tests || b.tests,
+  searches: Math.max(a.searches, b.searches),
+  rejected: a.rejected || b.rejected,
+  actions:
+    a.actions.length === b.actions.length ? choose(a.actions, b.actions) : longer(a.actions, b.actions),
+})
+
+const longer = <Item>(a: Item[], b: Item[]): Item[] => (a.length > b.length ? a : b)
+
+const mergeEvent = (a: EventPart, b: EventPart): EventPart => ({
+  ...a,
+  type: least(a.type, b.type) === a.type ? a.type : b.type,
+  at: earliest(a.at, b.at),
+  turn: choose(a.turn, b.turn),
+})
+
+/** The first place at which it was exposed, else the first. */
+function mergeSecret(a: SecretPart, b: SecretPart): SecretPart {
+  if (a.exposed !== b.exposed) return a.exposed ? a : b
+  if (a.at !== b.at) return earliest(a.at, b.at) === a.at ? a : b
+  return choose(a, b)
+}
+
+const mergeMode = (a: ModePart, b: ModePart): ModePart =>
+  a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b
+
+const mergeRun = (a: RunPart, b: RunPart): RunPart => ({
+  id: a.id,
+  totals: largerTotals(a.totals, b.totals) ?? a.totals,
+  over: [...new Set([...a.over, ...b.over])].sort(),
+})

@@ -1,0 +1,136 @@
+import type { Tokens } from '../records/session.ts'
+import type { ModelTotal, SessionParts, TurnPart } from '../records/session-parts.ts'
+import { type Pricer, WEB_SEARCH_COST } from '../scoring/prices.ts'
+import { statedTotals, sumTotals, unattributedTotals } from './totals.ts'
+
+/** A turn record beside those of the turns: a sum over several calls. */
+export interface SummedTurn {
+  role: 'assistant' | 'unattributed'
+  model: string | null
+  tokens: Tokens
+  /** Picodollars; null where no price is known. */
+  cost: bigint | null
+}
+
+/** The costs of a session's turns, in picodollars. */
+export interface PricedTurns {
+  /** By the turn's id; a turn without tokens, or whose price is not known, has none. */
+  costs: Map<string, bigint>
+  /** The sums of the turns after the first `maxTurns`, by model, then what the agent states beyond all calls, by model. */
+  summed: SummedTurn[]
+  tokens: Tokens
+  total: bigint
+  /** Every cost is the agent's. */
+  isReported: boolean
+  /** Models without a known price, sorted. */
+  unpriced: string[]
+  /** Tokens of these models. */
+  unpricedTokens: number
+}
+
+/**
+ * Prices each API message: its reported cost, else the price of its model at its time. `turns` are those of `parts`, in
+ * order. What the agent states beyond the sum of the calls is added, so that the session costs what the agent billed; of a
+ * fork only single runs count, since totals of the whole include the session that it was forked from.
+ */
+export function priceTurns(
+  parts: SessionParts,
+  turns: readonly TurnPart[],
+  { pricer, maxTurns, mainModel }: { pricer: Pricer; maxTurns: number; mainModel: string | null },
+): PricedTurns {
+  const from = parts.times.from ?? parts.fileTimes.from ?? ''
+  const searches = new Map<string, number>()
+  for (const call of parts.calls)
+    if (call.turn !== null && call.searches > 0)
+      searches.set(call.turn, (searches.get(call.turn) ?? 0) + call.searches)
+  const costs = new Map<string, bigint>()
+  const beyondLimit: ModelTotal[] = []
+  const counted: ModelTotal[] = []
+  const unpriced = new Map<string, number>()
+  let estimates = 0
+  for (const [index, turn] of turns.entries()) {
+    const { model, tokens } = turn
+    if (tokens === null) continue
+    const estimate = priceOf(pricer, model, tokens, turn.at ?? from, false)
+    const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
+    if (turn.cost === null) estimates += 1
+    const cost = turn.cost === null ? (estimate === undefined ? null : estimate + found) : BigInt(turn.cost)
+    if (cost === null)
+      unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + allOf(tokens))
+    const total = { model, tokens, cost: cost === null ? null : String(cost) }
+    counted.push(total)
+    if (index >= maxTurns) beyondLimit.push(total)
+    else if (cost !== null) costs.set(turn.id, cost)
+  }
+  const stated = statedTotals(parts.runs, parts.isFork ? null : parts.whole)
+  const rest = unattributedTotals(stated, sumTotals(counted.map(withCost)))
+  const summed = [
+    // what has a price apart from what has none: a cost of null is unknown
+    ...[beyondLimit.filter(({ cost }) => cost !== null), beyondLimit.filter(({ cost }) => cost === null)]
+      .flatMap(sumTotals)
+      .map((total) => summedTurn('assistant', total, total.cost)),
+    ...rest.map(({ model: named, tokens, cost }) => {
+      const model = named ?? mainModel
+      const known = cost ?? priceOf(pricer, model, tokens, parts.times.to ?? from, true)
+      if (known === undefined)
+        unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + allOf(tokens))
+      if (cost === null) estimates += 1
+      return summedTurn('unattributed', { model, tokens }, known === undefined ? null : String(known))
+    }),
+  ]
+  // the agent states a price of these tokens
+  for (const { model, tokens, cost } of stated) {
+    const calls = sumTotals(counted.filter((each) => each.model === model).map(withCost))[0]
+    if (model !== null && cost !== null && allOf(tokens) >= allOf(calls?.tokens ?? tokens))
+      unpriced.delete(model)
+  }
+  const all = [...counted.map(({ tokens }) => tokens), ...rest.map(({ tokens }) => tokens)]
+  const sum = (index: number) => all.reduce((total, tokens) => total + (tokens[index] ?? 0), 0)
+  const statedCost = stated.reduce((total, { cost }) => total + BigInt(cost ?? 0), 0n)
+  const restCost = summed.reduce(
+    (total, turn) => (turn.role === 'unattributed' ? total + (turn.cost ?? 0n) : total),
+    0n,
+  )
+  const total = counted.reduce((known, { cost }) => known + BigInt(cost ?? 0), restCost)
+  return {
+    costs,
+    summed,
+    tokens: { input: sum(0), output: sum(1), cache_read: sum(2), cache_creation: sum(3) },
+    total,
+    isReported: all.length > 0 && (estimates === 0 || (stated.length > 0 && isSameAmount(total, statedCost))),
+    unpriced: [...unpriced.keys()].sort(),
+    unpricedTokens: [...unpriced.values()].reduce((known, count) => known + count, 0),
+  }
+}
+
+/** Half a micro-dollar. */
+const isSameAmount = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < 500_000n
+
+const withCost = (total: ModelTotal): ModelTotal => ({ ...total, cost: total.cost ?? '0' })
+
+const summedTurn = (
+  role: SummedTurn['role'],
+  { model, tokens: [input, output, cache_read, cache_creation] }: Pick<ModelTotal, 'model' | 'tokens'>,
+  cost: string | null,
+): SummedTurn => ({
+  role,
+  model,
+  tokens: { input, output, cache_read, cache_creation },
+  cost: cost === null ? null : BigInt(cost),
+})
+
+const allOf = ([input, output, cacheRead, cacheCreation]: ModelTotal['tokens']): number =>
+  input + output + cacheRead + cacheCreation
+
+/** Undefined when tokens were used and the model has no known price. */
+function priceOf(
+  pricer: Pricer,
+  model: string | null,
+  [input, output, cache_read, cache_creation, cache_creation_1h]: ModelTotal['tokens'],
+  at: string,
+  aggregated: boolean,
+): bigint | undefined {
+  const tokens = { input, output, cache_read, cache_creation, cache_creation_1h }
+  const cost = model === null ? undefined : pricer.cost({ model, tokens, at, aggregated })
+  return input + output + cache_read + cache_creation > 0 ? cost : (cost ?? 0n)
+}

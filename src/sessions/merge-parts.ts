@@ -1,0 +1,102 @@
+import type { ISql } from '../db/client.ts'
+import { isBetterName, mergeParts } from '../parts/merge.ts'
+import { composeRecord, turnIds } from '../parts/session-record.ts'
+import { packParts, type SessionParts, unpackParts } from '../records/session-parts.ts'
+import type { Pricer } from '../scoring/prices.ts'
+import { type PreparedSession, prepareSession } from './prepare.ts'
+import { findParts, type StoredParts } from './store-queries.ts'
+
+/** A session as it is stored, as far as it decides on parts that are sent. */
+interface Stored {
+  project: string
+  user_id: string | null
+  user_email: string | null
+  hash: Uint8Array
+}
+
+export interface MergeOptions {
+  pricer: Pricer
+  storeContent: boolean
+}
+
+/** A session that other parts are merged with. */
+interface Known extends Stored {
+  parts: string
+  turns: NonNullable<StoredParts['turns']>
+}
+
+/**
+ * The sessions with what is already known of them: by earlier records of the batch, and in the database. One that adds
+ * nothing gets the hash that is stored, so that it is not written. Sessions without parts are as they were sent.
+ */
+export async function withKnownParts(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  stored: ReadonlyMap<string, Stored>,
+  options: MergeOptions,
+): Promise<PreparedSession[]> {
+  const isNew = ({ id, hash }: PreparedSession) =>
+    Buffer.compare(stored.get(id)?.hash ?? new Uint8Array(), hash) !== 0
+  const ids = sessions.flatMap((session) => (session.parts !== null && isNew(session) ? [session.id] : []))
+  const found = await findParts(tx, orgId, ids, options.storeContent)
+  const known = new Map<string, Known>()
+  for (const { id, parts, turns } of found) {
+    const session = stored.get(id)
+    if (session !== undefined) known.set(id, { ...session, parts, turns: turns ?? [] })
+  }
+  return sessions.map((session) => {
+    const before = known.get(session.id)
+    const merged = before === undefined || session.parts === null ? session : merge(session, before, options)
+    if (merged.parts === null) known.delete(merged.id)
+    else if (merged !== session || before === undefined) known.set(merged.id, knownOf(merged, merged.parts))
+    return merged
+  })
+}
+
+const knownOf = ({ project, userId, userEmail, hash, detail }: PreparedSession, parts: string): Known => ({
+  project,
+  user_id: userId,
+  user_email: userEmail,
+  hash,
+  parts,
+  turns: detail.turn_records,
+})
+
+function merge(session: PreparedSession, known: Known, options: MergeOptions): PreparedSession {
+  const [sent, had] = [unpackParts(session.parts ?? ''), unpackParts(known.parts)]
+  if (sent === undefined || had === undefined) return session
+  const parts = mergeParts(had, sent)
+  if (Bun.deepEquals(parts, sent)) return session
+  const isSameUser = session.userId === known.user_id && session.userEmail === known.user_email
+  const project = isBetterName(had.project, sent.project) ? known.project : session.project
+  if (isSameUser && project === known.project && Bun.deepEquals(parts, had))
+    return { ...session, hash: known.hash }
+  const head = {
+    id: session.id,
+    project_name: project,
+    user_id: session.userId,
+    user_email: session.userEmail,
+  }
+  const contents = new Map([
+    ...contentsOf(had, known.turns),
+    ...contentsOf(sent, session.detail.turn_records),
+  ])
+  const composed = composeRecord(parts, head, { pricer: options.pricer, contents })
+  const packed = packParts(parts)
+  if (composed === null) return session
+  return prepareSession(
+    { ...composed.record, ...(packed === undefined ? {} : { parts: packed }) },
+    session.field,
+    options,
+  )
+}
+
+/** The texts of a session's turns by the ids of their parts. */
+function contentsOf(parts: SessionParts, turns: Known['turns']): [string, string][] {
+  const ids = turnIds(parts)
+  return turns.flatMap(({ content }, index): [string, string][] => {
+    const id = ids[index]
+    return content === undefined || id === undefined ? [] : [[id, content]]
+  })
+}
