@@ -1,7 +1,7 @@
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
-import { hasOwnPrices, knownNamesOf, type OwnTier, ownPrices } from './own-prices.ts'
+import { createLookUp, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
 
 /**
  * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
@@ -28,42 +28,24 @@ export interface Pricer {
 /** Decimals of a price in US dollars per million tokens. Scaled by 1e6 it is an integer of picodollars per token. */
 const PRICE_DECIMALS = 6
 const PICO_DECIMALS = 12
-/** Anthropic's cache write prices relative to the input price, for models without a known cache price. */
-const CACHE_WRITE_FACTOR = 1.25
-const CACHE_WRITE_1H_FACTOR = 2
 /** Picodollars for one web search: Anthropic's 10 US dollars per 1,000. */
 export const WEB_SEARCH_COST = 10n ** 10n
 /** Cached prices, each of a model at a minute. */
 const MAX_CACHED = 5_000
 
-type Price<Unit = number> =
-  | Unit
-  | { base: Unit; tiers: readonly { start: number; price: Unit }[] }
-  | undefined
-/** `Unit`: US dollars per million tokens, or as an integer (bigint) picodollars per token. */
-interface PriceRow<Unit = number> {
-  input: Price<Unit>
-  output: Price<Unit>
-  cacheRead: Price<Unit>
-  cacheWrite: Price<Unit>
-  cacheWrite1h: Price<Unit>
-}
-
-type CalcPrice = typeof import('@pydantic/genai-prices')['calcPrice']
-
 /**
- * A pricer with the prices of @pydantic/genai-prices (by date and, where the vendor has tiers, by prompt size) and those
- * that it lacks (own-prices.ts); `overrides` replace the prices of the model with exactly this name. Loads the library (20 MB of memory) on the first call.
+ * A pricer with the prices of price-facts.ts and @pydantic/genai-prices, by date and, where the vendor has tiers, by prompt
+ * size; `overrides` replace the prices of the model with exactly this name. Loads the library (20 MB of memory) on the
+ * first call.
  */
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
-  const { calcPrice } = await import('@pydantic/genai-prices')
-  // a look-up leaves some kilobytes of garbage, and takes 70 µs
+  const lookUp = createLookUp(await import('@pydantic/genai-prices'))
+  // a look-up leaves some kilobytes of garbage, and takes up to 20 µs
   const known = new Map<string, PriceRow<bigint> | null>()
-  const keep = (key: string, row: PriceRow | null): PriceRow<bigint> | null => {
+  const keep = (key: string, row: PriceRow<bigint> | null): PriceRow<bigint> | null => {
     if (known.size >= MAX_CACHED) known.clear()
-    const kept = row === null ? null : scaledRow(row)
-    known.set(key, kept)
-    return kept
+    known.set(key, row)
+    return row
   }
   const rowOf = (model: string, at: string): PriceRow<bigint> | null => {
     // no minute begins with a blank
@@ -73,8 +55,9 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
     const cached = known.get(always) ?? known.get(minute)
     if (cached !== undefined) return cached
     if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model]))
-    const { row, isFixed } = lookUp(calcPrice, model, at)
-    return keep(isFixed ? always : minute, row)
+    const found = lookUp(model, at)
+    if (found === undefined) return keep(minute, null)
+    return keep(found.isFixed ? always : minute, scaledRow(found.row, found.percent))
   }
   return {
     cost({ model, tokens, at, aggregated = false }) {
@@ -84,80 +67,27 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
   }
 }
 
-/**
- * The names to look up: `anthropic/claude-x`, `us.anthropic.claude-x-v1:0` and `claude-x[1m]` are also looked up as
- * `claude-x`, and each under the other names of `knownNamesOf`.
- */
-function namesOf(model: string): string[] {
-  const last = model.slice(model.lastIndexOf('/') + 1)
-  const plain = last
-    .replace(/^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|meta|mistral)\./, '')
-    .replace(/-v\d+(?::\d+)?$/, '')
-    .replace(/\[[^\]]*\]$/, '')
-    .replace(/:[a-z]+$/, '')
-  return [...new Set([model, last, plain].flatMap(knownNamesOf))]
-}
-
-/** The prices of the model at a time; `isFixed`: they are the same at any time. */
-function lookUp(calcPrice: CalcPrice, model: string, at: string): { row: PriceRow | null; isFixed: boolean } {
-  const time = new Date(at)
-  for (const name of namesOf(model)) {
-    const own = ownPrices(name, time.toISOString())
-    if (own !== undefined) return { row: ownRow(own), isFixed: false }
-    const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, name, { timestamp: time })
-    if (!found) continue
-    const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, cache_write_1h_mtok } =
-      found.model_price
-    const hasWriteSurcharge = found.provider.id === 'anthropic' || name.startsWith('claude')
-    const row = {
-      input: input_mtok,
-      output: output_mtok,
-      cacheRead: cache_read_mtok ?? input_mtok,
-      cacheWrite: cache_write_mtok ?? times(input_mtok, hasWriteSurcharge ? CACHE_WRITE_FACTOR : 1),
-      cacheWrite1h: cache_write_1h_mtok ?? times(input_mtok, CACHE_WRITE_1H_FACTOR),
-    }
-    return { row, isFixed: !Array.isArray(found.model.prices) && !namesOf(model).some(hasOwnPrices) }
-  }
-  return { row: null, isFixed: false }
-}
-
-function ownRow(tiers: readonly [OwnTier, ...OwnTier[]]): PriceRow {
-  const [first, ...others] = tiers
-  const of = (kind: 'input' | 'output' | 'cacheRead'): Price => ({
-    base: first[kind],
-    tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] })),
-  })
-  const input = of('input')
-  return { input, output: of('output'), cacheRead: of('cacheRead'), cacheWrite: input, cacheWrite1h: input }
-}
-
-function overrideRow(prices: ModelPrices | undefined): PriceRow | null {
+function overrideRow(prices: ModelPrices | undefined): PriceRow<bigint> | null {
   if (prices === undefined) return null
-  return {
+  const row = {
     input: prices.input,
     output: prices.output,
     cacheRead: prices.cache_read ?? prices.input,
     cacheWrite: prices.cache_write ?? prices.input,
-    cacheWrite1h: prices.cache_write === undefined ? prices.input : prices.input * CACHE_WRITE_1H_FACTOR,
+    cacheWrite1h: prices.cache_write === undefined ? prices.input : prices.input * WRITE_1H_FACTOR,
   }
+  return scaledRow(row, 100n)
 }
 
-function times(price: Price, factor: number): Price {
-  if (price === undefined) return undefined
-  if (typeof price === 'number') return price * factor
-  return {
-    base: price.base * factor,
-    tiers: price.tiers.map((tier) => ({ start: tier.start, price: tier.price * factor })),
-  }
-}
-
-function scaledRow(row: PriceRow): PriceRow<bigint> {
+/** The prices in picodollars per token, at the given percent. */
+function scaledRow(row: PriceRow, percent: bigint): PriceRow<bigint> {
+  const units = (price: number): bigint => roundedQuotient(scaled(price, PRICE_DECIMALS) * percent, 100n)
   const scale = (price: Price): Price<bigint> => {
     if (price === undefined) return undefined
-    if (typeof price === 'number') return scaled(price, PRICE_DECIMALS)
+    if (typeof price === 'number') return units(price)
     return {
-      base: scaled(price.base, PRICE_DECIMALS),
-      tiers: price.tiers.map((tier) => ({ start: tier.start, price: scaled(tier.price, PRICE_DECIMALS) })),
+      base: units(price.base),
+      tiers: price.tiers.map((tier) => ({ start: tier.start, price: units(tier.price) })),
     }
   }
   return {

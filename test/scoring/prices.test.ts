@@ -20,7 +20,7 @@ async function priceOf(model: string, at = AT): Promise<(number | null)[]> {
   )
 }
 
-describe('prices that the library lacks', () => {
+describe('prices of our own', () => {
   test.each([
     ['deepseek-chat', 0.28, 0.42, 0.028],
     ['deepseek-reasoner', 0.28, 0.42, 0.028],
@@ -37,11 +37,32 @@ describe('prices that the library lacks', () => {
     ['gpt-5.1-codex-max-xhigh', 1.25, 10, 0.125],
     ['gpt-5.2-codex', 1.75, 14, 0.175],
     ['gpt-5.3-codex-high', 1.75, 14, 0.175],
+    ['gpt-5.3-codex-spark', 1.75, 14, 0.175],
+    ['gpt-5.4-pro', 30, 180, 3],
+    ['gpt-5.5-pro-2026-04-23', 30, 180, 3],
+    ['gpt-6.1-sol', 2, 10, 0.1],
+    ['openrouter/openai/gpt-6.1-sol-high', 2, 10, 0.1],
     ['gpt-5.5-codex', 5, 30, 0.5],
     ['gpt-5-codex-mini', 0.25, 2, 0.025],
     ['gemini-3-pro', 2, 12, 0.2],
     ['gemini-3.1-pro-high', 2, 12, 0.2],
     ['gemini-3-flash', 0.5, 3, 0.05],
+    ['gemini-4-argon', 2, 10, 0.1],
+    ['claude-haiku-5-5', 0.1, 0.5, 0.01],
+    ['anthropic/claude-haiku-5.5', 0.1, 0.5, 0.01],
+    ['claude-sonnet-5-5', 2, 10, 0.2],
+    ['claude-sonnet-5-5[1m]', 2, 10, 0.2],
+    ['claude-sonnet-5', 2, 10, 0.2],
+    ['claude-mythos-5-1', 10, 50, 0.25],
+    ['claude-fable-5.1', 10, 50, 0.25],
+    ['mistral-large-latest', 0.5, 1.5, 0.05],
+    ['mistral/devstral-medium-latest', 0.4, 2, 0.04],
+    ['mistral-medium-3', 0.4, 2, 0.04],
+    ['magistral-small-2509', 0.5, 1.5, 0.5],
+    ['dashscope/qwen3.7-plus', 0.4, 1.6, 0.08],
+    ['qwen3-max-2026-01-23', 1.2, 6, 1.2],
+    ['moonshot/moonshot-v1-8k-0430', 0.2, 2, 0.2],
+    ['kimi-latest', 2, 5, 0.15],
     ['claude-4.5-sonnet', 3, 15, 0.3],
     ['claude-4-5-sonnet', 3, 15, 0.3],
     ['claude-4.5-sonnet-thinking', 3, 15, 0.3],
@@ -56,6 +77,41 @@ describe('prices that the library lacks', () => {
     expect(await chat('2025-09-05T18:00:00+02:00')).toEqual([0.56, 1.68, 0.07])
     expect(await chat('2025-09-28T23:59:00Z')).toEqual([0.56, 1.68, 0.07])
     expect(await chat('2025-09-29T00:00:00Z')).toEqual([0.28, 0.42, 0.028])
+  })
+
+  test('a name that moves on has the price of the model that it stood for', async () => {
+    const latest = async (at: string) => (await priceOf('gemini-flash-latest', at)).slice(0, 3)
+    expect(await latest('2025-12-01T00:00:00Z')).toEqual([0.3, 2.5, 0.03])
+    expect(await latest('2026-02-01T00:00:00Z')).toEqual([0.5, 3, 0.05])
+    expect(await latest('2026-06-01T00:00:00Z')).toEqual([1.5, 9, 0.15])
+    expect(await latest('2026-11-01T00:00:00Z')).toEqual([0.75, 3.75, 0.075])
+    expect((await priceOf('mistral-large-latest', '2025-06-01T00:00:00Z')).slice(0, 2)).toEqual([2, 6])
+    const reads = async (at: string) => (await priceOf('claude-sonnet-5-5', at))[2]
+    expect(await reads('2026-10-06T23:59:59Z')).toBe(0.2)
+    expect(await reads('2026-10-07T00:00:00Z')).toBe(0.1)
+  })
+
+  test('cache writes cost what the vendor charges for them', async () => {
+    const pricer = await loadPricer()
+    const writes = (model: string) =>
+      [0, MILLION].map((hour) => {
+        const tokens = { cache_creation: MILLION, cache_creation_1h: hour }
+        return dollarsOf(pricer.cost({ model, tokens, at: AT, aggregated: true }) ?? -1n)
+      })
+    expect(writes('claude-haiku-5-5')).toEqual([0.125, 0.2])
+    expect(writes('claude-sonnet-5-5')).toEqual([2.5, 4])
+    expect(writes('gpt-6.1-sol')[0]).toBe(2.5)
+    expect(writes('glm-4.6')).toEqual([0.6, 0.6])
+  })
+
+  test('prompts above a limit cost more', async () => {
+    const pricer = await loadPricer()
+    const cost = (model: string, prompt: number) =>
+      dollarsOf(pricer.cost({ model, tokens: { cache_read: prompt, output: MILLION }, at: AT }) ?? -1n)
+    expect(cost('claude-haiku-5-5', 100_000)).toBe(0.501)
+    expect(cost('claude-haiku-5-5', 100_001)).toBe(2.505)
+    expect(cost('gpt-6.1-sol', 272_000)).toBe(10.0272)
+    expect(cost('gpt-6.1-sol', 272_001)).toBe(15.0544)
   })
 
   test('a larger prompt has the price of its size', async () => {
@@ -75,8 +131,56 @@ describe('prices that the library lacks', () => {
       'qwen',
       'constructor',
       'gpt-5.9-codex',
+      // only the beginning is known
+      'claude-opus-4-5-turbo',
+      'claude-sonnet-5-6',
+      'claude-sonnet-55',
+      'claude-future-9-20270101',
+      'gpt-5.2-codex-2',
+      'gpt-6.1-sol-mini',
+      'gemini-2.5-pro-ultra',
+      'gemini-future-9',
+      'gemini-flash-lite-latest',
+      'kimi-k2.55',
+      'mistral-large-2712',
+      'deepseek-chat-v9',
+      'someone/claude-opus-4-5',
+      'xclaude-opus-4-5',
+      'us.claude-opus-4-5',
+      'sa.anthropic.claude-opus-4-5',
+      'claude-opus-4-5:free',
     ])
       expect(await priceOf(model)).toEqual([null, null, null, null])
+  })
+
+  test.each([
+    ['anthropic.claude-haiku-4-5-20251001-v1:0', 1],
+    ['bedrock/anthropic.claude-haiku-4-5-20251001-v1:0', 1],
+    ['global.anthropic.claude-opus-5-5', 4],
+    ['us.anthropic.claude-opus-5-5', 4.4],
+    ['bedrock/eu.anthropic.claude-sonnet-4-6', 3.3],
+    ['au.anthropic.claude-sonnet-4-5-20250929-v1:0', 3.3],
+    ['jp.anthropic.claude-opus-4-6-v1', 5.5],
+    ['apac.anthropic.claude-haiku-5-5', 0.11],
+    ['us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0', 3.6],
+    ['bedrock/us-gov-west-1/anthropic.claude-haiku-4-5-20251001-v1:0', 1.2],
+    ['us.anthropic.claude-opus-4-1-20250805-v1:0', 15],
+    ['us.anthropic.claude-sonnet-4-20250514-v1:0', 3],
+    ['eu.anthropic.claude-3-7-sonnet-20250219-v1:0', 3],
+    ['claude-opus-4-6@default', 5],
+    ['vertex_ai/claude-opus-4@20250514', 15],
+    ['azure/gpt-5.2-2025-12-11', 1.75],
+    ['google/gemini-2.5-pro', 1.25],
+    ['claude-3-5-haiku-latest', 0.8],
+    ['amazon.nova-pro-v1:0', 0.8],
+  ])('%s is known by its form', async (model, input) => {
+    expect((await priceOf(model))[0]).toBe(input)
+  })
+
+  test('a regional price is that of every kind of token', async () => {
+    expect(await priceOf('us.anthropic.claude-sonnet-5-5', '2026-11-01T00:00:00Z')).toEqual([
+      2.2, 11, 0.11, 2.75,
+    ])
   })
 
   test('the operator’s prices come before them', async () => {
@@ -91,7 +195,10 @@ const isPresent = existsSync(LITELLM)
 if (!isPresent) test.skip("prices against LiteLLM's: the shared data is not here", () => {})
 
 /** Vendors of models that coding agents use. */
-const VENDORS = ['anthropic', 'openai', 'deepseek', 'gemini', 'vertex_ai-language-models']
+const VENDORS = [
+  ...['anthropic', 'openai', 'deepseek', 'gemini', 'vertex_ai-language-models'],
+  ...['moonshot', 'minimax', 'xai', 'bedrock'],
+]
 /** No models for code. */
 const OTHER_USES =
   /image|audio|tts|live|realtime|search|robotics|computer-use|embedding|moderation|deep-research/
@@ -104,13 +211,9 @@ const DIFFERENT: Record<string, string> = {
   'gemini-2.5-flash-preview-09-2025': 'the price for cached tokens before it was lowered',
   'gemini-3.6-flash': 'twice the price that the library has',
   'gemini-exp-1206': 'moves on',
-  'gemini-flash-latest': 'moves on',
+  'gemini-flash-latest': 'the price of the model that it stood for until January 2026',
   'gemini-flash-lite-latest': 'moves on',
-  'gemini-pro-latest': 'moves on',
-  'gpt-5.4-pro': 'a price for cached tokens that the vendor does not have',
-  'gpt-5.4-pro-2026-03-05': 'a price for cached tokens that the vendor does not have',
-  'gpt-5.5-pro': 'a price for cached tokens that the vendor does not have',
-  'gpt-5.5-pro-2026-04-23': 'a price for cached tokens that the vendor does not have',
+  'gemini-pro-latest': 'the price of the model that it stood for until January 2026',
 }
 
 test.skipIf(!isPresent)("prices agree with LiteLLM's, but for what is known to differ", async () => {

@@ -185,7 +185,7 @@ describe('prices', () => {
     const pricer = await loadPricer()
     for (const model of [
       'anthropic/claude-opus-4-5',
-      'us.anthropic.claude-opus-4-5-20251101-v1:0',
+      'global.anthropic.claude-opus-4-5-20251101-v1:0',
       'claude-opus-4-5[1m]',
       'claude-opus-4-5@20251101',
     ]) {

@@ -1,0 +1,155 @@
+import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices'
+import { namesOf, percentOf } from './model-names.ts'
+import { factsOf, type PriceFact } from './price-facts.ts'
+
+// The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
+
+type Library = typeof import('@pydantic/genai-prices')
+
+export type Price<Unit = number> =
+  | Unit
+  | { base: Unit; tiers: readonly { start: number; price: Unit }[] }
+  | undefined
+/** `Unit`: US dollars per million tokens, or as an integer (bigint) picodollars per token. */
+export interface PriceRow<Unit = number> {
+  input: Price<Unit>
+  output: Price<Unit>
+  cacheRead: Price<Unit>
+  cacheWrite: Price<Unit>
+  cacheWrite1h: Price<Unit>
+}
+
+export interface FoundPrices {
+  row: PriceRow
+  /** Of the list price, what the model costs where it is served. */
+  percent: bigint
+  /** The prices are the same at any time. */
+  isFixed: boolean
+}
+
+/** Cache write prices relative to the input price, for models without a known cache price. */
+const WRITE_FACTOR = 1.25
+export const WRITE_1H_FACTOR = 2
+
+const VENDORS = [
+  ...['anthropic', 'openai', 'google', 'mistral', 'moonshotai', 'deepseek', 'x-ai', 'zai', 'zhipuai'],
+  ...['minimax', 'cohere'],
+]
+/** Their models count where no vendor has one of the name. */
+const RESELLERS = ['cursor', 'github-copilot', 'aws']
+
+/** Looks the prices of a model up, at a time in RFC 3339; undefined for a name that is not known. */
+export type LookUp = (model: string, at: string) => FoundPrices | undefined
+
+export function createLookUp(library: Library): LookUp {
+  const known = knownModels(library)
+  const find = (name: string, at: string): Omit<FoundPrices, 'percent'> | undefined => {
+    const facts = factsOf(name)
+    const fact = facts.findLast(({ from }) => from === undefined || from <= at)
+    const found = fact === undefined ? libraryRow(library, known.get(name), at) : factRow(fact, at)
+    return found && { ...found, isFixed: found.isFixed && facts.every(({ from }) => from === undefined) }
+  }
+  const factRow = (fact: PriceFact, at: string) =>
+    'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact), isFixed: true }
+  return (model, at) => {
+    const names = namesOf(model)
+    const time = new Date(at).toISOString()
+    for (const name of names) {
+      const found = find(name, time)
+      if (found !== undefined) return { ...found, percent: percentOf(names) }
+    }
+    return undefined
+  }
+}
+
+interface KnownModel {
+  provider: Provider
+  model: ModelInfo
+}
+
+/** The library's models by their exact names, in lower case. */
+function knownModels({ findProvider }: Library): Map<string, KnownModel> {
+  const known = new Map<string, KnownModel>()
+  for (const providerId of [...VENDORS, ...RESELLERS]) {
+    const provider = findProvider({ providerId })
+    for (const model of provider?.models ?? []) {
+      if (provider === undefined || !hasTokenPrices(model)) continue
+      const isVendor = VENDORS.includes(providerId)
+      if (!isVendor && namesOf(model.id).some((name) => known.has(name))) continue
+      for (const name of [model.id, ...(isVendor ? exactNames(model.match) : [])]) {
+        const key = name.toLowerCase()
+        if (!known.has(key)) known.set(key, { provider, model })
+      }
+    }
+  }
+  return known
+}
+
+/** Others are free for a subscriber, or are priced by page or hour. */
+const hasTokenPrices = ({ prices }: ModelInfo): boolean =>
+  (Array.isArray(prices) ? prices.map((price) => price.prices) : [prices]).every(
+    ({ input_mtok, output_mtok }) => input_mtok !== undefined && output_mtok !== undefined,
+  )
+
+/**
+ * The names that a model matches exactly, and the beginnings that it matches: the model's name without a date is such a
+ * beginning. Whatever else has the beginning is another model.
+ */
+function exactNames(match: MatchLogic): string[] {
+  if ('equals' in match) return [match.equals]
+  if ('starts_with' in match) return [match.starts_with]
+  if ('or' in match) return match.or.flatMap(exactNames)
+  return 'and' in match ? match.and.flatMap(exactNames) : []
+}
+
+/** The library's prices of the model at the time. */
+function libraryRow(
+  { calcPrice }: Library,
+  known: KnownModel | undefined,
+  at: string,
+): Omit<FoundPrices, 'percent'> | undefined {
+  if (known === undefined) return undefined
+  // of this model only, whatever name it matches
+  const model = { ...known.model, match: { starts_with: '' } }
+  const provider = { ...known.provider, models: [model] }
+  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model.id, {
+    provider,
+    timestamp: new Date(at),
+  })
+  if (!found) return undefined
+  const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, cache_write_1h_mtok } =
+    found.model_price
+  const row = {
+    input: input_mtok,
+    output: output_mtok,
+    cacheRead: cache_read_mtok ?? input_mtok,
+    cacheWrite: cache_write_mtok ?? times(input_mtok, provider.id === 'anthropic' ? WRITE_FACTOR : 1),
+    cacheWrite1h: cache_write_1h_mtok ?? times(input_mtok, WRITE_1H_FACTOR),
+  }
+  return { row, isFixed: !Array.isArray(known.model.prices) }
+}
+
+function tieredRow({ tiers, chargesWrites = false }: Extract<PriceFact, { tiers: unknown }>): PriceRow {
+  const [first, ...others] = tiers
+  const of = (kind: 'input' | 'output' | 'cacheRead'): Price => ({
+    base: first[kind],
+    tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] })),
+  })
+  const input = of('input')
+  return {
+    input,
+    output: of('output'),
+    cacheRead: of('cacheRead'),
+    cacheWrite: times(input, chargesWrites ? WRITE_FACTOR : 1),
+    cacheWrite1h: times(input, chargesWrites ? WRITE_1H_FACTOR : 1),
+  }
+}
+
+function times(price: Price, factor: number): Price {
+  if (price === undefined) return undefined
+  if (typeof price === 'number') return price * factor
+  return {
+    base: price.base * factor,
+    tiers: price.tiers.map((tier) => ({ start: tier.start, price: tier.price * factor })),
+  }
+}
