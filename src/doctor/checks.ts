@@ -11,6 +11,7 @@ import { refuseUnfinishedRestore } from '../db/restore-mark.ts'
 import { messageOf } from '../errors.ts'
 import { listOrganizations } from '../organizations/queries.ts'
 import { RISK_TABLES } from '../risk/check.ts'
+import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
 import { sumUnpriced } from '../sessions/unpriced-queries.ts'
@@ -109,19 +110,39 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
     }
   })
 
-/** Looks for tokens without a known price, which no cost includes. */
-export const checkPrices = (sql: Sql): Promise<Check> =>
+/** Looks for tokens without a price, which no cost includes, and says why they have none. */
+export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check> =>
   check('prices', async () => {
-    const found: string[] = []
+    const at = now.toISOString()
+    const isKnown = (model: string) => pricer.cost({ model, tokens: {}, at }) !== undefined
+    const unknown: string[] = []
+    const known: string[] = []
+    const undivided: string[] = []
     for (const { id, slug } of await listOrganizations(sql)) {
-      const { sessions, tokens, models } = await sumUnpriced(sql, id)
-      if (sessions > 0) found.push(`${slug} (${tokens} tokens of ${sessions} sessions: ${models.join(', ')})`)
+      const found = await sumUnpriced(sql, id)
+      const priced = found.models.filter(isKnown)
+      const unpriced = found.models.filter((model) => !isKnown(model))
+      if (unpriced.length > 0)
+        unknown.push(`${slug} (${found.tokens} tokens of ${found.sessions} sessions: ${unpriced.join(', ')})`)
+      if (priced.length > 0) known.push(`${slug} (${priced.join(', ')})`)
+      if (found.undivided > 0) undivided.push(`${slug} (${found.undivided} sessions)`)
     }
-    if (found.length === 0) return { status: 'ok', message: 'every token has a price' }
-    return {
-      status: 'warn',
-      message: `no price is known for models of ${found.join(', ')}: MODEL_PRICES or a newer version may have it, then reprice`,
-    }
+    const reasons = [
+      [
+        unknown,
+        'no price is known for models of ',
+        ': MODEL_PRICES or a newer version may have it, then reprice',
+      ],
+      [known, 'a price is known since they were written for models of ', ': reprice'],
+      [undivided, 'nothing tells how the tokens divide among the models of ', ': they stay without a price'],
+    ] as const
+    const told = reasons.filter(([list]) => list.length > 0)
+    return told.length === 0
+      ? { status: 'ok', message: 'every token has a price' }
+      : {
+          status: 'warn',
+          message: told.map(([list, before, after]) => `${before}${list.join(', ')}${after}`).join('; '),
+        }
   })
 
 /** A machine that sent records before and has sent none for so many days; weekends and short holidays are shorter. */

@@ -63,44 +63,60 @@ export async function findUnchanged(
   return new Set(rows.filter(isSame).map(({ id }) => id))
 }
 
-/** What an organization has without a price: `models` (`unknown` for none) are those of its first 1,000 such sessions. */
+/** What an organization has without a price. `models` and `undivided` are of its first 1,000 such sessions. */
 export interface Unpriced {
   sessions: number
   tokens: bigint
+  /** Of the tokens; `unknown` for none. */
   models: string[]
+  /** Sessions whose cost covers some of their tokens, and of which nothing tells which: no price would apply. */
+  undivided: number
 }
 
 /** The organization's tokens without a price, and whose they are. */
 export async function sumUnpriced(sql: Sql, orgId: string): Promise<Unpriced> {
-  const [row] = await sql<{ sessions: number; tokens: string; models: string[] }[]>`
+  const [row] = await sql<(Omit<Unpriced, 'tokens'> & { tokens: string })[]>`
+    with named as (
+      select m.model
+      from (
+        select s.id, s.unpriced_tokens
+        from sessions s
+        where s.org_id = ${orgId}
+          and s.unpriced_tokens > 0
+        order by s.id
+        limit ${MAX_LOOKED_AT}
+      ) k
+      join session_details d on d.org_id = ${orgId} and d.session_id = k.id
+      left join lateral (
+        select coalesce(t.turn->>'model', d.detail->>'model', 'unknown') as model
+        from json_array_elements(d.detail->'turn_records') as t (turn)
+        where t.turn->>'cost' is null
+          and t.turn->>'tokens' is not null
+        union
+        select coalesce(d.detail->>'model', 'unknown')
+        where k.unpriced_tokens = (
+            select sum(c.count::bigint)
+            from json_each_text(d.detail->'tokens') as c (kind, count)
+          )
+          and not exists (
+            select
+            from json_array_elements(d.detail->'turn_records') as t (turn)
+            where coalesce(t.turn->>'tokens', t.turn->>'cost') is not null
+          )
+      ) m on d.detail->>'cost_source' = 'estimated'
+    )
     select
       count(*)::integer as sessions,
       coalesce(sum(s.unpriced_tokens), 0)::text as tokens,
       (
-        select coalesce(array_agg(distinct m.model order by m.model), '{}')
-        from (
-          select s.id
-          from sessions s
-          where s.org_id = ${orgId}
-            and s.unpriced_tokens > 0
-          order by s.id
-          limit ${MAX_LOOKED_AT}
-        ) k
-        join session_details d on d.org_id = ${orgId} and d.session_id = k.id
-        cross join lateral (
-          select coalesce(t.turn->>'model', d.detail->>'model', 'unknown') as model
-          from json_array_elements(d.detail->'turn_records') as t (turn)
-          where t.turn->>'cost' is null
-            and t.turn->>'tokens' is not null
-          union
-          select coalesce(d.detail->>'model', 'unknown')
-          where not exists (
-            select
-            from json_array_elements(d.detail->'turn_records') as t (turn)
-            where t.turn->>'tokens' is not null
-          )
-        ) m
-      ) as models
+        select coalesce(array_agg(distinct n.model order by n.model) filter (where n.model is not null), '{}')
+        from named n
+      ) as models,
+      (
+        select count(*)::integer
+        from named n
+        where n.model is null
+      ) as undivided
     from sessions s
     where s.org_id = ${orgId}
       and s.unpriced_tokens > 0`

@@ -76,6 +76,7 @@ test('what has a price now is priced, all else stays, and every total with it', 
     sessions: MANY + 2,
     tokens: BigInt(MANY * 1_241 + 3 + 5),
     models: ['in-house', 'mystery'],
+    undivided: 1,
   })
   const before = await read(orgId, 'sess_7')
   expect(before).toMatchObject({ estimated_cost: 0.5, unpriced_tokens: 1_241 })
@@ -94,7 +95,8 @@ test('what has a price now is priced, all else stays, and every total with it', 
   expect(await sumUnpriced(database.sql, orgId)).toEqual({
     sessions: MANY + 2,
     tokens: BigInt(MANY * 7 + 3 + 5),
-    models: ['in-house', 'mystery'],
+    models: ['mystery'],
+    undivided: 1,
   })
   expect(await differences(orgId)).toEqual([])
   expect(await read(other.orgId, 'sess_0')).toMatchObject({ estimated_cost: 0.5, unpriced_tokens: 1_241 })
@@ -146,7 +148,37 @@ test('doctor names the models without a price', async () => {
     session('sess_2', { turn_records: [{ role: 'user' }], model: 'x-2', tokens: TOKENS }),
     session('sess_3', { turn_records: [], tokens: TOKENS }),
   ])
-  const { status, message } = await checkPrices(database.sql)
+  const { status, message } = await checkPrices(database.sql, await loadPricer(), NOW)
   expect(status).toBe('warn')
   expect(message).toContain(`${slug} (3702 tokens of 3 sessions: unknown, x-1, x-2)`)
+})
+
+test('doctor tells a price that is not known from tokens that nothing divides', async () => {
+  const { orgId, slug } = await tenant(database.sql)
+  const models = ['claude-opus-4-5', 'claude-haiku-4-5']
+  const sum = { models, model: models[0], turn_records: [], tokens: TOKENS }
+  await writeRecords(deps(), orgId, [
+    // 34 of 1,234 tokens are in no cost, of whichever model
+    session('sess_1', { ...sum, estimated_cost: 1, cost_source: 'estimated', unpriced_tokens: 34 }),
+    session('sess_2', { ...sum, estimated_cost: 1, unpriced_tokens: 1_234 }),
+    session('sess_3', { turn_records: [{ model: 'in-house', tokens: TOKENS }] }),
+  ])
+  const told = async (prices = {}) => {
+    const { message } = await checkPrices(database.sql, await loadPricer(prices), NOW)
+    return message.split('; ').flatMap((part) => {
+      const mine = part.includes(slug) ? [part.slice(0, part.indexOf(' of '))] : []
+      return mine.map((reason) => [reason, new RegExp(`${slug} \\(([^)]*)\\)`).exec(part)?.[1]])
+    })
+  }
+  const undivided = ['nothing tells how the tokens divide among the models', '2 sessions']
+  expect(await told()).toEqual([
+    ['no price is known for models', '2502 tokens of 3 sessions: in-house'],
+    undivided,
+  ])
+  expect(await told(IN_HOUSE)).toEqual([
+    ['a price is known since they were written for models', 'in-house'],
+    undivided,
+  ])
+  expect(await repriceSessions(deps(IN_HOUSE), orgId, ACTOR)).toBe(1)
+  expect(await told(IN_HOUSE)).toEqual([undivided])
 })

@@ -18,6 +18,7 @@ import { messageOf, OperatorError } from '../../errors.ts'
 import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
+import { pricerOf } from '../command/sync-deps.ts'
 import { fetchHealth, serverUrl } from './health.ts'
 
 /** Longer than a scrape takes at most. */
@@ -50,7 +51,9 @@ export async function doctor(context: Context, rebuild: boolean): Promise<void> 
 /** Always ok: invalid settings end the program before a command runs. Names database and prices. */
 function checkSettings({ config }: Context): Check {
   const prices =
-    config.modelPrices === null ? '' : `, own prices of ${Object.keys(config.modelPrices).length} models`
+    config.modelPrices === null
+      ? ''
+      : `, own prices of ${Object.keys(config.modelPrices).length} models`
   const message = `database ${config.databaseUrl === null ? 'embedded' : 'by DATABASE_URL'}${prices}`
   return { name: 'settings', status: 'ok', message }
 }
@@ -74,7 +77,7 @@ async function databaseChecks(
         ...first,
         ...(nodes === undefined ? [] : [nodes]),
         await checkRollups(database.sql, rebuild),
-        await checkPrices(database.sql),
+        await checkPrices(database.sql, await pricerOf(config)(), new Date()),
         await checkWebhooks(database.sql, isServed),
         await checkMachines(database.sql, new Date()),
       ]

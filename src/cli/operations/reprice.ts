@@ -9,25 +9,31 @@ import { syncDepsOf } from '../command/sync-deps.ts'
 
 /** `reprice`: prices what had no price when it was written, of one organization or of all. */
 export async function reprice(context: Context, slug: string | undefined): Promise<void> {
-  const result = await withDatabase(context, async (sql) => {
+  const { undivided, result } = await withDatabase(context, async (sql) => {
     const organizations = await organizationsOf(sql, slug)
     const deps = syncDepsOf(context, sql)
     let repriced = 0
     let unpriced_tokens = 0n
     const models = new Set<string>()
+    let undivided = 0
     for (const { id } of organizations) {
       repriced += await repriceSessions(deps, id, commandLineActor())
       const rest = await sumUnpriced(sql, id)
       unpriced_tokens += rest.tokens
+      undivided += rest.undivided
       for (const model of rest.models) models.add(model)
     }
-    return { repriced, unpriced_tokens: Number(unpriced_tokens), unpriced_models: [...models].sort() }
+    const unpriced_models = [...models].sort()
+    return { undivided, result: { repriced, unpriced_tokens: Number(unpriced_tokens), unpriced_models } }
   })
   const { repriced, unpriced_tokens, unpriced_models } = result
   const rest =
     unpriced_tokens === 0
       ? 'every token has a price'
-      : `${unpriced_tokens} tokens of ${unpriced_models.join(', ')} have no known price`
+      : `${unpriced_tokens} tokens have no price: ${[
+          ...unpriced_models,
+          ...(undivided > 0 ? [`${undivided} sessions of which nothing tells how they divide`] : []),
+        ].join(', ')}`
   await printResult(context.json, result, `${repriced} sessions have a new cost; ${rest}`)
 }
 
