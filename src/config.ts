@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { codeOf, messageOf, OperatorError } from './errors.ts'
+import { messageOf, OperatorError } from './errors.ts'
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts'
-import { type PriceOverrides, parsePriceOverrides } from './model-prices.ts'
+import { type PriceFile, readPriceFile } from './model-prices.ts'
 import {
   boolean,
   duration,
@@ -92,17 +91,11 @@ const headerPrefix = matching(
 )
 
 // The file is read at the start, so that an invalid one is an error before the first session is priced.
-const modelPrices: Parser<PriceOverrides> = (file) => {
-  let text: string
+const modelPrices: Parser<PriceFile> = (file) => {
   try {
-    text = readFileSync(file, 'utf8')
+    return { file, prices: readPriceFile(file) }
   } catch (error) {
-    return new Invalid(`cannot be read (${codeOf(error) ?? 'unknown error'})`)
-  }
-  try {
-    return parsePriceOverrides(text)
-  } catch (error) {
-    return new Invalid(`is no file of prices: ${messageOf(error)}`)
+    return new Invalid(messageOf(error))
   }
 }
 

@@ -1,4 +1,5 @@
-import { messageOf } from './errors.ts'
+import { readFileSync } from 'node:fs'
+import { codeOf, messageOf } from './errors.ts'
 
 // Prices of models set by the operator, which replace the built-in ones.
 
@@ -11,7 +12,28 @@ export interface ModelPrices {
 }
 export type PriceOverrides = Readonly<Record<string, ModelPrices>>
 
+/** The MODEL_PRICES file, and the prices that it had when it was read. */
+export interface PriceFile {
+  file: string
+  prices: PriceOverrides
+}
+
 const MAX_OVERRIDES = 10_000
+
+/** Throws an Error that says why the file has no prices. */
+export function readPriceFile(file: string): PriceOverrides {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`cannot be read (${codeOf(error) ?? 'unknown error'})`)
+  }
+  try {
+    return parsePriceOverrides(text)
+  } catch (error) {
+    throw new Error(`is no file of prices: ${messageOf(error)}`)
+  }
+}
 
 /** Checks the content of a MODEL_PRICES file; throws an Error naming the first wrong entry. */
 export function parsePriceOverrides(text: string): PriceOverrides {

@@ -2,7 +2,7 @@ import type { ConnectTarget } from '../db/client.ts'
 import { ApiError, codeOf, type ErrorCode } from '../errors.ts'
 import type { LogFormat, LogLevel } from '../log.ts'
 import type { ThreadReport } from '../metrics/threads.ts'
-import type { PriceOverrides } from '../model-prices.ts'
+import type { PriceFile } from '../model-prices.ts'
 import type { IntakeRequest } from '../sync/intake.ts'
 import type { SyncResult } from '../sync/write.ts'
 
@@ -11,7 +11,7 @@ export interface IntakeSettings {
   logLevel: LogLevel
   logFormat: LogFormat
   storeContent: boolean
-  modelPrices: PriceOverrides | null
+  modelPrices: PriceFile | null
 }
 
 /** From the main thread; `start` comes first, once. */

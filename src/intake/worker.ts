@@ -5,11 +5,11 @@ import {
 } from '../db/pools/reconnecting-pool.ts'
 import { createLog } from '../log.ts'
 import { createTally } from '../metrics/threads.ts'
-import { loadPricer, type Pricer } from '../scoring/prices.ts'
 import type { Intake } from '../sync/intake.ts'
 import { countSessions } from './count-sessions.ts'
 import { createIntake } from './intake.ts'
 import { type FromIntake, HEARTBEAT_MS, sentError, type ToIntake } from './messages.ts'
+import { createPricerSource } from './pricer.ts'
 
 // The entry point of the intake thread: reads, checks and writes what is sent to the API, and tells the main thread only
 // what came of it.
@@ -46,16 +46,12 @@ const send = (message: FromIntake) => self.postMessage(message)
 function start({ target, applicationName, settings }: Extract<ToIntake, { type: 'start' }>): Running {
   const pool = createReconnectingPool(target, { max: CONNECTIONS, applicationName })
   const { storeContent, modelPrices } = settings
-  let loaded: Promise<Pricer> | undefined
-  const pricer = () => {
-    loaded ??= loadPricer(modelPrices ?? {})
-    return loaded
-  }
+  const log = createLog(settings.logLevel, settings.logFormat)
   const intake = createIntake({
     sql: pool.sql,
     now: () => new Date(),
     storeContent,
-    pricer,
+    pricer: createPricerSource(modelPrices, log),
     ...countSessions((agent, result) => sessions.add([agent, result])),
   })
   const beat = () =>
@@ -64,7 +60,7 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
   setInterval(beat, HEARTBEAT_MS)
   // not for a unix socket, which is never half open
   if (!('socketDir' in target)) {
-    const check = createConnectionMonitor([pool], createLog(settings.logLevel, settings.logFormat))
+    const check = createConnectionMonitor([pool], log)
     setInterval(() => void check(), CHECK_MS)
   }
   return { intake, pool, clients: new Map() }

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { endConnections } from '../../src/db/connections.ts'
 import { measureSessions } from '../../src/intake/measure.ts'
 import { createIntakeThread } from '../../src/intake/thread.ts'
 import { createLog } from '../../src/log.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
 import { measurePools, measureThreads } from '../../src/metrics/threads.ts'
+import { type PriceFile, readPriceFile } from '../../src/model-prices.ts'
 import type { Intake } from '../../src/sync/intake.ts'
 import { type Tenant, tenant } from '../support/api.ts'
-import { eventually } from '../support/cli.ts'
+import { eventually, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // The intake thread itself, which dies and hangs on demand.
@@ -23,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-function startIntake({ idleTicks = 1_000 } = {}) {
+function startIntake({ idleTicks = 1_000, modelPrices = null as PriceFile | null } = {}) {
   const threads: Worker[] = []
   const lines: string[] = []
   const registry = createRegistry()
@@ -36,15 +39,16 @@ function startIntake({ idleTicks = 1_000 } = {}) {
       return thread
     },
     target: database.target,
-    settings: { logLevel: 'silent', logFormat: 'json', storeContent: false, modelPrices: null },
+    settings: { logLevel: 'silent', logFormat: 'json', storeContent: false, modelPrices },
     log: createLog('warn', 'json', (line) => lines.push(line)),
     endConnections: (name) => endConnections(database.sql, name),
     limits: { tickMs: 100, missedBeats: 100, startTicks: 200, idleTicks, stopMs: 20_000 },
   })
   return { intake, threads, lines, metrics: () => registry.text() }
 }
-const submit = (intake: Intake, id: string) => {
-  const record = { type: 'session', id: `sess_${id}`, project_name: 'p', created_at: '2026-01-01T00:00:00Z' }
+const submit = (intake: Intake, id: string, over = {}) => {
+  const created_at = '2026-01-01T00:00:00Z'
+  const record = { type: 'session', id: `sess_${id}`, project_name: 'p', created_at, ...over }
   const bytes = new TextEncoder().encode(JSON.stringify({ records: [record] }))
   return intake.submit(
     {
@@ -86,6 +90,33 @@ test('writes, refuses and answers as without a thread', async () => {
   expect(text).toContain('intake_sessions_total{agent="none",result="refused"} 1\n')
   expect(text).toContain('thread_restarts_total{thread="intake"} 0\n')
   await expect(submit(intake, 'late')).rejects.toMatchObject({ status: 503 })
+})
+
+test('a changed MODEL_PRICES file holds from the next request on; an unusable one changes nothing', async () => {
+  const folder = scratchFolder()
+  const file = join(folder.path, 'prices.json')
+  const replace = async (text: string) => {
+    await Bun.write(`${file}.new`, text)
+    renameSync(`${file}.new`, file)
+  }
+  const prices = (input: number) => JSON.stringify({ 'in-house': { input, output: 1 } })
+  await replace(prices(1))
+  const { intake } = startIntake({ modelPrices: { file, prices: readPriceFile(file) } })
+  const costOf = async (id: string) => {
+    await submit(intake, id, { model: 'in-house', tokens: { input: 1_000_000 } })
+    const [row] = await database.sql<{ estimated_cost: string }[]>`
+      select s.estimated_cost from sessions s where s.org_id = ${own.orgId} and s.id = ${`sess_${id}`}`
+    return Number(row?.estimated_cost)
+  }
+  expect(await costOf('price-1')).toBe(1)
+  await replace(prices(2))
+  expect(await costOf('price-2')).toBe(2)
+  await replace('{')
+  expect(await costOf('price-3')).toBe(2)
+  await replace(prices(3))
+  expect(await costOf('price-4')).toBe(3)
+  await intake.stop()
+  folder.remove()
 })
 
 for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {

@@ -7,7 +7,7 @@ import type { SyncDeps } from '../../sync/write.ts'
 export function pricerOf({ modelPrices }: Pick<Config, 'modelPrices'>): () => Promise<Pricer> {
   let loaded: Promise<Pricer> | undefined
   return () => {
-    loaded ??= loadPricer(modelPrices ?? {})
+    loaded ??= loadPricer(modelPrices?.prices)
     return loaded
   }
 }

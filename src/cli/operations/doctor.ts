@@ -53,7 +53,7 @@ function checkSettings({ config }: Context): Check {
   const prices =
     config.modelPrices === null
       ? ''
-      : `, own prices of ${Object.keys(config.modelPrices).length} models`
+      : `, own prices of ${Object.keys(config.modelPrices.prices).length} models`
   const message = `database ${config.databaseUrl === null ? 'embedded' : 'by DATABASE_URL'}${prices}`
   return { name: 'settings', status: 'ok', message }
 }

@@ -129,7 +129,7 @@ const SERVER_BATCH_BYTES = 1024 * 1024
 
 function incrementalOf({ context, options, user }: Started, state: SyncState | undefined): Incremental {
   const { project, content, reassign, since, settled, restore } = options
-  const decisive = [VERSION, project, user?.email, content, reassign, context.config.modelPrices]
+  const decisive = [VERSION, project, user?.email, content, reassign, context.config.modelPrices?.prices]
   const how = Bun.hash.xxHash3(JSON.stringify(decisive.map((value) => value ?? null))).toString(36)
   const selection = { sinceMs: since, settledMs: settled, restore: restore === true }
   return createIncremental(state, how, selection, () => Date.now())
