@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { findProvider } from '@pydantic/genai-prices'
 import { parsePriceOverrides } from '../../src/model-prices.ts'
 import { dollarsOf, loadPricer } from '../../src/scoring/prices.ts'
 
@@ -151,6 +152,17 @@ describe('prices of our own', () => {
       'claude-opus-4-5:free',
     ])
       expect(await priceOf(model)).toEqual([null, null, null, null])
+  })
+
+  test('a name that only begins like a known one has no price', async () => {
+    const vendors = ['anthropic', 'openai', 'google', 'mistral', 'moonshotai', 'deepseek', 'x-ai', 'minimax']
+    const ids = vendors.flatMap(
+      (providerId) => findProvider({ providerId })?.models.map(({ id }) => id) ?? [],
+    )
+    expect(ids.length).toBeGreaterThan(200)
+    const pricer = await loadPricer()
+    const isPriced = (model: string) => pricer.cost({ model, tokens: { input: 1 }, at: AT }) !== undefined
+    expect(ids.map((id) => `${id}-zz9`).filter(isPriced)).toEqual([])
   })
 
   test.each([
