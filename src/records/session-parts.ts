@@ -25,7 +25,7 @@ export const TurnPart = Type.Object(
     role: Type.Union([Type.Literal('user'), Type.Literal('assistant')]),
     at: At,
     /** Position in the longest file that has it: the order of turns of the same time. */
-    position: count(1e9),
+    position: count(),
     model: nullable(name(200)),
     tokens: nullable(Counts),
     /** As the agent reported it. */
@@ -56,7 +56,7 @@ const CallPart = Type.Object(
     /** Null while only the result is known. */
     turn: nullable(Id),
     /** Position in the longest file that has it. */
-    position: count(1e9),
+    position: count(),
     name: nullable(name(200)),
     ok: nullable(Type.Boolean()),
     /** Files that it changed. */

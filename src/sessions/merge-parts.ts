@@ -23,6 +23,8 @@ export interface MergeOptions {
 interface Known extends Stored {
   parts: string
   turns: NonNullable<StoredParts['turns']>
+  /** Of an earlier record of the batch. */
+  session?: PreparedSession
 }
 
 /**
@@ -48,30 +50,32 @@ export async function withKnownParts(
   return sessions.map((session) => {
     const before = known.get(session.id)
     const merged = before === undefined || session.parts === null ? session : merge(session, before, options)
+    if (merged === undefined) return before?.session ?? { ...session, hash: before?.hash ?? session.hash }
     if (merged.parts === null) known.delete(merged.id)
-    else if (merged !== session || before === undefined) known.set(merged.id, knownOf(merged, merged.parts))
+    else known.set(merged.id, knownOf(merged, merged.parts))
     return merged
   })
 }
 
-const knownOf = ({ project, userId, userEmail, hash, detail }: PreparedSession, parts: string): Known => ({
-  project,
-  user_id: userId,
-  user_email: userEmail,
-  hash,
+const knownOf = (session: PreparedSession, parts: string): Known => ({
+  project: session.project,
+  user_id: session.userId,
+  user_email: session.userEmail,
+  hash: session.hash,
   parts,
-  turns: detail.turn_records,
+  turns: session.detail.turn_records,
+  session,
 })
 
-function merge(session: PreparedSession, known: Known, options: MergeOptions): PreparedSession {
+/** Undefined for a session that adds nothing to what is known. */
+function merge(session: PreparedSession, known: Known, options: MergeOptions): PreparedSession | undefined {
   const [sent, had] = [unpackParts(session.parts ?? ''), unpackParts(known.parts)]
   if (sent === undefined || had === undefined) return session
   const parts = mergeParts(had, sent)
   if (Bun.deepEquals(parts, sent)) return session
   const isSameUser = session.userId === known.user_id && session.userEmail === known.user_email
   const project = isBetterName(had.project, sent.project) ? known.project : session.project
-  if (isSameUser && project === known.project && Bun.deepEquals(parts, had))
-    return { ...session, hash: known.hash }
+  if (isSameUser && project === known.project && Bun.deepEquals(parts, had)) return undefined
   const head = {
     id: session.id,
     project_name: project,

@@ -14,6 +14,7 @@ export async function readJsonLines(
   read: (value: unknown, lineNumber: number) => string | undefined,
 ): Promise<void> {
   for await (const line of readLines(file.path, file.onBytes)) {
+    Object.assign(file.group.cursor, { line: line.number, item: 0 })
     const parsed = parseLine(line)
     const problem = 'reason' in parsed ? parsed.reason : read(parsed.value, line.number)
     if (problem !== undefined) noteUnreadable(file, line.number, problem)

@@ -91,12 +91,12 @@ function* turnsOf({ prompts, messages }: Transcript): Generator<Turn> {
   for (const { turn } of messages.values()) yield turn
 }
 
-function turnPart({ id, role, at, order, message }: Turn): SessionParts['turns'][number] {
+function turnPart({ id, role, at, position, message }: Turn): SessionParts['turns'][number] {
   return {
     id,
     role,
     at,
-    position: order,
+    position,
     model: message?.model == null ? null : cut(message.model, MAX_NAME),
     tokens: message?.tokens == null ? null : countsOf(message.tokens),
     cost: message?.cost == null ? null : String(message.cost),
@@ -108,7 +108,7 @@ function callParts(transcript: Transcript, pathOf: (path: string) => string): Ca
   const calls = [...transcript.calls].map(([id, { call, turn }]) => ({
     ...emptyCall(id),
     turn: turn.id,
-    position: call.order,
+    position: call.position,
     name: call.name,
     rejected: transcript.events.has(`rejection ${id}`),
     ...effectsOf(call, pathOf),

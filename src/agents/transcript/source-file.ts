@@ -5,7 +5,15 @@ import { compareText } from '../../text.ts'
 import type { LineOwners } from './line-owners.ts'
 import { newSecretScan } from './secret-scan.ts'
 import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
-import type { ApiMessage, Format, MessageTokens, SecretScan, Transcript, Turn } from './transcript-model.ts'
+import type {
+  ApiMessage,
+  Cursor,
+  Format,
+  MessageTokens,
+  SecretScan,
+  Transcript,
+  Turn,
+} from './transcript-model.ts'
 
 /**
  * Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of
@@ -21,6 +29,8 @@ export interface FileGroup {
   /** By the agent's session id. */
   transcripts: Map<string, Transcript>
   scan: SecretScan
+  /** Where the current file is being read. */
+  cursor: Cursor
   /** Shared by all groups of a run. */
   owners: LineOwners
   /** Ids of the sub-agents whose own file is in the group. */
@@ -57,10 +67,12 @@ export function newFileGroup(
   keepContent: boolean,
   subAgentIds: ReadonlySet<string>,
 ): FileGroup {
-  return { transcripts: new Map(), scan: newSecretScan(keepContent), owners, subAgentIds }
+  const cursor = { line: 0, item: 0 }
+  return { transcripts: new Map(), scan: newSecretScan(keepContent), cursor, owners, subAgentIds }
 }
 
 export function newSourceFile(path: string, group: FileGroup, onBytes: (count: number) => void): SourceFile {
+  Object.assign(group.cursor, { line: 0, item: 0 })
   return { path, group, unreadable: [], unreadableCount: 0, messages: new Map(), stated: new Map(), onBytes }
 }
 
@@ -74,7 +86,7 @@ export function noteUnreadable(file: SourceFile, line: number, reason: string, p
 export function transcriptOf(group: FileGroup, format: Format, agentId: string): Transcript {
   const known = group.transcripts.get(agentId)
   if (known !== undefined) return known
-  const transcript = newTranscript(agentId, format, group.scan)
+  const transcript = newTranscript(agentId, format, group.scan, group.cursor)
   group.transcripts.set(agentId, transcript)
   return transcript
 }

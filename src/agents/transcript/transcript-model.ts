@@ -36,8 +36,8 @@ export interface ToolCall {
   name: string
   effects: CallEffects
   dangerousActions: readonly DangerousAction[]
-  /** As `order` of a turn. */
-  order: number
+  /** As `position` of a turn. */
+  position: number
 }
 
 export interface Turn {
@@ -45,8 +45,8 @@ export interface Turn {
   id: string
   role: 'user' | 'assistant'
   at: string | null
-  /** Position in the order of reading: the order of turns with the same time. */
-  order: number
+  /** In the longest file that has it: the order of turns with the same time. */
+  position: number
   /** Null for prompts. */
   message: ApiMessage | null
   /** Texts of the turn with masked secrets; empty unless content was requested. */
@@ -103,8 +103,14 @@ export interface Transcript {
   contentLength: number
   /** Hashes (64 bits) of the keys of the lines and texts already read, from any file. */
   seen: Set<bigint>
-  /** `order` of the last turn. */
-  order: number
+  /** Where its files are being read. */
+  cursor: Cursor
+}
+
+/** A place in a file: the line, and the number of the item in it or, of a document, in the file. */
+export interface Cursor {
+  line: number
+  item: number
 }
 
 /** Collects the texts of the transcripts being read and scans many at a time. */

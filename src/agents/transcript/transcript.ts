@@ -7,6 +7,7 @@ import { objectOf, textOf, textsIn } from './json-fields.ts'
 import { effectsOf } from './tool-effects.ts'
 import type {
   ApiMessage,
+  Cursor,
   EventType,
   Format,
   MessageTokens,
@@ -21,7 +22,7 @@ const MAX_FOLDERS = 50
 const MAX_EVENTS = 10_000
 const MAX_TOOL_NAME = 200
 
-export function newTranscript(id: string, format: Format, scan: SecretScan): Transcript {
+export function newTranscript(id: string, format: Format, scan: SecretScan, cursor: Cursor): Transcript {
   return {
     id,
     format,
@@ -47,7 +48,7 @@ export function newTranscript(id: string, format: Format, scan: SecretScan): Tra
     modes: new Map(),
     contentLength: 0,
     seen: new Set(),
-    order: 0,
+    cursor,
   }
 }
 
@@ -83,19 +84,26 @@ export function noteContext(
 const isEarlier = (at: string | null, known: string | null | undefined): boolean =>
   known === undefined || (at !== null && (known === null || at < known))
 
+/** Items of a line come after its first one; few lines have a thousand. */
+const ITEMS = 1_000
+
+function nextPosition({ cursor }: Transcript): number {
+  cursor.item += 1
+  return cursor.line * ITEMS + cursor.item
+}
+
 function newTurn(
-  transcript: Transcript,
   key: string,
   role: Turn['role'],
   at: string | null,
   message: ApiMessage | null,
+  position: number,
 ): Turn {
-  transcript.order += 1
   return {
     id: partId(`${role} ${key}`),
     role,
     at,
-    order: transcript.order,
+    position,
     message,
     content: '',
     contentCut: 0,
@@ -104,8 +112,13 @@ function newTurn(
 
 /** Adds a prompt of the user, unless its key is known. */
 export function addPrompt(transcript: Transcript, key: string, at: string | null, text: string): void {
-  if (transcript.prompts.has(key)) return
-  const turn = newTurn(transcript, key, 'user', at, null)
+  const position = nextPosition(transcript)
+  const known = transcript.prompts.get(key)
+  if (known !== undefined) {
+    known.position = Math.max(known.position, position)
+    return
+  }
+  const turn = newTurn(key, 'user', at, null, position)
   transcript.prompts.set(key, turn)
   scanPrompt(transcript, turn, text)
 }
@@ -145,13 +158,15 @@ export function mergeMessage<Kept extends ApiMessage>(
 
 /** Adds an API message and returns its turn: the existing one if the message is known. */
 export function addMessage(transcript: Transcript, message: ApiMessage, at: string | null): Turn {
+  const position = nextPosition(transcript)
   const { turn } = mergeMessage(transcript.messages, message, (created) => {
-    const turn = newTurn(transcript, message.id, 'assistant', at, null)
+    const turn = newTurn(message.id, 'assistant', at, null, position)
     const kept = { ...created, turn }
     turn.message = kept
     return kept
   })
   if (isEarlier(at, turn.at)) turn.at = at
+  turn.position = Math.max(turn.position, position)
   return turn
 }
 
@@ -174,13 +189,17 @@ export function addCall(
   tool: unknown,
   toolInput: unknown,
 ): void {
-  if (transcript.calls.has(id)) return
+  const position = nextPosition(transcript)
+  const known = transcript.calls.get(id)
+  if (known !== undefined) {
+    known.call.position = Math.max(known.call.position, position)
+    return
+  }
   const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
   const input = objectOf(toolInput)
   const effects = effectsOf(name, input)
   const dangerousActions = dangerousActionsOf(name, input, effects)
-  transcript.order += 1
-  const call: ToolCall = { name, effects, dangerousActions, order: transcript.order }
+  const call: ToolCall = { name, effects, dangerousActions, position }
   transcript.calls.set(id, { call, turn })
   const where = `the input of ${name}`
   transcript.scan.add(textsIn(input), { transcript, turn, call, where, exposed: effects.exposesInput })
