@@ -1,35 +1,8 @@
+import { looksRandom } from './random-text.ts'
 import type { OwnRule } from './service-rules.ts'
 
 // Secrets that have no form of their own: values of variables with the name of a secret, bearer tokens, passwords in
 // addresses. Most such values in code and transcripts are names, paths and examples, so a value must look random.
-
-/** Words of examples: a value with one is none that anybody uses. */
-const PLACEHOLDER =
-  /your|x{4}|example|placeholder|change.?me|dummy|fake|sample|redacted|masked|replace|insert|todo|secret|password|passwd|token|mock|foobar|array|default|invalid|local|demo|test|abcdef|012345|123456|987654|qwerty|lorem|\.{3}|\*{3}|(.)\1{4}/i
-
-/** A UUID is no word, hexadecimal digits are few. */
-const HEX = /^[0-9a-f-]+$/i
-
-/**
- * Whether a value looks random: letters and digits, no word of an example, and enough bits per character. Random text of
- * n characters from a large alphabet has nearly log2(n) bits, 4 at most where they are hexadecimal digits.
- */
-export function looksRandom(value: string, minLength: number): boolean {
-  if (value.length < minLength || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false
-  if (PLACEHOLDER.test(value)) return false
-  const bits = entropyOf(value)
-  if (HEX.test(value)) return bits >= 3
-  return bits >= Math.min(3.5, Math.log2(value.length) - 0.5)
-}
-
-/** Shannon's entropy of the characters, in bits per character. */
-function entropyOf(text: string): number {
-  const counts = new Map<string, number>()
-  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)
-  let bits = 0
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
-  return bits
-}
 
 /** Characters of a name that are looked at. */
 const NAME_LENGTH = 80
@@ -52,17 +25,18 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
   {
     ruleId: 'assigned-secret',
     title: 'value of a secret variable',
-    // from the end of a name such as API_KEY on: what is before it is looked at only where a value follows
+    // from the end of a name such as API_KEY on: what is before it is looked at only where a value follows; between them is a
+    // sign, the comma between arguments, or `value` as a name of its own (Kubernetes, NuGet)
     pattern:
-      /(key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}[ \t]{0,2}[=:][>=]?[ \t]{0,2}\\?["'`]?([\w!#%&*+,./=?@^~|-]{8,200})(?![\w!#%&*+./=?@^~|([{$<-])/gi,
+      /(key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}(?:(?:,?\s{1,40}["']?value["']?)?[ \t]{0,40}[=:>][>=]?[ \t]{0,2}\\?["'`]?|,[ \t]?["'`])(?![^\d\s"'`]{8,199}[\s"'`])([\w!#%&*+,./=?@^~|-]{8,200})(?![\w!#%&*+./=?@^~|([{$-]|<[^/])/gi,
     severity: 'high',
     secretIn: assignedSecret,
   },
   {
     ruleId: 'bearer-token',
     title: 'bearer token',
-    needed: /earer [\w.~+/-]{16}/,
-    pattern: /[Bb]earer ([\w.~+/-]{20,1000}={0,2})(?![\w.~+/-])/g,
+    needed: /(?:arer|oken) [\w.~+/-]{16}/,
+    pattern: /(?:[Bb]earer|[Aa]uthorization: [Tt]oken) ([\w.~+/-]{20,1000}={0,2})(?![\w.~+/-])/g,
     severity: 'high',
     secretIn: ({ 0: match, 1: secret = '' }) =>
       looksRandom(secret, 20) ? { at: match.length - secret.length, secret } : null,

@@ -1,5 +1,6 @@
 import type { Severity } from '../records/finding.ts'
 import { ASSIGNED_RULES } from './assigned-secrets.ts'
+import { LOGIN_RULES } from './login-rules.ts'
 import { loadPresetRules, type Report, reportsOf, rulesFor } from './preset-rules.ts'
 import { type OwnRule, SERVICE_RULES } from './service-rules.ts'
 
@@ -23,6 +24,8 @@ export interface RawFinding {
 const NOT_SECRET = new Set(['AWSAccountID'])
 /** What examples of addresses have: their password is none. */
 const EXAMPLE_LOGIN = /\/\/user(?:name)?:pass(?:word)?@/i
+/** What examples and masked texts have in place of a secret of any form. */
+const MASKED = /x{8}|X{8}/
 /** Message ids of medium severity: a key id is of no use without its key. */
 const MEDIUM = new Set(['AWSAccessKeyID'])
 
@@ -40,18 +43,21 @@ export const OWN_RULES: readonly OwnRule[] = [
   {
     ruleId: 'google-api-key',
     title: 'Google API key',
+    heads: ['AIza'],
     pattern: /\bAIza[\w-]{35}(?![\w-])/g,
     severity: 'high',
   },
   {
     ruleId: 'pypi-token',
     title: 'PyPI upload token',
+    heads: ['pypi'],
     pattern: /\bpypi-AgEIcHlwaS5vcmc[\w-]{50,1000}/g,
     severity: 'high',
   },
   {
     ruleId: 'digitalocean-token',
     title: 'DigitalOcean token',
+    heads: ['p_v1', 'o_v1', 'r_v1'],
     pattern: /\bdo[opr]_v1_[a-f0-9]{64}\b/g,
     severity: 'high',
   },
@@ -70,6 +76,7 @@ export const OWN_RULES: readonly OwnRule[] = [
   {
     ruleId: 'google-oauth-secret',
     title: 'Google OAuth client secret',
+    heads: ['GOCS'],
     pattern: /\bGOCSPX-[\w-]{28}(?![\w-])/g,
     severity: 'high',
   },
@@ -77,16 +84,19 @@ export const OWN_RULES: readonly OwnRule[] = [
     // of every product that implements Standard Webhooks
     ruleId: 'webhook-secret',
     title: 'webhook signing secret',
+    heads: ['whse'],
     pattern: /\bwhsec_[A-Za-z0-9+/]{24,128}={0,2}(?![A-Za-z0-9+/])/g,
     severity: 'high',
   },
   {
     ruleId: 'cloud-analytics-key',
     title: 'Cloud Analytics API key',
+    heads: ['ca_l'],
     pattern: /\bca_live_[a-z0-9]{8}_[A-Za-z0-9]{38}\b/g,
     severity: 'high',
   },
   ...SERVICE_RULES,
+  ...LOGIN_RULES,
   ...ASSIGNED_RULES,
 ]
 
@@ -103,10 +113,11 @@ export type Scanner = (text: string) => Promise<RawFinding[]>
 /** Loads the rules, which takes 40 ms and 30 MB; loaded on first use, not at the start of the server. */
 export async function loadScanner(): Promise<Scanner> {
   const presetRules = await loadPresetRules()
-  return async (text) => [
-    ...rawFindings(await reportsOf(rulesFor(presetRules, text), text), text),
-    ...ownRulesFor(text).flatMap((rule) => [...ownFindings(rule, text)]),
-  ]
+  return async (text) =>
+    [
+      ...rawFindings(await reportsOf(rulesFor(presetRules, text), text), text),
+      ...ownRulesFor(text).flatMap((rule) => [...ownFindings(rule, text)]),
+    ].filter(({ secret }) => !MASKED.test(secret))
 }
 
 function rawFindings(reports: readonly Report[], text: string): RawFinding[] {
@@ -146,15 +157,34 @@ function titleOf(report: Report, secret: string | undefined): string {
     : words
 }
 
+const HEAD_LENGTH = 4
+const HEADS = new RegExp(
+  `(?:${[...new Set(OWN_RULES.flatMap(({ heads = [] }) => heads))].join('|').replaceAll('.', '\\.')})[\\w+/=.-]{16}`,
+  'g',
+)
+
+/**
+ * The heads in a text. All have four fixed characters, so that 16 characters in a row are compared at once: one search for 90
+ * heads takes little longer than one for 40, and a fifth of what three rules take.
+ */
+function headsIn(text: string): ReadonlySet<string> {
+  const heads = new Set<string>()
+  HEADS.lastIndex = 0
+  for (let match = HEADS.exec(text); match !== null; match = HEADS.exec(text)) {
+    heads.add(match[0].slice(0, HEAD_LENGTH))
+    HEADS.lastIndex = match.index + HEAD_LENGTH
+  }
+  return heads
+}
+
 /** Our own rules that can find something in the text. */
 export function ownRulesFor(text: string): OwnRule[] {
-  const tried = new Map<RegExp, boolean>()
-  return OWN_RULES.filter(({ needed }) => {
-    if (needed === undefined) return true
-    const isPossible = tried.get(needed) ?? needed.test(text)
-    tried.set(needed, isPossible)
-    return isPossible
-  })
+  const present = headsIn(text)
+  return OWN_RULES.filter(
+    ({ heads, needed }) =>
+      (heads === undefined || heads.some((head) => present.has(head))) &&
+      (needed === undefined || needed.test(text)),
+  )
 }
 
 /** The secrets that one of our own rules finds. */

@@ -1,31 +1,6 @@
-// Made-up secrets in the forms that gitleaks knows, assembled at run time, so that no scanner reports this file.
+import { alnum, chars, hex, upper, uuid } from './made-up.ts'
 
-const ALPHABETS = {
-  hex: '0123456789abcdef',
-  alnum: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
-  upper: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
-  lower: 'abcdefghijklmnopqrstuvwxyz0123456789',
-  digits: '123456789',
-  bech32: 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L',
-} as const
-
-/** Characters of the alphabet, the same for the same seed. */
-function chars(alphabet: keyof typeof ALPHABETS, length: number, seed: string): string {
-  const letters = ALPHABETS[alphabet]
-  let text = ''
-  for (let n = 0; text.length < length; n += 1) {
-    for (const byte of new Bun.CryptoHasher('sha512').update(`${seed} ${n}`).digest())
-      text += letters.charAt(byte % letters.length)
-  }
-  return text.slice(0, length)
-}
-
-const hex = (length: number, seed = 'a') => chars('hex', length, seed)
-const alnum = (length: number, seed = 'b') => chars('alnum', length, seed)
-const upper = (length: number, seed = 'c') => chars('upper', length, seed)
-const uuid = (seed = 'd') => hex(32, seed).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-
-/** By name: a text, and the secret in it. */
+/** Made-up secrets in the forms that gitleaks knows. By name: a text, and the secret in it. */
 export const GITLEAKS_FORMS: Record<string, { text: string; secret: string }> = Object.fromEntries(
   (
     [

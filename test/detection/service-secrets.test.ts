@@ -3,8 +3,10 @@ import fc from 'fast-check'
 import { OWN_RULES, ownFindings, ownRulesFor } from '../../src/detection/secret-rules.ts'
 import { findSecrets } from '../../src/detection/secrets.ts'
 import { PLANTED } from '../support/planted-secrets.ts'
+import { FILES } from './file-forms.ts'
 import { GITLEAKS_FORMS } from './gitleaks-forms.ts'
 import { withoutConditions } from './preset-patterns.ts'
+import { MORE_FORMS, VENDORS } from './vendor-forms.ts'
 
 describe('secrets of services', () => {
   for (const [name, { text, secret }] of Object.entries(GITLEAKS_FORMS)) {
@@ -12,6 +14,27 @@ describe('secrets of services', () => {
       const found = await findSecrets(text)
       expect(found).toHaveLength(1)
       expect(text.slice(found[0]?.start, found[0]?.end)).toBe(secret)
+    })
+  }
+})
+
+describe('secrets of vendors, alone in a text', () => {
+  test('there are fifty vendors', () => expect(Object.keys(VENDORS)).toHaveLength(50))
+  for (const [name, secret] of Object.entries({ ...VENDORS, ...MORE_FORMS })) {
+    test(`${name}: found as a whole`, async () => {
+      const text = `first line\n${secret}\n`
+      const found = await findSecrets(text)
+      expect(found.map(({ start, end }) => text.slice(start, end))).toEqual([secret])
+    })
+  }
+})
+
+describe('secrets in files and command lines', () => {
+  test('there are 48 forms', () => expect(Object.keys(FILES)).toHaveLength(48))
+  for (const [name, { text, secret }] of Object.entries(FILES)) {
+    test(`${name}: found as a whole`, async () => {
+      const found = await findSecrets(text)
+      expect(found.map(({ start, end }) => text.slice(start, end))).toEqual([secret])
     })
   }
 })
@@ -53,13 +76,42 @@ describe('what is no secret', () => {
     'dp.start.of.the.name.that.has.many.words.in.it.and.no.secret',
     'key-0123456789abcdef',
     'http://user:pass@example.com/',
+    'machine api.acme.dev login deploy password $NETRC_PASSWORD_1',
+    'curl -u user:your-password-1 https://api.acme.dev',
+    `curl -u "deploy:\${API_PASSWORD_1}" https://api.acme.dev`,
+    'docker run -p 8080:80 -u 1000:1000 --token <your-token-1>',
+    `mkdir -p build/${value}`,
+    'amqp://guest:password1@localhost:5672',
+    `{"auth": "${Buffer.from('user:password1').toString('base64')}"}`,
+    'ENV API_TOKEN changeme-12345678',
+    `name: DB_PASSWORD\n  valueFrom: { secretKeyRef: ${value} }`,
   ]
   for (const text of texts) test(text, async () => expect(await findSecrets(`${text}\n`)).toEqual([]))
 })
 
+describe('placeholders in the forms of vendors are no secrets', () => {
+  for (const [name, secret] of Object.entries(VENDORS)) {
+    const placeholder = secret.replace(/[A-Za-z0-9+/]{16,}/g, (random) => 'x'.repeat(random.length))
+    if (placeholder === secret) continue
+    test(name, async () => expect(await findSecrets(`key: ${placeholder}\n`)).toEqual([]))
+  }
+
+  test('a token of Atlassian with another checksum', async () => {
+    const token = `${VENDORS.Atlassian}`
+    const other = token.endsWith('0') ? '1' : '0'
+    expect(await findSecrets(`${token.slice(0, -1)}${other}\n`)).toEqual([])
+  })
+
+  test('a key that is meant to be public', async () => {
+    expect(
+      await findSecrets(`${VENDORS.Langfuse?.replace('sk', 'pk')} ${VENDORS.PostHog?.replace('x', 'c')}`),
+    ).toEqual([])
+  })
+})
+
 describe('a rule of our own is not left out for a text in which it finds something', () => {
   for (const [index, rule] of OWN_RULES.entries()) {
-    if (rule.needed === undefined) continue
+    if (rule.needed === undefined && rule.heads === undefined) continue
     test(`${index} ${rule.ruleId}`, () => {
       const samples = fc.sample(fc.stringMatching(new RegExp(withoutConditions(rule.pattern))), {
         numRuns: 200,
