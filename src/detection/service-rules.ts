@@ -171,7 +171,7 @@ export const SERVICE_RULES: readonly OwnRule[] = [
   service('onepassword-token', '1Password service account token', 's_ey', 'ops_eyJ[\\w+/-]{100,4000}={0,3}'),
   service('openrouter-key', 'OpenRouter API key', '-v1-', 'sk-or-v1-([0-9a-f]{64})'),
   service('openshift-token', 'OpenShift token', '256~', 'sha256~([\\w-]{43})'),
-  service('perplexity-key', 'Perplexity API key', 'plx-', 'pplx-([A-Za-z0-9]{48,64})'),
+  service('perplexity-key', 'Perplexity API key', 'plx-', 'pplx-([A-Za-z0-9]{40,64})'),
   service('pinecone-key', 'Pinecone API key', 'csk_', 'pcsk_([A-Za-z0-9]{4,8}_[A-Za-z0-9]{50,72})'),
   service('posthog-key', 'PostHog key', 'phs_ phx_', 'ph[sx]_([A-Za-z0-9]{32,64})'),
   service('readme-key', 'ReadMe API key', 'dme_', 'rdme_([a-z0-9]{70})'),
@@ -187,7 +187,7 @@ export const SERVICE_RULES: readonly OwnRule[] = [
   service('sourcegraph-token', 'Sourcegraph token', 'sgp_', 'sgp_(?:(?:[0-9a-f]{16}|local)_)?([0-9a-f]{40})'),
   service('tavily-key', 'Tavily API key', 'vly-', 'tvly-(?:[a-z]{3,4}-)?([A-Za-z0-9]{32})'),
   service('vault-token', 'HashiCorp Vault token', 'hvb. hvr. hvs.', 'hv[bsr]\\.([\\w-]{24,300})'),
-  service('xai-key', 'xAI API key', 'xai-', 'xai-([A-Za-z0-9]{80})'),
+  service('xai-key', 'xAI API key', 'xai-', 'xai-([A-Za-z0-9]{70,100})'),
 ]
 
 /**
