@@ -13,6 +13,10 @@ function checkKeys({ by, and_by }: BreakdownQuery): void {
   if (by === and_by) throw validationError({ field: 'and_by', message: 'must not be the same as by' })
 }
 
+const WHOLE_SESSIONS =
+  'The cost of a day, week or month is that of the sessions that began in it: what a session costs on later days counts ' +
+  'on its first.'
+
 const breakdownColumns = ({ and_by }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
   key: ({ key }) => key,
   ...(and_by === undefined ? {} : { and_key: ({ and_key }: BreakdownItem) => and_key }),
@@ -40,7 +44,12 @@ export const costRoutes = (deps: RouteDeps) =>
         }),
       {
         ...guard('cost:read', { query: CostQuery, response: { 200: CostSummary } }),
-        detail: { operationId: 'getCost', summary: 'Cost summary', tags: ['Cost'] },
+        detail: {
+          operationId: 'getCost',
+          summary: 'Cost summary',
+          description: WHOLE_SESSIONS,
+          tags: ['Cost'],
+        },
       },
     )
     .get(
@@ -60,7 +69,7 @@ export const costRoutes = (deps: RouteDeps) =>
           summary: 'Cost and tokens by project, member, model, agent, branch or time',
           description:
             'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
-            'divided among them; the session counts once under each.',
+            `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
           tags: ['Cost'],
         },
       },
@@ -74,6 +83,11 @@ export const costRoutes = (deps: RouteDeps) =>
         ),
       {
         ...guard('cost:read', { query: CostTrendQuery, response: { 200: CostTrend } }),
-        detail: { operationId: 'getCostTrend', summary: 'Cost over time', tags: ['Cost'] },
+        detail: {
+          operationId: 'getCostTrend',
+          summary: 'Cost over time',
+          description: WHOLE_SESSIONS,
+          tags: ['Cost'],
+        },
       },
     )

@@ -22,7 +22,7 @@ Examples:
 export function addFigures(program: Command, action: Actions): void {
   const command = (name: string, description: string) => program.command(name).description(description)
   addOptions(
-    command('cost', 'what sessions cost: by day and project; with --by by any key'),
+    command('cost', 'what sessions cost: by project and the day they began; with --by by any key'),
     BreakdownQuery,
     CostQuery,
   )

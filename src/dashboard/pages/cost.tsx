@@ -86,6 +86,7 @@ export function CostPage({ route: { query } }: PageProps) {
                 format={formatDollars}
                 formatTick={formatDollarTick}
               />
+              <p class="note">What a session costs counts on the day on which it began (UTC).</p>
             </>
           )
         }
