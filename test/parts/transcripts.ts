@@ -45,7 +45,10 @@ export function makeTranscripts(count: number, seed: number): MadeFile[] {
     const totals: Totals = {}
     const line = (value: object) =>
       JSON.stringify({ sessionId: id, cwd: `/work/project${number % 7}`, ...value })
-    const tick = () => new Date((clock += 1_000 + pick(4_000))).toISOString()
+    const tick = () => {
+      clock += 1_000 + pick(4_000)
+      return new Date(clock).toISOString()
+    }
     const call = (extra: object): string[] => {
       serial += 1
       const model = MODELS[pick(MODELS.length)] ?? MODELS[0]
