@@ -33,6 +33,7 @@ export const PLACEMENTS = {
   members: 'distributed',
   org_locks: 'distributed',
   organizations: 'reference',
+  pr_commits: 'distributed',
   pr_risks: 'distributed',
   // not logged, and leased by every instance many times a minute: a second node would only be a detour
   rate_windows: 'local',

@@ -25,6 +25,7 @@ import deletion from './migrations/0020_deletion.sql' with { type: 'text' }
 import distributedQueue from './migrations/0021_distributed_queue.sql' with { type: 'text' }
 import aliases from './migrations/0022_aliases.sql' with { type: 'text' }
 import sessionParts from './migrations/0023_session_parts.sql' with { type: 'text' }
+import pullRequests from './migrations/0024_pull_requests.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 21, name: 'distributed_queue', text: distributedQueue },
   { number: 22, name: 'aliases', text: aliases },
   { number: 23, name: 'session_parts', text: sessionParts },
+  { number: 24, name: 'pull_requests', text: pullRequests },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -276,6 +276,15 @@ create table organizations (
   constraint organizations_retention_sessions_days_check CHECK (retention_sessions_days > 0)
 );
 
+create table pr_commits (
+  org_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  sha text collate "C" not null,
+  constraint pr_commits_pkey PRIMARY KEY (org_id, repo, pr_number, sha)
+);
+CREATE INDEX pr_commits_by_sha ON pr_commits USING btree (org_id, sha);
+
 create table pr_risks (
   org_id text not null,
   repo text not null,
@@ -293,13 +302,28 @@ create table pr_risks (
   contributions json not null,
   input_hash bytea,
   origin json,
+  state text not null default 'open'::text,
+  merged_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  merge_commit text,
+  url text,
+  default_branch text,
+  projects text[] not null generated always as (CASE WHEN (origin ->> 'project'::text) IS NULL THEN ARRAY[repo, regexp_replace(repo, '^.*/'::text, ''::text)] ELSE ARRAY[origin ->> 'project'::text] END) stored,
+  head text generated always as (CASE WHEN (origin ->> 'branch'::text) = default_branch THEN NULL::text WHEN default_branch IS NULL AND ((origin ->> 'branch'::text) = ANY (ARRAY['main'::text, 'master'::text])) THEN NULL::text ELSE origin ->> 'branch'::text END) stored,
+  ended_at timestamp with time zone not null generated always as (COALESCE(merged_at, closed_at, 'infinity'::timestamp with time zone)) stored,
   constraint pr_risks_pkey PRIMARY KEY (org_id, repo, pr_number),
   constraint pr_risks_org_id_id_key UNIQUE (org_id, id),
-  constraint pr_risks_risk_score_check CHECK (risk_score >= 0 AND risk_score <= 100)
+  constraint pr_risks_risk_score_check CHECK (risk_score >= 0 AND risk_score <= 100),
+  constraint pr_risks_state_check CHECK (state = ANY (ARRAY['open'::text, 'merged'::text, 'closed'::text]))
 );
+CREATE INDEX pr_risks_by_head ON pr_risks USING btree (org_id, head, created_at) WHERE head IS NOT NULL;
 CREATE INDEX pr_risks_by_rating ON pr_risks USING btree (org_id, rating, created_at, id);
+CREATE INDEX pr_risks_by_rating_state ON pr_risks USING btree (org_id, rating, state, created_at, id);
 CREATE INDEX pr_risks_by_repo ON pr_risks USING btree (org_id, repo, created_at, id);
 CREATE INDEX pr_risks_by_repo_rating ON pr_risks USING btree (org_id, repo, rating, created_at, id);
+CREATE INDEX pr_risks_by_repo_rating_state ON pr_risks USING btree (org_id, repo, rating, state, created_at, id);
+CREATE INDEX pr_risks_by_repo_state ON pr_risks USING btree (org_id, repo, state, created_at, id);
+CREATE INDEX pr_risks_by_state ON pr_risks USING btree (org_id, state, created_at, id);
 CREATE INDEX pr_risks_by_time ON pr_risks USING btree (org_id, created_at, id);
 
 create unlogged table rate_windows (
@@ -340,7 +364,8 @@ create table risk_rollups (
   rating text not null,
   bucket date not null,
   prs bigint not null,
-  constraint risk_rollups_pkey PRIMARY KEY (org_id, repo, rating, bucket)
+  state text not null,
+  constraint risk_rollups_pkey PRIMARY KEY (org_id, repo, rating, state, bucket)
 ) with (fillfactor=70);
 
 create table schema_migrations (

@@ -28,6 +28,10 @@ export const RiskContributions = Type.Object(
 )
 export type RiskContributions = Static<typeof RiskContributions>
 
+/** What a pull request may be. */
+export const STATES = ['open', 'merged', 'closed'] as const
+export type State = (typeof STATES)[number]
+
 export const PrRiskRecord = Type.Object(
   {
     type: Type.Literal('pr_risk'),
@@ -47,6 +51,18 @@ export const PrRiskRecord = Type.Object(
     files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
     branch: optional(name(500)),
     commits: optional(Type.Array(Sha, { maxItems: 1_000 })),
+    state: optional(Type.Union(STATES.map((state) => Type.Literal(state)))),
+    merged_at: optional(Timestamp()),
+    closed_at: optional(Timestamp()),
+    merge_commit: optional(Sha),
+    url: optional(
+      Type.String({
+        pattern: '^https?://[^\\s]+$',
+        maxLength: 2_048,
+        examples: ['https://github.com/acme/checkout/pull/128'],
+      }),
+    ),
+    default_branch: optional(name(500)),
     risk_score: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
     rating: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
   },
@@ -63,9 +79,13 @@ export const scoreField = (part: Part) => `${part}_score` as const
 
 /**
  * The first problem of a record with valid fields; undefined without one. It needs either all four scores, or
- * files, project and author. `at` names the record in it.
+ * files, project and author, and no time that its state excludes. `at` names the record in it.
  */
 export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | undefined {
+  const { state, merged_at, closed_at } = record
+  const excluded = { message: `must not be given with the state ${state}` }
+  if (merged_at != null && (state ?? 'merged') !== 'merged') return { field: `${at}.merged_at`, ...excluded }
+  if (closed_at != null && state === 'open') return { field: `${at}.closed_at`, ...excluded }
   const given = PARTS.filter((part) => record[scoreField(part)] != null)
   if (record.files != null) {
     const [part] = given

@@ -1,7 +1,7 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
 import { Timestamp } from '../records/fields.ts'
-import { RiskContributions } from '../records/risk.ts'
+import { RiskContributions, STATES } from '../records/risk.ts'
 
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
 export type Rating = (typeof RATINGS)[number]
@@ -18,8 +18,11 @@ export const RiskListQuery = Type.Object({
     }),
   ),
   rating: Type.Optional(oneOf(RATINGS, { description: 'Only scores of this band' })),
+  state: Type.Optional(oneOf(STATES, { description: 'Only pull requests in this state' })),
 })
 export type RiskListQuery = Static<typeof RiskListQuery>
+
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const part = (description: string, example: number) =>
   Type.Number({ description: `${description}; 0 to 100, high is bad`, examples: [example] })
@@ -66,6 +69,10 @@ const RiskSession = Type.Object(
 export const RiskDetail = Type.Object(
   {
     ...RiskScore.properties,
+    state: oneOf(STATES, { description: '`open` where no record says it', examples: ['merged'] }),
+    merged_at: nullable(Timestamp('UTC, milliseconds')),
+    closed_at: nullable(Timestamp('UTC, milliseconds')),
+    url: nullable(Type.String({ examples: ['https://github.com/acme/checkout/pull/128'] })),
     sessions: Type.Object(
       {
         count: Type.Integer({ description: 'Sessions that worked on the pull request', examples: [3] }),

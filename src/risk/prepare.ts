@@ -1,7 +1,7 @@
-import { dateOf, normalizeTimestamp } from '../dates.ts'
+import { normalizeTimestamp } from '../dates.ts'
 import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../decimals.ts'
 import { type CommitFile, plainPath } from '../records/commit.ts'
-import type { PrRiskRecord, RiskContributions } from '../records/risk.ts'
+import type { PrRiskRecord, RiskContributions, State } from '../records/risk.ts'
 import { PARTS, type Part, scoreField } from '../records/risk.ts'
 import type { Rating } from './model.ts'
 
@@ -26,6 +26,17 @@ export interface Origin {
   commits: readonly string[]
 }
 
+/** What became of a pull request, and where it is. */
+export interface Lifecycle {
+  state: State
+  merged_at: string | null
+  closed_at: string | null
+  merge_commit: string | null
+  url: string | null
+  /** Of its repository. */
+  default_branch: string | null
+}
+
 /** A record in its stored form: the parts as they were given, or the change to compute them from. */
 export interface PreparedRisk {
   /** As given; null: the stored id is kept, or one is derived. */
@@ -36,6 +47,8 @@ export interface PreparedRisk {
   filesChanged: number
   createdAt: string
   origin: Origin | null
+  /** As given; what is null was not. */
+  lifecycle: { [Field in keyof Lifecycle]: Lifecycle[Field] | null }
   given: RiskParts | null
   change: Change | null
   /** SHA-256, in hex, of a record with files, so that it is computed once. Null where the parts are given. */
@@ -57,10 +70,49 @@ export function prepareRisk(record: PrRiskRecord): PreparedRisk {
     given: change === null ? givenParts(record) : null,
     change,
   }
-  if (change === null) return { ...prepared, inputHash: null }
+  const lifecycle = givenLifecycle(record)
+  if (change === null) return { ...prepared, lifecycle, inputHash: null }
   const { id: _id, origin: _origin, ...input } = { ...prepared, author: record.author_email?.toLowerCase() }
   const inputHash = new Bun.CryptoHasher('sha256').update(JSON.stringify(input)).digest('hex')
-  return { ...prepared, inputHash }
+  return { ...prepared, lifecycle, inputHash }
+}
+
+function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
+  const {
+    state = null,
+    merged_at,
+    closed_at,
+    merge_commit = null,
+    url = null,
+    default_branch = null,
+  } = record
+  return {
+    state,
+    merged_at: merged_at == null ? null : normalizeTimestamp(merged_at),
+    closed_at: closed_at == null ? null : normalizeTimestamp(closed_at),
+    merge_commit,
+    url,
+    default_branch,
+  }
+}
+
+/** The lifecycle after a record: what it does not say stays, but for times that its state excludes. */
+export function lifecycleAfter(before: Lifecycle | undefined, { lifecycle }: PreparedRisk): Lifecycle {
+  const state = lifecycle.state ?? stateByTimes(lifecycle, before?.state ?? 'open')
+  const known = <Field extends keyof Lifecycle>(field: Field) => lifecycle[field] ?? before?.[field] ?? null
+  return {
+    state,
+    merged_at: state === 'merged' ? known('merged_at') : null,
+    closed_at: state === 'open' ? null : known('closed_at'),
+    merge_commit: known('merge_commit'),
+    url: known('url'),
+    default_branch: known('default_branch'),
+  }
+}
+
+function stateByTimes({ merged_at, closed_at }: PreparedRisk['lifecycle'], before: State): State {
+  if (merged_at !== null) return 'merged'
+  return closed_at !== null && before === 'open' ? 'closed' : before
 }
 
 function originOf({ project = null, branch = null, commits }: PrRiskRecord): Origin | null {
@@ -130,11 +182,6 @@ export function ratingOf(riskScore: number): Rating {
 export interface CountedRisk {
   repo: string
   rating: Rating
+  state: State
   day: string
 }
-
-export const countedOf = (repo: string, riskScore: number, createdAt: string): CountedRisk => ({
-  repo,
-  rating: ratingOf(riskScore),
-  day: dateOf(createdAt),
-})

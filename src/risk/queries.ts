@@ -2,7 +2,8 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { RiskListQuery, RiskScore } from './model.ts'
-import type { Origin } from './prepare.ts'
+import type { Lifecycle, Origin } from './prepare.ts'
+import { lifecycleColumns, lifecycleOf, type StoredLifecycle } from './store-queries.ts'
 
 interface RiskRow
   extends Omit<
@@ -58,14 +59,16 @@ const matchingDays = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
   from risk_rollups r
   where r.org_id = ${orgId}
     and r.repo = ${query.repo ?? ''}
-    and r.rating = ${query.rating ?? ''}`
+    and r.rating = ${query.rating ?? ''}
+    and r.state = ${query.state ?? ''}`
 
 const matchingRisks = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
   select ${riskColumns(sql)}
   from pr_risks k
   where k.org_id = ${orgId}
     ${query.repo === undefined ? sql`` : sql`and k.repo = ${query.repo}`}
-    ${query.rating === undefined ? sql`` : sql`and k.rating = ${query.rating}`}`
+    ${query.rating === undefined ? sql`` : sql`and k.rating = ${query.rating}`}
+    ${query.state === undefined ? sql`` : sql`and k.state = ${query.state}`}`
 
 /** A page of the matching risk scores, newest first, and the number of all matching ones, from one snapshot. */
 export async function listRisks(sql: Sql, orgId: string, query: RiskListQuery): Promise<JsonText> {
@@ -120,8 +123,8 @@ const PAGE = 1_000
 export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<object[]> {
   let after = { position: '-infinity', id: '' }
   for (;;) {
-    const rows = await sql<(RiskRow & { position: string; origin: Origin | null })[]>`
-      select ${riskColumns(sql)}, k.origin, k.created_at::text as position
+    const rows = await sql<(RiskRow & StoredLifecycle & { position: string; origin: Origin | null })[]>`
+      select ${riskColumns(sql)}, ${lifecycleColumns(sql)}, k.origin, k.created_at::text as position
       from pr_risks k
       where k.org_id = ${orgId}
         and (k.created_at, k.id) > (${after.position}::timestamptz, ${after.id})
@@ -129,7 +132,7 @@ export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<obje
       limit ${PAGE}`
     yield rows.map(({ position: _position, origin, ...row }) => {
       const { risk_score: _score, rating: _rating, ...record } = riskOf(row)
-      return { type: 'pr_risk', ...record, ...recordedOrigin(origin) }
+      return { type: 'pr_risk', ...record, ...recordedOrigin(origin), ...recordedLifecycle(row) }
     })
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return
@@ -148,6 +151,9 @@ function recordedOrigin(origin: Origin | null): Partial<Origin> {
   }
 }
 
+const recordedLifecycle = (row: StoredLifecycle): Partial<Lifecycle> =>
+  Object.fromEntries(Object.entries(lifecycleOf(row)).filter(([, value]) => value !== null))
+
 /** The number of records that `riskRecords` yields. */
 export async function countRisks(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ prs: string }[]>`
@@ -155,6 +161,7 @@ export async function countRisks(sql: Sql, orgId: string): Promise<number> {
     from risk_rollups r
     where r.org_id = ${orgId}
       and r.repo = ''
-      and r.rating = ''`
+      and r.rating = ''
+      and r.state = ''`
   return Number(row?.prs ?? 0)
 }

@@ -22,7 +22,7 @@ export async function getRisk(sql: Sql, orgId: string, id: string): Promise<Json
   const [row] = await sql<{ text: string }[]>`
     with pr as materialized (
       select
-        ${riskColumns(sql)},
+        ${riskColumns(sql)}, k.state, k.merged_at, k.closed_at, k.url,
         case
           when k.origin->>'project' is null then array[k.repo, regexp_replace(k.repo, '^.*/', '')]
           else array[k.origin->>'project']
@@ -84,7 +84,9 @@ export async function getRisk(sql: Sql, orgId: string, id: string): Promise<Json
         and u.is_main
     )
     select
-      '{' || ${sql.unsafe(RISK_FIELDS)} || ',"sessions":' || (
+      '{' || ${sql.unsafe(RISK_FIELDS)} || ',"state":"' || p.state
+        || '","merged_at":' || ${timeOrNull(sql, 'p.merged_at')} || ',"closed_at":' || ${timeOrNull(sql, 'p.closed_at')}
+        || ',"url":' || coalesce(to_json(p.url)::text, 'null') || ',"sessions":' || (
         select '{"count":' || count(*) || ',"cost":' || coalesce(trim_scale(sum(f.session_cost)), 0)
           || ',"average_quality":' || coalesce(trim_scale(round(avg(f.quality_score), 2)), 0)
           || ',"findings":' || coalesce(sum(f.findings), 0) || ',"data":['
@@ -107,3 +109,6 @@ export async function getRisk(sql: Sql, orgId: string, id: string): Promise<Json
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such pull request')
   return new JsonText(row.text)
 }
+
+const timeOrNull = (sql: Sql, column: string) => sql`
+  coalesce(to_json(to_char(${sql.unsafe(column)} at time zone 'UTC', ${TIME_PATTERN}))::text, 'null')`

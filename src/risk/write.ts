@@ -1,33 +1,21 @@
+import { dateOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
-import { unnest } from '../db/rows.ts'
-import { decimalText, SCORE_DECIMALS, scaled } from '../decimals.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import type { Part, RiskContributions } from '../records/risk.ts'
 import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
 import {
   type CountedRisk,
-  countedOf,
-  type Origin,
+  type Lifecycle,
+  lifecycleAfter,
   type PreparedRisk,
   prepareRisk,
   type RiskParts,
+  ratingOf,
   riskScoreOf,
 } from './prepare.ts'
-
-/** A score as it is stored. */
-export interface RiskRow extends RiskParts {
-  id: string
-  repo: string
-  prNumber: number
-  title: string
-  filesChanged: number
-  createdAt: string
-  origin: Origin | null
-  inputHash: string | null
-}
+import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-queries.ts'
 
 /** What was computed before the organization was locked. */
 export interface ComputedRisks {
@@ -55,7 +43,7 @@ export async function computeRisks(
   }
   const risks = [...prepared.values()]
   if (risks.length === 0) return { prepared, parts: new Map() }
-  const found = await findRisks(sql, orgId, risks)
+  const found = await findStored(sql, orgId, risks)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
   const missing = risks.filter((risk) => stored.get(keyOf(risk))?.inputHash !== risk.inputHash)
   const changes = missing.flatMap(({ change, inputHash }) =>
@@ -102,20 +90,23 @@ export async function writeRisks(
   )
   if (risks.length === 0) return { ...NOTHING_WRITTEN, replaced: [], written: [] }
   const prepared = risks.map(({ risk }) => risk)
-  const found = await findRisks(tx, orgId, prepared)
+  const found = await findStored(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
   const hasSessions = records.some(({ type }) => type === 'session')
   const current = hasSessions ? await withSessions(tx, orgId, prepared, computed.parts) : computed.parts
   const parts = await partsOf(tx, orgId, prepared, stored, current)
   const ids = new Map(found.map((row) => [keyOf(row), row.id]))
   const owners = new Map(found.map((row) => [row.id, keyOf(row)]))
+  const lifecycles = new Map(found.map((row) => [keyOf(row), row.lifecycle]))
   const scored = risks.map(({ risk, field }, index) => {
     const name = keyOf(risk)
     const id = ids.get(name) ?? risk.id ?? idOf(risk)
     refuseForeignId(risk, id, owners.get(id), field)
     ids.set(name, id)
     owners.set(id, name)
-    return rowOf(risk, id, parts[index])
+    const lifecycle = lifecycleAfter(lifecycles.get(name), risk)
+    lifecycles.set(name, lifecycle)
+    return rowOf(risk, id, lifecycle, parts[index])
   })
   const { rows, ...result } = findChanges(scored, stored, {
     keyOf,
@@ -123,6 +114,7 @@ export async function writeRisks(
     isSame,
   })
   await upsertRisks(tx, orgId, rows)
+  await replaceCommits(tx, orgId, rows)
   const replaced = rows.flatMap((row) => stored.get(keyOf(row)) ?? [])
   return { ...result, replaced: replaced.map(counted), written: rows.map(counted) }
 }
@@ -130,7 +122,20 @@ export async function writeRisks(
 const keyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`
 const idOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
   derivedId('risk', repo, prNumber)
-const counted = (row: RiskRow) => countedOf(row.repo, riskScoreOf(row.scores), row.createdAt)
+const counted = ({ repo, scores, lifecycle, createdAt }: RiskRow): CountedRisk => ({
+  repo,
+  rating: ratingOf(riskScoreOf(scores)),
+  state: lifecycle.state,
+  day: dateOf(createdAt),
+})
+
+const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> =>
+  findRisks(
+    sql,
+    orgId,
+    risks,
+    risks.map((risk) => risk.id ?? idOf(risk)),
+  )
 
 function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefined, field: string): void {
   if (risk.id !== null && risk.id !== id) {
@@ -175,102 +180,18 @@ async function partsOf(
   return known.flatMap((parts) => parts ?? computed.next().value ?? [])
 }
 
-function rowOf(risk: PreparedRisk, id: string, parts: RiskParts | undefined): RiskRow {
+function rowOf(risk: PreparedRisk, id: string, lifecycle: Lifecycle, parts: RiskParts | undefined): RiskRow {
   if (parts === undefined) throw new Error('a risk score without its parts')
   const { repo, prNumber, title, filesChanged, createdAt, origin, inputHash } = risk
   const { scores, contributions } = parts
-  return { id, repo, prNumber, title, filesChanged, createdAt, origin, inputHash, scores, contributions }
+  return {
+    ...{ id, repo, prNumber, title, filesChanged, createdAt, origin, lifecycle, inputHash },
+    ...{ scores, contributions },
+  }
 }
 
 /** True for rows that give the same response, whatever they were computed from. */
 function isSame(a: RiskRow, b: RiskRow): boolean {
   const shown = ({ inputHash: _hash, ...row }: RiskRow) => JSON.stringify(row)
   return shown(a) === shown(b)
-}
-
-async function findRisks(tx: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> {
-  const rows = await tx<
-    (Omit<RiskRow, 'createdAt' | 'scores'> & {
-      createdAt: Date
-      impact: string
-      regression: string
-      security: string
-      coupling: string
-      contributions: RiskContributions
-    })[]
-  >`
-    select
-      k.id, k.repo, k.pr_number as "prNumber", k.pr_title as title, k.files_changed as "filesChanged",
-      k.created_at as "createdAt", encode(k.input_hash, 'hex') as "inputHash", k.impact_score as impact,
-      k.regression_score as regression, k.security_score as security, k.coupling_score as coupling, k.contributions,
-      k.origin
-    from ${unnest(tx, risks, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })}
-    join pr_risks k on k.org_id = ${orgId} and k.repo = n.repo and k.pr_number = n.pr_number
-    union all
-    select
-      k.id, k.repo, k.pr_number, k.pr_title, k.files_changed, k.created_at, encode(k.input_hash, 'hex'),
-      k.impact_score, k.regression_score, k.security_score, k.coupling_score, k.contributions,
-      k.origin
-    from pr_risks k
-    where k.org_id = ${orgId}
-      and k.id = any(${risks.map((risk) => risk.id ?? idOf(risk))}::text[])`
-  return rows.map(({ createdAt, impact, regression, security, coupling, contributions, ...row }) => ({
-    id: row.id,
-    repo: row.repo,
-    prNumber: row.prNumber,
-    title: row.title,
-    filesChanged: row.filesChanged,
-    createdAt: createdAt.toISOString(),
-    origin: row.origin,
-    inputHash: row.inputHash,
-    scores: {
-      impact: Number(impact),
-      regression: Number(regression),
-      security: Number(security),
-      coupling: Number(coupling),
-    },
-    contributions,
-  }))
-}
-
-async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
-  if (rows.length === 0) return
-  const score = (row: RiskRow, part: Part) =>
-    decimalText(scaled(row.scores[part], SCORE_DECIMALS), SCORE_DECIMALS)
-  await tx`
-    insert into pr_risks (
-      org_id, repo, pr_number, id, pr_title, files_changed, created_at,
-      impact_score, regression_score, security_score, coupling_score, risk_score, contributions, input_hash, origin
-    )
-    select
-      ${orgId}, n.repo, n.pr_number, n.id, n.pr_title, n.files_changed, n.created_at,
-      n.impact, n.regression, n.security, n.coupling, n.risk_score, n.contributions::json, n.input_hash, n.origin::json
-    from ${unnest(tx, rows, {
-      repo: 'text',
-      pr_number: ['integer', ({ prNumber }) => prNumber],
-      id: 'text',
-      pr_title: ['text', ({ title }) => title],
-      files_changed: ['integer', ({ filesChanged }) => filesChanged],
-      created_at: ['timestamptz', ({ createdAt }) => createdAt],
-      impact: ['numeric', (row) => score(row, 'impact')],
-      regression: ['numeric', (row) => score(row, 'regression')],
-      security: ['numeric', (row) => score(row, 'security')],
-      coupling: ['numeric', (row) => score(row, 'coupling')],
-      risk_score: ['smallint', ({ scores }) => riskScoreOf(scores)],
-      contributions: ['text', ({ contributions }) => JSON.stringify(contributions)],
-      input_hash: ['bytea', ({ inputHash }) => inputHash],
-      origin: ['text', ({ origin }) => (origin === null ? null : JSON.stringify(origin))],
-    })}
-    on conflict (org_id, repo, pr_number) do update set
-      pr_title = excluded.pr_title,
-      files_changed = excluded.files_changed,
-      created_at = excluded.created_at,
-      impact_score = excluded.impact_score,
-      regression_score = excluded.regression_score,
-      security_score = excluded.security_score,
-      coupling_score = excluded.coupling_score,
-      risk_score = excluded.risk_score,
-      contributions = excluded.contributions,
-      input_hash = excluded.input_hash,
-      origin = excluded.origin`
 }

@@ -1,7 +1,7 @@
 import type { ISql, Sql } from '../db/client.ts'
 import { copyRows } from '../db/copy.ts'
 import { riskScoreOf } from '../risk/prepare.ts'
-import type { RiskRow } from '../risk/write.ts'
+import type { RiskRow } from '../risk/store-queries.ts'
 
 /** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */
 export async function refreshStatistics(sql: Sql): Promise<void> {
@@ -77,10 +77,10 @@ export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[
     await tx`
       copy pr_risks (
         org_id, repo, pr_number, id, pr_title, files_changed, created_at, impact_score, regression_score,
-        security_score, coupling_score, risk_score, contributions
+        security_score, coupling_score, risk_score, contributions, state, merged_at, closed_at
       ) from stdin`.writable(),
     rows,
-    ({ scores, ...row }) => [
+    ({ scores, lifecycle, ...row }) => [
       orgId,
       row.repo,
       row.prNumber,
@@ -94,13 +94,16 @@ export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[
       scores.coupling,
       riskScoreOf(scores),
       JSON.stringify(row.contributions),
+      lifecycle.state,
+      lifecycle.merged_at,
+      lifecycle.closed_at,
     ],
   )
 }
 
 /** As refreshStatistics, for risk scores. */
 export async function refreshRiskStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze pr_risks, risk_rollups`
+  await sql`vacuum analyze pr_risks, pr_commits, risk_rollups`
 }
 
 /** Whether the organization has the session. */

@@ -7,9 +7,10 @@ import { derivedId } from '../ids.ts'
 import { RISK_TABLES } from '../risk/check.ts'
 import { couplingScore } from '../risk/coupling.ts'
 import { impactScore } from '../risk/impact.ts'
+import type { Lifecycle } from '../risk/prepare.ts'
 import { regressionScore } from '../risk/regression.ts'
 import { securityPart } from '../risk/sensitive-paths.ts'
-import type { RiskRow } from '../risk/write.ts'
+import type { RiskRow } from '../risk/store-queries.ts'
 import { randomFrom, type SeedPlan } from './generate.ts'
 import { copyRisks, hasRisksOf, refreshRiskStatistics } from './queries.ts'
 
@@ -43,6 +44,7 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
   const below = (limit: number) => Math.floor(random() * limit)
   const repos = reposOf(plan)
   const first = Date.parse(addDays(plan.today, -plan.days))
+  const last = Date.parse(plan.today)
   for (let index = 0; index < plan.risk; index += 1) {
     const at = first + Math.floor(((index + random()) / plan.risk) * plan.days * DAY_MS)
     const repo = repos[below(repos.length)] ?? ''
@@ -70,6 +72,7 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
       createdAt: new Date(at).toISOString(),
       inputHash: null,
       origin: null,
+      lifecycle: lifecycleOf(index, at, last),
       scores: {
         impact: parts.impact.score,
         regression: parts.regression.score,
@@ -84,6 +87,16 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
       },
     }
   }
+}
+
+/** Two days after it was opened, every tenth is closed and the others are merged; then those of the last two days are open. */
+function lifecycleOf(index: number, openedAt: number, now: number): Lifecycle {
+  const known = { merge_commit: null, url: null, default_branch: null }
+  const endsAt = openedAt + 2 * DAY_MS
+  if (endsAt > now) return { ...known, state: 'open', merged_at: null, closed_at: null }
+  const closed_at = new Date(endsAt).toISOString()
+  if (index % 10 === 0) return { ...known, state: 'closed', merged_at: null, closed_at }
+  return { ...known, state: 'merged', merged_at: closed_at, closed_at }
 }
 
 /** Writes the risk scores of `plan` in one transaction. Throws OperatorError if the seed has some. */

@@ -119,6 +119,11 @@ describe('reads at most a page and a day', () => {
     ['risk, one repository', risks({ repo: 'seed-1/project-02', page: 5 })],
     ['risk, one rating', risks({ rating: 'medium', page: 5 })],
     ['risk, both', risks({ repo: 'seed-1/project-02', rating: 'medium', page: 2 })],
+    ['risk, one state', risks({ state: 'merged', page: 5 })],
+    ['risk, few of a state', risks({ state: 'open' })],
+    ['risk, repository and state', risks({ repo: 'seed-1/project-02', state: 'closed' })],
+    ['risk, rating and state', risks({ rating: 'medium', state: 'closed' })],
+    ['risk, all three', risks({ repo: 'seed-1/project-02', rating: 'medium', state: 'closed' })],
     ['risk, no such repository', risks({ repo: 'nothing' })],
   ]
   test.each(cases)('%s', async (_name, ask) => {

@@ -116,13 +116,19 @@ test('sessions are found by link, branch and commit, each once', async () => {
     created_at: '2026-06-10T00:00:00.000Z',
     rating: 'high',
     contributions: expect.any(Object),
+    state: 'open',
+    merged_at: null,
+    closed_at: null,
+    url: null,
     sessions: {
       count: 5,
       cost: 6.25,
       average_quality: 76.3,
       findings: 5,
       data: ['commit', 'both', 'branch', 'linked', 'long'].map((name) =>
-        expect.objectContaining({ id: `sess_${name}`, project_name: 'checkout', estimated_cost: 1.25 }),
+        expect.objectContaining({
+          ...{ id: `sess_${name}`, project_name: 'checkout', estimated_cost: 1.25 },
+        }),
       ),
     },
   } as never)

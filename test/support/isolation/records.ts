@@ -139,6 +139,8 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       repo: names.repo,
       pr_number: Number(names.pr),
       pr_title: `Change ${size}`,
+      state: 'open',
+      url: `https://example.com/${names.repo}`,
       files_changed: 1,
       created_at: `${names.day}T12:00:00Z`,
       project: names.project,

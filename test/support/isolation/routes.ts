@@ -27,6 +27,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   group_by: ['week', 'month'],
   min_score: ['1', '99'],
   rating: ['low', 'medium', 'high', 'critical'],
+  state: ['open', 'merged', 'closed'],
   direction: ['before', 'after'],
   status: ['success', 'failed', 'pending'],
   event: ['session.completed', 'webhook.test'],
