@@ -60,6 +60,11 @@ const RiskSession = Type.Object(
     project_name: Type.String({ examples: ['checkout'] }),
     turns: Type.Integer({ examples: [42] }),
     estimated_cost: Type.Number({ description: 'US dollars', examples: [1.284213] }),
+    part: Type.Number({
+      description:
+        'What of it the pull request has: all, or an equal part where several have the session; US dollars',
+      examples: [0.642106],
+    }),
     quality_score: Type.Number({ description: '0 to 100, high is good', examples: [87.5] }),
     created_at: Timestamp('When the session began; UTC, milliseconds'),
   },
@@ -76,7 +81,7 @@ export const RiskDetail = Type.Object(
     sessions: Type.Object(
       {
         count: Type.Integer({ description: 'Sessions that worked on the pull request', examples: [3] }),
-        cost: Type.Number({ description: 'Of these sessions; US dollars', examples: [4.5] }),
+        cost: Type.Number({ description: 'The sum of their parts; US dollars', examples: [4.5] }),
         average_quality: Type.Number({ description: '0 without sessions', examples: [81.25] }),
         findings: Type.Integer({ description: 'Security findings of these sessions', examples: [1] }),
         data: Type.Array(RiskSession, { description: 'The newest 50 of them', maxItems: 50 }),

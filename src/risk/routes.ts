@@ -37,9 +37,12 @@ export const riskRoutes = (deps: RouteDeps) =>
           operationId: 'getRisk',
           summary: 'One risk score, with the sessions that worked on the pull request',
           description:
-            'Its sessions are those that name it in `pull_requests`; those of its project on its `branch` within 90 ' +
-            'days of its beginning; and those of a commit’s author that were running when one of its `commits` was ' +
-            'made, and began within 30 days before. A record without `project` has that of the repository’s name, with or without its owner.',
+            'Its sessions are those that name it in `pull_requests`, and those of a commit’s author that were running ' +
+            'when one of its `commits` was made, and began within 30 days before; a session of several pull requests is ' +
+            'divided in equal parts. Sessions of no pull request by these belong to one by project and `branch`, from 30 ' +
+            'days before it was opened until it was merged or closed: the one that is open, or opened next. The ' +
+            'repository’s default branch joins none. A record without `project` has that of the repository’s name, ' +
+            'with or without its owner.',
           tags: ['Risk'],
         },
       },

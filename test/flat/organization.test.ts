@@ -6,6 +6,7 @@ import { BADGE_KINDS } from '../../src/badges/model.ts'
 import { findBadge, updateBadges } from '../../src/badges/queries.ts'
 import type { Sql } from '../../src/db/client.ts'
 import { listRisks } from '../../src/risk/queries.ts'
+import { getRisk } from '../../src/risk/session-queries.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { getHeatmap } from '../../src/security/heatmap-queries.ts'
 import { getSecurity } from '../../src/security/queries.ts'
@@ -67,7 +68,34 @@ async function fill(sql: Sql, id: string, seed: number): Promise<void> {
   await seedAudit({ sql }, id, plan)
   await seedRisks(sql, id, plan)
   await seedCommits(sql, id, plan)
-  await writeRecords(deps, id, [...seedMembers(NOW), seedBudget(NOW, DAYS)])
+  await writeRecords(deps, id, [...seedMembers(NOW), seedBudget(NOW, DAYS), ...pullRequestWithSessions()])
+}
+
+const BRANCH_SESSIONS = 20
+
+/** A pull request with sessions of its branch, half of them linked to it too. */
+function pullRequestWithSessions(): object[] {
+  const created_at = '2026-11-01T00:00:00Z'
+  const repo = 'acme/project-02'
+  const scores = { impact_score: 1, regression_score: 1, security_score: 1, coupling_score: 1 }
+  return [
+    {
+      ...{
+        type: 'pr_risk',
+        id: 'risk_flat',
+        repo,
+        pr_number: 1,
+        pr_title: 'Flat',
+        files_changed: 1,
+        created_at,
+      },
+      ...{ ...scores, branch: 'flat', commits: ['abc1'] },
+    },
+    ...Array.from({ length: BRANCH_SESSIONS }, (_, index) => ({
+      ...{ type: 'session', id: `sess_flat${index}`, project_name: 'project-02', created_at, branch: 'flat' },
+      ...(index % 2 === 0 ? {} : { pull_requests: [{ repo, number: 1 }] }),
+    })),
+  ]
 }
 
 type Ask = (sql: Sql) => Promise<unknown>
@@ -128,6 +156,12 @@ describe('reads at most a page and a day', () => {
   ]
   test.each(cases)('%s', async (_name, ask) => {
     expect(await readsOf(ask)).toBeLessThanOrEqual(PAGE + FULLEST_DAY)
+  })
+
+  test('risk, one with its sessions: each of these some times, and what they are linked to', async () => {
+    const reads = await readsOf((sql) => getRisk(sql, orgId, 'risk_flat'))
+    expect(reads).toBeGreaterThan(BRANCH_SESSIONS)
+    expect(reads).toBeLessThanOrEqual(7 * BRANCH_SESSIONS)
   })
 
   test('audit, actions of a noun: as many of each action as the page needs', async () => {

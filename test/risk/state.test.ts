@@ -166,6 +166,8 @@ test('an export gives the same answers in another organization', async () => {
   await sync(other, await exported(own.orgId))
   for (const path of ['/v1/risk', '/v1/risk?state=merged', '/v1/risk/risk_1', '/v1/risk/risk_2'])
     expect(await (await other(path)).text()).toBe(await (await ask(path)).text())
+  expect((await bodyOf(await other('/v1/risk/risk_1'))).sessions.cost).toBe(2)
   expect(await findDifferences(database.sql, there.orgId, RISK_TABLES)).toEqual([])
   await database.sql.begin((tx) => rebuildTables(tx, there.orgId, RISK_TABLES))
+  expect((await bodyOf(await other('/v1/risk/risk_1'))).sessions.cost).toBe(2)
 })

@@ -127,7 +127,7 @@ test('sessions are found by link, branch and commit, each once', async () => {
       findings: 5,
       data: ['commit', 'both', 'branch', 'linked', 'long'].map((name) =>
         expect.objectContaining({
-          ...{ id: `sess_${name}`, project_name: 'checkout', estimated_cost: 1.25 },
+          ...{ id: `sess_${name}`, project_name: 'checkout', estimated_cost: 1.25, part: 1.25 },
         }),
       ),
     },

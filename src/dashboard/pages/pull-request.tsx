@@ -87,6 +87,7 @@ export function PullRequestPage({ id }: { id: string }) {
                   { name: 'Project', cell: (session) => <bdi>{session.project_name}</bdi> },
                   { name: 'Turns', isNumber: true, cell: ({ turns }) => formatWhole(turns) },
                   { name: 'Cost', isNumber: true, cell: (session) => formatDollars(session.estimated_cost) },
+                  { name: 'Part of it', isNumber: true, cell: (session) => formatDollars(session.part) },
                   {
                     name: 'Quality',
                     isNumber: true,
