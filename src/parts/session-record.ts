@@ -36,18 +36,6 @@ const MAX_MODELS = 100
 const MAX_COST = 1e6
 const MAX_NAME = 200
 const MAX_SUMMARY = 10_000
-const ID_LENGTH = 64
-
-/**
- * `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id above 64 characters
- * becomes a hash of it.
- */
-export function recordId(agentId: string): string {
-  const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
-  if (plain.length <= ID_LENGTH) return `sess_${plain}`
-  const hash = new Bun.CryptoHasher('sha256').update(agentId).digest('hex').slice(0, 20)
-  return `sess_${plain.slice(0, ID_LENGTH - 21)}-${hash}`
-}
 
 /** The record of these parts; null for parts without turns or without any time. Equal parts give equal records. */
 export function composeRecord(
