@@ -34,9 +34,15 @@ export class ApiError extends Error {
 }
 
 /** A bad request; the message joins those of `problems`. */
-export function validationError(...problems: FieldProblem[]): ApiError {
+export const validationError = (...problems: FieldProblem[]): ApiError =>
+  problemsError('VALIDATION_ERROR', problems)
+
+/** Parts of a request that the key may not send; the message joins those of `problems`. */
+export const forbidden = (...problems: FieldProblem[]): ApiError => problemsError('FORBIDDEN', problems)
+
+function problemsError(code: ErrorCode, problems: FieldProblem[]): ApiError {
   const message = problems.map((problem) => `${problem.field}: ${problem.message}`).join('; ')
-  return new ApiError('VALIDATION_ERROR', message, { details: problems })
+  return new ApiError(code, message, { details: problems })
 }
 
 /** An error that the operator can correct: printed without a stack. Exit code 1: failed, 2: wrong usage. */

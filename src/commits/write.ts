@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
+import { forbidden } from '../errors.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
@@ -10,18 +11,21 @@ import { type PreparedCommit, prepareCommit } from './prepare.ts'
 
 /** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
 const COMMITS_AT_A_TIME = 2_500
+/** Problems in one response. */
+const MAX_PROBLEMS = 20
+const REPLACED = 'the commit is stored with other content, which an API key of a member does not change'
 
 /**
  * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Needs
  * the lock of the organization's history; takes seconds for thousands of commits, so call it before the organization is
  * locked. Commits may come in any order and in any batches: the same commits give the same results.
- * `pause` is called between groups of commits, and may throw to give the batch up. The cost depends on the batch and on the histories of the files it renames, not on what else is stored.
+ * The cost depends on the batch and on the histories of the files it renames, not on what else is stored.
  */
 export async function writeCommits(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
-  pause: () => Promise<void> | undefined = () => undefined,
+  { pause = () => undefined, mayReplace = true }: CommitOptions = {},
 ): Promise<WriteResult> {
   const commits = records.flatMap((record) => (record.type === 'commit' ? [prepareCommit(record)] : []))
   if (commits.length === 0) return NOTHING_WRITTEN
@@ -33,6 +37,7 @@ export async function writeCommits(
   })
   const isStored = (commit: PreparedCommit) => stored.has(keyOf(commit))
   if (rows.length === 0) return result
+  if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
   // arrays have one id or thousands: a generic plan for both read whole histories, in 17 s instead of 0.3 s
   await tx`set local plan_cache_mode = force_custom_plan`
   let domains: ItemId[] = []
@@ -45,13 +50,31 @@ export async function writeCommits(
   return result
 }
 
+interface CommitOptions {
+  /** Called between groups of commits; may throw to give the batch up. */
+  pause?: () => Promise<void> | undefined
+  /** Whether a stored commit may be replaced by one with other content; else FORBIDDEN naming the records. */
+  mayReplace?: boolean
+}
+
+function refuseReplaced(records: readonly SyncRecord[], replaced: readonly PreparedCommit[]): void {
+  if (replaced.length === 0) return
+  const keys = new Set(replaced.map(keyOf))
+  const problems = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'commit' && keys.has(keyOf(record))
+      ? [{ field: `records[${index}].sha`, message: REPLACED }]
+      : [],
+  )
+  throw forbidden(...problems.slice(0, MAX_PROBLEMS))
+}
+
 interface StoredCommit {
   project: string
   sha: string
   hash: string
 }
 
-const keyOf = ({ project, sha }: StoredCommit): string => `${project}\0${sha}`
+const keyOf = ({ project, sha }: Pick<StoredCommit, 'project' | 'sha'>): string => `${project}\0${sha}`
 const itemIdOf = ({ project, sha }: PreparedCommit): ItemId => ({ project, name: sha })
 
 /** Writes the commits and the histories of the files they change. Returns the domains whose expertise changes. */

@@ -1,10 +1,13 @@
 import type { ISql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
-import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { type FieldProblem, forbidden, validationError } from '../errors.ts'
 import { hashOf, type PreparedSession } from './prepare.ts'
 
-/** Whether the sender may give a session to another user than the one it has. */
-export type Reassignment = 'refused' | 'allowed' | 'forbidden'
+/**
+ * Whether the sender may give a session to another user than the one it has. `refused` is a VALIDATION_ERROR, `forbidden`
+ * FORBIDDEN. To a member's key sessions that are stored without a user are forbidden in either case.
+ */
+export type Reassignment = 'refused' | 'allowed' | 'refused to a member' | 'forbidden to a member'
 
 /** Problems in one response. */
 const MAX_PROBLEMS = 20
@@ -18,9 +21,8 @@ interface StoredUser {
 
 /**
  * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by
- * an earlier record. Where it would get another user: VALIDATION_ERROR when that is `refused`, FORBIDDEN when it is
- * `forbidden` (a member's key must not take the sessions of others), each naming the records. A member's id and
- * addresses are the same user. A session that is sent as it was when it was stored is not a change, whoever has it now.
+ * an earlier record. Where it would get another user, or its first one by a member's key: the error that `reassignment`
+ * says, naming the records. A member's id and addresses are the same user. A session that is sent as it was when it was stored is not a change, whoever has it now.
  */
 export async function withUsers(
   tx: ISql,
@@ -38,18 +40,27 @@ export async function withUsers(
     return row !== undefined && Buffer.compare(row.hash, hash) === 0
   }
   const different: { session: PreparedSession; before: User }[] = []
+  const unowned: FieldProblem[] = []
+  const isMembers = reassignment.endsWith('to a member')
   const result = sessions.map((session) => {
     const before = known.get(session.id)
     if (session.userId === null && session.userEmail === null) {
       return before === undefined ? session : withUser(session, before)
     }
     known.set(session.id, session)
+    if (isMembers && before === undefined && stored.has(session.id)) {
+      unowned.push({
+        field: userField(session),
+        message: 'the session is stored without a user, and this API key is a member’s',
+      })
+    }
     if (before === undefined || isSame(before, session) || isAsStored(session)) return session
     different.push({ session, before })
     return session
   })
+  if (unowned.length > 0) throw forbidden(...unowned.slice(0, MAX_PROBLEMS))
   if (different.length > 0 && reassignment !== 'allowed') {
-    await refuseOthers(tx, orgId, different, reassignment)
+    await refuseOthers(tx, orgId, different, reassignment === 'forbidden to a member')
   }
   return result
 }
@@ -63,13 +74,16 @@ function withUser(
   return { ...changed, field, hash: hashOf(changed) }
 }
 
+const userField = ({ field, userId }: PreparedSession): string =>
+  `${field}.${userId === null ? 'user_email' : 'user_id'}`
+
 const isSame = (a: User, b: User) => a.userId === b.userId && a.userEmail === b.userEmail
 
 async function refuseOthers(
   tx: ISql,
   orgId: string,
   different: readonly { session: PreparedSession; before: User }[],
-  reassignment: 'refused' | 'forbidden',
+  isForbidden: boolean,
 ): Promise<void> {
   const users = different.flatMap(({ session, before }): User[] => [session, before])
   const emails = users.flatMap(({ userId, userEmail }) => (userId === null ? (userEmail ?? []) : []))
@@ -84,14 +98,12 @@ async function refuseOthers(
     .slice(0, MAX_PROBLEMS)
     .map(
       ({ session }): FieldProblem => ({
-        field: `${session.field}.${session.userId === null ? 'user_email' : 'user_id'}`,
-        message:
-          reassignment === 'forbidden'
-            ? 'the session is another user’s, and this API key is a member’s'
-            : 'the session has another user; ?reassign=true (sync --reassign) changes that',
+        field: userField(session),
+        message: isForbidden
+          ? 'the session is another user’s, and this API key is a member’s'
+          : 'the session has another user; ?reassign=true (sync --reassign) changes that',
       }),
     )
   if (problems.length === 0) return
-  const error = validationError(...problems)
-  throw reassignment === 'refused' ? error : new ApiError('FORBIDDEN', error.message, { details: problems })
+  throw isForbidden ? forbidden(...problems) : validationError(...problems)
 }

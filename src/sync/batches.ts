@@ -25,7 +25,7 @@ interface PlacedRecord {
 }
 
 /**
- * Sends a batch to the local database or a server, all or nothing. A VALIDATION_ERROR names
+ * Sends a batch to the local database or a server, all or nothing. A VALIDATION_ERROR or FORBIDDEN names
  * `records[<index>]`. It may prepare the batch at once, but must not write before `before` has ended, and not at all if
  * that rejects: batches are written in their order.
  */
@@ -162,10 +162,10 @@ function withoutSkipped(
   return { ...counts, unchanged }
 }
 
-/** The indexes that a VALIDATION_ERROR names, with the reasons; empty for any other error. */
+/** The indexes that a VALIDATION_ERROR or FORBIDDEN names, with the reasons; empty for any other error. */
 function refusedIn(error: unknown, length: number): Map<number, string> {
   const refused = new Map<number, string>()
-  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return refused
+  if (!(error instanceof ApiError) || !/^(VALIDATION_ERROR|FORBIDDEN)$/.test(error.code)) return refused
   for (const { field, message } of error.options.details ?? []) {
     const [, index, path] = /^records\[(\d+)\]\.?(.*)$/.exec(field) ?? []
     if (index !== undefined && Number(index) < length) refused.set(Number(index), `${path} ${message}`.trim())

@@ -1,6 +1,7 @@
-import { ApiError, type FieldProblem } from '../errors.ts'
+import type { FieldProblem } from '../errors.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import type { SyncRecord } from '../records/records.ts'
+import { hasAliases } from '../team/alias-write.ts'
 
 // What a key may send.
 
@@ -45,8 +46,21 @@ export function missingScopes(
     missing.get(typeof record === 'object' && record !== null && 'type' in record ? record.type : undefined)
 }
 
-/** The session as the member's key sends it, the member's without a user; or what is wrong with its user. */
-export function bindSession(
+/** The record as the member's key sends it, or what the key may not send of it. */
+export function bindRecord(
+  record: SyncRecord,
+  name: string,
+  member: SendingMember,
+): SyncRecord | FieldProblem {
+  if (record.type === 'session') return bindSession(record, name, member)
+  // an alias gives its member the sessions and commits of that address
+  return hasAliases(record)
+    ? { field: `${name}.aliases`, message: 'an API key of a member makes no aliases' }
+    : record
+}
+
+/** The session, the member's where it has no user. */
+function bindSession(
   session: SessionRecord,
   name: string,
   member: SendingMember,
@@ -60,9 +74,4 @@ export function bindSession(
     return foreign('user_email')
   if (user_id != null && user_id !== member.id) return foreign('user_id')
   return user_id == null && user_email == null ? { ...session, user_email: member.email } : session
-}
-
-export function forbidden(details: FieldProblem[]): ApiError {
-  const message = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  return new ApiError('FORBIDDEN', message, { details })
 }

@@ -1,12 +1,12 @@
 import type { ISql } from '../db/client.ts'
 import { cleanRecords } from '../detection/record-secrets.ts'
-import { ApiError, type FieldProblem, validationError } from '../errors.ts'
+import { ApiError, type FieldProblem, forbidden, validationError } from '../errors.ts'
 import { problemsOf } from '../records/check.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { findMember } from '../team/queries.ts'
-import { bindSession, forbidden, type KeyRights, missingScopes, type SendingMember } from './permissions.ts'
+import { bindRecord, type KeyRights, missingScopes, type SendingMember } from './permissions.ts'
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
@@ -81,7 +81,7 @@ export function createPreparer({
   onRefused = () => {},
 }: PreparerOptions): BatchPreparer {
   const missingScope = key === undefined ? undefined : missingScopes(key.scopes)
-  /** Records of a kind that the key may not send, then sessions of another user than the key's member. */
+  /** Records of a kind that the key may not send, then those that a member's key may not send. */
   const unscoped: FieldProblem[] = []
   const foreign: FieldProblem[] = []
   const problems: FieldProblem[] = []
@@ -137,8 +137,7 @@ export function createPreparer({
       await pause()
       // a record without a problem matches one of RECORD_SCHEMAS
       const valid = record as SyncRecord
-      const bound =
-        member !== undefined && valid.type === 'session' ? bindSession(valid, name, member) : valid
+      const bound = member === undefined ? valid : bindRecord(valid, name, member)
       if ('field' in bound) {
         onRefused(record)
         return addTo(foreign, bound)
@@ -157,9 +156,9 @@ export function createPreparer({
       return true
     },
     async finish() {
-      if (unscoped.length > 0) throw forbidden(unscoped)
+      if (unscoped.length > 0) throw forbidden(...unscoped)
       if (problems.length > 0) throw validationError(...problems)
-      if (foreign.length > 0) throw forbidden(foreign)
+      if (foreign.length > 0) throw forbidden(...foreign)
       if (contradiction !== undefined) throw contradiction
       await prepareGroup()
       return { records, sessions }

@@ -1,8 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { ApiError } from '../errors.ts'
 import { access, guard, type RouteDeps } from '../http/access.ts'
 import type { PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
+import { grants } from '../keys/model.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
 import { MachineHeader, machineOf } from './machine.ts'
@@ -53,7 +55,7 @@ const SyncQuery = Type.Object({
   restore: oneOfOr(
     ['true', 'false'],
     'false',
-    'Whether sessions that were deleted are stored again; without it they are left out',
+    'Whether sessions that were deleted are stored again, for which the key needs `write`; without it they are left out',
   ),
 })
 
@@ -86,8 +88,12 @@ export type SyncResponse = Static<typeof SyncResponse>
 export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
   new Elysia().use(access(deps)).post(
     '/sync',
-    ({ body, query: { reassign, restore }, access: { orgId, actor, scopes, memberEmail }, request }) =>
-      intake.submit(
+    ({ body, query: { reassign, restore }, access: { orgId, actor, scopes, memberEmail }, request }) => {
+      // who deletes sessions has `write`; a laptop's key must not undo that
+      if (restore === 'true' && !grants(scopes, 'write')) {
+        throw new ApiError('FORBIDDEN', '?restore=true needs an API key with the scope write')
+      }
+      return intake.submit(
         {
           orgId,
           actor,
@@ -100,7 +106,8 @@ export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
           body: body as unknown as PackedBody,
         },
         request.signal,
-      ),
+      )
+    },
     {
       ...guard('some write', {
         query: SyncQuery,
@@ -115,7 +122,7 @@ export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
         operationId: 'sync',
         summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
         description:
-          'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s, and those of another user are refused.',
+          'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s; refused are sessions of another user, sessions that are stored without one, commits that are stored with other content, and aliases.',
         tags: ['Sync'],
       },
     },

@@ -156,10 +156,11 @@ export async function storeBatch(
   const { records, sessions } = batch
   const now = deps.now()
   const pricer = await deps.pricer()
+  const isMembersKey = key !== undefined && key.memberEmail !== null
   const results = await deps.sql.begin(async (tx) => {
     // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
     if (hasHistory(batch)) await lockHistory(tx, orgId)
-    const commit = await writeCommits(tx, orgId, records, batch.pause)
+    const commit = await writeCommits(tx, orgId, records, { pause: batch.pause, mayReplace: !isMembersKey })
     const aliases = await writeAliases(tx, orgId, records)
     await updateExpertiseOf(tx, orgId, aliases.addresses)
     const risks = batch.computed ?? (await computeRisks(tx, orgId, records, batch.pause))
@@ -168,7 +169,11 @@ export async function storeBatch(
     await lockOrganization(tx, orgId)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
-    const reassignment = !reassign ? 'refused' : key?.memberEmail == null ? 'allowed' : 'forbidden'
+    const reassignment = isMembersKey
+      ? (`${reassign ? 'forbidden' : 'refused'} to a member` as const)
+      : reassign
+        ? 'allowed'
+        : 'refused'
     const results = {
       member: await writeMembers(tx, orgId, records, aliases.members),
       budget: await writeBudgets(tx, orgId, records),

@@ -388,3 +388,29 @@ test(
   },
   SLOW_MS,
 )
+
+test(
+  "what a member's key may not send is named, and the rest is sent",
+  async () => {
+    const add = ['member', 'add', '--org', 'acme', '--email', 'ada@example.com', '--name', 'Ada']
+    await runJson([...add, '--role', 'developer'], env)
+    const create = ['key', 'create', '--org', 'acme', '--name', 'laptop', '--scopes', 'sessions:write']
+    const laptop = await runJson([...create, '--member', 'ada@example.com'], env)
+    const record = { type: 'session', id: 'sess_nobodys', project_name: 'p', created_at: at(0) }
+    const stored = await fetch(`${server.url}/v1/sync`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ records: [record] }),
+    })
+    expect(stored.status).toBe(200)
+    const old = join(files, 'old.jsonl')
+    await Bun.write(old, lines('nobodys', 2))
+    await Bun.write(join(files, 'new.jsonl'), lines('adas', 2))
+    const told = await run(['sync', files, '--server', server.url, '--key', laptop.key, '--json'], env)
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      created: 1,
+      skipped: [{ path: old, reason: expect.stringContaining('is stored without a user') }],
+    })
+  },
+  SLOW_MS,
+)

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { forbidden } from '../../src/errors.ts'
 import type { SyncRecord } from '../../src/records/records.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { createBatches, type Skipped } from '../../src/sync/batches.ts'
@@ -100,4 +101,32 @@ test('after a batch that fails no other is written', async () => {
   expect(sending).rejects.toThrow('the database is gone')
   await sending.catch(() => {})
   expect(written).toEqual(['sess_0'])
+})
+
+test('records that the key may not send are named, the others are sent', async () => {
+  const sent: string[][] = []
+  const skipped: Skipped[] = []
+  const batches = createBatches({
+    send: async (records) => {
+      const ids = records.map((record) => (record.type === 'session' ? record.id : ''))
+      const refused = ids.indexOf('sess_1')
+      if (refused >= 0) throw forbidden({ field: `records[${refused}].user_email`, message: 'is nobody’s' })
+      sent.push(ids)
+      return { created: ids.length, updated: 0, unchanged: 0 }
+    },
+    pricer: () => loadPricer(),
+    onSkipped: (one) => skipped.push(one),
+  })
+  for (const nth of [0, 1, 2]) {
+    const record: SyncRecord = {
+      type: 'session',
+      id: `sess_${nth}`,
+      project_name: 'p',
+      created_at: '2026-01-01T00:00:00Z',
+    }
+    await batches.add({ record, path: 'a', line: nth + 1 }, '{}')
+  }
+  await batches.flush()
+  expect(sent).toEqual([['sess_0', 'sess_2']])
+  expect(skipped).toEqual([{ path: 'a', line: 2, reason: 'user_email is nobody’s' }])
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
+import type { Scope } from '../../src/keys/model.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -145,14 +146,34 @@ describe('scopes', () => {
   })
 })
 
-describe("a member's key", () => {
-  const BOUND = { name: 'laptop', scopes: ['sessions:write', 'sessions:read'], member: 'ADA@example.com' }
+test('deleted sessions are stored again by a key with write only', async () => {
+  const { key, orgId } = await tenant(database.sql, { scopes: ['write'] })
+  const laptop = await createKey(database.sql, orgId, { name: 'laptop', scopes: ['sessions:write'] })
+  const send = sender(laptop.key)
+  await send([session('gone')])
+  expect((await client(app, key)('/v1/sessions/sess_gone', { method: 'DELETE' })).status).toBe(204)
+  const { status, body } = await send([session('gone')], '?restore=true')
+  expect([status, body.code, body.error]).toEqual([
+    403,
+    'FORBIDDEN',
+    '?restore=true needs an API key with the scope write',
+  ])
+  expect((await send([session('gone')])).body).toMatchObject({ created: 0, unchanged: 1 })
+  expect((await sender(key)([session('gone')], '?restore=true')).body).toMatchObject({ created: 1 })
+})
 
-  async function bound() {
+describe("a member's key", () => {
+  const BOUND: { name: string; scopes: Scope[]; member: string } = {
+    name: 'laptop',
+    scopes: ['sessions:write'],
+    member: 'ADA@example.com',
+  }
+
+  async function bound(scopes: Scope[] = ['sessions:write', 'sessions:read']) {
     const own = await tenant(database.sql)
     const sendAny = sender(own.key)
     await sendAny([member('ada@example.com', 'user_ada'), member('bob@example.com', 'user_bob')])
-    const { key } = await createKey(database.sql, own.orgId, BOUND)
+    const { key } = await createKey(database.sql, own.orgId, { ...BOUND, scopes })
     const userOf = async (id: string) =>
       (await bodyOf(await client(app, own.key)(`/v1/sessions/sess_${id}`))).user_id
     return { own, sendAny, send: sender(key), userOf }
@@ -190,6 +211,58 @@ describe("a member's key", () => {
     expect([status, body.code]).toEqual([403, 'FORBIDDEN'])
     expect(body.details.map(({ field }) => field)).toEqual(['records[0].user_email'])
     expect(await userOf('bobs')).toBe('user_bob')
+  })
+
+  test('takes no session that is stored without a user', async () => {
+    const { sendAny, send, userOf } = await bound()
+    await sendAny([session('nobodys')])
+    for (const query of ['', '?reassign=true']) {
+      for (const user of [{}, { user_id: 'user_ada' }]) {
+        const { status, body } = await send([session('mine'), session('nobodys', user)], query)
+        expect([status, body.code]).toEqual([403, 'FORBIDDEN'])
+        const field = 'user_id' in user ? 'user_id' : 'user_email'
+        expect(body.details.map((detail) => detail.field)).toEqual([`records[1].${field}`])
+      }
+    }
+    expect(await userOf('nobodys')).toBeNull()
+    // its own ones grow
+    await send([session('mine')])
+    expect((await send([session('mine', { turns: 2 })])).body).toMatchObject({ updated: 1 })
+  })
+
+  test('adds commits of any author and changes none that is stored', async () => {
+    const { own, send } = await bound(['commits:write'])
+    const commit = RECORDS['commits:write'] ?? {}
+    const other = { ...commit, sha: 'b'.repeat(40), author_email: 'bob@example.com', author_name: 'Bob' }
+    expect((await send([commit, other])).body).toMatchObject({ created: 2 })
+    expect((await send([commit, other])).body).toMatchObject({ unchanged: 2 })
+    const before = await database.sql`select c.* from commits c where c.org_id = ${own.orgId} order by c.sha`
+    const files = [{ path: 'pay.ts', additions: 9, deletions: 0, status: 'modified' }]
+    for (const change of [
+      { author_email: 'ada@example.com' },
+      { author_name: 'Eve' },
+      { committed_at: '2026-03-02T10:00:00Z' },
+      { files },
+    ]) {
+      const { status, body } = await send([commit, { ...other, ...change }])
+      expect([status, body.code]).toEqual([403, 'FORBIDDEN'])
+      expect(body.details.map(({ field }) => field)).toEqual(['records[1].sha'])
+    }
+    expect(
+      await database.sql`select c.* from commits c where c.org_id = ${own.orgId} order by c.sha`,
+    ).toEqual(before)
+    // a key that is nobody's corrects it
+    expect((await sender(own.key)([{ ...other, files }])).body).toMatchObject({ updated: 1 })
+  })
+
+  test('makes no alias', async () => {
+    const { send, sendAny } = await bound(['members:write'])
+    const ada = member('ada@example.com', 'user_ada')
+    const { status, body } = await send([{ ...ada, aliases: ['eve@example.com'] }])
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN'])
+    expect(body.details.map(({ field }) => field)).toEqual(['records[0].aliases'])
+    expect((await send([ada])).status).toBe(200)
+    expect((await sendAny([{ ...ada, aliases: ['eve@example.com'] }])).body).toMatchObject({ updated: 1 })
   })
 
   test('is only for members', async () => {

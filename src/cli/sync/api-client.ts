@@ -247,5 +247,8 @@ function refusal(response: Response, { error, details }: ResponseBody): Error {
     error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
   if (response.status === 400 && details !== undefined)
     return new ApiError('VALIDATION_ERROR', `the server refuses the records: ${message}`, { details })
+  // a field is named where the key may send other records of that kind, not where it lacks the scope
+  if (response.status === 403 && details?.every(({ field }) => /^records\[\d+\]\./.test(field)))
+    return new ApiError('FORBIDDEN', `the server refuses the records: ${message}`, { details })
   return new OperatorError(`the server refuses: ${message}`)
 }
