@@ -6,12 +6,14 @@ import {
   END_OF_ROWS,
   type Header,
   parseHeader,
+  parseSignature,
   parseSums,
   parseTableLine,
   type TableSum,
   TRAILER_BYTES,
   trailerOf,
 } from './format.ts'
+import { checkSignature, type Signature } from './signature.ts'
 
 const READ_BYTES = 256 * 1024
 /** The header holds a checksum for each migration, the sums a line for each table: both are some kilobytes. */
@@ -29,6 +31,8 @@ export interface TableRows {
 /** A backup whose bytes are those that were written. */
 export interface OpenBackup {
   header: Header
+  /** Who made it, as far as the key at hand can tell. */
+  signatureBy(key: Uint8Array | undefined): Signature
   /** All tables; once, in their order. */
   tables: AsyncGenerator<TableRows>
   /** Of all tables; known after the last one. */
@@ -42,12 +46,13 @@ export interface OpenBackup {
  */
 export async function openBackup(path: string, onBytes: (count: number) => void): Promise<OpenBackup> {
   const size = sizeOf(path)
-  await checkBytes(path, size)
-  const source = createTextSource(decompressZstd(readBytes(path, size - TRAILER_BYTES, onBytes)))
+  const { length, digest, signature } = await checkBytes(path, size)
+  const source = createTextSource(decompressZstd(readBytes(path, length, onBytes)))
   const header = await damaged(path, async () => parseHeader(await source.line()))
   let sums: readonly TableSum[] | undefined
   return {
     header,
+    signatureBy: (key) => checkSignature(signature, digest, key),
     tables: readTables(path, source, (found) => (sums = found)),
     sums() {
       if (sums === undefined) throw new Error('the tables were not read to their end')
@@ -69,17 +74,36 @@ export function sizeOf(path: string): number {
   return stats.size
 }
 
+interface CheckedBytes {
+  /** Of the frames with text. */
+  length: number
+  /** Their SHA-256. */
+  digest: Uint8Array
+  signature: Buffer | undefined
+}
+
 /** Compares all bytes with the checksum at the end. */
-async function checkBytes(path: string, size: number): Promise<void> {
+async function checkBytes(path: string, size: number): Promise<CheckedBytes> {
   const unusable = new OperatorError(`${path} is damaged or cut off, or is not a backup of this program`)
   if (size <= TRAILER_BYTES) throw unusable
+  const end = await readEnd(path, size)
+  const before = end.subarray(0, -TRAILER_BYTES)
+  const signature = parseSignature(before)
+  const length = size - TRAILER_BYTES - (signature === undefined ? 0 : TRAILER_BYTES)
   const hasher = new Bun.CryptoHasher('sha256')
-  for await (const chunk of readBytes(path, size - TRAILER_BYTES, () => {})) hasher.update(chunk)
-  const expected = trailerOf(hasher.digest())
+  for await (const chunk of readBytes(path, length, () => {})) hasher.update(chunk)
+  const digest = hasher.copy().digest()
+  if (signature !== undefined) hasher.update(before)
+  if (!trailerOf(hasher.digest()).equals(end.subarray(-TRAILER_BYTES))) throw unusable
+  return { length, digest, signature }
+}
+
+/** As many of the last bytes as the two frames behind the text may have. */
+async function readEnd(path: string, size: number): Promise<Buffer> {
+  const length = Math.min(size, 2 * TRAILER_BYTES)
   const handle = await open(path)
   try {
-    const { buffer } = await handle.read(Buffer.alloc(TRAILER_BYTES), 0, TRAILER_BYTES, size - TRAILER_BYTES)
-    if (!buffer.equals(expected)) throw unusable
+    return (await handle.read(Buffer.alloc(length), 0, length, size - length)).buffer
   } finally {
     await handle.close()
   }
@@ -90,6 +114,7 @@ async function* readBytes(
   length: number,
   onBytes: (count: number) => void,
 ): AsyncGenerator<Buffer> {
+  if (length === 0) return
   for await (const chunk of createReadStream(path, { end: length - 1, highWaterMark: READ_BYTES })) {
     onBytes(chunk.length)
     yield chunk

@@ -2,7 +2,8 @@ import { constants, readdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../errors.ts'
-import { trailerOf } from './format.ts'
+import { signatureFrame, trailerOf } from './format.ts'
+import { signatureOf } from './signature.ts'
 
 /** Compressed at a time: larger blocks compress by 1 % better and need more memory. */
 const BLOCK_BYTES = 4 * 1024 * 1024
@@ -12,8 +13,11 @@ const OWNER_ONLY = 0o600
 export interface BackupFile {
   /** The bytes may be overwritten when it resolves. */
   write(bytes: Buffer | string): Promise<void>
-  /** Flushes the file to disk and gives it its name, in place of an older one. Returns its size in bytes. */
-  finish(): Promise<number>
+  /**
+   * Signs the file by the key, where there is one, flushes it to disk and gives it its name, in place of an older one.
+   * Returns its size in bytes.
+   */
+  finish(key: Uint8Array | undefined): Promise<number>
   /** Removes what was written. */
   abandon(): Promise<void>
 }
@@ -62,11 +66,13 @@ export async function createBackupFile(path: string): Promise<BackupFile> {
           if (size === block.length) await flush()
         }
       }),
-    finish: () =>
+    finish: (key) =>
       explained(path, async () => {
         if (size > 0) await flush()
         await previous
-        const trailer = trailerOf(hasher.digest())
+        const signature =
+          key === undefined ? Buffer.alloc(0) : signatureFrame(signatureOf(key, hasher.copy().digest()))
+        const trailer = Buffer.concat([signature, trailerOf(hasher.update(signature).digest())])
         await writeAll(handle, trailer)
         await handle.sync()
         await handle.close()

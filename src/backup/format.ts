@@ -10,7 +10,7 @@ import { OperatorError } from '../errors.ts'
 //   -- tables [{"name":"api_keys","rows":1,…}]         the sums, which are known last
 //
 // The last 40 bytes are a frame that zstd skips, with the SHA-256 of all bytes before it: a changed or missing byte
-// anywhere is found.
+// anywhere is found. Before it may be another such frame, with the signature (signature.ts).
 
 const FORMAT = 1
 const HEADER_PREFIX = '-- cloud-analytics backup '
@@ -86,31 +86,68 @@ export function parseTableLine(line: string): { name: string; columns: readonly 
   return name === undefined || columns === undefined ? undefined : { name, columns: columns.split('", "') }
 }
 
-const SKIPPED_FRAME = 0x184d2a5c
+/** Frames that zstd skips, and the numbers that they begin with. */
+const CHECKSUM_FRAME = 0x184d2a5c
+const SIGNATURE_FRAME = 0x184d2a5b
 const DIGEST_BYTES = 32
 const FRAME_HEADER_BYTES = 8
+/** Of the frame with the checksum, and of that with the signature. */
 export const TRAILER_BYTES = FRAME_HEADER_BYTES + DIGEST_BYTES
 
 /** The last bytes of a file whose other bytes have the SHA-256 `digest`. */
-export function trailerOf(digest: Uint8Array): Buffer {
-  const trailer = Buffer.alloc(TRAILER_BYTES)
-  trailer.writeUInt32LE(SKIPPED_FRAME, 0)
-  trailer.writeUInt32LE(DIGEST_BYTES, 4)
-  trailer.set(digest, FRAME_HEADER_BYTES)
-  return trailer
+export const trailerOf = (digest: Uint8Array): Buffer => skippedFrame(CHECKSUM_FRAME, digest)
+
+/** The bytes before those. */
+export const signatureFrame = (signature: Uint8Array): Buffer => skippedFrame(SIGNATURE_FRAME, signature)
+
+/** The signature in these bytes; undefined when they are no frame with one. */
+export const parseSignature = (bytes: Buffer): Buffer | undefined => {
+  const signature = bytes.subarray(FRAME_HEADER_BYTES)
+  return bytes.equals(signatureFrame(signature)) ? signature : undefined
 }
 
-/** Counts rows, bytes and SHA-256 of a table's text. */
+function skippedFrame(magic: number, content: Uint8Array): Buffer {
+  const frame = Buffer.alloc(TRAILER_BYTES)
+  frame.writeUInt32LE(magic, 0)
+  frame.writeUInt32LE(DIGEST_BYTES, 4)
+  frame.set(content, FRAME_HEADER_BYTES)
+  return frame
+}
+
+/**
+ * Of one row's text: four times the largest request, from which the largest rows come. PostgreSQL holds a whole row, so that
+ * one of a gigabyte in a file that packs it well would take as much memory.
+ */
+const MAX_ROW_BYTES = 128 * 1024 * 1024
+
+/** Counts rows, bytes and SHA-256 of a table's text. `add` throws OperatorError for a row that is too large. */
 export function createTableSum(name: string) {
   const hasher = new Bun.CryptoHasher('sha256')
   let rows = 0
   let bytes = 0
+  /** Of the row that has not ended. */
+  let rowBytes = 0
+  const addToRow = (count: number) => {
+    rowBytes += count
+    if (rowBytes > MAX_ROW_BYTES) {
+      throw new OperatorError(
+        `a row of ${name} has more than ${MAX_ROW_BYTES / 2 ** 20} MiB, the most in a backup`,
+      )
+    }
+  }
   return {
     add(chunk: Buffer): void {
       hasher.update(chunk)
       bytes += chunk.length
+      let from = 0
       // in a row a line feed is escaped
-      for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, end + 1)) rows += 1
+      for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, from)) {
+        rows += 1
+        addToRow(end - from)
+        rowBytes = 0
+        from = end + 1
+      }
+      addToRow(chunk.length - from)
     },
     result: (): TableSum => ({ name, rows, bytes, sha256: hasher.digest('hex') }),
   }

@@ -183,6 +183,26 @@ export async function analyze(sql: Sql): Promise<void> {
   await sql`analyze`
 }
 
+/** An API key without its secret. */
+export interface RestoredKey {
+  id: string
+  name: string
+  scopes: string[]
+  /** The slug of the organization. */
+  organization: string
+}
+
+/** The API keys that work: neither revoked nor expired. */
+export async function listWorkingKeys(sql: ISql): Promise<RestoredKey[]> {
+  return await sql<RestoredKey[]>`
+    select k.id, k.name, k.scopes, o.slug as organization
+    from api_keys k
+    join organizations o on o.org_id = k.org_id
+    where k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now())
+    order by o.slug collate "C", k.id collate "C"`
+}
+
 /** Whether the database has webhook endpoints, and the digest of the key that their secrets are encrypted with. */
 export async function findSecretKeyDigest(sql: ISql): Promise<Uint8Array | undefined> {
   const [row] = await sql<{ digest: Uint8Array }[]>`

@@ -11,6 +11,8 @@ export interface BackupOptions {
   file: string
   /** The key that encrypts webhook secrets, to have it inside; null: not inside. */
   secretKey: Uint8Array | null
+  /** The key to sign it by; undefined: it is not signed. */
+  signBy?: Uint8Array | undefined
   /** How much is read: bytes of tables on disk, of all those that there are. */
   onProgress?: (done: number, total: number, table: string) => void
 }
@@ -56,7 +58,7 @@ export async function writeBackup(sql: Sql, options: BackupOptions): Promise<Mad
       await output.write(sumsLine(sums))
       return { created_at: now, schema: migrations.length, postgres: version, tables: sums }
     })
-    return { ...snapshot, bytes: await output.finish() }
+    return { ...snapshot, bytes: await output.finish(options.signBy) }
   } catch (error) {
     await output.abandon()
     throw error

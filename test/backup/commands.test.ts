@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TRAILER_BYTES, trailerOf } from '../../src/backup/format.ts'
 import { listRelations } from '../../src/backup/queries.ts'
 import { RESTORE_MARK } from '../../src/db/restore-mark.ts'
 import { editBackup } from '../support/backups.ts'
@@ -59,6 +60,9 @@ async function empty(): Promise<TestDatabase> {
   return database
 }
 
+const textOf = async (path: string): Promise<string> =>
+  new TextDecoder().decode(await Bun.zstdDecompress(readFileSync(path).subarray(0, -TRAILER_BYTES)))
+
 beforeAll(async () => {
   await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
   const counts = ['--sessions', String(SESSIONS), '--audit', '300', '--commits', '300', '--risk', '100']
@@ -96,8 +100,10 @@ describe('beside a server', () => {
     expect(before.filter((text) => / 200 /.test(text))).toHaveLength(PATHS.length)
 
     const restored = { ...env, DATA_DIR: at('restored') }
-    const result = await runJson(['restore', target], restored)
+    const result = await runJson(['restore', target, '--trust'], restored)
     expect(result).toMatchObject({ file: target, applied: [], secret_key: true, rows: expect.any(Number) })
+    // the key inside says nothing of who made the file
+    expect(result.signature).toBe('signed by another key')
     expect(readFileSync(at('restored/secret.key'))).toEqual(readFileSync(at('data/secret.key')))
     expect(statSync(at('restored/secret.key')).mode & 0o777).toBe(0o600)
     expect(readdirSync(at('restored')).filter((name) => /restore/.test(name))).toEqual([])
@@ -139,7 +145,7 @@ describe('beside a server', () => {
   })
 
   test('zstd and psql can read it', async () => {
-    const text = new TextDecoder().decode(await Bun.zstdDecompress(readFileSync(file).subarray(0, -40)))
+    const text = await textOf(file)
     expect(text).toStartWith('-- cloud-analytics backup {"format":1,')
     expect(text).toMatch(/^copy "sessions" \("org_id", .*\) from stdin;$/m)
   })
@@ -150,7 +156,13 @@ describe('backup verify', () => {
     const scratch = at('tmp')
     mkdirSync(scratch)
     const result = await runJson(['backup', 'verify', file], { ...env, TMPDIR: scratch })
-    expect(result).toMatchObject({ ok: true, file, secret_key: false })
+    expect(result).toMatchObject({
+      ok: true,
+      file,
+      secret_key: false,
+      signature: "signed by this server's key",
+    })
+    expect(result).not.toHaveProperty('api_keys')
     expect(result.checks).toMatchObject([
       { name: 'database', status: 'ok' },
       { name: 'migrations', status: 'ok' },
@@ -178,6 +190,99 @@ describe('backup verify', () => {
   })
 })
 
+describe('a backup that this server did not sign', () => {
+  const INTRUDER = 'zzzzzzzz'
+  /** The backup with another API key, and sums that hold: SHA-256 of a key is public knowledge. */
+  async function tampered(name: string, unsigned: boolean): Promise<string> {
+    const copy = at(name)
+    writeFileSync(copy, readFileSync(file))
+    const edit = (text: string) => {
+      const [whole = '', head = '', row = ''] = /(copy "api_keys" [^\n]*\n)([^\n]*\n)/.exec(text) ?? []
+      const [, ...fields] = row.split('\t')
+      const rows = row + [INTRUDER, ...fields].join('\t')
+      const sum = {
+        name: 'api_keys',
+        rows: 2,
+        bytes: Buffer.byteLength(rows),
+        sha256: new Bun.CryptoHasher('sha256').update(rows).digest('hex'),
+      }
+      return text
+        .replace(whole, () => head + rows)
+        .replace(/\{"name":"api_keys"[^}]*\}/, () => JSON.stringify(sum))
+    }
+    await editBackup(copy, edit, unsigned)
+    return copy
+  }
+  const keys = [
+    { id: expect.any(String), name: 'first', scopes: ['read', 'write', 'webhooks'], organization: 'acme' },
+    { id: INTRUDER, name: 'first', scopes: ['read', 'write', 'webhooks'], organization: 'acme' },
+  ]
+
+  test.each([
+    ['signed by another key', false],
+    ['unsigned', true],
+  ])('%s: verify lists its API keys, restore takes it only with --trust', async (signature, unsigned) => {
+    const copy = await tampered(`${signature}.zst`, unsigned)
+    const verified = await runJson(['backup', 'verify', copy], env)
+    expect(verified).toMatchObject({ ok: true, signature })
+    expect(verified.api_keys).toEqual(keys)
+    expect(JSON.stringify(verified)).not.toContain('key_hash')
+    const told = await run(['backup', 'verify', copy], env)
+    expect(told.stdout).toMatch(new RegExp(`${INTRUDER} +first +read,write,webhooks +acme`))
+    expect(told.stdout).toContain(`, ${signature}: `)
+
+    // with the server's key at hand, and with none
+    for (const [name, secret] of [
+      ['with', readFileSync(at('data/secret.key'), 'utf8').trim()],
+      ['without', ''],
+    ]) {
+      const target = { ...env, DATA_DIR: at(`${signature}-${name}`), SECRET_KEY: secret ?? '' }
+      const refused = await run(['restore', copy], target)
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`is ${signature}: .*--trust`)),
+      ])
+      expect(existsSync(target.DATA_DIR)).toBe(false)
+      const restored = await runJson(['restore', copy, '--trust'], target)
+      expect(restored).toMatchObject({ signature, api_keys: keys })
+    }
+  })
+
+  test('with the key of its server at hand it needs no --trust', async () => {
+    const target = { ...env, DATA_DIR: at('trusted') }
+    const refused = await run(['restore', file], target)
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('put the secret.key of the server that was backed up into the data directory'),
+    ])
+    mkdirSync(target.DATA_DIR)
+    writeFileSync(join(target.DATA_DIR, 'secret.key'), readFileSync(at('data/secret.key')))
+    const restored = await runJson(['restore', file], target)
+    expect(restored.signature).toBe("signed by this server's key")
+    expect(restored).not.toHaveProperty('api_keys')
+  })
+
+  test('a row of a gigabyte is refused before PostgreSQL holds it', async () => {
+    const copy = at('bomb.zst')
+    const text = await textOf(file)
+    const place = text.indexOf('\n', text.indexOf('copy "audit_log" ')) + 1
+    const block = await Bun.zstdCompress(Buffer.alloc(64 * 2 ** 20, 'a'))
+    const frames = [
+      await Bun.zstdCompress(text.slice(0, place)),
+      ...Array.from({ length: 16 }, () => block),
+      await Bun.zstdCompress(text.slice(place)),
+    ]
+    const bytes = Buffer.concat(frames)
+    const digest = new Bun.CryptoHasher('sha256').update(bytes).digest()
+    writeFileSync(copy, Buffer.concat([bytes, trailerOf(digest)]))
+    const refused = await run(['backup', 'verify', copy], env)
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('a row of audit_log has more than 128 MiB'),
+    ])
+  })
+})
+
 describe('restore refuses', () => {
   test('a data directory with a database, also while a server runs on it', async () => {
     const { code, stderr } = await run(['restore', file], env)
@@ -187,14 +292,14 @@ describe('restore refuses', () => {
     ])
     const stopped = { ...env, DATA_DIR: at('stopped') }
     await runJson(['migrate'], stopped)
-    expect((await run(['restore', file], stopped)).stderr).toContain('holds a database')
+    expect((await run(['restore', file, '--trust'], stopped)).stderr).toContain('holds a database')
   })
 
   test('another secret.key than the one in the backup', async () => {
     const target = at('keyed.zst')
     await runJson(['backup', target, '--with-secret-key'], env)
     const other = { ...env, DATA_DIR: at('other'), SECRET_KEY: Buffer.alloc(32, 3).toString('base64') }
-    expect((await run(['restore', target], other)).stderr).toContain(
+    expect((await run(['restore', target, '--trust'], other)).stderr).toContain(
       'SECRET_KEY is another key than the one in the backup',
     )
     expect(existsSync(at('other/data-18'))).toBe(false)
@@ -219,7 +324,7 @@ describe('restore refuses', () => {
 
 test('without the key of its webhook secrets a restored database is named, and not served', async () => {
   const keyless = { ...env, DATA_DIR: at('keyless') }
-  const { code, stderr } = await run(['restore', file], keyless)
+  const { code, stderr } = await run(['restore', file, '--trust'], keyless)
   expect([code, stderr]).toEqual([0, expect.stringContaining('the webhook secrets cannot be opened')])
   const started = await run(['serve', '--port', '0'], keyless)
   expect([started.code, started.stderr]).toEqual([1, expect.stringContaining('encrypted with another key')])
@@ -232,7 +337,7 @@ describe('kill -9', () => {
   test('of a backup leaves the older file, and the next backup removes the rest', async () => {
     const database = await empty()
     const external = { ...env, DATABASE_URL: database.url, DATA_DIR: at('external') }
-    await runJson(['restore', file], external)
+    await runJson(['restore', file, '--trust'], external)
     const target = at('killed/backup.zst')
     mkdirSync(at('killed'))
     writeFileSync(target, 'older')
@@ -273,7 +378,7 @@ describe('kill -9', () => {
       create function hold.hold() returns event_trigger language plpgsql as $$
       begin perform pg_sleep(300); end $$;
       create event trigger hold on ddl_command_end when tag in ('CREATE INDEX', 'ALTER TABLE') execute function hold.hold()`)
-    const child = startProgram(['restore', file], external)
+    const child = startProgram(['restore', file, '--trust'], external)
     await eventually(
       () =>
         database.sql`select from pg_stat_activity a where a.wait_event = 'PgSleep' and a.datname = current_database()`,
@@ -298,13 +403,13 @@ describe('kill -9', () => {
         expect.stringContaining('a restore into this database is not finished'),
       ])
     }
-    await runJson(['restore', file], external)
+    await runJson(['restore', file, '--trust'], external)
     expect(await runJson(['org', 'list'], external)).toMatchObject([{ slug: 'acme' }])
   })
 
   test('of a restore into a data directory is named by the next start, and the restore can be repeated', async () => {
     const killed = { ...env, DATA_DIR: at('killed-restore') }
-    const child = startProgram(['restore', file], killed)
+    const child = startProgram(['restore', file, '--trust'], killed)
     const unfinished = at('killed-restore/unfinished-restore/data-18/postmaster.pid')
     await eventually(async () => existsSync(unfinished), Boolean)
     child.kill('SIGKILL')
@@ -320,18 +425,21 @@ describe('kill -9', () => {
         expect.stringMatching(/a restore into .* was interrupted: run `cloud-analytics restore FILE` again/),
       ])
     }
-    await runJson(['restore', file], killed)
+    await runJson(['restore', file, '--trust'], killed)
     expect(existsSync(at('killed-restore/unfinished-restore'))).toBe(false)
     expect(await runJson(['org', 'list'], killed)).toMatchObject([{ slug: 'acme' }])
   })
 })
 
 describe('serve', () => {
+  const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+
   test('makes backups, keeps the newest ones, and goes on after a restart', async () => {
     const backups = at('scheduled')
     const scheduled = {
       ...env,
       DATA_DIR: at('stopped'),
+      SECRET_KEY,
       BACKUP_EVERY: '1s',
       BACKUP_KEEP: '2',
       BACKUP_DIR: backups,
@@ -349,7 +457,8 @@ describe('serve', () => {
     expect((await first.end()).code).toBe(0)
     expect(readdirSync(backups)).toHaveLength(2)
     const [oldest = ''] = await names()
-    expect(await runJson(['backup', 'verify', join(backups, oldest)], env)).toMatchObject({ ok: true })
+    const verified = await runJson(['backup', 'verify', join(backups, oldest)], { ...env, SECRET_KEY })
+    expect(verified).toMatchObject({ ok: true, signature: "signed by this server's key" })
 
     // the newest one is younger than a day: none is made, and doctor is content
     const daily = { ...scheduled, BACKUP_EVERY: '24h' }

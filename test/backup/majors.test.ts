@@ -125,7 +125,7 @@ describe.skipIf(!isInstalled)(`PostgreSQL ${MAJOR}`, () => {
     await runJson(['backup', back], current)
     Bun.spawnSync([join(binaries, 'createdb'), '-h', sockets, '-U', 'postgres', 'copy'])
     const copy = { DATA_DIR: join(folder.path, 'copy'), DATABASE_URL: url.replace('/postgres?', '/copy?') }
-    await runJson(['restore', back], copy)
+    await runJson(['restore', back, '--trust'], copy)
     expect(await responses(copy, key)).toEqual(before)
     expect(readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()).toBe('15')
   })

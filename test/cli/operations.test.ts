@@ -1,5 +1,5 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, scratchFolder, serving } from '../support/cli.ts'
 
@@ -36,10 +36,18 @@ function commandsOf(page: string): { env: Record<string, string>; args: string[]
   })
 }
 
+function putKey(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true })
+  copyFileSync(join(scratch.path, 'data/secret.key'), join(dataDir, 'secret.key'))
+}
+
 test('its commands do what it says', async () => {
   const ran: string[] = []
   for (const { env, args } of commandsOf(PAGE)) {
     const [command, ...rest] = args
+    const target = rest.indexOf('--data-dir') + 1
+    // the page says to put it there
+    if (command === 'restore') putKey(rest[target] ?? '')
     // needs root and systemd; `--print` shows what it would write
     if (command === 'service' && !rest.includes('--print')) continue
     const environment = { DATA_DIR: join(scratch.path, 'data'), ...env }

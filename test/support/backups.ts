@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { openBackup } from '../../src/backup/file-reader.ts'
-import { TRAILER_BYTES, trailerOf } from '../../src/backup/format.ts'
+import { parseSignature, TRAILER_BYTES, trailerOf } from '../../src/backup/format.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
 import type { Sql } from '../../src/db/client.ts'
 import { client, type Tenant, testApp } from './api.ts'
@@ -56,13 +56,22 @@ export async function restoreFile(sql: Sql, file: string): Promise<string[]> {
   return await restoreBackup(sql, backup, silent)
 }
 
-/** Changes the text in a backup and writes the file anew, with a checksum that holds. */
-export async function editBackup(file: string, edit: (text: string) => string): Promise<void> {
+/**
+ * Changes the text in a backup and writes the file anew, with a checksum that holds; the signature, if it has one, stays as
+ * it was, unless it is `unsigned`.
+ */
+export async function editBackup(
+  file: string,
+  edit: (text: string) => string,
+  unsigned = false,
+): Promise<void> {
   const frames = readFileSync(file).subarray(0, -TRAILER_BYTES)
   const before = new TextDecoder().decode(await Bun.zstdDecompress(frames))
   const after = edit(before)
   if (after === before) throw new Error('nothing was changed')
-  const bytes = await Bun.zstdCompress(Buffer.from(after))
+  const last = frames.subarray(-TRAILER_BYTES)
+  const signature = unsigned || parseSignature(last) === undefined ? Buffer.alloc(0) : last
+  const bytes = Buffer.concat([await Bun.zstdCompress(Buffer.from(after)), signature])
   const digest = new Bun.CryptoHasher('sha256').update(bytes).digest()
   writeFileSync(file, Buffer.concat([bytes, trailerOf(digest)]))
 }

@@ -1,10 +1,13 @@
 import { setPriority } from 'node:os'
+import { findSecretKeyDigest } from '../../backup/queries.ts'
 import { writeBackup } from '../../backup/snapshot.ts'
+import type { Config } from '../../config.ts'
 import { openDatabase } from '../../database.ts'
+import type { Sql } from '../../db/client.ts'
 import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
 import { OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
-import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
+import { findSecretKey, loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
@@ -31,10 +34,12 @@ export async function backup(
   const startedMs = performance.now()
   const database = await openDatabase(config, 'command', log)
   try {
+    const signBy = await findSigningKey(config, database.sql)
     const progress = await startProgress('backing up', 1)
     const made = await writeBackup(database.sql, {
       file,
       secretKey: secretKey ?? null,
+      signBy,
       onProgress: (done, total, table) => progress.set(total === 0 ? 1 : done / total, table),
     }).finally(() => progress.stop())
     const seconds = secondsSince(startedMs)
@@ -44,15 +49,38 @@ export async function backup(
         'secret.key is not inside: keep it elsewhere, without it webhook secrets cannot be opened (--with-secret-key)',
       )
     }
+    if (signBy === undefined) {
+      printMessage(
+        `not signed: there is neither SECRET_KEY nor a secret.key in ${config.dataDir}; restore needs --trust for it`,
+      )
+    }
     await printResult(
       json,
-      { file, program: VERSION, ...made, rows, secret_key: withSecretKey, seconds },
+      {
+        file,
+        program: VERSION,
+        ...made,
+        rows,
+        secret_key: withSecretKey,
+        signed: signBy !== undefined,
+        seconds,
+      },
       `${file}: ${rows} rows of ${made.tables.length} tables, ${made.bytes} bytes, ` +
         `${withSecretKey ? 'with secret.key: keep the file secret' : 'without secret.key'}, in ${seconds} s`,
     )
   } finally {
     await database.close()
   }
+}
+
+/**
+ * The key to sign by: the server's. One is made where `serve` would make one: in the data directory of a database that has
+ * no webhook secrets.
+ */
+async function findSigningKey(config: Config, sql: Sql): Promise<Uint8Array | undefined> {
+  const key = findSecretKey(config)
+  if (key !== undefined || config.databaseUrl !== null) return key
+  return (await findSecretKeyDigest(sql)) === undefined ? loadSecretKey(config) : undefined
 }
 
 /** Seconds, to a tenth. */

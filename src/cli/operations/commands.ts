@@ -103,14 +103,15 @@ Examples:
   program
     .command('restore <file>')
     .description('take a backup into an empty database, or a data directory without one')
+    .option('--trust', 'also one that is not signed by the secret.key or SECRET_KEY here; lists its API keys')
     .addHelpText(
       'after',
       '\nExample:\n  cloud-analytics restore /backups/monday.zst --data-dir /var/lib/cloud-analytics',
     )
     .action(
-      action(async (context, _options, [file]) => {
+      action(async (context, { trust }: { trust?: true }, [file]) => {
         const { restore } = await import('./restore.ts')
-        await restore(context, file)
+        await restore(context, file, trust === true)
       }),
     )
 }

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type OpenBackup, openBackup, sizeOf } from '../../backup/file-reader.ts'
-import { findSecretKeyDigest } from '../../backup/queries.ts'
+import { findSecretKeyDigest, listWorkingKeys, type RestoredKey } from '../../backup/queries.ts'
 import { checkSchema, restoreBackup } from '../../backup/restore.ts'
+import { SIGNED, type Signature } from '../../backup/signature.ts'
 import { openDatabase } from '../../database.ts'
 import { connect, type Sql } from '../../db/client.ts'
 import { startEmbedded } from '../../db/embedded/embedded-server.ts'
@@ -13,20 +14,33 @@ import { OperatorError } from '../../errors.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
 import type { Context } from '../command/context.ts'
-import { printMessage, printResult } from '../command/output.ts'
+import { printMessage, printResult, table } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { secondsSince } from './backup.ts'
 
-/** `restore`: a backup into an empty database or a data directory without one. */
-export async function restore(context: Context, file: string): Promise<void> {
+/**
+ * `restore`: a backup into an empty database or a data directory without one. One that is not signed by the key here is
+ * restored only with `trust`: whoever made it knows the API keys in it.
+ */
+export async function restore(context: Context, file: string, trust: boolean): Promise<void> {
   const { config, log, json } = context
   const startedMs = performance.now()
   const restored = await withBackup(file, 'restoring', async (backup) => {
+    const here = findSecretKey(config)
+    const signature = backup.signatureBy(here)
+    if (signature !== SIGNED && !trust) throw untrusted(file, signature, here)
     const key = chooseKey(context, backup)
     const fill = async (sql: Sql) => {
       const applied = await restoreBackup(sql, backup, log)
       if (key.save) saveSecretKey(config.dataDir, key.bytes)
-      return { ...summaryOf(backup), applied, opens_secrets: await opensSecrets(sql, key.bytes) }
+      const keys = await suspectKeys(sql, signature)
+      return {
+        ...summaryOf(backup),
+        signature,
+        ...keys,
+        applied,
+        opens_secrets: await opensSecrets(sql, key.bytes),
+      }
     }
     if (config.databaseUrl === null) {
       return await createFilledDatabase({ dataDir: config.dataDir, log }, (target) => usePool(target, fill))
@@ -45,12 +59,15 @@ export async function restore(context: Context, file: string): Promise<void> {
   await printResult(
     json,
     { file, ...summary, seconds },
-    `${file} of ${summary.created_at}: ${summary.rows} rows of ${summary.tables} tables restored and compared, in ${seconds} s`,
+    [
+      ...keyLines(summary.api_keys),
+      `${file} of ${summary.created_at}, ${summary.signature}: ${summary.rows} rows of ${summary.tables} tables restored and compared, in ${seconds} s`,
+    ].join('\n'),
   )
 }
 
 /** `backup verify`: restores into a scratch database, checks that as `doctor` does, and removes it. */
-export async function verify({ log, json }: Context, file: string): Promise<void> {
+export async function verify({ config, log, json }: Context, file: string): Promise<void> {
   const startedMs = performance.now()
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-verify-'))
   try {
@@ -64,7 +81,8 @@ export async function verify({ log, json }: Context, file: string): Promise<void
           await checkRollups(sql, false),
           await checkKey(sql, backup),
         ]
-        return { ...summaryOf(backup), checks }
+        const signature = backup.signatureBy(findSecretKey(config))
+        return { ...summaryOf(backup), signature, ...(await suspectKeys(sql, signature)), checks }
       }).finally(() => embedded.stop())
     })
     const failed = result.checks.filter(({ status }) => status === 'fail')
@@ -73,7 +91,8 @@ export async function verify({ log, json }: Context, file: string): Promise<void
     )
     const seconds = secondsSince(startedMs)
     lines.push(
-      `${file} of ${result.created_at}: ${result.rows} rows of ${result.tables} tables restored and compared, in ${seconds} s`,
+      ...keyLines(result.api_keys),
+      `${file} of ${result.created_at}, ${result.signature}: ${result.rows} rows of ${result.tables} tables restored and compared, in ${seconds} s`,
     )
     await printResult(json, { ok: failed.length === 0, file, ...result, seconds }, lines.join('\n'))
     if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
@@ -81,6 +100,29 @@ export async function verify({ log, json }: Context, file: string): Promise<void
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+function untrusted(file: string, signature: Signature, here: Uint8Array | undefined): OperatorError {
+  const owned =
+    'put the secret.key of the server that was backed up into the data directory, or set SECRET_KEY to it'
+  const advice =
+    signature === 'unsigned' ? '' : here === undefined ? `; ${owned}` : `; if it should not be, ${owned}`
+  return new OperatorError(
+    `${file} is ${signature}: whoever wrote it may have put API keys into it. \`backup verify\` lists those that would work, and ` +
+      `--trust restores it${advice}`,
+  )
+}
+
+/** Of a backup that is not signed by the key here, the API keys that work once it is restored. */
+const suspectKeys = async (sql: Sql, signature: Signature): Promise<{ api_keys?: RestoredKey[] }> =>
+  signature === SIGNED ? {} : { api_keys: await listWorkingKeys(sql) }
+
+const keyLines = (keys: readonly RestoredKey[] | undefined): string[] =>
+  keys === undefined
+    ? []
+    : [
+        'API keys that work once it is restored; revoke those that you do not know:',
+        table(keys, ['id', 'name', 'scopes', 'organization'], 'none'),
+      ]
 
 /** Opens the backup and shows the progress of `use`, which reads it. */
 async function withBackup<Result>(

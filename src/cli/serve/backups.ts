@@ -16,7 +16,10 @@ const RETRY_MS = 10 * 60_000
 const MAX_WAIT_MS = 86_400_000
 
 type BackupContext = Pick<Context, 'env' | 'log'> & {
-  config: Pick<Config, 'backupDir' | 'backupKeep' | 'dataDir' | 'databaseUrl' | 'logLevel' | 'logFormat'>
+  config: Pick<
+    Config,
+    'backupDir' | 'backupKeep' | 'dataDir' | 'databaseUrl' | 'logLevel' | 'logFormat' | 'secretKey'
+  >
 }
 
 export type BackupResult = 'made' | 'failed'
@@ -96,7 +99,7 @@ export function startBackups(
   }
 }
 
-/** Runs `backup` with the settings that say where the data is, in variables: arguments show in the process list. */
+/** Runs `backup` with the settings of the data and its key, in variables: arguments show in the process list. */
 function spawnBackup({ env, config }: BackupContext, path: string) {
   const source = Bun.isStandaloneExecutable ? [] : [Bun.main]
   const isSetting = (name: string) => SETTINGS.some((setting) => setting.name === name)
@@ -106,6 +109,8 @@ function spawnBackup({ env, config }: BackupContext, path: string) {
       ...others,
       DATA_DIR: config.dataDir,
       DATABASE_URL: config.databaseUrl ?? '',
+      // it signs the backup
+      ...(config.secretKey !== null && { SECRET_KEY: Buffer.from(config.secretKey).toString('base64') }),
       LOG_LEVEL: config.logLevel,
       LOG_FORMAT: config.logFormat,
     },
