@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { adminFetch } from '../../src/metrics/admin.ts'
 import { eventually, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { parseExposition, sumOf } from './exposition.ts'
@@ -210,6 +212,36 @@ test.skipIf(promtool === null)(
     expect(await run(['check', 'rules', join(DOCS, 'alerts.yml')], '')).toMatchObject({ code: 0 })
   },
 )
+
+test('only a Host that is this machine is answered', async () => {
+  const url = server.first.metrics ?? ''
+  const { port } = new URL(url)
+  const statusOf = async (host: string) => (await fetch(url, { headers: { host } })).status
+  const address = Object.values(networkInterfaces()).flatMap((own) => own ?? [])[0]?.address ?? ''
+  for (const host of ['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST.', 'a.localhost', address]) {
+    expect([host, await statusOf(`${host.includes(':') ? `[${host}]` : host}:${port}`)]).toEqual([host, 200])
+    expect([host, await statusOf(host.includes(':') ? `[${host}]` : host)]).toEqual([host, 200])
+  }
+  for (const host of [
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '192.0.2.1',
+    '0.0.0.0',
+  ]) {
+    expect([host, await statusOf(`${host}:${port}`)]).toEqual([host, 421])
+  }
+  expect(await (await fetch(url, { headers: { host: 'evil.example' } })).text()).not.toContain(
+    'cloud_analytics_',
+  )
+})
+
+test('ADMIN_HOST is a Host that is answered', async () => {
+  const fetchAdmin = adminFetch({ text: async () => 'x' }, 'Metrics.internal')
+  const statusOf = async (url: string) => (await fetchAdmin(new Request(url))).status
+  expect(await statusOf('http://metrics.internal:9464/metrics')).toBe(200)
+  expect(await statusOf('http://other.internal:9464/metrics')).toBe(421)
+})
 
 test('a port that is in use is one line that names the setting', async () => {
   const taken = new URL(server.first.metrics ?? '').port

@@ -32,7 +32,7 @@ export function startAdmin(
 ): AdminListener | undefined {
   if (config.adminPort === null) return undefined
   const address = { host: config.adminHost, port: config.adminPort, setting: 'ADMIN_PORT' } as const
-  const listening = listen({ fetch: adminFetch(registry), server: null }, address, log)
+  const listening = listen({ fetch: adminFetch(registry, config.adminHost), server: null }, address, log)
   const pool = createReconnectingPool(
     database.target,
     { max: 1, applicationName: 'cloud-analytics metrics', statementTimeoutMs: STATEMENT_TIMEOUT_MS },
