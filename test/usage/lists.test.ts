@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
+import { csvOf } from '../../src/http/responses/csv.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { updateOrganization } from '../../src/organizations/queries.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -199,6 +200,40 @@ test('CSV: a page of sessions, and of a breakdown', async () => {
     'key,and_key,sessions,turns,input_tokens,output_tokens,cache_read_tokens,cache_creation_tokens,cost,share,unpriced_tokens\r\n' +
       `' +x,,1,3,7,0,0,0,1.5,0.2,0\r\n'-2,,1,2,7,0,0,0,1.5,0.2,0\r\n`,
   )
+})
+
+test('CSV: no text of a cell is a formula, whatever a spreadsheet divides it at', () => {
+  const cellOf = (text: string) => csvOf([], [[text]]).slice(2, -2)
+  const formula = /^[\s"]*[=+\-@＝＋－＠]/
+  for (const sign of '=+-@＝＋－＠') {
+    for (const before of [
+      '',
+      ' ',
+      '"',
+      'x;',
+      'x; ',
+      'x;"',
+      ';',
+      'x\t',
+      '\t',
+      'x\n',
+      '\r\n',
+      'x;y;',
+      'x\t;',
+    ]) {
+      const cell = cellOf(`${before}${sign}1+1;y`)
+      for (const separator of [/,/, /;/, /\t/, /[\r\n]/, /[;\t\r\n]/]) {
+        for (const part of cell.split(separator)) expect(part).not.toMatch(formula)
+      }
+      expect(cell.replace(/^"/, '')).toStartWith("'")
+    }
+  }
+  expect(cellOf('x;=1+1;y')).toBe("'x;'=1+1;y")
+  expect(cellOf('＝1')).toBe("'＝1")
+  for (const plain of ['a-b', 'a=b', '1+1', 'a; b', 'a;b', 'x ＝ y', 'a@b.c', "it's", '2026-01-02', '']) {
+    expect(cellOf(plain)).toBe(plain)
+  }
+  expect(csvOf(['n'], [[-1], [true], [null]])).toBe('n\r\n-1\r\ntrue\r\n\r\n')
 })
 
 test('CSV and JSON of one URL are told apart, from memory too', async () => {

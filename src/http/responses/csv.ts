@@ -6,8 +6,11 @@ import { type ResponseSource, sourceOf } from './cached-response.ts'
 export const CSV_TYPE = 'text/csv'
 /** RFC 4180, section 3. */
 const CONTENT_TYPE = `${CSV_TYPE}; charset=utf-8; header=present`
-/** Spreadsheets take a text that begins so for a formula; a tab or line break before it is passed over. */
-const FORMULA = /^[\t\r\n ]*[=+\-@]/
+/**
+ * Where a spreadsheet would begin a formula: at the start of the text, and behind what many of them divide a line at, whatever
+ * the quotes around the whole cell; a full-width sign is one too, spaces and quotes before it are passed over.
+ */
+const FORMULA = /(^|[;\t\r\n])(?=[ "]*[=+\-@＝＋－＠])/g
 const QUOTED = /[",\r\n]/
 
 type Cell = string | number | boolean | null | undefined
@@ -33,11 +36,12 @@ export function prefersCsv(accept: string | null): boolean {
   return csv > 0 && csv >= (qualities.get('application/*') ?? qualities.get('*/*') ?? 0)
 }
 
-/** A cell: a text that a spreadsheet would calculate gets a `'` before it. */
+/** A cell. A text in which a formula would begin gets a `'` there, and one at its start. */
 function cellOf(value: Cell): string {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'string') return String(value)
-  const text = FORMULA.test(value) ? `'${value}` : value
+  const inert = value.replaceAll(FORMULA, "$1'")
+  const text = inert === value || inert.startsWith("'") ? inert : `'${inert}`
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
