@@ -12,8 +12,8 @@ export const busy = (reason: string): ApiError =>
   })
 
 /** 413 for a request whose work takes longer than it may; `name` is where it was. */
-export function tooMuchWork(name: string, limitMs: number): ApiError {
-  const message = `was reached after ${limitMs / 1000} s of work, the most for one request: send fewer or smaller records`
+export function tooMuchWork(name: string, workMs: number): ApiError {
+  const message = `was reached after ${workMs / 1000} s of work, the most for one request: send fewer or smaller records`
   return new ApiError('VALIDATION_ERROR', `${name}: ${message}`, {
     status: 413,
     details: [{ field: name, message }],

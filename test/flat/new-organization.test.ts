@@ -123,7 +123,10 @@ const LIMIT_MS = 60_000
 const asked = (sql: Sql) => {
   const now = () => new Date(END)
   const pricer = async () => ({ cost: () => undefined })
-  const intake = createIntake({ sql, now, storeContent: false, pricer }, LIMIT_MS)
+  const intake = createIntake(
+    { sql, now, storeContent: false, pricer },
+    { workMs: LIMIT_MS, waitMs: LIMIT_MS },
+  )
   const app = testApp(sql, { now, intake, checkResponses: false })
   return {
     app,

@@ -6,6 +6,7 @@ import { type Tenant, tenant } from '../support/api.ts'
 import { holdOrganization } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
+const PLENTY = { workMs: 60_000, waitMs: 60_000 }
 const ACTOR = { userId: 'key_test', ipAddress: null }
 
 let database: TestDatabase
@@ -18,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const intakeOf = (limitMs?: number): Intake =>
+const intakeOf = (limits?: { workMs?: number; waitMs?: number }): Intake =>
   createIntake(
     {
       sql: database.sql,
@@ -26,7 +27,7 @@ const intakeOf = (limitMs?: number): Intake =>
       storeContent: false,
       pricer: async () => ({ cost: () => undefined }),
     },
-    limitMs,
+    limits,
   )
 const session = (id: string, content?: string) => ({
   type: 'session',
@@ -57,7 +58,7 @@ const many = (name: string) =>
   Array.from({ length: 5_000 }, (_, index) => session(`${name}${index}`, 'word '.repeat(800)))
 
 test('a large request leaves turns for another organization', async () => {
-  const intake = intakeOf(60_000)
+  const intake = intakeOf(PLENTY)
   const order: string[] = []
   const slow = submit(intake, heavy, many('turns')).then(() => order.push('large'))
   for (let index = 0; index < 5; index += 1) {
@@ -68,17 +69,39 @@ test('a large request leaves turns for another organization', async () => {
 })
 
 test('work beyond the limit is 413 naming the record, and nothing is stored', async () => {
-  const failed = submit(intakeOf(300), heavy, many('limit'))
+  const failed = submit(intakeOf({ workMs: 100 }), heavy, many('limit'))
   await expect(failed).rejects.toMatchObject({
     status: 413,
     code: 'VALIDATION_ERROR',
-    message: expect.stringMatching(/^records\[\d+\]: was reached after 0\.3 s of work/),
+    message: expect.stringMatching(/^records\[\d+\]: was reached after 0\.1 s of work/),
   })
   expect(await storedOf(heavy, 'limit0')).toBe(0)
 })
 
+test('the limit of work does not count what a request waits for', async () => {
+  const workMs = 100
+  const intake = intakeOf({ workMs })
+  const release = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holder = database.sql.begin(async (tx) => {
+    await tx`lock table commit_files in access exclusive mode`
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  const sent = submit(intake, heavy, [commit('c')])
+  // the work of others in the same thread is none of its own either
+  const until = performance.now() + 5 * workMs
+  for (let index = 0; performance.now() < until; index += 1) {
+    await submit(intake, light, [session(`meanwhile${index}`)])
+  }
+  release.resolve()
+  await holder
+  expect(await sent).toMatchObject({ created: 1 })
+})
+
 test('waiting beyond the limit is 503, and the writing before it goes on', async () => {
-  const intake = intakeOf(1_000)
+  const intake = intakeOf({ waitMs: 1_000 })
   const release = await holdOrganization(database.sql, heavy.orgId)
   const first = submit(intake, heavy, [session('first')])
   await expect(submit(intake, heavy, [session('second')])).rejects.toMatchObject({
@@ -119,7 +142,7 @@ test.each([
   // their security is computed from the findings of the sessions, the rest before
   ['pull requests with sessions', 'commit_files', [session('beside'), pull(3)]],
 ])('%s are computed and written while others write the organization', async (name, table, records) => {
-  const intakes = [intakeOf(60_000), intakeOf(60_000)]
+  const intakes = [intakeOf(PLENTY), intakeOf(PLENTY)]
   const release = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const holder = database.sql.begin(async (tx) => {
@@ -150,7 +173,7 @@ test.each([
 })
 
 test('a client that leaves stops its work', async () => {
-  const intake = intakeOf(60_000)
+  const intake = intakeOf(PLENTY)
   const client = new AbortController()
   const left = submit(intake, heavy, many('left'), client.signal)
   setTimeout(() => client.abort(), 50)
@@ -163,7 +186,7 @@ test('a client that leaves stops its work', async () => {
 })
 
 test('a stop refuses what is not written yet', async () => {
-  const intake = intakeOf(60_000)
+  const intake = intakeOf(PLENTY)
   const refused = submit(intake, heavy, many('stop'))
   const caught = refused.catch((error: unknown) => error)
   await Bun.sleep(50)
