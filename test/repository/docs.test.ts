@@ -31,6 +31,20 @@ test('links of the pages lead somewhere', () => {
   expect(PAGES.flatMap((page) => brokenLinks(page).map((link) => `${page}: ${link}`))).toEqual([])
 })
 
+test('each promise of docs/security.md names tests that exist', () => {
+  const [, section = ''] = textOf('docs/security.md').split('## What is checked, by which test')
+  const rows = section.split('\n## ')[0]?.match(/^\| (?!promise|---).*$/gm) ?? []
+  expect(rows.length).toBeGreaterThan(20)
+  for (const row of rows) {
+    const tests = [...row.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path)
+    expect([
+      row,
+      tests.filter((path) => !/^test\/.*\.test\.ts$/.test(path) || !existsSync(join(ROOT, path))),
+    ]).toEqual([row, []])
+    expect([row, tests.length > 0]).toEqual([row, true])
+  }
+})
+
 test('files that the pages name exist', () => {
   const missing = PAGES.flatMap((page) =>
     [...textOf(page).matchAll(PATH)].flatMap(([, path = '']) =>
