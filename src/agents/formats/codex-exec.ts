@@ -83,9 +83,9 @@ function readEvent(file: SourceFile, thread: Thread, event: Json): void {
 function readItem({ transcript, begun, pending }: Thread, item: Json): void {
   // ids begin at item_0 in every run
   const id = `${begun} ${textOf(item.id) ?? ''}`
-  const call = (name: string, input: Json, isOk: boolean, output: string) => {
+  const call = (name: string, input: Json, isOk: boolean, output: string, changed: string[] = []) => {
     pending.push((turn) => {
-      addCall(transcript, turn, id, name, input)
+      addCall(transcript, turn, id, name, input, changed)
       addResult(transcript, id, isOk, output)
     })
   }
@@ -106,13 +106,7 @@ function readItem({ transcript, begun, pending }: Thread, item: Json): void {
     }
     case 'file_change': {
       const files = listOf(item.changes).flatMap((change) => textOf(objectOf(change).path) ?? [])
-      // in the form of Codex's patches, whose files are the session's
-      call(
-        'apply_patch',
-        { input: files.map((path) => `*** Update File: ${path}`).join('\n') },
-        !hasFailed,
-        '',
-      )
+      call('apply_patch', {}, !hasFailed, '', files)
       return
     }
     case 'mcp_tool_call': {

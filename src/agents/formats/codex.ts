@@ -5,45 +5,41 @@ import {
   type Json,
   listOf,
   objectOf,
-  parseJson,
   textOf,
   timeOf,
 } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import { noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
+import { addEvent, addMode, addPrompt, isFirst, noteContext, scanResponse } from '../transcript/transcript.ts'
+import type { Transcript } from '../transcript/transcript-model.ts'
 import {
-  addCall,
-  addEvent,
-  addMode,
-  addPrompt,
-  addResult,
-  isFirst,
-  noteContext,
-  scanResponse,
-} from '../transcript/transcript.ts'
-import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+  type CodexCalls,
+  defer,
+  drop,
+  endScripts,
+  newCodexCalls,
+  readCall,
+  readItem,
+  readOutput,
+  settle,
+} from './codex-calls.ts'
 import { noteTotal, ownStartOf } from './codex-forks.ts'
 import { growth, type Totals, tokensOf, totalsKey, totalsOf } from './codex-totals.ts'
 
-// Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. Running token totals are written after each API
-// call, mostly twice; the texts and tool calls of an API call are written before its totals.
+// Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. The texts and tool calls of an API call are written
+// before its usage: a `token_usage_record`, which comes at once and names the response, or in older versions running totals
+// (`token_count`), which come after the outputs of its calls, mostly twice.
 
 /** Texts of a user message that the program wrote. */
 const NOT_A_PROMPT =
   /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|turn_aborted|INSTRUCTIONS|skill)|# AGENTS\.md)/
-const EXIT_CODE = /(?:Process exited with code|^Exit code:?) (\d+)/m
-/** Characters of an output that are searched for the exit code. */
-const EXIT_HEAD = 400
 
 interface State {
   file: SourceFile
   transcript: Transcript
   model: string | null
   total: Totals | null
-  /** Adds the texts and tool calls since the last totals to the turn of their API call, once its totals are read. */
-  pending: ((turn: Turn) => void)[]
-  /** The time of the first of them. */
-  pendingAt: string | null
+  calls: CodexCalls
   /** Prompts from response items, used if the file has no `user_message` events. */
   itemPrompts: { key: string; at: string | null; text: string }[]
   hasUserMessages: boolean
@@ -56,13 +52,14 @@ interface State {
 
 /** Reads one rollout; `sessionId` is the id in its head. */
 export async function readCodex(file: SourceFile, sessionId: string): Promise<void> {
+  const transcript = transcriptOf(file.group, 'codex', sessionId)
+  const calls = newCodexCalls(transcript)
   const state: State = {
     file,
-    transcript: transcriptOf(file.group, 'codex', sessionId),
+    transcript,
     model: null,
     total: null,
-    pending: [],
-    pendingAt: null,
+    calls,
     itemPrompts: [],
     hasUserMessages: false,
     hasCompactedEvents: false,
@@ -78,7 +75,8 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
     metaSeen ||= isMeta
     return undefined
   })
-  if (state.pending.length > 0) endApiCall(state, `end ${state.pendingAt}`, state.pendingAt, null)
+  endScripts(calls)
+  if (calls.pendingId !== null) endApiCall(state, calls.pendingId, calls.pendingAt, null)
   if (!state.hasUserMessages)
     for (const { key, at, text } of state.itemPrompts) addPrompt(state.transcript, key, at, text)
 }
@@ -87,10 +85,9 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
   const at = timeOf(line.timestamp)
   const { transcript } = state
   if (number < state.ownStart && line.type !== 'session_meta') {
-    if (payload.type === 'token_count') {
-      state.total = totalsOf(objectOf(payload.info).total_token_usage) ?? state.total
-      noteTotalOf(state)
-    }
+    const total = payload.type === 'token_count' ? objectOf(payload.info).total_token_usage : undefined
+    state.total = totalsOf(total ?? payload.thread_token_usage) ?? state.total
+    noteTotalOf(state)
     if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
     return
   }
@@ -104,13 +101,16 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
       addMode(transcript, unsandboxedMode(payload), at)
       return
     case 'response_item':
-      readItem(state, payload, at, number)
+      readResponseItem(state, payload, at)
       return
     case 'compacted':
       if (!state.hasCompactedEvents) addEvent(transcript, 'compaction', `${at}`, at)
       return
     case 'event_msg':
       readEvent(state, payload, at)
+      return
+    case 'token_usage_record':
+      readUsageRecord(state, payload, at)
       return
     default:
       return
@@ -123,15 +123,15 @@ function readMeta(state: State, payload: Json): void {
   noteContext(state.transcript, null, null, textOf(git.branch))
 }
 
-function readItem(state: State, payload: Json, at: string | null, number: number): void {
-  const { transcript } = state
-  const id = textOf(payload.call_id) ?? textOf(payload.id) ?? `${at} ${number}`
+function readResponseItem(state: State, payload: Json, at: string | null): void {
+  const { transcript, calls } = state
+  const id = textOf(payload.call_id) ?? textOf(payload.id) ?? `${at} ${Bun.hash(JSON.stringify(payload))}`
   switch (payload.type) {
     case 'message': {
       const text = blockText(payload.content)
       if (payload.role === 'assistant' && text !== '') {
         if (isFirst(transcript, `${at} ${Bun.hash(text)}`))
-          defer(state, at, (turn) => scanResponse(transcript, turn, text))
+          defer(calls, at, id, (turn) => scanResponse(transcript, turn, text))
       } else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text)) {
         state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text })
       }
@@ -140,55 +140,16 @@ function readItem(state: State, payload: Json, at: string | null, number: number
     case 'function_call':
     case 'custom_tool_call':
     case 'local_shell_call':
-    case 'web_search_call': {
-      const name = textOf(payload.name) ?? String(payload.type)
-      const input = inputOf(payload)
-      if (isFirst(transcript, `call ${id}`))
-        defer(state, at, (turn) => addCall(transcript, turn, id, name, input))
-      if (payload.type === 'web_search_call') addResult(transcript, id, payload.status !== 'failed', '')
+    case 'web_search_call':
+      readCall(calls, id, payload, at)
       return
-    }
     case 'function_call_output':
-    case 'custom_tool_call_output': {
-      const text = outputText(payload.output)
-      addResult(transcript, id, isSuccess(payload.output, text), text)
+    case 'custom_tool_call_output':
+      readOutput(calls, id, payload.output, at)
       return
-    }
     default:
       return
   }
-}
-
-function defer(state: State, at: string | null, add: (turn: Turn) => void): void {
-  state.pending.push(add)
-  state.pendingAt ??= at
-}
-
-function inputOf(payload: Json): Json {
-  if (typeof payload.arguments === 'string')
-    return objectOf(parseJson(payload.arguments) ?? { text: payload.arguments })
-  if (typeof payload.input === 'string') return { input: payload.input }
-  return objectOf(payload.action ?? payload.arguments ?? payload.input)
-}
-
-function outputText(output: unknown): string {
-  if (typeof output !== 'string') return textOf(objectOf(output).content) ?? blockText(output)
-  const parsed = output.startsWith('{') ? parseJson(output) : undefined
-  return isObject(parsed) ? (textOf(parsed.output) ?? output) : output
-}
-
-// Depends on the version: `success`, `metadata.exit_code` inside JSON, or a phrase in the head of the output.
-function isSuccess(output: unknown, text: string): boolean {
-  const success = objectOf(output).success
-  if (typeof success === 'boolean') return success
-  const parsed = typeof output === 'string' && output.startsWith('{') ? parseJson(output) : output
-  const exitCode = objectOf(objectOf(parsed).metadata).exit_code
-  if (typeof exitCode === 'number') return exitCode === 0
-  const head = text.slice(0, EXIT_HEAD)
-  const match = EXIT_CODE.exec(head)
-  return match === null
-    ? !/^(?:apply_patch verification failed|failed to parse|execution error)/i.test(head)
-    : match[1] === '0'
 }
 
 function readEvent(state: State, payload: Json, at: string | null): void {
@@ -204,6 +165,9 @@ function readEvent(state: State, payload: Json, at: string | null): void {
     case 'token_count':
       readTokenCount(state, objectOf(payload.info), at)
       return
+    case 'item_completed':
+      readItem(state.calls, objectOf(payload.item), at)
+      return
     case 'turn_aborted':
       addEvent(transcript, 'interruption', `${at}`, at)
       return
@@ -218,6 +182,22 @@ function readEvent(state: State, payload: Json, at: string | null): void {
     default:
       return
   }
+}
+
+/** The usage of one API call. `thread_token_usage` is the total that the next `token_count` repeats. */
+function readUsageRecord(state: State, payload: Json, at: string | null): void {
+  const total = totalsOf(payload.thread_token_usage)
+  const usage = totalsOf(payload.usage)
+  if (total === null || usage === null) return
+  const thread = textOf(payload.thread_id) ?? state.transcript.id
+  state.total = total
+  noteTotalOf(state)
+  if (thread !== state.transcript.id) {
+    drop(state.calls)
+    return
+  }
+  state.hasOwnCalls = true
+  endApiCall(state, textOf(payload.response_id) ?? `${at} ${totalsKey(total)}`, at, usage)
 }
 
 function readTokenCount(state: State, info: Json, at: string | null): void {
@@ -241,9 +221,11 @@ function noteTotalOf({ file, transcript, total }: State): void {
 }
 
 function endApiCall(state: State, id: string, at: string | null, counted: Totals | null): void {
-  const message = { id, model: state.model, tokens: counted === null ? null : tokensOf(counted) }
-  const turn = noteMessage(state.file, state.transcript, message, state.pendingAt ?? at)
-  for (const add of state.pending) add(turn)
-  state.pending = []
-  state.pendingAt = null
+  const { calls, transcript } = state
+  const message = {
+    id: calls.pendingId ?? id,
+    model: state.model,
+    tokens: counted === null ? null : tokensOf(counted),
+  }
+  settle(calls, noteMessage(state.file, transcript, message, calls.pendingAt ?? at))
 }

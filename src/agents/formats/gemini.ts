@@ -18,12 +18,14 @@ import {
   type SourceFile,
   transcriptOf,
 } from '../transcript/source-file.ts'
+import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import {
   addCall,
   addEvent,
   addPrompt,
   addResult,
   isFirst,
+  noteChangedFiles,
   noteContext,
   scanResponse,
 } from '../transcript/transcript.ts'
@@ -35,6 +37,12 @@ import type { MessageTokens, Transcript } from '../transcript/transcript-model.t
 /** Digits of the folder's hash in the project's name. */
 const HASH_LENGTH = 8
 
+/** The lines with which the shell tool ends its output. */
+const SHELL_END =
+  /(?:\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+(?:\n<\/untrusted_context>)?\s*$/
+/** Characters of an output that are searched for them. */
+const SHELL_END_LENGTH = 1_000
+
 /** Reads a chat file of either layout. `sessionId`: from its head, or one derived from it. */
 export async function readGemini(file: SourceFile, sessionId: string, isDocument: boolean): Promise<void> {
   const transcript = transcriptOf(file.group, 'gemini', sessionId)
@@ -43,9 +51,9 @@ export async function readGemini(file: SourceFile, sessionId: string, isDocument
     if (problem !== undefined) noteUnreadable(file, 1, problem)
     return
   }
-  await readJsonLines(file, (value, lineNumber) => {
+  await readJsonLines(file, (value) => {
     if (!isObject(value)) return 'not a JSON object'
-    if (textOf(value.type) !== null) readMessage(file, transcript, value, lineNumber)
+    if (textOf(value.type) !== null) readMessage(file, transcript, value)
     else readHead(transcript, { ...value, ...objectOf(value.$set) })
     return undefined
   })
@@ -58,7 +66,7 @@ async function readChat(file: SourceFile, transcript: Transcript): Promise<strin
   if (!isObject(chat)) return 'not a JSON object'
   readHead(transcript, chat)
   for (const [index, message] of listOf(chat.messages).entries()) {
-    if (isObject(message)) readMessage(file, transcript, message, index)
+    if (isObject(message)) readMessage(file, transcript, message)
     else noteUnreadable(file, 1, `message ${index + 1} is not an object`)
     await file.group.scan.flushIfFull()
   }
@@ -73,10 +81,10 @@ function readHead(transcript: Transcript, head: Json): void {
   noteContext(transcript, timeOf(head.lastUpdated))
 }
 
-function readMessage(file: SourceFile, transcript: Transcript, message: Json, index: number): void {
+function readMessage(file: SourceFile, transcript: Transcript, message: Json): void {
   const at = timeOf(message.timestamp)
-  const id = textOf(message.id) ?? `${at} ${index}`
   const text = blockText(message.content)
+  const id = textOf(message.id) ?? `${at} ${Bun.hash(text)}`
   noteContext(transcript, at)
   if (message.type === 'user') {
     if (text !== '') addPrompt(transcript, id, at, text)
@@ -95,11 +103,27 @@ function readMessage(file: SourceFile, transcript: Transcript, message: Json, in
       if (!isObject(call)) continue
       const callId = textOf(call.id) ?? `${id} ${position}`
       addCall(transcript, turn, callId, call.name, call.args)
-      if (call.status !== undefined)
-        addResult(transcript, callId, call.status === 'success', textsIn(call.result))
+      readResult(transcript, callId, call)
       if (call.status === 'cancelled') addEvent(transcript, 'rejection', callId, at, turn)
     }
   }
+}
+
+function readResult(transcript: Transcript, callId: string, call: Json): void {
+  const { status } = call
+  if (status !== 'success' && status !== 'error' && status !== 'cancelled') return
+  const text = textsIn(call.result)
+  const isShell = SHELL_TOOLS.has(String(call.name))
+  addResult(transcript, callId, status === 'success' && !(isShell && hasFailed(text)), text)
+  const { fileDiff, filePath } = objectOf(call.resultDisplay)
+  const changed = fileDiff === undefined ? null : textOf(filePath)
+  if (changed !== null) noteChangedFiles(transcript.calls.get(callId)?.call, [changed])
+}
+
+// the status of a command that failed is `success`: the tool ran it
+function hasFailed(output: string): boolean {
+  const end = SHELL_END.exec(output.slice(-SHELL_END_LENGTH))?.[0] ?? ''
+  return /\nExit Code: -?0*[1-9]/.test(end) || /\nSignal: (?!0|\(none\))/.test(end)
 }
 
 // total = input + output + thoughts + tool; `input` includes `cached`, and `tool` (tool prompts) is billed as input

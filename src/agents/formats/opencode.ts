@@ -7,12 +7,14 @@ import {
   type SourceFile,
   transcriptOf,
 } from '../transcript/source-file.ts'
+import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import {
   addCall,
   addEvent,
   addPrompt,
   addResult,
   isFirst,
+  noteChangedFiles,
   noteContext,
   scanPrompt,
   scanResponse,
@@ -28,8 +30,12 @@ const MAX_WAITING = 200_000
 
 export interface OpencodeState {
   file: SourceFile
-  /** By message id: parts contain only the id of their message. */
-  transcriptOfMessage: Map<string, Transcript>
+  /** By session id, when it was created. */
+  createdAt: Map<string, string>
+  /** By message id: parts contain only the id of their message. Null for a copy. */
+  transcriptOfMessage: Map<string, Transcript | null>
+  /** By message id: its calls. */
+  callIds: Map<string, string[]>
   /** Parts that came before their message, by message id. */
   waiting: Map<string, Json[]>
   waitingCount: number
@@ -38,7 +44,15 @@ export interface OpencodeState {
 }
 
 export function newOpencodeState(file: SourceFile): OpencodeState {
-  return { file, transcriptOfMessage: new Map(), waiting: new Map(), waitingCount: 0, worktrees: new Map() }
+  return {
+    file,
+    createdAt: new Map(),
+    transcriptOfMessage: new Map(),
+    callIds: new Map(),
+    waiting: new Map(),
+    waitingCount: 0,
+    worktrees: new Map(),
+  }
 }
 
 /** Reads a file of JSON objects over any number of lines. */
@@ -70,12 +84,14 @@ export function readObject(state: OpencodeState, value: Json): void {
     state.worktrees.set(textOf(value.id) ?? '', textOf(value.worktree) ?? '')
 }
 
-function readSession({ file, worktrees }: OpencodeState, info: Json): void {
+function readSession({ file, createdAt, worktrees }: OpencodeState, info: Json): void {
   const transcript = transcriptOf(file.group, 'opencode', textOf(info.id) ?? '')
   transcript.title ??= textOf(info.title)
   transcript.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
   const time = objectOf(info.time)
-  noteContext(transcript, timeOf(time.created), textOf(info.directory))
+  const created = timeOf(time.created)
+  if (created !== null) createdAt.set(transcript.id, created)
+  noteContext(transcript, created, textOf(info.directory))
   noteContext(transcript, timeOf(time.updated))
 }
 
@@ -86,11 +102,15 @@ function readMessage(state: OpencodeState, message: Json): void {
   const transcript = transcriptOf(state.file.group, 'opencode', sessionId)
   const time = objectOf(message.time)
   const at = timeOf(time.created)
-  noteContext(transcript, at, textOf(objectOf(message.path).cwd))
-  noteContext(transcript, timeOf(time.completed))
-  state.transcriptOfMessage.set(id, transcript)
-  if (message.role === 'user') addPrompt(transcript, id, at, '')
-  else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
+  // a fork begins with copies of its parent's messages, under new ids and with their old times
+  const isCopy = at !== null && at < (state.createdAt.get(sessionId) ?? '')
+  state.transcriptOfMessage.set(id, isCopy ? null : transcript)
+  if (!isCopy) {
+    noteContext(transcript, at, textOf(objectOf(message.path).cwd))
+    noteContext(transcript, timeOf(time.completed))
+    if (message.role === 'user') addPrompt(transcript, id, at, '')
+    else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
+  }
   const parts = state.waiting.get(id) ?? []
   state.waiting.delete(id)
   state.waitingCount -= parts.length
@@ -140,6 +160,7 @@ function readPart(state: OpencodeState, part: Json): void {
     else waiting.push(part)
     return
   }
+  if (transcript === null) return
   const prompt = transcript.prompts.get(messageId)
   const turn = prompt ?? transcript.messages.get(messageId)?.turn
   const id = textOf(part.id)
@@ -152,16 +173,44 @@ function readPart(state: OpencodeState, part: Json): void {
     const call = objectOf(part.state)
     const callId = textOf(part.callID) ?? id ?? messageId
     addCall(transcript, turn, callId, part.tool, call.input)
+    state.callIds.set(messageId, [...(state.callIds.get(messageId) ?? []), callId])
     readToolState(transcript, callId, call)
+  } else if (part.type === 'patch') {
+    notePatch(transcript, state.callIds.get(messageId) ?? [], listOf(part.files))
   } else if (part.type === 'compaction') addEvent(transcript, 'compaction', id ?? messageId, turn.at, turn)
 }
 
 function readToolState(transcript: Transcript, callId: string, call: Json): void {
   if (call.status !== 'completed' && call.status !== 'error' && call.status !== 'success') return
-  const exit = objectOf(call.metadata).exit
+  const metadata = objectOf(call.metadata)
+  const { exit } = metadata
   const ok = call.status !== 'error' && (typeof exit !== 'number' || exit === 0)
   const text = textOf(call.output) ?? textOf(call.error) ?? ''
   addResult(transcript, callId, ok, text)
+  noteChangedFiles(transcript.calls.get(callId)?.call, changedFiles(metadata))
   const rejected = call.status === 'error' && /rejected permission|user rejected/i.test(text)
   if (rejected) addEvent(transcript, 'rejection', callId, null, transcript.calls.get(callId)?.turn)
+}
+
+/** The files that a tool changed: `filediff` of one edit, `results` of several, `files` of a patch, `filepath` of a new text. */
+function changedFiles(metadata: Json): string[] {
+  const edits = [metadata, ...listOf(metadata.results).map(objectOf)].map(
+    (edit) => objectOf(edit.filediff).file,
+  )
+  const patched = listOf(metadata.files).flatMap((file) => [objectOf(file).filePath, objectOf(file).movePath])
+  const written = metadata.exists === undefined ? [] : [metadata.filepath]
+  return [...new Set([...edits, ...patched, ...written].flatMap((path) => textOf(path) ?? []))]
+}
+
+// What changed in the folder while the tools of a message ran: what none of them names, a command changed.
+function notePatch({ calls, results }: Transcript, callIds: readonly string[], files: unknown[]): void {
+  const called = callIds.flatMap((id) => calls.get(id)?.call ?? [])
+  const named = called.flatMap(({ effects }) => effects.edits)
+  const isNamed = (file: string) => named.some((edit) => file === edit || file.endsWith(`/${edit}`))
+  const others = files.flatMap((file) => textOf(file) ?? []).filter((file) => !isNamed(file))
+  const id = callIds.findLast(
+    (each) => results.get(each)?.ok && SHELL_TOOLS.has(calls.get(each)?.call.name ?? ''),
+  )
+  const command = id === undefined ? undefined : calls.get(id)?.call
+  if (others.length > 0) noteChangedFiles(command, [...(command?.effects.edits ?? []), ...others])
 }

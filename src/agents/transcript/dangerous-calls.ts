@@ -33,13 +33,18 @@ export function dangerousActionsOf(
   const actions = SHELL_TOOLS.has(lower)
     ? dangerousActionsIn(commandsOf(input))
     : [
-        ...effects.edits.flatMap((path) => sensitiveFileAccess('written', path)),
+        ...sensitiveEdits(effects.edits),
         ...(READ_TOOLS.has(lower) && effects.file !== null ? sensitiveFileAccess('read', effects.file) : []),
         ...(SQL_TOOL.test(lower) ? dangerousSql(textOf(input.query) ?? textOf(input.sql) ?? '') : []),
       ]
   return actions
     .slice(0, MAX_ACTIONS_PER_CALL)
     .map((action) => ({ ...action, file: action.file === null ? null : copyText(action.file) }))
+}
+
+/** The sensitive files among those that a call changed. */
+export function sensitiveEdits(paths: readonly string[]): DangerousAction[] {
+  return paths.flatMap((path) => sensitiveFileAccess('written', path))
 }
 
 function commandsOf(input: Json): Invocation[] {

@@ -40,7 +40,7 @@ const TEST_COMMAND =
   /\b(?:(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test|go\s+test|cargo\s+(?:test|nextest)|pytest|python3?\s+-m\s+(?:pytest|unittest)|jest|vitest|mocha|make\s+(?:\S+\s+)*(?:test|check)\b|ctest|mvn\s+(?:\S+\s+)*(?:test|verify)|gradlew?\s+(?:\S+\s+)*(?:test|check)|rspec|phpunit|dotnet\s+test|mise\s+run\s+test|tox|deno\s+test|swift\s+test|mix\s+test)\b/
 const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm
 const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'absolute_path', 'path'] as const
-/** Files taken from one patch. */
+/** Files taken from one call. */
 const MAX_PATCH_FILES = 1_000
 const MAX_PATH = 4096
 
@@ -61,6 +61,13 @@ export function effectsOf(name: string, input: Json): CallEffects {
     runsCommit,
     runsTests: TEST_COMMAND.test(command),
   }
+}
+
+/** The effects of a call that changed these files, as the agent recorded it; the effects as they are without any. */
+export function withChangedFiles(effects: CallEffects, changed: readonly string[]): CallEffects {
+  const edits = changed.filter((path) => path.length <= MAX_PATH).slice(0, MAX_PATCH_FILES)
+  const [file] = edits
+  return file === undefined ? effects : { ...effects, edits, file, exposesInput: true }
 }
 
 /** The command of a shell tool: a command line, or a list of arguments. */

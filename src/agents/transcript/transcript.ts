@@ -2,9 +2,9 @@ import type { DangerousAction } from '../../detection/dangerous-actions.ts'
 import { largerTotals } from '../../parts/totals.ts'
 import { type ModelTotal, partId } from '../../records/session-parts.ts'
 import { cut } from '../../text.ts'
-import { dangerousActionsOf } from './dangerous-calls.ts'
+import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
 import { objectOf, textOf, textsIn } from './json-fields.ts'
-import { effectsOf } from './tool-effects.ts'
+import { effectsOf, withChangedFiles } from './tool-effects.ts'
 import type {
   ApiMessage,
   Cursor,
@@ -181,13 +181,17 @@ export function scanResponse(transcript: Transcript, turn: Turn, text: string): 
   transcript.scan.add(text, { transcript, turn, call: null, where: 'an answer', exposed: false })
 }
 
-/** Adds a tool call to its turn, unless its id is known. Its result may have been added before. */
+/**
+ * Adds a tool call to its turn, unless its id is known. Its result may have been added before. `changed`: the files that the
+ * agent recorded as changed by it.
+ */
 export function addCall(
   transcript: Transcript,
   turn: Turn,
   id: string,
   tool: unknown,
   toolInput: unknown,
+  changed: readonly string[] = [],
 ): void {
   const position = nextPosition(transcript)
   const known = transcript.calls.get(id)
@@ -197,7 +201,7 @@ export function addCall(
   }
   const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
   const input = objectOf(toolInput)
-  const effects = effectsOf(name, input)
+  const effects = withChangedFiles(effectsOf(name, input), changed)
   const dangerousActions = dangerousActionsOf(name, input, effects)
   const call: ToolCall = { name, effects, dangerousActions, position }
   transcript.calls.set(id, { call, turn })
@@ -205,8 +209,16 @@ export function addCall(
   transcript.scan.add(textsIn(input), { transcript, turn, call, where, exposed: effects.exposesInput })
 }
 
+/** Notes the files that a call changed, as the agent recorded them: they count, whatever its input named. */
+export function noteChangedFiles(call: ToolCall | undefined, changed: readonly string[]): void {
+  if (call === undefined) return
+  call.effects = withChangedFiles(call.effects, changed)
+  call.dangerousActions = [...call.dangerousActions, ...sensitiveEdits(call.effects.edits)]
+}
+
 /**
- * Adds the result of the tool call with this id, which reports so many web searches; false when it was added before.
+ * Adds the result of the tool call with this id, which reports so many web searches; false when it was added before. An agent
+ * may record a result twice, as the output of the call and as what was done: a failure in either counts.
  */
 export function addResult(
   transcript: Transcript,
@@ -215,8 +227,12 @@ export function addResult(
   text: string,
   searches = 0,
 ): boolean {
-  if (transcript.results.has(id)) return false
-  transcript.results.set(id, { ok, searches })
+  const before = transcript.results.get(id)
+  transcript.results.set(id, {
+    ok: ok && before?.ok !== false,
+    searches: Math.max(searches, before?.searches ?? 0),
+  })
+  if (before !== undefined) return false
   const known = transcript.calls.get(id)
   const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
   transcript.scan.add(text, {
