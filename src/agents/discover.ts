@@ -20,6 +20,8 @@ export interface Source {
   sessionId: string | null
   /** True for a sub-agent's file: its session is that of its folder, whatever session ids its lines contain. */
   sessionFromFolder: boolean
+  /** The session that started this one, a sub-agent's, as its head says; null for every other. */
+  startedBy: string | null
   startedAt: string
   /** A session of Claude Code that was put into the background: it begins with a copy of the one before. */
   isBackground: boolean
@@ -69,7 +71,11 @@ const SESSION_KEYS = [
   { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ },
   { start: '"requestSessionId"', id: /^"requestSessionId"\s*:\s*"([^"\\]{1,200})"/ },
 ]
-const THREAD_KEYS = [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }]
+const KEYS: Partial<Record<Format, typeof SESSION_KEYS>> = {
+  'codex-exec': [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }],
+  // with the session that started a sub-agent's
+  opencode: [...SESSION_KEYS, { start: '"parentID"', id: /^"parentID"\s*:\s*"(ses[^"\\]{1,200})"/ }],
+}
 
 /**
  * Walks the paths in the order of file names. With `memory` a file that is as it was is not opened for more than its ends,
@@ -114,6 +120,7 @@ async function walk(folder: string, found: Found): Promise<void> {
         layout: 'folder',
         sessionId: null,
         sessionFromFolder: false,
+        startedBy: null,
         startedAt: '',
         isBackground: false,
         bytes: 0,
@@ -181,15 +188,11 @@ function withFolder(
   path: string,
   detected: Extract<DetectedFormat, { kind: 'sessions' }>,
 ): Omit<Source, 'path' | 'bytes' | 'look' | 'ids'> {
-  const { format, layout, sessionId, startedAt, isBackground } = detected
-  const inSubagents = format === 'claude-code' && basename(dirname(path)) === 'subagents'
+  const inSubagents = detected.format === 'claude-code' && basename(dirname(path)) === 'subagents'
   const parent = basename(dirname(dirname(path)))
   return {
-    format,
-    layout,
-    startedAt,
-    isBackground,
-    sessionId: inSubagents ? parent : sessionId,
+    ...detected,
+    sessionId: inSubagents ? parent : detected.sessionId,
     sessionFromFolder: inSubagents,
   }
 }
@@ -221,7 +224,10 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
       for (const [key, value] of groupOf) if (value === other) groupOf.set(key, group)
     }
   }
-  const sorted = [...groups].map((group) => group.sort((a, b) => compareText(a.path, b.path)))
+  // a sub-agent's file may begin with a copy of its parent's
+  const order = (a: Source, b: Source) =>
+    Number(a.startedBy !== null) - Number(b.startedBy !== null) || compareText(a.path, b.path)
+  const sorted = [...groups].map((group) => group.sort(order))
   return sorted.sort(byTime)
 }
 
@@ -242,12 +248,12 @@ function byTime(a: Source[], b: Source[]): number {
 async function sessionIds(source: Source): Promise<Set<string>> {
   const { before, change } = source.look ?? { change: 'other' }
   if (before !== undefined && change === 'same') return new Set(before.ids)
-  const ids = new Set(source.sessionId === null ? [] : [source.sessionId])
+  const ids = new Set([source.sessionId, source.startedBy].filter((id) => id !== null))
   if (source.layout === 'folder') return new Set(await sessionIdsInFolder(source.path))
   if (source.layout === 'database') return new Set(sessionIdsInDatabase(source.path))
   // these formats have one session per file, with its id in the head
   if (source.sessionFromFolder || source.format === 'codex' || source.format === 'gemini') return ids
-  const keys = source.format === 'codex-exec' ? THREAD_KEYS : SESSION_KEYS
+  const keys = KEYS[source.format] ?? SESSION_KEYS
   if (await isPackedFile(source.path)) {
     // unpacking takes longer than the search
     let end = Buffer.alloc(0)

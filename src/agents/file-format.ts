@@ -1,3 +1,5 @@
+import { basename, dirname } from 'node:path'
+import { starterOf } from './formats/codex-forks.ts'
 import { isPackedFile, readHead } from './transcript/file-bytes.ts'
 import {
   copyText,
@@ -25,6 +27,8 @@ export type DetectedFormat =
       format: Format
       layout: Layout
       sessionId: string | null
+      /** The session that started this one, a sub-agent's. Null for every other. */
+      startedBy: string | null
       startedAt: string
       isBackground: boolean
     }
@@ -67,15 +71,24 @@ export async function detectFormat(path: string): Promise<DetectedFormat> {
       format: 'opencode',
       layout: 'database',
       sessionId: null,
+      startedBy: null,
       startedAt: '',
       isBackground: false,
     }
   }
-  return detectFormatOfText(head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
+  return detectFormatOfText(path, head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
+}
+
+/** The session that started a sub-agent's. Gemini CLI names it by the folder of the sub-agent's chat only. */
+function startedByOf(format: Format, path: string, head: string, objects: readonly Json[]): string | null {
+  if (format === 'codex')
+    return starterOf(objectOf(objects.find(({ type }) => type === 'session_meta')?.payload))
+  const folder = basename(dirname(path))
+  return format === 'gemini' && folder !== 'chats' && /"kind"\s*:\s*"subagent"/.test(head) ? folder : null
 }
 
 /** Detects the format from the head of a file as text; `isWhole`: the head is the whole file. */
-function detectFormatOfText(head: string, isWhole: boolean): DetectedFormat {
+function detectFormatOfText(path: string, head: string, isWhole: boolean): DetectedFormat {
   const lines = head.split('\n')
   const objects: Json[] = []
   for (const line of lines.slice(0, MAX_SNIFFED_LINES)) {
@@ -93,10 +106,15 @@ function detectFormatOfText(head: string, isWhole: boolean): DetectedFormat {
     const isChat = format === 'gemini' && objects.length === 1 && Array.isArray(objects[0]?.messages)
     const isArray = format === 'claude-stream-json' && head.trimStart().startsWith('[')
     const layout = format === 'opencode' ? 'objects' : isChat || isArray ? 'document' : 'lines'
-    return { kind: 'sessions', format, layout, sessionId: idOf(format, objects), startedAt, isBackground }
+    const sessionId = idOf(format, objects)
+    const startedBy = startedByOf(format, path, head, objects)
+    return { kind: 'sessions', format, layout, sessionId, startedBy, startedAt, isBackground }
   }
   const document = documentOf(head, objects.length > 0)
-  if (document !== null) return { kind: 'sessions', ...document, startedAt, isBackground }
+  if (document !== null) {
+    const startedBy = startedByOf(document.format, path, head, [])
+    return { kind: 'sessions', ...document, startedBy, startedAt, isBackground }
+  }
   const isJson = objects.length > 0 || /^\s*[{[]\s*["{[]/.test(head)
   if (!isJson || !LOOKS_LIKE_SESSION.test(head)) return { kind: 'other' }
   return {

@@ -33,8 +33,11 @@ export interface Look {
 const END_BYTES = 4 * 1024
 
 /** Looks at a file. Errors of the file system are thrown as they are. */
-export async function lookAt(path: string, stats: Stats, before: KnownFile | undefined): Promise<Look> {
+export async function lookAt(path: string, stats: Stats, known: KnownFile | undefined): Promise<Look> {
   const { size, mtimeMs } = stats
+  // an earlier version did not look for the sessions that started others
+  const isOutdated = known?.detected.kind === 'sessions' && known.detected.startedBy === undefined
+  const before = isOutdated ? undefined : known
   const file = await open(path, 'r')
   try {
     const buffer = Buffer.allocUnsafe(2 * END_BYTES)

@@ -1,4 +1,5 @@
 import { cleanRecords } from '../detection/record-secrets.ts'
+import { isBetterName, mergeParts } from '../parts/merge.ts'
 import { composeRecord } from '../parts/session-record.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { packParts, type SessionParts } from '../records/session-parts.ts'
@@ -20,10 +21,12 @@ import {
   newSourceFile,
   noteUnreadable,
   type SourceFile,
+  transcriptOf,
   type Unreadable,
   type Usage,
   usageOf,
 } from './transcript/source-file.ts'
+import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
 import type { Format, Transcript, Turn } from './transcript/transcript-model.ts'
 
 export interface ReadOptions {
@@ -123,6 +126,8 @@ async function readAs(
   options: ReadOptions,
 ): Promise<boolean> {
   const sessionId = source.sessionId ?? (await derivedSessionId(source))
+  if (source.startedBy !== null)
+    transcriptOf(file.group, source.format, sessionId).parentId = source.startedBy
   switch (source.format) {
     case 'claude-code':
       await readClaudeCode(file, { sessionId, sessionFromFolder: source.sessionFromFolder })
@@ -165,17 +170,23 @@ async function derivedSessionId(source: Source): Promise<string> {
   return `unnamed-${new Bun.CryptoHasher('sha256').update(firstLine).digest('hex').slice(0, 24)}`
 }
 
-function recordOf(transcript: Transcript, options: ReadOptions) {
+function recordOf({ id, transcripts }: StartedSession, options: ReadOptions) {
   const { project, userEmail, content, pricer } = options
-  const parts = partsOf(transcript, { isNamed: project !== undefined, withTitle: content === true })
+  const all = transcripts.map((transcript) => ({
+    transcript,
+    parts: partsOf(transcript, { isNamed: project !== undefined, withTitle: content === true }),
+  }))
+  const named = all.reduce((best, each) =>
+    isBetterName(each.parts.project, best.parts.project) ? each : best,
+  )
+  const parts = all.map((each) => each.parts).reduce(mergeParts)
   const head = {
-    id: recordId(transcript.id),
-    project_name: project ?? projectOf(transcript),
+    id: recordId(id),
+    project_name: project ?? projectOf(named.transcript),
     ...(userEmail === undefined ? {} : { user_email: userEmail }),
   }
-  const contents = content === true ? contentsOf(transcript) : undefined
-  const composed = composeRecord(parts, head, { pricer, contents })
-  return composed && { ...composed, parts }
+  const contents = content === true ? contentsOf(transcripts) : undefined
+  return { parts, composed: composeRecord(parts, head, { pricer, contents }) }
 }
 
 /** The records with their parts, without secrets: names of branches, files and tools may contain some too. */
@@ -189,8 +200,11 @@ async function cleaned(
   })
 }
 
-function contentsOf({ prompts, messages }: Transcript): Map<string, string> {
-  const turns: Turn[] = [...prompts.values(), ...[...messages.values()].map(({ turn }) => turn)]
+function contentsOf(transcripts: readonly Transcript[]): Map<string, string> {
+  const turns = transcripts.flatMap(({ prompts, messages }) => [
+    ...prompts.values(),
+    ...[...messages.values()].map(({ turn }) => turn),
+  ])
   return new Map(turns.flatMap((turn) => (turn.content === '' ? [] : [[turn.id, contentOf(turn)]])))
 }
 
@@ -208,13 +222,12 @@ async function* resultsOf(
   const isLarge = [...group.transcripts.values()].some(({ messages }) => messages.size > MANY_MESSAGES)
   // the heap would grow by the garbage of a large session before it is collected
   if (isLarge) Bun.gc(true)
-  for (const transcript of group.transcripts.values()) {
-    const composed = recordOf(transcript, options)
-    const hasTurns = transcript.prompts.size + transcript.messages.size > 0
-    if (composed === null && hasTurns && last !== undefined)
-      noteUnreadable(last, 1, `session ${transcript.id}: no line says when it was`)
+  for (const session of startedSessions(group)) {
+    const { parts, composed } = recordOf(session, options)
+    if (composed === null && parts.turns.length > 0 && last !== undefined)
+      noteUnreadable(last, 1, `session ${session.id}: no line says when it was`)
     if (composed === null) continue
-    composedRecords.push(composed)
+    composedRecords.push({ record: composed.record, parts })
     for (const model of composed.unpriced) unpriced.add(model)
   }
   // what follows needs memory of its own

@@ -26,11 +26,11 @@ const tokensOf = (record: SessionRecord | undefined) =>
 
 describe('forks and sub-agents of Codex', () => {
   const FORKS = join(CASES, 'codex-forks')
-  // input without the cache, output, cached
+  // by the end of the session's id: input without the cache, output, cached
   const own: [string, string, string][] = [
     ['a-parent.jsonl', '1', '14000 300 16000'],
     ['b-fork.jsonl', '2', '2000 40 2000'],
-    ['c-sub-agent.jsonl', '3', '25000 600 31000'],
+    ['c-sub-agent.jsonl', '1', '25000 600 31000'],
     ['e-other-ids.jsonl', '5', '500 20 500'],
     ['f-old-parent.jsonl', '6', '3500 60 1500'],
     ['g-old-fork.jsonl', '7', '400 10 500'],
@@ -38,9 +38,12 @@ describe('forks and sub-agents of Codex', () => {
 
   test('together each counts what it used itself', async () => {
     const { byEnd, records } = await read([FORKS])
-    expect(records).toHaveLength(own.length)
-    for (const [name, end, tokens] of own)
-      expect(`${name} ${tokensOf(byEnd.get(end))}`).toBe(`${name} ${tokens}`)
+    const together = new Map(own.map(([, end, tokens]) => [end, tokens]))
+    // the parent and its sub-agent
+    together.set('1', '39000 900 47000')
+    expect(records).toHaveLength(together.size)
+    for (const [end, tokens] of together)
+      expect(`${end} ${tokensOf(byEnd.get(end))}`).toBe(`${end} ${tokens}`)
   })
 
   // without turn ids only the parent's totals tell what is copied

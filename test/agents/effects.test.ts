@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
+import type { FileMemory } from '../../src/agents/discover.ts'
+import type { KnownFile } from '../../src/agents/known-files.ts'
 import { readSessions } from '../../src/agents/read-sessions.ts'
 import { mergeParts } from '../../src/parts/merge.ts'
 import type { SessionRecord } from '../../src/records/session.ts'
@@ -11,6 +13,7 @@ import {
   type CodexVersion,
   claudeSession,
   codexEvents,
+  codexId,
   codexRollout,
   geminiChat,
   opencodeDatabase,
@@ -370,4 +373,162 @@ describe('OpenCode', () => {
       expect(found?.security_metadata?.findings).toEqual([])
     },
   )
+})
+
+describe('what sub-agents do belongs to the session that started them', () => {
+  const steps: Step[] = [{ command: 'ls', exit: 0, output: '' }]
+  const failing: Step[] = [{ command: 'git push --force', exit: 1, output: '' }]
+  const thread = (number: number) => codexId((number - 1) * 20)
+  const spawned = (number: number, by: number, more: object = {}) =>
+    codexRollout(
+      failing,
+      { hasUsageRecords: true },
+      {
+        id: thread(number),
+        from: (number - 1) * 10,
+        meta: { source: { subagent: { thread_spawn: { parent_thread_id: thread(by), depth: 1 } } }, ...more },
+      },
+    )
+  const gemini = (id: string, kind: string) => ({
+    sessionId: id,
+    kind,
+    startTime: '2026-03-05T10:00:00.000Z',
+  })
+  const opencode = [
+    opencodeSession(steps, { id: 'ses_1', prefix: 'a' }),
+    opencodeSession(failing, { id: 'ses_2', parent: 'ses_1', prefix: 'b' }),
+    opencodeSession(failing, { id: 'ses_0', parent: 'ses_2', prefix: 'c' }),
+  ]
+  const chat = (made: string, prefix: string) =>
+    made.replaceAll('"g0"', `"${prefix}"`).replaceAll('"call_0"', `"${prefix}_0"`)
+  const AGENTS: [string, string, () => Promise<Record<string, string> | string>][] = [
+    [
+      'Codex, which names the parent',
+      `sess_${thread(1)}`,
+      async () => ({
+        'b.jsonl': codexRollout(steps, { hasUsageRecords: true }, { id: thread(1) }),
+        'c.jsonl': spawned(2, 1),
+        'a.jsonl': spawned(3, 2),
+      }),
+    ],
+    [
+      'Codex, which names the first session',
+      `sess_${thread(1)}`,
+      async () => ({
+        'b.jsonl': codexRollout(
+          steps,
+          { hasUsageRecords: true },
+          { id: thread(1), meta: { session_id: thread(1) } },
+        ),
+        'c.jsonl': spawned(2, 1, { session_id: thread(1) }),
+        'a.jsonl': spawned(3, 2, { session_id: thread(1) }),
+      }),
+    ],
+    [
+      'Gemini CLI',
+      'sess_main',
+      async () => ({
+        'chats/z.jsonl': geminiChat(steps, gemini('main', 'main')),
+        'chats/main/b.jsonl': chat(geminiChat(failing, gemini('sub', 'subagent')), 's'),
+        'chats/sub/a.jsonl': chat(geminiChat(failing, gemini('subsub', 'subagent')), 't'),
+      }),
+    ],
+    [
+      'OpenCode, exported',
+      'sess_ses_1',
+      async () =>
+        Object.fromEntries(
+          opencode.map((session) => [`${session.session.id}.json`, opencodeExport(session)]),
+        ),
+    ],
+    ['OpenCode, its folder', 'sess_ses_1', async () => opencodeStorage(opencode)],
+    ['OpenCode, its database', 'sess_ses_1', () => database(...opencode)],
+  ]
+
+  test.each(AGENTS)('%s', async (_, id, files) => {
+    const record = await readOne(await files())
+    expect(record).toMatchObject({ id, turns: 4, tokens: { input: 30, output: 15 } })
+    expect(record.tools_used).toMatchObject([{ calls: 3, errors: 2 }])
+    expect(record.security_metadata?.findings?.map(({ rule_id }) => rule_id)).toEqual(['git-force-push'])
+    // one of the user, three calls of the model
+    expect(record.turn_records?.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'assistant',
+      'assistant',
+    ])
+  })
+
+  test('also where its file is not among the paths', async () => {
+    const codex = await readOne({ 'a.jsonl': spawned(3, 2), 'b.jsonl': spawned(2, 1) })
+    expect(codex).toMatchObject({ id: `sess_${thread(1)}`, turns: 2, tokens: { input: 20 } })
+    const chats = { 'chats/main/b.jsonl': geminiChat(failing, gemini('sub', 'subagent')) }
+    expect(await readOne(chats)).toMatchObject({ id: 'sess_main', turns: 1 })
+    const [, sub, subSub] = opencode.map(opencodeExport)
+    const alone = { 'a.json': sub ?? '', 'b.json': subSub ?? '' }
+    expect(await readOne(alone)).toMatchObject({ id: 'sess_ses_1', turns: 2, tokens: { input: 20 } })
+  })
+
+  test('also of files that a version noted which did not look for it', async () => {
+    const path = await write({
+      'a.jsonl': spawned(2, 1),
+      'b.jsonl': codexRollout(steps, { hasUsageRecords: true }, { id: thread(1) }),
+    })
+    const known = new Map<string, KnownFile>()
+    const pricer = await loadPricer()
+    const memory: FileMemory = { find: (file) => known.get(file), keepOther: () => {} }
+    for await (const { sources } of readSessions([path], { pricer, memory })) {
+      for (const { path: file, look, startedBy: _, ids: __, ...source } of sources) {
+        const detected = { kind: 'sessions', ...source } as unknown as KnownFile['detected']
+        if (look !== undefined) known.set(file, { ...look.now, detected, ids: [source.sessionId ?? ''] })
+      }
+    }
+    expect(known.size).toBe(2)
+    const records: SessionRecord[] = []
+    for await (const result of readSessions([path], { pricer, memory })) records.push(...result.records)
+    expect(records.map(({ id, turns }) => [id, turns])).toEqual([[`sess_${thread(1)}`, 3]])
+  })
+
+  test('its files read alone, in any order, have the same parts', async () => {
+    const files = {
+      'b.jsonl': codexRollout(
+        steps,
+        { hasUsageRecords: true },
+        { id: thread(1), meta: { session_id: thread(1) } },
+      ),
+      'c.jsonl': spawned(2, 1, { session_id: thread(1) }),
+      'a.jsonl': spawned(3, 2, { session_id: thread(1) }),
+    }
+    const partsIn = async (read: Record<string, string>) => unpackParts((await readOne(read)).parts ?? '')
+    const alone = await Promise.all(Object.entries(files).map(([name, file]) => partsIn({ [name]: file })))
+    const merged = [alone, alone.toReversed()].map((all) =>
+      all.reduce((one, other) => (one && other ? mergeParts(one, other) : undefined)),
+    )
+    const together = await partsIn(files)
+    expect(together?.calls).toHaveLength(3)
+    expect(merged).toEqual([together, together])
+  })
+
+  test('calls that a sub-agent’s file copies from its parent count once', async () => {
+    const main = codexRollout(steps, { hasUsageRecords: true }, { id: thread(1) })
+    const copied = main.split('\n').slice(1).join('\n')
+    const [head = '', ...own] = spawned(2, 1).split('\n')
+    const files = { 'a.jsonl': [head, copied, ...own].join('\n'), 'b.jsonl': main }
+    expect(await readOne(files)).toMatchObject({ turns: 3, tokens: { input: 20, output: 10 } })
+  })
+
+  test('a fork is a session of its own', async () => {
+    const fork = codexRollout(
+      failing,
+      {},
+      { id: thread(4), from: 30, meta: { forked_from_id: thread(1), session_id: thread(4) } },
+    )
+    const records = await read({ 'a.jsonl': codexRollout(steps, {}, { id: thread(1) }), 'b.jsonl': fork })
+    expect(records.map(({ id }) => id)).toEqual([`sess_${thread(1)}`, `sess_${thread(4)}`])
+  })
+
+  test('a session that names itself as its parent is its own', async () => {
+    const session = opencodeSession(steps, { id: 'ses_9', parent: 'ses_9' })
+    expect(await readOne({ 'a.json': opencodeExport(session) })).toMatchObject({ id: 'sess_ses_9', turns: 2 })
+  })
 })

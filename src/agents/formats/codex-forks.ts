@@ -1,4 +1,5 @@
 import {
+  copyText,
   isObject,
   type Json,
   objectOf,
@@ -23,6 +24,14 @@ export function isFork(meta: Json): boolean {
 function spawnOf(meta: Json): unknown {
   const source = objectOf(meta.source)
   return objectOf(source.subagent).thread_spawn ?? source.subagent ?? source.thread_spawn ?? meta.thread_spawn
+}
+
+/** The thread that started a sub-agent's: the first of all, in newer versions, else the parent. Null for any other thread. */
+export function starterOf(meta: Json): string | null {
+  if (spawnOf(meta) === undefined) return null
+  const first = textOf(meta.session_id)
+  const starter = first === null || first === textOf(meta.id) ? parentOf(meta) : first
+  return starter === null ? null : copyText(starter)
 }
 
 const parentOf = (meta: Json): string | null =>

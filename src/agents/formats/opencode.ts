@@ -86,6 +86,7 @@ export function readObject(state: OpencodeState, value: Json): void {
 
 function readSession({ file, createdAt, worktrees }: OpencodeState, info: Json): void {
   const transcript = transcriptOf(file.group, 'opencode', textOf(info.id) ?? '')
+  transcript.parentId ??= textOf(info.parentID) ?? textOf(info.parent_id)
   transcript.title ??= textOf(info.title)
   transcript.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
   const time = objectOf(info.time)

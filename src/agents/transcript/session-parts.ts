@@ -27,6 +27,7 @@ export function partsOf(
   { isNamed, withTitle }: { isNamed: boolean; withTitle: boolean },
 ): SessionParts {
   const pathOf = (path: string) => pathIn(transcript.folders, path)
+  const isSubAgent = isStarted(transcript)
   return {
     agent: agentOf(transcript.format),
     isFork: transcript.isFork,
@@ -40,7 +41,7 @@ export function partsOf(
       transcript.branch === null
         ? null
         : { ...transcript.branch, name: cut(transcript.branch.name, MAX_BRANCH) },
-    title: transcript.title === null || !withTitle ? null : cut(transcript.title, MAX_TITLE),
+    title: transcript.title === null || isSubAgent || !withTitle ? null : cut(transcript.title, MAX_TITLE),
     pullRequests: [...transcript.pullRequests.values()],
     turns: sortedById([...turnsOf(transcript)].map(turnPart)),
     calls: callParts(transcript, pathOf),
@@ -86,8 +87,13 @@ export function partsOf(
 const sortedById = <Item extends { id: string }>(items: Item[]): Item[] =>
   mergeById(items, [], (item) => item)
 
-function* turnsOf({ prompts, messages }: Transcript): Generator<Turn> {
-  yield* prompts.values()
+/** Whether another session started it. A damaged file may name itself. */
+const isStarted = ({ id, parentId }: Transcript): boolean => parentId !== null && parentId !== id
+
+// a sub-agent's prompts are not a person's
+function* turnsOf(transcript: Transcript): Generator<Turn> {
+  const { prompts, messages } = transcript
+  if (!isStarted(transcript)) yield* prompts.values()
   for (const { turn } of messages.values()) yield turn
 }
 

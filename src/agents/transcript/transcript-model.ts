@@ -64,6 +64,8 @@ interface TranscriptEvent {
 
 export interface Transcript {
   id: string
+  /** The session that started this one, a sub-agent's; null for a session of its own. */
+  parentId: string | null
   format: Format
   repository: string | null
   /** Pull requests that the agent noted, by name; `acme/checkout#12`. */

@@ -25,6 +25,7 @@ const MAX_TOOL_NAME = 200
 export function newTranscript(id: string, format: Format, scan: SecretScan, cursor: Cursor): Transcript {
   return {
     id,
+    parentId: null,
     format,
     scan,
     repository: null,

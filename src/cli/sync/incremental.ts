@@ -137,10 +137,10 @@ export function createIncremental(
 function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
   if (look === undefined) return undefined
   // a folder is recognized by what is in it
-  const { format, layout, sessionId, startedAt, isBackground } = source
+  const { format, layout, sessionId, startedBy, startedAt, isBackground } = source
   const detected: DetectedFormat =
     layout === 'folder'
       ? { kind: 'other' }
-      : { kind: 'sessions', format, layout, sessionId, startedAt, isBackground }
+      : { kind: 'sessions', format, layout, sessionId, startedBy, startedAt, isBackground }
   return { ...look.now, detected, ids }
 }

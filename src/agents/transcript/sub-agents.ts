@@ -1,0 +1,34 @@
+import type { FileGroup } from './source-file.ts'
+import type { Transcript } from './transcript-model.ts'
+
+/** A session that a person started, and the transcripts of what was done in it. */
+export interface StartedSession {
+  /** The agent's id. */
+  id: string
+  /** Its own, where that is in the group, and those of its sub-agents. */
+  transcripts: [Transcript, ...Transcript[]]
+}
+
+/** The sessions of a group: what sub-agents did belongs to the first of the sessions that started one another. */
+export function startedSessions({ transcripts }: FileGroup): StartedSession[] {
+  const sessions = new Map<string, StartedSession>()
+  for (const transcript of transcripts.values()) {
+    const id = firstOf(transcripts, transcript)
+    const session = sessions.get(id)
+    if (session === undefined) sessions.set(id, { id, transcripts: [transcript] })
+    else session.transcripts.push(transcript)
+  }
+  return [...sessions.values()]
+}
+
+function firstOf(transcripts: ReadonlyMap<string, Transcript>, transcript: Transcript): string {
+  const known = new Set<string>()
+  let id = transcript.id
+  for (;;) {
+    known.add(id)
+    const parent = transcripts.get(id)?.parentId ?? null
+    // a damaged file may name itself
+    if (parent === null || known.has(parent)) return id
+    id = parent
+  }
+}
