@@ -49,6 +49,7 @@ const CLAUDE_TYPES = new Set([
   'summary',
   'progress',
   'file-history-snapshot',
+  'cost-state',
   'queue-operation',
 ])
 const STREAM_TYPES = new Set(['system', 'assistant', 'user', 'result', 'stream_event'])
@@ -145,6 +146,7 @@ function isClaudeLine(object: Json, type: string | null): boolean {
   if (!CLAUDE_TYPES.has(type)) return false
   if (type === 'summary') return textOf(object.leafUuid) !== null
   if (type === 'file-history-snapshot') return isObject(object.snapshot)
+  if (type === 'cost-state') return isObject(object.modelUsage)
   if (type === 'user' || type === 'assistant') return hasContent || isObject(message.usage)
   return (
     textOf(object.sessionId) !== null && (object.isSidechain !== undefined || object.operation !== undefined)

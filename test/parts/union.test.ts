@@ -41,8 +41,7 @@ const figuresOf = (record: SessionRecord) => ({ ...record, parts: null })
 
 /** A file whole, with an older checkpoint, twice, in two parts. */
 function piecesOf(file: MadeFile, random: () => number): MadeFile[][] {
-  // a line of totals alone has no time
-  const cut = 1 + Math.floor(random() * (file.lines.length - 2))
+  const cut = 1 + Math.floor(random() * (file.lines.length - 1))
   const first = { ...file, lines: file.lines.slice(0, cut) }
   const rest = { ...file, lines: file.lines.slice(cut) }
   // the end of a fork alone does not tell whose its first lines are; without an id nothing tells whose an end is

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { countOf, isObject, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
@@ -15,6 +16,7 @@ import {
   addPullRequest,
   isFirst,
   noteContext,
+  noteFileTimes,
   noteWhole,
 } from '../transcript/transcript.ts'
 import type { ApiMessage, Transcript } from '../transcript/transcript-model.ts'
@@ -59,6 +61,10 @@ export async function readClaudeCode(
   }
   await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber))
   takeWaiting(state, state.sessionId)
+  const written = timeOf((await stat(file.path)).mtimeMs)
+  // the end of a file may be totals alone
+  for (const transcript of file.group.transcripts.values())
+    if (transcript.firstAt === null && transcript.whole !== null) noteFileTimes(transcript, written, written)
   for (const { sessionId: owner, value } of state.subAgentMessages) {
     const agent = textOf(value.agentId)
     if (agent !== null && file.group.subAgentIds.has(agent)) continue

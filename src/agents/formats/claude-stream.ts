@@ -11,7 +11,7 @@ import {
   type SourceFile,
   transcriptOf,
 } from '../transcript/source-file.ts'
-import { addEvent, addMode, noteContext, noteWhole } from '../transcript/transcript.ts'
+import { addEvent, addMode, noteContext, noteFileTimes, noteWhole } from '../transcript/transcript.ts'
 import type { MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
 import { claudeTokens, claudeTotals, costOf, modelOf, SYNTHETIC, searchesOf } from './claude-usage.ts'
@@ -165,6 +165,5 @@ const promptOf = ({ input, cache_read, cache_creation }: MessageTokens): number 
 
 function finishRun({ transcript, turns, hasResult, durationMs, hasTimestamps }: Run, endMs: number): void {
   if (hasTimestamps || turns.size + Number(hasResult) === 0) return
-  transcript.fileFrom = timeOf(endMs - durationMs)
-  transcript.fileTo = timeOf(endMs)
+  noteFileTimes(transcript, timeOf(endMs - durationMs), timeOf(endMs))
 }

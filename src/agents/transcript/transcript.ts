@@ -263,6 +263,13 @@ export function addMode(transcript: Transcript, action: DangerousAction | null, 
     transcript.modes.set(action.ruleId, { action, at })
 }
 
+/** Notes when a file was written, for a session of which no line has a time: of several files the earlier one counts. */
+export function noteFileTimes(transcript: Transcript, from: string | null, to: string | null): void {
+  if (!isEarlier(from, transcript.fileFrom ?? undefined)) return
+  transcript.fileFrom = from
+  transcript.fileTo = to
+}
+
 /** Notes totals that the agent states for the whole session: the largest count. */
 export function noteWhole(stated: Pick<Transcript, 'whole'>, totals: ModelTotal[]): void {
   if (totals.length > 0) stated.whole = largerTotals(stated.whole, totals)
