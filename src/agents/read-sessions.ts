@@ -4,17 +4,20 @@ import { composeRecord } from '../parts/session-record.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { packParts, type SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
+import { cut } from '../text.ts'
 import { discover, type FileMemory, type Source, subAgentIdOf } from './discover.ts'
 import { readClaudeCode } from './formats/claude-code.ts'
 import { readClaudeStream } from './formats/claude-stream.ts'
 import { readCodex } from './formats/codex.ts'
 import { readCodexExec } from './formats/codex-exec.ts'
 import { readGemini } from './formats/gemini.ts'
+import { createGeminiFolders, type FindGeminiFolder } from './formats/gemini-folder.ts'
 import { readOpencode } from './formats/opencode.ts'
 import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
+import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
 import { readHead } from './transcript/file-bytes.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
-import { partsOf, projectOf, recordId } from './transcript/session-parts.ts'
+import { partsOf, recordId } from './transcript/session-parts.ts'
 import {
   type FileGroup,
   newFileGroup,
@@ -28,9 +31,11 @@ import {
 } from './transcript/source-file.ts'
 import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
 import type { Format, Transcript, Turn } from './transcript/transcript-model.ts'
+import { type ProjectFrom, workspaceOf } from './transcript/workspace.ts'
 
 export interface ReadOptions {
   project?: string | undefined
+  projectFrom?: ProjectFrom | undefined
   userEmail?: string | undefined
   /** Includes prompts, responses and tool outputs, with secrets masked. */
   content?: boolean | undefined
@@ -81,6 +86,11 @@ export async function* readSessions(
   const toRead = groups.filter((sources) => options.isLeftOut?.(sources) !== true)
   const total = toRead.flat().reduce((sum, source) => sum + source.bytes, 0)
   let owners: LineOwners | undefined
+  const run: Run = {
+    ...options,
+    findRepository: createRepositoryFinder(),
+    geminiFolder: createGeminiFolders(),
+  }
   let read = 0
   for (const sources of toRead) {
     owners ??= options.owners?.() ?? createLineOwners()
@@ -95,11 +105,17 @@ export async function* readSessions(
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })
-      if (await readSource(source, file, rollouts, options)) files.push({ source, file })
+      if (await readSource(source, file, rollouts, run)) files.push({ source, file })
     }
     await group.scan.flush()
-    yield* resultsOf(group, files, options)
+    yield* resultsOf(group, files, run)
   }
+}
+
+/** The options, and what a run looks up once. */
+interface Run extends ReadOptions {
+  findRepository: FindRepository
+  geminiFolder: FindGeminiFolder
 }
 
 /** False when the file contains no sessions after all. `rollouts`: ids of the Codex threads whose rollout is in its group. */
@@ -107,7 +123,7 @@ async function readSource(
   source: Source,
   file: SourceFile,
   rollouts: ReadonlySet<string | null>,
-  options: ReadOptions,
+  options: Run,
 ): Promise<boolean> {
   try {
     return await readAs(source, file, rollouts, options)
@@ -123,7 +139,7 @@ async function readAs(
   source: Source,
   file: SourceFile,
   rollouts: ReadonlySet<string | null>,
-  options: ReadOptions,
+  options: Run,
 ): Promise<boolean> {
   const sessionId = source.sessionId ?? (await derivedSessionId(source))
   if (source.startedBy !== null)
@@ -142,7 +158,7 @@ async function readAs(
       await readCodexExec(file, rollouts)
       return true
     case 'gemini':
-      await readGemini(file, sessionId, source.layout === 'document')
+      await readGemini(file, sessionId, source.layout === 'document', options.geminiFolder(source.path))
       return true
     case 'opencode':
       if (source.layout === 'folder') await readOpencodeFolder(file)
@@ -170,19 +186,22 @@ async function derivedSessionId(source: Source): Promise<string> {
   return `unnamed-${new Bun.CryptoHasher('sha256').update(firstLine).digest('hex').slice(0, 24)}`
 }
 
-function recordOf({ id, transcripts }: StartedSession, options: ReadOptions) {
-  const { project, userEmail, content, pricer } = options
-  const all = transcripts.map((transcript) => ({
-    transcript,
-    parts: partsOf(transcript, { isNamed: project !== undefined, withTitle: content === true }),
-  }))
+const MAX_NAME = 200
+
+function recordOf({ id, transcripts }: StartedSession, options: Run) {
+  const { project, projectFrom, userEmail, content, pricer } = options
+  const isNamed = project !== undefined || projectFrom !== undefined
+  const all = transcripts.map((transcript) => {
+    const workspace = workspaceOf(transcript, options.findRepository, projectFrom)
+    return { workspace, parts: partsOf(transcript, { workspace, isNamed, withTitle: content === true }) }
+  })
   const named = all.reduce((best, each) =>
     isBetterName(each.parts.project, best.parts.project) ? each : best,
   )
   const parts = all.map((each) => each.parts).reduce(mergeParts)
   const head = {
     id: recordId(id),
-    project_name: project ?? projectOf(named.transcript),
+    project_name: project ?? cut(named.workspace.project, MAX_NAME),
     ...(userEmail === undefined ? {} : { user_email: userEmail }),
   }
   const contents = content === true ? contentsOf(transcripts) : undefined
@@ -214,7 +233,7 @@ const contentOf = ({ content, contentCut }: Turn): string =>
 async function* resultsOf(
   group: FileGroup,
   files: readonly { source: Source; file: SourceFile }[],
-  options: ReadOptions,
+  options: Run,
 ): AsyncGenerator<SourceResult> {
   const composedRecords: { record: SessionRecord; parts: SessionParts }[] = []
   const unpriced = new Set<string>()

@@ -122,7 +122,7 @@ describe('the same script has the same effects', () => {
       { name: 'exec_command', calls: 3, errors: 2 },
       { name: 'apply_patch', calls: 1, errors: 0 },
     ])
-    expect(record.files_touched).toEqual(['/home/dev/shop/notes.txt'])
+    expect(record.files_touched).toEqual(['~/shop/notes.txt'])
     expect(record.security_metadata?.findings?.map(({ rule_id }) => rule_id).sort()).toEqual([
       'git-force-push',
       'world-writable',

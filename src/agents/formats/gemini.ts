@@ -32,7 +32,7 @@ import {
 import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
 
 // Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
-// contain a hash of the working folder, not its name.
+// contain a hash of the working folder, not its name: see gemini-folder.ts.
 
 /** Digits of the folder's hash in the project's name. */
 const HASH_LENGTH = 8
@@ -43,9 +43,18 @@ const SHELL_END =
 /** Characters of an output that are searched for them. */
 const SHELL_END_LENGTH = 1_000
 
-/** Reads a chat file of either layout. `sessionId`: from its head, or one derived from it. */
-export async function readGemini(file: SourceFile, sessionId: string, isDocument: boolean): Promise<void> {
+/**
+ * Reads a chat file of either layout. `sessionId`: from its head, or one derived from it. `folder`: the one that it is of;
+ * null where that is not known.
+ */
+export async function readGemini(
+  file: SourceFile,
+  sessionId: string,
+  isDocument: boolean,
+  folder: string | null,
+): Promise<void> {
   const transcript = transcriptOf(file.group, 'gemini', sessionId)
+  noteContext(transcript, null, folder)
   if (isDocument) {
     const problem = await readChat(file, transcript)
     if (problem !== undefined) noteUnreadable(file, 1, problem)
@@ -75,7 +84,8 @@ async function readChat(file: SourceFile, transcript: Transcript): Promise<strin
 
 function readHead(transcript: Transcript, head: Json): void {
   const hash = textOf(head.projectHash)
-  if (hash !== null) transcript.repository ??= `gemini-${hash.slice(0, HASH_LENGTH)}`
+  if (hash !== null && transcript.folders.size === 0)
+    transcript.repository ??= `gemini-${hash.slice(0, HASH_LENGTH)}`
   transcript.title ??= textOf(head.summary)
   noteContext(transcript, timeOf(head.startTime))
   noteContext(transcript, timeOf(head.lastUpdated))

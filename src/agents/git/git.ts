@@ -1,10 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { OperatorError } from '../../errors.ts'
 import { type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
 import { type Author, addressesByName, isNoreply, nameKey } from './authors.ts'
 import { type LoggedCommit, logCommits, runGit } from './git-log.ts'
+import { createRepositoryFinder } from './project-name.ts'
 
 interface GitOptions {
   /** The project of the commits; the repository's name by default. */
@@ -48,7 +49,7 @@ export async function* readCommits(
   options: GitOptions,
 ): AsyncGenerator<CommitRecord, RepositoryResult> {
   const root = resolve(path)
-  const project = (options.project ?? (await projectOf(root))).slice(0, 200)
+  const project = (options.project ?? (await nameOf(root))).slice(0, 200)
   const { commits, merges, notes } = await listCommits(root)
   const known = (await options.known?.(project, [...commits.keys()])) ?? new Set<string>()
   const wanted = [...commits.keys()].filter((sha) => !known.has(sha))
@@ -87,20 +88,9 @@ async function listAuthors(root: string): Promise<Author[]> {
   })
 }
 
-/** The last part of the URL of `origin`, else the name of the folder. */
-async function projectOf(root: string): Promise<string> {
-  const { code, output } = await runGit(root, ['config', '--get', 'remote.origin.url'])
-  const url = code === 0 ? output.trim().replace(/[/\\]+$/, '') : ''
-  const name = url
-    .split(/[/\\:]/)
-    .at(-1)
-    ?.replace(/\.git$/, '')
-  if (name) return name
+async function nameOf(root: string): Promise<string> {
   const real = await realpath(root)
-  return (
-    (basename(real) === '.git' ? basename(dirname(real)) : basename(real).replace(/\.git$/, '')) ||
-    'repository'
-  )
+  return createRepositoryFinder()(real)?.name ?? basename(real)
 }
 
 /** A commit that is earlier than its parent by less than this is placed after it: clocks differ a little. */

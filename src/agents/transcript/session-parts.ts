@@ -1,9 +1,9 @@
-import { basename, isAbsolute, normalize, relative } from 'node:path'
 import { mergeById, mergeCall } from '../../parts/merge.ts'
 import { type CallPart, partId, type SessionParts } from '../../records/session-parts.ts'
 import { cut } from '../../text.ts'
 import { countsOf } from './source-file.ts'
 import { agentOf, type ToolCall, type Transcript, type Turn } from './transcript-model.ts'
+import type { Workspace } from './workspace.ts'
 
 const MAX_NAME = 200
 const MAX_BRANCH = 500
@@ -21,12 +21,19 @@ export function recordId(agentId: string): string {
   return `sess_${plain.slice(0, ID_LENGTH - 21)}-${hash}`
 }
 
-/** What the files of a session say, by ids. `isNamed`: the user gave the project's name; `withTitle`: texts are kept. */
+interface PartsOptions {
+  workspace: Workspace
+  /** Whether the user said what the project's name is. */
+  isNamed: boolean
+  /** Whether texts are kept. */
+  withTitle: boolean
+}
+
+/** What the files of a session say, by ids. */
 export function partsOf(
   transcript: Transcript,
-  { isNamed, withTitle }: { isNamed: boolean; withTitle: boolean },
+  { workspace: { pathOf, isOfRepository }, isNamed, withTitle }: PartsOptions,
 ): SessionParts {
-  const pathOf = (path: string) => pathIn(transcript.folders, path)
   const isSubAgent = isStarted(transcript)
   return {
     agent: agentOf(transcript.format),
@@ -34,7 +41,7 @@ export function partsOf(
     times: { from: transcript.firstAt, to: transcript.lastAt },
     fileTimes: { from: transcript.fileFrom, to: transcript.fileTo },
     project: {
-      rank: isNamed ? 2 : transcript.repository !== null ? 1 : 0,
+      rank: isNamed ? 2 : isOfRepository ? 1 : 0,
       at: transcript.firstAt,
     },
     branch:
@@ -148,30 +155,7 @@ function effectsOf({ effects, dangerousActions }: ToolCall, pathOf: (path: strin
     tests: effects.runsTests,
     actions: dangerousActions.map((action) => ({
       ...action,
-      file: action.file === null ? null : withoutHomeFolder(pathOf(action.file)),
+      file: action.file === null ? null : pathOf(action.file),
     })),
   }
-}
-
-/** `~` for any home folder: equal paths of all users, without their names. */
-const withoutHomeFolder = (path: string): string =>
-  path.replace(/^(?:\/(?:home|Users)\/[^/]+|\/root)(?=\/)/, '~')
-
-/** The repository's name, else that of the first working folder; for a git worktree, that of its repository. */
-export function projectOf({ repository, folders }: Transcript): string {
-  const name = repository
-    ?.replace(/\/+$|\.git\/?$/g, '')
-    .split(/[/:]/)
-    .at(-1)
-  const folder = folders[0]?.replace(/[/\\](?:\.claude[/\\])?\.?worktrees[/\\].*$/, '')
-  return cut(name || (folder && basename(folder.replaceAll('\\', '/'))) || 'unknown', MAX_NAME)
-}
-
-function pathIn(folders: readonly string[], path: string): string {
-  if (!isAbsolute(path)) return normalize(path)
-  for (const folder of folders) {
-    const inside = relative(folder, path)
-    if (inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)) return inside
-  }
-  return path
 }

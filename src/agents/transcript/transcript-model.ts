@@ -67,13 +67,14 @@ export interface Transcript {
   /** The session that started this one, a sub-agent's; null for a session of its own. */
   parentId: string | null
   format: Format
+  /** URL, name or folder of the repository as the agent recorded it. */
   repository: string | null
   /** Pull requests that the agent noted, by name; `acme/checkout#12`. */
   pullRequests: Map<string, { repo: string; number: number }>
   /** The scan that its texts are added to. */
   scan: SecretScan
-  /** Working folders in the order of their first use. */
-  folders: string[]
+  /** Working folders, each with the first time that is known of it; `~`, which is later than all, for none. */
+  folders: Map<string, string>
   /** The first branch, with its time. */
   branch: { at: string | null; name: string } | null
   title: string | null

@@ -1,7 +1,7 @@
 import type { DangerousAction } from '../../detection/dangerous-actions.ts'
 import { largerTotals } from '../../parts/totals.ts'
 import { type ModelTotal, partId } from '../../records/session-parts.ts'
-import { cut } from '../../text.ts'
+import { compareText, cut } from '../../text.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
 import { objectOf, textOf, textsIn } from './json-fields.ts'
 import { effectsOf, withChangedFiles } from './tool-effects.ts'
@@ -18,6 +18,7 @@ import type {
 } from './transcript-model.ts'
 
 const MAX_FOLDERS = 50
+const UNKNOWN_TIME = '~'
 /** Per session; further events are dropped. */
 const MAX_EVENTS = 10_000
 const MAX_TOOL_NAME = 200
@@ -30,7 +31,7 @@ export function newTranscript(id: string, format: Format, scan: SecretScan, curs
     scan,
     repository: null,
     pullRequests: new Map(),
-    folders: [],
+    folders: new Map(),
     branch: null,
     title: null,
     firstAt: null,
@@ -65,7 +66,7 @@ export function addPullRequest(transcript: Transcript, repo: string | null, numb
   transcript.pullRequests.set(`${repo}#${number}`, { repo, number })
 }
 
-/** Extends the session's time range to `at`, adds the working folder, and sets the branch if it has none. */
+/** Extends the session's time range to `at`, notes the working folder, and sets the branch if it has none. */
 export function noteContext(
   transcript: Transcript,
   at: string | null,
@@ -76,8 +77,7 @@ export function noteContext(
     if (transcript.firstAt === null || at < transcript.firstAt) transcript.firstAt = at
     if (transcript.lastAt === null || at > transcript.lastAt) transcript.lastAt = at
   }
-  if (folder !== null && transcript.folders.length < MAX_FOLDERS && !transcript.folders.includes(folder))
-    transcript.folders.push(folder)
+  if (folder !== null) noteFolder(transcript.folders, folder, at ?? UNKNOWN_TIME)
   if (branch !== null && isEarlier(at, transcript.branch?.at)) transcript.branch = { at, name: branch }
 }
 
@@ -92,6 +92,19 @@ function nextPosition({ cursor }: Transcript): number {
   cursor.item += 1
   return cursor.line * ITEMS + cursor.item
 }
+
+/** Keeps the earliest folders, in whatever order the files are read. */
+function noteFolder(folders: Transcript['folders'], folder: string, at: string): void {
+  const known = folders.get(folder)
+  if (known === undefined || at < known) folders.set(folder, at)
+  if (folders.size <= MAX_FOLDERS) return
+  const last = byFirstUse(folders).at(-1)
+  if (last !== undefined) folders.delete(last)
+}
+
+/** Folders from the earliest to the latest. */
+export const byFirstUse = (folders: Transcript['folders']): string[] =>
+  [...folders].sort(([a, at], [b, bt]) => compareText(at, bt) || compareText(a, b)).map(([folder]) => folder)
 
 function newTurn(
   key: string,

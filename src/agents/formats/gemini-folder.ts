@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isObject, parseJson, textOf } from '../transcript/json-fields.ts'
+
+/** The working folder of the chat file with this path; null where nothing beside the file says it. */
+export type FindGeminiFolder = (path: string) => string | null
+
+const CHAT_PATH = /^(.*[/\\][^/\\]+)[/\\]chats[/\\]/
+
+/**
+ * Gemini CLI keeps the chats of a folder in `tmp/<name>/chats`; `tmp/<name>/.project_root` has the folder's path, and
+ * `projects.json` beside `tmp` the names of all folders. Earlier versions used a hash of the path as the name. Each is read
+ * once.
+ */
+export function createGeminiFolders(): FindGeminiFolder {
+  const folders = new Map<string, string | null>()
+  const namesIn = new Map<string, Map<string, string>>()
+  const listed = (place: string): string | null => {
+    const home = dirname(dirname(place))
+    const names = namesIn.get(home) ?? folderNames(join(home, 'projects.json'))
+    namesIn.set(home, names)
+    return names.get(place.slice(dirname(place).length + 1)) ?? null
+  }
+  return (path) => {
+    const place = CHAT_PATH.exec(path)?.[1]
+    if (place === undefined) return null
+    const known = folders.get(place)
+    if (known !== undefined) return known
+    const folder = readText(join(place, '.project_root'))?.trim() || listed(place)
+    folders.set(place, folder)
+    return folder
+  }
+}
+
+/** The folders by their names, and by the hashes of their paths. */
+function folderNames(path: string): Map<string, string> {
+  const listed = parseJson(readText(path) ?? '')
+  const projects = isObject(listed) && isObject(listed.projects) ? listed.projects : {}
+  return new Map(
+    Object.entries(projects).flatMap(([folder, name]) => [
+      [new Bun.CryptoHasher('sha256').update(folder).digest('hex'), folder],
+      [textOf(name) ?? '', folder],
+    ]),
+  )
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}

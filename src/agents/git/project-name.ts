@@ -1,0 +1,126 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, parse, resolve } from 'node:path'
+
+// Names the project of sessions, commits and pull requests. Reads the files of git itself: to start git for each folder would
+// take longer than to read its sessions.
+
+/** The repository that a folder of this machine is in. */
+export interface Repository {
+  /** The last part of the URL of `origin`, else the name of the folder of its main worktree. */
+  name: string
+  /** The top folder of the folder's worktree, and that of the main worktree where this is another one. */
+  roots: readonly string[]
+}
+
+export type FindRepository = (folder: string) => Repository | null
+
+/**
+ * Finds the repository of a folder; null for one that is in none, is not on this machine or is no absolute path of its
+ * system. Remembers every folder that it looked at, for as long as a run takes.
+ */
+export function createRepositoryFinder(): FindRepository {
+  const known = new Map<string, Repository | null>()
+  const remember = (folder: string, look: () => Repository | null): Repository | null => {
+    const found = known.get(folder)
+    if (found !== undefined) return found
+    const repository = look()
+    known.set(folder, repository)
+    return repository
+  }
+  const findAbove = (folder: string): Repository | null => {
+    const at = repositoryAt(folder)
+    const parent = dirname(folder)
+    return at !== null || parent === folder ? at : remember(parent, () => findAbove(parent))
+  }
+  // a folder that is gone may have had a repository of its own: those of the folders above it say nothing
+  return (folder) => remember(folder, () => (isFolder(folder) ? findAbove(resolve(folder)) : null))
+}
+
+/** The last part of a URL or path of a repository, without `.git`; null for one without a name. */
+export function nameOfRemote(url: string): string | null {
+  const name = url
+    .trim()
+    .replace(/(?:[/\\]+(?:\.git)?)+$/, '')
+    .split(/[/\\:]/)
+    .at(-1)
+    ?.replace(/\.git$/, '')
+  return name === undefined || /^\.*$/.test(name) ? null : name
+}
+
+/** Windows takes `/Users/x` for a path of its current drive; there it is a path of another system. */
+function isFolder(path: string): boolean {
+  if (!isAbsolute(path) || (process.platform === 'win32' && parse(path).root.length < 3)) return false
+  return kindOf(path) === 'folder'
+}
+
+function kindOf(path: string): 'folder' | 'file' | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return undefined
+    return stats.isDirectory() ? 'folder' : 'file'
+  } catch {
+    return undefined
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+/** The repository whose worktree, or bare folder, begins at this folder. */
+function repositoryAt(folder: string): Repository | null {
+  const gitFolder = gitFolderOf(folder)
+  if (gitFolder === null) return null
+  const shared = readText(join(gitFolder, 'commondir'))?.trim()
+  const isLinked = shared !== undefined
+  const common = isLinked ? resolve(gitFolder, shared) : gitFolder
+  const config = readText(join(common, 'config')) ?? ''
+  const main = isLinked ? mainWorktree(common, config) : folder
+  const origin = settingOf(config, 'remote "origin"', 'url')
+  const name = (origin === null ? null : nameOfRemote(origin)) ?? nameOfFolder(main ?? common)
+  return { name, roots: [...new Set([folder, main ?? folder])] }
+}
+
+/** The folder `.git`, or the one that a file of this name names (a linked worktree, a submodule), or a bare repository. */
+function gitFolderOf(folder: string): string | null {
+  const place = join(folder, '.git')
+  const kind = kindOf(place)
+  if (kind === 'file') {
+    const target = /^gitdir: (.+)$/m.exec(readText(place) ?? '')?.[1]?.trim()
+    const gitFolder = target === undefined ? null : resolve(folder, target)
+    return gitFolder !== null && kindOf(gitFolder) === 'folder' ? gitFolder : null
+  }
+  if (kind === 'folder') return kindOf(join(place, 'HEAD')) === undefined ? null : place
+  const isBare = ['HEAD', 'objects', 'refs'].every((name) => kindOf(join(folder, name)) !== undefined)
+  return isBare ? folder : null
+}
+
+/** The main worktree of the repository with this common folder; null for a bare one. */
+function mainWorktree(common: string, config: string): string | null {
+  if (basename(common) === '.git') return dirname(common)
+  const ofSubmodule = settingOf(config, 'core', 'worktree')
+  return ofSubmodule === null ? null : resolve(common, ofSubmodule)
+}
+
+/** Of a bare repository in `.git` or `.bare`, the folder that it is in. */
+function nameOfFolder(folder: string): string {
+  const name = basename(folder)
+  return (name.startsWith('.') ? basename(dirname(folder)) : name.replace(/\.git$/, '')) || 'repository'
+}
+
+/** The first value of a setting in the text of a git configuration. */
+function settingOf(config: string, section: string, key: string): string | null {
+  let current = ''
+  for (const line of config.split('\n')) {
+    const header = /^\s*\[\s*(\w+)\s*("(?:[^"\\]|\\.)*")?\s*\]/.exec(line)
+    if (header !== null) current = [header[1]?.toLowerCase(), header[2]].filter(Boolean).join(' ')
+    const setting = /^\s*(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;]*))/.exec(line)
+    if (header !== null || current !== section || setting?.[1]?.toLowerCase() !== key) continue
+    return (setting[2] ?? setting[3] ?? '').replace(/\\(.)/g, '$1').trim()
+  }
+  return null
+}
