@@ -6,6 +6,7 @@ import { addBudget } from './accounts/budget.ts'
 import { addKey } from './accounts/key.ts'
 import { addMember } from './accounts/member.ts'
 import { addOrg } from './accounts/org.ts'
+import { addProject } from './accounts/project.ts'
 import { addReport } from './accounts/report.ts'
 import { addSession } from './accounts/session.ts'
 import { addClient } from './client/commands.ts'
@@ -80,6 +81,7 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
   addReport(program, action)
   addClient(program, action)
   addSession(program, action)
+  addProject(program, action)
   addData(program, action)
   addWatch(program, action)
   addFigures(program, action)

@@ -1,5 +1,5 @@
 import type { ISql, Sql } from '../db/client.ts'
-import type { CommitFile } from '../records/commit.ts'
+import type { CommitFile, CommitRecord } from '../records/commit.ts'
 
 /** Commits per page of an export. */
 const PAGE = 500
@@ -41,22 +41,38 @@ interface CommitRow {
 
 /** All commits of the organization as NDJSON, one page per text, ordered by project and hash. */
 export async function* commitLines(sql: Sql, orgId: string): AsyncGenerator<string> {
+  for await (const page of commitPages(sql, orgId, { size: PAGE })) {
+    yield page.map((record) => `${JSON.stringify(record)}\n`).join('')
+  }
+}
+
+/** The commits of the organization, or of a project of it, as records, ordered by project and hash. */
+export async function* commitPages(
+  sql: ISql,
+  orgId: string,
+  { project, size }: { project?: string; size: number },
+): AsyncGenerator<CommitRecord[]> {
   let after = { project: '', sha: '' }
   for (;;) {
-    const rows = await commitsAfter(sql, orgId, after)
-    yield rows
-      .map(({ files, ...row }) => `${JSON.stringify({ type: 'commit', ...row, files: files ?? [] })}\n`)
-      .join('')
+    const rows = await commitsAfter(sql, orgId, after, project, size)
+    yield rows.map((row) => ({
+      type: 'commit',
+      ...row,
+      committed_at: row.committed_at.toISOString(),
+      files: row.files ?? [],
+    }))
     const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
+    if (last === undefined || rows.length < size) return
     after = last
   }
 }
 
 async function commitsAfter(
-  sql: Sql,
+  sql: ISql,
   orgId: string,
   after: { project: string; sha: string },
+  project: string | undefined,
+  size: number,
 ): Promise<CommitRow[]> {
   return await sql<CommitRow[]>`
     select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject, f.files
@@ -65,8 +81,9 @@ async function commitsAfter(
       from commits c
       where c.org_id = ${orgId}
         and (c.project, c.sha) > (${after.project}, ${after.sha})
+        ${project === undefined ? sql`` : sql`and c.project = ${project}`}
       order by c.project, c.sha
-      limit ${PAGE}
+      limit ${size}
     ) c
     left join lateral (
       select json_agg(

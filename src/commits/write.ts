@@ -10,7 +10,7 @@ import { distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './i
 import { type PreparedCommit, prepareCommit } from './prepare.ts'
 
 /** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
-const COMMITS_AT_A_TIME = 2_500
+export const COMMITS_AT_A_TIME = 2_500
 /** Problems in one response. */
 const MAX_PROBLEMS = 20
 const REPLACED = 'the commit is stored with other content, which an API key of a member does not change'
@@ -38,8 +38,7 @@ export async function writeCommits(
   const isStored = (commit: PreparedCommit) => stored.has(keyOf(commit))
   if (rows.length === 0) return result
   if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
-  // arrays have one id or thousands: a generic plan for both read whole histories, in 17 s instead of 0.3 s
-  await tx`set local plan_cache_mode = force_custom_plan`
+  await useCustomPlans(tx)
   let domains: ItemId[] = []
   for (let start = 0; start < rows.length; start += COMMITS_AT_A_TIME) {
     const some = rows.slice(start, start + COMMITS_AT_A_TIME)
@@ -68,6 +67,11 @@ function refuseReplaced(records: readonly SyncRecord[], replaced: readonly Prepa
   throw forbidden(...problems.slice(0, MAX_PROBLEMS))
 }
 
+/** Arrays have one id or thousands: a generic plan for both read whole histories, in 17 s instead of 0.3 s. */
+export async function useCustomPlans(tx: ISql): Promise<void> {
+  await tx`set local plan_cache_mode = force_custom_plan`
+}
+
 interface StoredCommit {
   project: string
   sha: string
@@ -77,8 +81,11 @@ interface StoredCommit {
 const keyOf = ({ project, sha }: Pick<StoredCommit, 'project' | 'sha'>): string => `${project}\0${sha}`
 const itemIdOf = ({ project, sha }: PreparedCommit): ItemId => ({ project, name: sha })
 
-/** Writes the commits and the histories of the files they change. Returns the domains whose expertise changes. */
-async function replaceCommits(
+/**
+ * Writes the commits and the histories of the files they change. Needs `useCustomPlans`. Returns the domains whose expertise
+ * changes, for `updateExpertise`.
+ */
+export async function replaceCommits(
   tx: ISql,
   orgId: string,
   commits: readonly PreparedCommit[],

@@ -2,6 +2,8 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import type { FileFinding } from './file-findings.ts'
 
+type FileOfProject = Pick<FileFinding, 'project' | 'file' | 'fileKey'>
+
 interface FileRisk {
   project: string
   file_key: string
@@ -16,7 +18,7 @@ interface FileRisk {
 export async function updateFileRisks(
   tx: ISql,
   orgId: string,
-  findings: readonly FileFinding[],
+  findings: readonly FileOfProject[],
 ): Promise<void> {
   const files = [
     ...new Map(findings.map((finding) => [`${finding.fileKey} ${finding.project}`, finding])).values(),
@@ -33,7 +35,11 @@ export async function updateFileRisks(
 }
 
 /** Writes the rows of those files that have a finding, and returns them. */
-async function upsertFileRisks(tx: ISql, orgId: string, files: readonly FileFinding[]): Promise<FileRisk[]> {
+async function upsertFileRisks(
+  tx: ISql,
+  orgId: string,
+  files: readonly FileOfProject[],
+): Promise<FileRisk[]> {
   return await tx<FileRisk[]>`
     insert into file_risks as k (
       org_id, project, file_key, file, critical, high, medium, low, sessions, first_seen_at, last_seen_at

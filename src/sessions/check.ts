@@ -35,31 +35,57 @@ const valueOfSort = (sql: ISql, sort: RangeSort) =>
     : { value: sql`s.turns`, type: sql`integer` }
 
 /** One statement for each sort, of each project and of all: each reads its own index. */
-const unionOfLists = (sql: ISql, ofList: (sort: RangeSort, ofAllProjects: boolean) => Fragment): Fragment =>
+const unionOfLists = (
+  sql: ISql,
+  ofList: (sort: RangeSort, ofAllProjects: boolean) => Fragment,
+  kinds: readonly boolean[] = [true, false],
+): Fragment =>
   (['cost', 'turns'] as const)
-    .flatMap((sort) => [ofList(sort, true), ofList(sort, false)])
+    .flatMap((sort) => kinds.map((ofAllProjects) => ofList(sort, ofAllProjects)))
     .reduce((all, one) => sql`${all} union all ${one}`)
 
 /** The ranges of all sessions anew, each but the last with equally many: as migration 0012 made them. */
-const rangesFromSessions = (sql: ISql, orgId: string) => sql`
+const rangesFromSessions = (sql: ISql, orgId: string) =>
+  rangesOf(
+    sql,
+    unionOfLists(sql, (sort, ofAllProjects) => placesOf(sql, orgId, sort, { ofAllProjects })),
+  )
+
+/** The ranges of a project's sessions anew. */
+export const rangesOfProject = (sql: ISql, orgId: string, project: string) =>
+  rangesOf(
+    sql,
+    unionOfLists(sql, (sort) => placesOf(sql, orgId, sort, { ofAllProjects: false, project }), [false]),
+  )
+
+const rangesOf = (sql: ISql, places: Fragment) => sql`
   select
     p.sort, g.grain, p.project,
     case p.place when 0 then 0 else p.value end as from_value,
     case p.place when 0 then '' else p.id end as from_id,
     least(g.size, p.sessions - p.place) as sessions
-  from (${unionOfLists(sql, (sort, ofAllProjects) => {
-    const { value } = valueOfSort(sql, sort)
-    const partition = ofAllProjects ? sql`partition by s.org_id` : sql`partition by s.org_id, s.project`
-    return sql`
-      select
-        ${sort} as sort, ${ofAllProjects ? sql`''` : sql`s.project`} as project, ${value}::numeric as value, s.id,
-        row_number() over (${partition} order by ${value}, s.id collate "C") - 1 as place,
-        count(*) over (${partition}) as sessions
-      from sessions s
-      where s.org_id = ${orgId}`
-  })}) p
+  from (${places}) p
   cross join (values ('narrow', 1024), ('wide', 32768)) as g (grain, size)
   where p.place % g.size = 0`
+
+/** Each session's place in its list. */
+function placesOf(
+  sql: ISql,
+  orgId: string,
+  sort: RangeSort,
+  { ofAllProjects, project }: { ofAllProjects: boolean; project?: string },
+): Fragment {
+  const { value } = valueOfSort(sql, sort)
+  const partition = ofAllProjects ? sql`partition by s.org_id` : sql`partition by s.org_id, s.project`
+  return sql`
+    select
+      ${sort} as sort, ${ofAllProjects ? sql`''` : sql`s.project`} as project, ${value}::numeric as value, s.id,
+      row_number() over (${partition} order by ${value}, s.id collate "C") - 1 as place,
+      count(*) over (${partition}) as sessions
+    from sessions s
+    where s.org_id = ${orgId}
+      ${project === undefined ? sql`` : sql`and s.project = ${project}`}`
+}
 
 /**
  * What the stored ranges should count: their bounds depend on the order in which sessions came. The sessions of a project

@@ -1,4 +1,5 @@
 import type { ISql } from '../db/client.ts'
+import { moveSums, type ProjectSums, type Renaming } from '../db/move-sums.ts'
 import { unnest } from '../db/rows.ts'
 import { directoryOf } from '../scoring/ownership.ts'
 
@@ -61,6 +62,16 @@ function count({ hours, directories }: ActivityChanges, session: Activity, sign:
 /** The directories of a session's files; an absolute path is outside of the project. */
 const directoriesOf = (files: readonly string[]): Set<string> =>
   new Set(files.filter((file) => !file.startsWith('/')).map(directoryOf))
+
+/** Renames the project of the counts. Needs the organization's lock. */
+export const renameInActivity = (tx: ISql, orgId: string, renaming: Renaming): Promise<void> =>
+  moveSums(tx, orgId, DIRECTORIES, renaming)
+
+const DIRECTORIES: ProjectSums = {
+  name: 'session_directories',
+  key: ['user_key', 'directory'],
+  sums: ['sessions'],
+}
 
 async function addToHours(tx: ISql, orgId: string, { hours }: ActivityChanges): Promise<void> {
   const changed = [...hours].filter(([, sessions]) => sessions !== 0)

@@ -1,0 +1,43 @@
+import type { ISql } from '../db/client.ts'
+import type { Renaming } from '../db/move-sums.ts'
+import { updateExpertise } from './expertise.ts'
+import { distinctIds, type ItemId } from './item-ids.ts'
+import { prepareCommit } from './prepare.ts'
+import { commitPages, findKnownCommits } from './queries.ts'
+import { COMMITS_AT_A_TIME, replaceCommits, useCustomPlans } from './write.ts'
+
+const TABLES = ['commits', 'commit_files', 'files', 'file_authors', 'expertise_authors', 'expertise_domains']
+
+/**
+ * Moves the commits of a project to another, which keeps those that it has already: afterwards its files and its expertise
+ * are as if all had been sent to it. Returns how many commits the old one had. Needs the lock of the organization's
+ * history; takes seconds for thousands of commits.
+ */
+export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Renaming): Promise<number> {
+  await useCustomPlans(tx)
+  let count = 0
+  let domains: ItemId[] = []
+  for await (const page of commitPages(tx, orgId, { project: from, size: COMMITS_AT_A_TIME })) {
+    count += page.length
+    const known = await findKnownCommits(
+      tx,
+      orgId,
+      to,
+      page.map(({ sha }) => sha),
+    )
+    const moved = page.flatMap((record) =>
+      known.has(record.sha) ? [] : [prepareCommit({ ...record, project: to })],
+    )
+    if (moved.length === 0) continue
+    domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, moved, () => false))])
+  }
+  if (count === 0) return 0
+  for (const table of TABLES) {
+    await tx`
+      delete from ${tx(table)} t
+      where t.org_id = ${orgId}
+        and t.project = ${from}`
+  }
+  await updateExpertise(tx, orgId, domains)
+  return count
+}

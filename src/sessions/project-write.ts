@@ -1,0 +1,39 @@
+import type { ISql } from '../db/client.ts'
+import { moveSums, type ProjectSums, type Renaming } from '../db/move-sums.ts'
+import { renameInUsage } from '../usage/project-write.ts'
+import { rangesOfProject } from './check.ts'
+
+const ROLLUPS: ProjectSums = {
+  name: 'session_rollups',
+  key: ['grain', 'bucket'],
+  sums: ['sessions', 'cost', 'unpriced_tokens', 'quality_sum', 'security_sum'],
+  least: ['quality_min', 'security_min'],
+  greatest: ['quality_max', 'security_max'],
+}
+
+/**
+ * Renames the project of sessions, of what they used and of their counts. Returns how many sessions. Needs the
+ * organization's lock.
+ */
+export async function renameInSessions(tx: ISql, orgId: string, renaming: Renaming): Promise<number> {
+  const { from, to } = renaming
+  // the hash includes the project: without one the session is stored again the next time that it is sent
+  const { count } = await tx`
+    update sessions
+    set project = ${to}, content_hash = ''
+    where org_id = ${orgId}
+      and project = ${from}`
+  if (count === 0) return 0
+  await renameInUsage(tx, orgId, renaming)
+  await moveSums(tx, orgId, ROLLUPS, renaming)
+  // the ranges of two lists have other bounds than those of one
+  await tx`
+    delete from session_ranges r
+    where r.org_id = ${orgId}
+      and r.project in (${from}, ${to})`
+  await tx`
+    insert into session_ranges (org_id, sort, grain, project, from_value, from_id, sessions)
+    select ${orgId}, q.sort, q.grain, q.project, q.from_value, q.from_id, q.sessions
+    from (${rangesOfProject(tx, orgId, to)}) q`
+  return count
+}

@@ -1,0 +1,45 @@
+import { type Actor, recordEntries } from '../audit-log/append.ts'
+import { renameInCommits } from '../commits/project-write.ts'
+import type { Sql } from '../db/client.ts'
+import type { Renaming } from '../db/move-sums.ts'
+import { lockHistory, lockOrganization } from '../db/org-lock.ts'
+import { OperatorError } from '../errors.ts'
+import { renameInRisks } from '../risk/project-write.ts'
+import { renameInFindings } from '../security/project-write.ts'
+import { renameInSessions } from '../sessions/project-write.ts'
+import { renameInActivity } from '../team/rollup.ts'
+
+/** How many of each have the new name. */
+export interface Renamed {
+  sessions: number
+  commits: number
+  pull_requests: number
+}
+
+/**
+ * Renames a project of the organization everywhere, in one transaction; one that has the new name already is joined with it.
+ * Commits, which take the longest, come before the organization's lock. Throws OperatorError when nothing has the old name.
+ */
+export async function renameProject(
+  sql: Sql,
+  orgId: string,
+  actor: Actor,
+  renaming: Renaming,
+): Promise<Renamed> {
+  return await sql.begin(async (tx) => {
+    await lockHistory(tx, orgId)
+    const commits = await renameInCommits(tx, orgId, renaming)
+    const pull_requests = await renameInRisks(tx, orgId, renaming)
+    await lockOrganization(tx, orgId)
+    const sessions = await renameInSessions(tx, orgId, renaming)
+    await renameInActivity(tx, orgId, renaming)
+    await renameInFindings(tx, orgId, renaming)
+    const renamed = { sessions, commits, pull_requests }
+    if (sessions + commits + pull_requests === 0)
+      throw new OperatorError(`there is no project ${JSON.stringify(renaming.from)}`)
+    await recordEntries(tx, orgId, actor, [
+      { action: 'project.renamed', details: { ...renaming, ...renamed } },
+    ])
+    return renamed
+  })
+}
