@@ -13,6 +13,7 @@ import {
 } from './deleted-queries.ts'
 import { type MergeOptions, withKnownParts } from './merge-parts.ts'
 import type { PreparedSession } from './prepare.ts'
+import { type MovedSessions, movedOf } from './project-write.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
 import { type Counted, updateRollups } from './rollup.ts'
 import { type StoredScore, storeSessions } from './store-queries.ts'
@@ -27,6 +28,8 @@ export interface WrittenSession {
 export interface SessionsWritten extends WriteResult {
   /** Those that were left out; they count as unchanged. */
   skipped: readonly SkippedSession[]
+  /** Numbers of those that had another project. */
+  moved: readonly MovedSessions[]
   /** Those that are new or have changed. */
   changed: readonly WrittenSession[]
   /** The changed sessions as they were stored, for the counts of the team's activity. */
@@ -78,7 +81,7 @@ export async function writeSessions(
   sent: readonly PreparedSession[],
   { now, withAlerts, reassignment, restore, ...merging }: WriteOptions,
 ): Promise<SessionsWritten> {
-  const nothing = { changed: [], activityBefore: [], skipped: [] }
+  const nothing = { changed: [], activityBefore: [], skipped: [], moved: [] }
   if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
   // as the API's connections: of an organization that is not in the statistics yet a plan of its own reads all sessions by
   // whichever index is smallest, since all of them begin with org_id
@@ -102,7 +105,8 @@ export async function writeSessions(
   await storeSessions(tx, orgId, rows, stored, now)
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
   await updateCounts(tx, orgId, before.map(countedOf), rows)
-  return { ...result, changed, activityBefore: before.map(storedActivity) }
+  const moved = movedOf(rows, stored)
+  return { ...result, changed, moved, activityBefore: before.map(storedActivity) }
 }
 
 /** Updates every count of sessions by the difference between what they were and what they are. */

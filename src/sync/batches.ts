@@ -29,10 +29,9 @@ interface PlacedRecord {
  * `records[<index>]`. It may prepare the batch at once, but must not write before `before` has ended, and not at all if
  * that rejects: batches are written in their order.
  */
-export type SendBatch = (
-  records: readonly SyncRecord[],
-  before: Promise<unknown>,
-) => Promise<RecordCounts & Pick<SyncResult, 'skipped'>>
+export type SendBatch = (records: readonly SyncRecord[], before: Promise<unknown>) => Promise<SentBatch>
+
+export type SentBatch = RecordCounts & Pick<SyncResult, 'skipped' | 'moved'>
 
 interface BatchOptions {
   send: SendBatch
@@ -146,7 +145,7 @@ export const SKIP_REASONS: Readonly<Record<SkippedSession['reason'], string>> = 
 
 /** The counts without the records that were sent and left out, which are reported. */
 function withoutSkipped(
-  { skipped = [], ...counts }: RecordCounts & Pick<SyncResult, 'skipped'>,
+  { skipped = [], ...counts }: SentBatch,
   batch: readonly PlacedRecord[],
   options: BatchOptions,
 ): RecordCounts {

@@ -57,6 +57,11 @@ const SyncQuery = Type.Object({
     'false',
     'Whether sessions that were deleted are stored again, for which the key needs `write`; without it they are left out',
   ),
+  moved: oneOfOr(
+    ['true', 'false'],
+    'false',
+    'Whether the response says how many of the updated sessions had another project',
+  ),
 })
 
 export const SyncResponse = Type.Object(
@@ -80,6 +85,22 @@ export const SyncResponse = Type.Object(
         },
       ),
     ),
+    moved: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            from: Type.String({ examples: ['fix-cart'] }),
+            to: Type.String({ examples: ['checkout'] }),
+            sessions: Type.Integer({ examples: [3] }),
+          },
+          { additionalProperties: false, title: 'MovedSessions' },
+        ),
+        {
+          description:
+            'With `moved=true`: how many of the updated sessions had another project. Absent where there are none',
+        },
+      ),
+    ),
   },
   { additionalProperties: false, title: 'SyncResult' },
 )
@@ -88,7 +109,12 @@ export type SyncResponse = Static<typeof SyncResponse>
 export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
   new Elysia().use(access(deps)).post(
     '/sync',
-    ({ body, query: { reassign, restore }, access: { orgId, actor, scopes, memberEmail }, request }) => {
+    ({
+      body,
+      query: { reassign, restore, moved },
+      access: { orgId, actor, scopes, memberEmail },
+      request,
+    }) => {
       // who deletes sessions has `write`; a laptop's key must not undo that
       if (restore === 'true' && !grants(scopes, 'write')) {
         throw new ApiError('FORBIDDEN', '?restore=true needs an API key with the scope write')
@@ -102,6 +128,7 @@ export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
             reassign: reassign === 'true',
             machine: machineOf(request.headers.get('x-machine')),
             restore: restore === 'true',
+            moved: moved === 'true',
           },
           body: body as unknown as PackedBody,
         },

@@ -17,6 +17,7 @@ import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
 import type { SkippedSession } from '../sessions/deleted-queries.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
+import type { MovedSessions } from '../sessions/project-write.ts'
 import {
   activityOf,
   type SessionsWritten,
@@ -54,12 +55,16 @@ export interface SendOptions {
   machine?: string | undefined
   /** Whether sessions that were deleted are stored again. */
   restore?: boolean
+  /** Whether the result says how many sessions had another project. */
+  moved?: boolean
 }
 
 export interface SyncResult extends RecordCounts {
   received: number
   /** Sessions that were left out; they count as unchanged. Absent where there are none. */
   skipped?: readonly SkippedSession[]
+  /** Numbers of sessions that had another project, where they were asked for. Absent where there are none. */
+  moved?: readonly MovedSessions[]
 }
 
 /**
@@ -151,7 +156,7 @@ export async function storeBatch(
   orgId: string,
   batch: ComputedBatch,
   actor: Actor,
-  { key, reassign = false, restore = false, machine }: SendOptions,
+  { key, reassign = false, restore = false, moved: withMoved = false, machine }: SendOptions,
 ): Promise<SyncResult> {
   const { records, sessions } = batch
   const now = deps.now()
@@ -205,7 +210,7 @@ export async function storeBatch(
   deps.onSessions?.(sessions, results.session.changed)
   // the batch is written, whatever becomes of the planner's statistics
   if (results.commit.created > 0) await analyzeGrownTables(deps.sql).catch(() => {})
-  const { skipped } = results.session
+  const { skipped, moved } = results.session
   const sum = (count: keyof RecordCounts) =>
     Object.values(results).reduce((total, result) => total + result[count], 0)
   return {
@@ -214,6 +219,7 @@ export async function storeBatch(
     updated: sum('updated'),
     unchanged: sum('unchanged'),
     ...(skipped.length > 0 ? { skipped } : {}),
+    ...(withMoved && moved.length > 0 ? { moved } : {}),
   }
 }
 

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
 import type { Actions } from '../command/context.ts'
 import { duration, integer, secret, since } from '../command/option-parsers.ts'
+import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
 import type { SyncOptions } from '../sync/sync.ts'
 import type { SeedOptions } from './seed.ts'
 
@@ -63,7 +64,8 @@ function addSync(program: Command, action: Actions): void {
     .option('--org <slug>', 'slug of the organization, in the local database')
     .option('--server <url>', SERVER_HELP)
     .option('--key <key>', `${KEY_HELP}; with the scopes sessions:write and commits:write, or write`, secret)
-    .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
+    .option('--project <name>', PROJECT_HELP)
+    .addOption(projectFromOption())
     .option('--user <email>', USER_HELP)
     .option('--content', 'send prompts and answers too')
     .option('--dry-run', 'print the records that would be sent, and send nothing')

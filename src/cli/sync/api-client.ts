@@ -4,7 +4,8 @@ import { parseKey } from '../../keys/form.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import type { SkippedSession } from '../../sessions/deleted-queries.ts'
-import { type SendBatch, SKIP_REASONS } from '../../sync/batches.ts'
+import type { MovedSessions } from '../../sessions/project-write.ts'
+import { type SendBatch, type SentBatch, SKIP_REASONS } from '../../sync/batches.ts'
 import { refusedKey } from '../client/key-owner.ts'
 import { machineName } from '../client/machine.ts'
 import { printMessage } from '../command/output.ts'
@@ -66,8 +67,8 @@ export async function askKeyOwner(server: string, key: string): Promise<KeyOwner
 /** Sends batches to a server, without what was sent before and what was deleted there. */
 export function createApiClient({ server, reassign, ...connection }: ApiClientOptions): ApiClient {
   const { restore, state } = connection
-  const query = [...(reassign ? ['reassign=true'] : []), ...(restore ? ['restore=true'] : [])].join('&')
-  const url = `${server}/v1/sync${query === '' ? '' : `?${query}`}`
+  const more = [...(reassign ? ['reassign=true'] : []), ...(restore ? ['restore=true'] : [])]
+  const url = `${server}/v1/sync?${[...more, 'moved=true'].join('&')}`
   return {
     send: async (records, before) => {
       await before
@@ -115,10 +116,7 @@ interface Connection extends Omit<ApiClientOptions, 'server' | 'reassign'> {
   url: string
 }
 
-async function sendNew(
-  connection: Connection,
-  records: readonly SyncRecord[],
-): Promise<RecordCounts & { skipped: SkippedSession[] }> {
+async function sendNew(connection: Connection, records: readonly SyncRecord[]): Promise<SentBatch> {
   const { url, key, state, onAccepted } = connection
   const entries = records.map((record, index) => {
     const text = JSON.stringify(record)
@@ -134,7 +132,7 @@ async function sendNew(
   if (unsent.length === 0) return { created: 0, updated: 0, unchanged: records.length, skipped: leftOut }
   const body = Bun.gzipSync(unsent.map(({ text }) => `${text}\n`).join(''))
   try {
-    const { created, updated, unchanged, skipped } = await post(url, key, body)
+    const { created, updated, unchanged, skipped, moved } = await post(url, key, body)
     const at = new Date().toISOString()
     const reasons = new Map(skipped.map(({ id, reason }) => [id, reason]))
     for (const { record, hash } of unsent) {
@@ -147,6 +145,7 @@ async function sendNew(
       updated,
       unchanged: unchanged + records.length - unsent.length,
       skipped: [...leftOut, ...skipped],
+      moved,
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -222,6 +221,7 @@ async function tryRequest(url: string, key: string, init: RequestInit): Promise<
 
 interface Answer extends RecordCounts {
   skipped: SkippedSession[]
+  moved: MovedSessions[]
 }
 
 type ResponseBody = Partial<Answer> & {
@@ -235,8 +235,8 @@ const bodyOf = async (response: Response) => (await response.json().catch(() => 
 
 async function answerOf(response: Response): Promise<Answer> {
   const body = await bodyOf(response)
-  const { created, updated = 0, unchanged = 0, skipped = [] } = body
-  if (response.ok && typeof created === 'number') return { created, updated, unchanged, skipped }
+  const { created, updated = 0, unchanged = 0, skipped = [], moved = [] } = body
+  if (response.ok && typeof created === 'number') return { created, updated, unchanged, skipped, moved }
   throw refusal(response, body)
 }
 

@@ -1,6 +1,7 @@
 import type { RepositoryResult } from '../../agents/git/git.ts'
 import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { RecordCounts } from '../../records/changes.ts'
+import type { MovedSessions } from '../../sessions/project-write.ts'
 import type { SessionUser } from '../client/user.ts'
 import type { LeftOut } from './incremental.ts'
 
@@ -23,6 +24,8 @@ export interface Summary extends RecordCounts {
   older_files: number
   /** Sessions of unchanged files that the server, or this program, refused, or that were deleted there. */
   refused: number
+  /** Sessions that were stored under another project. */
+  moved: MovedSessions[]
   repositories: RepositoryResult[]
   unpriced_models: string[]
 }
@@ -52,6 +55,7 @@ export const createSummary = (user?: SessionUser): Summary => ({
   growing_files: 0,
   older_files: 0,
   refused: 0,
+  moved: [],
   repositories: [],
   unpriced_models: [],
 })
@@ -84,11 +88,27 @@ export function addLeftOut(summary: Summary, { unchanged, growing, older }: Left
   summary.older_files = older
 }
 
+/** Adds what a batch said of sessions that had another project. */
+export function addMoved(summary: Summary, moved: readonly MovedSessions[]): void {
+  for (const { from, to, sessions } of moved) {
+    const known = summary.moved.find((each) => each.from === from && each.to === to)
+    if (known === undefined) summary.moved.push({ from, to, sessions })
+    else known.sessions += sessions
+  }
+}
+
+/** The command moves the rest: sessions whose transcripts are gone are not sent again. */
+const movedText = ({ from, to, sessions }: MovedSessions): string =>
+  `${sessions} sessions of the project ${from} are stored under ${to} now; those that are not sent again, on the server: cloud-analytics project rename ${quoted(from)} ${quoted(to)} --org SLUG`
+
+const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))
+
 /** The summary in a few lines. */
 export function summaryText(summary: Summary): string {
   const { created, updated, unchanged, skipped, unreadable, ignored, unpriced_models } = summary
   const lines = [`${foundText(summary)}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
   if (summary.files.length > 0) lines.push(userText(summary.user))
+  lines.push(...summary.moved.map(movedText))
   if (unreadable > 0) lines.push(`${unreadable} lines could not be read`)
   if (skipped.length > 0) lines.push(`${skipped.length} skipped, named above`)
   if (summary.refused > 0)

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isRepository, readCommits } from '../../agents/git/git.ts'
 import { readSessions } from '../../agents/read-sessions.ts'
+import type { ProjectFrom } from '../../agents/transcript/workspace.ts'
 import { findKnownCommits } from '../../commits/queries.ts'
 import { OperatorError } from '../../errors.ts'
 import { problemOf } from '../../records/check.ts'
@@ -14,14 +15,15 @@ import { findServer, NOT_SIGNED_IN } from '../client/server.ts'
 import { checked, findUser, type SessionUser } from '../client/user.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
-import { outputStream, printMessage, printResult } from '../command/output.ts'
+import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { stopSignal } from '../command/signals.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, keyIdOf } from './api-client.ts'
+import { printRecords } from './dry-run.ts'
 import { createIncremental, type Incremental } from './incremental.ts'
 import { openState, type SyncState } from './state.ts'
-import { addFile, addLeftOut, createSummary, type Summary, summaryText } from './summary.ts'
+import { addFile, addLeftOut, addMoved, createSummary, type Summary, summaryText } from './summary.ts'
 import { type Target, targetOf } from './target.ts'
 
 export interface SyncOptions {
@@ -29,6 +31,7 @@ export interface SyncOptions {
   server?: string
   key?: string
   project?: string
+  projectFrom?: ProjectFrom
   user?: string
   content?: true
   dryRun?: true
@@ -62,7 +65,8 @@ export async function sync(context: Context, given: readonly string[], options: 
   const target = server && targetOf(context, server)
   const user = await findUser(context.env, options.user, async () => (await target?.member()) ?? null)
   const run = { context, paths, options, user, summary: createSummary(user), startedMs }
-  if (options.dryRun) return await dryRun({ ...run, incremental: incrementalOf(run, undefined) })
+  if (options.dryRun)
+    return await printRecords(context.json, recordsOf({ ...run, incremental: incrementalOf(run, undefined) }))
   if (target === undefined) await writeLocally(run)
   else await sendToServer(run, target)
   if (context.json || !options.quiet) {
@@ -108,7 +112,7 @@ async function writeLocally(run: Started): Promise<void> {
   await withOrganization(context, options.org ?? '', async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const known: KnownCommits = (project, shas) => findKnownCommits(sql, id, project, shas)
-    const send = { reassign: options.reassign === true, restore: options.restore === true }
+    const send = { reassign: options.reassign === true, restore: options.restore === true, moved: true }
     const incremental = incrementalOf(run, undefined)
     await readAndSend(
       isResend(options) ? { ...run, incremental } : { ...run, incremental, known },
@@ -128,8 +132,16 @@ const QUIET_FOR_MS = 3_600_000
 const SERVER_BATCH_BYTES = 1024 * 1024
 
 function incrementalOf({ context, options, user }: Started, state: SyncState | undefined): Incremental {
-  const { project, content, reassign, since, settled, restore } = options
-  const decisive = [VERSION, project, user?.email, content, reassign, context.config.modelPrices?.prices]
+  const { project, projectFrom, content, reassign, since, settled, restore } = options
+  const decisive = [
+    VERSION,
+    project,
+    projectFrom,
+    user?.email,
+    content,
+    reassign,
+    context.config.modelPrices?.prices,
+  ]
   const how = Bun.hash.xxHash3(JSON.stringify(decisive.map((value) => value ?? null))).toString(36)
   const selection = { sinceMs: since, settledMs: settled, restore: restore === true }
   return createIncremental(state, how, selection, () => Date.now())
@@ -198,6 +210,7 @@ async function* sessionsOf({ context, paths, options, user, summary, incremental
   try {
     const results = readSessions(paths, {
       project: options.project,
+      projectFrom: options.projectFrom,
       userEmail: user?.email,
       content: options.content === true,
       pricer: await pricerOf(context.config)(),
@@ -252,6 +265,7 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   const batches: Batches = createBatches({
     async send(records, before) {
       const counts = await send(records, before.then(goOn))
+      addMoved(summary, counts.moved ?? [])
       for (const record of records) incremental.accept(record)
       state?.save()
       return counts
@@ -277,17 +291,4 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
   summary.updated = batches.counts.updated
   // added to the known commits, which were not sent
   summary.unchanged += batches.counts.unchanged
-}
-
-/** Prints the records instead of sending them: NDJSON, or with --json one document. */
-async function dryRun(run: Run): Promise<void> {
-  const output = outputStream()
-  const { json } = run.context
-  let separator = json ? '{"records":[' : ''
-  for await (const { record } of recordsOf(run)) {
-    const isRead = await output.write(separator + JSON.stringify(record) + (json ? '' : '\n'))
-    if (!isRead) return
-    separator = json ? ',' : ''
-  }
-  if (json) await output.write(separator === ',' ? ']}\n' : '{"records":[]}\n')
 }

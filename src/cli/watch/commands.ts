@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
 import type { Actions } from '../command/context.ts'
 import { secret } from '../command/option-parsers.ts'
+import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
 import type { WatchOptions } from './watch.ts'
 
 /** `watch` and `status`. */
@@ -12,7 +13,8 @@ export function addWatch(program: Command, action: Actions): void {
     .option('--server <url>', SERVER_HELP)
     .option('--key <key>', KEY_HELP, secret)
     .option('--user <email>', USER_HELP)
-    .option('--project <name>', 'project of all that is read (the name of the folder or the repository)')
+    .option('--project <name>', PROJECT_HELP)
+    .addOption(projectFromOption())
     .option('--content', 'send prompts and answers too')
     .addHelpText(
       'after',

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { ProjectFrom } from '../../agents/transcript/workspace.ts'
 import { OperatorError } from '../../errors.ts'
 import { agentFolders, stateFolder } from '../client/folders.ts'
 import { getServer } from '../client/server.ts'
@@ -14,6 +15,7 @@ import { runSync, type SyncResult, type SyncTarget } from './run-sync.ts'
 
 export interface WatchOptions extends SyncTarget {
   project?: string
+  projectFrom?: ProjectFrom
   content?: true
 }
 
@@ -138,8 +140,9 @@ async function run(
   events.close()
 }
 
-const argsOf = ({ project, content }: WatchOptions): string[] => [
+const argsOf = ({ project, projectFrom, content }: WatchOptions): string[] => [
   ...(project === undefined ? [] : ['--project', project]),
+  ...(projectFrom === undefined ? [] : ['--project-from', projectFrom]),
   ...(content === true ? ['--content'] : []),
 ]
 

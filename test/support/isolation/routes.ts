@@ -45,6 +45,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   max_quality: ['99'],
   has_findings: ['true', 'false'],
   restore: ['true'],
+  moved: ['true'],
 }
 const V1_ROUTES = [
   'GET /sessions',
