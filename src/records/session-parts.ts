@@ -165,7 +165,15 @@ export function changePacked(packed: string, change: (json: string) => string): 
   return changed === json ? packed : pack(changed)
 }
 
-const pack = (json: string): string => Buffer.from(Bun.gzipSync(json)).toString('base64')
+function pack(json: string): string {
+  const bytes = Bun.gzipSync(json)
+  // the system in the header (RFC 1952): the same session would have another hash on Windows
+  bytes[OS_BYTE] = UNKNOWN_OS
+  return Buffer.from(bytes).toString('base64')
+}
+
+const OS_BYTE = 9
+const UNKNOWN_OS = 255
 
 const unpackedText = (packed: string): string =>
   gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_BYTES }).toString('utf8')

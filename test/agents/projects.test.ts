@@ -188,6 +188,12 @@ test('a transcript of Windows is read the same everywhere', async () => {
   ])
 })
 
+test('the record of a session does not say which system read it', async () => {
+  const [record] = await read({ 's.jsonl': [edit('/gone/shop', 'a.ts')] })
+  // of the header of gzip: a program on Windows would write 10 here
+  expect(Buffer.from(record?.parts ?? '', 'base64')[9]).toBe(255)
+})
+
 describe('Gemini’s folders', () => {
   const chat = (file: string) => [
     { sessionId: 'g1', projectHash: 'f'.repeat(64), startTime: '2026-03-01T10:00:00.000Z', kind: 'main' },
