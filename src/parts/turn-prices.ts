@@ -86,6 +86,7 @@ export function priceTurns(
   }
   const all = [...counted.map(({ tokens }) => tokens), ...rest.map(({ tokens }) => tokens)]
   const sum = (index: number) => all.reduce((total, tokens) => total + (tokens[index] ?? 0), 0)
+  const isStated = stated.length > 0 && stated.every(({ cost }) => cost !== null)
   const statedCost = stated.reduce((total, { cost }) => total + BigInt(cost ?? 0), 0n)
   const restCost = summed.reduce(
     (total, turn) => (turn.role === 'unattributed' ? total + (turn.cost ?? 0n) : total),
@@ -97,7 +98,7 @@ export function priceTurns(
     summed,
     tokens: { input: sum(0), output: sum(1), cache_read: sum(2), cache_creation: sum(3) },
     total,
-    isReported: all.length > 0 && (estimates === 0 || (stated.length > 0 && isSameAmount(total, statedCost))),
+    isReported: all.length > 0 && (estimates === 0 || (isStated && isSameAmount(total, statedCost))),
     unpriced: [...unpriced.keys()].sort(),
     unpricedTokens: [...unpriced.values()].reduce((known, count) => known + count, 0),
   }
