@@ -8,7 +8,8 @@ COPY package.json bun.lock ./
 COPY patches patches
 RUN bun install --frozen-lockfile
 COPY . .
-RUN bun run build && bun src/build/sbom.ts > dist/sbom.cdx.json && mkdir /data
+ARG REVISION
+RUN REVISION=$REVISION bun run build && bun src/build/sbom.ts > dist/sbom.cdx.json && mkdir /data
 
 # The embedded PostgreSQL needs glibc and libstdc++, which Alpine does not have.
 FROM ${BASE_IMAGE}

@@ -4,6 +4,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Build } from '../version.ts'
 import { ROOT } from './files.ts'
 import { withoutSignature } from './mach-o.ts'
 import { assetsFolder, pack } from './pack.ts'
@@ -49,6 +50,8 @@ export async function compile(target: Target, outfile: string, client = false): 
       // The executable must not read .env and bunfig.toml of the working folder.
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
+      '--define',
+      `COMPILED_BUILD=${JSON.stringify({ commit: commitOfSources(), target } satisfies Build)}`,
       `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
       ...assets,
       '--asset',
@@ -77,6 +80,19 @@ export async function compile(target: Target, outfile: string, client = false): 
   for (const name of readdirSync(dirname(outfile))) {
     if (name.endsWith('.map')) rmSync(join(dirname(outfile), name))
   }
+}
+
+/** The commit that is checked out, with `-dirty` where files differ from it; of an image `REVISION`, since it gets no `.git`. */
+function commitOfSources(): string | null {
+  if (process.env.REVISION) return process.env.REVISION
+  const git = (...args: string[]) => {
+    if (Bun.which('git') === null) return undefined
+    const { success, stdout } = Bun.spawnSync(['git', ...args], { cwd: ROOT, stderr: 'ignore' })
+    return success ? stdout.toString().trim() : undefined
+  }
+  const commit = git('rev-parse', 'HEAD')
+  if (commit === undefined) return null
+  return git('status', '--porcelain', '--untracked-files=no') === '' ? commit : `${commit}-dirty`
 }
 
 if (import.meta.main) {

@@ -1,5 +1,6 @@
 import { OperatorError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { VERSION_AND_COMMIT } from '../version.ts'
 import { distributeTables, isDistributed, statementsOf, useOneConnection } from './citus.ts'
 import type { ISql, Sql } from './client.ts'
 import organizations from './migrations/0001_organizations.sql' with { type: 'text' }
@@ -77,10 +78,13 @@ export async function migrate(sql: Sql, log: Log): Promise<string[]> {
   const applied: string[] = []
   for (;;) {
     const label = await sql.begin(applyNext)
-    if (label === undefined) return applied
-    log.info('migration applied', { migration: label })
+    if (label === undefined) break
+    log.debug('migration applied', { migration: label })
     applied.push(label)
   }
+  // in one line, also where another process applied some of them at the same time
+  if (applied.length > 0) log.info('schema migrated', { from: applied[0], to: applied.at(-1) })
+  return applied
 }
 
 /** Applies the next migration that is missing and returns its name, or undefined when none is. */
@@ -159,7 +163,9 @@ export function checkApplied(rows: readonly AppliedMigration[], what: string): v
     const known = MIGRATIONS[index]
     if (known?.number !== row.number || checksumOf(known.text) !== row.checksum) {
       throw new OperatorError(
-        `schema migration ${row.number} of ${what} is not the one of this program: it was made by another build`,
+        `schema migration ${row.number} of ${what} is not the one of this program, ${VERSION_AND_COMMIT}: it was made by another build, and ` +
+          'no migration leads from there. Run that build (`version` prints the commit of a build), or move the data: with that build ' +
+          '`export` each organization, with this one `import` it into a new database',
       )
     }
   }

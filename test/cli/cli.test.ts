@@ -18,8 +18,10 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 test('version, and help with examples', async () => {
-  expect((await run(['version'], env)).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
-  expect(await runJson(['version'], env)).toEqual({ version: expect.any(String) })
+  expect((await run(['version'], env)).stdout).toMatch(
+    /^\d+\.\d+\.\d+ .*, schema \d+, PostgreSQL \d+\.\d+, .*\n$/,
+  )
+  expect(await runJson(['version'], env)).toMatchObject({ version: expect.any(String) })
   expect(await runJson(['--version'], env)).toEqual({ version: expect.any(String) })
   const help = await run(['key', 'create', '--help'], env)
   expect(help.code).toBe(0)

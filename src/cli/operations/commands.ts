@@ -1,7 +1,5 @@
 import { type Command, Option } from 'commander'
-import { VERSION } from '../../version.ts'
 import type { Actions } from '../command/context.ts'
-import { printResult } from '../command/output.ts'
 
 /** `backup`, `restore`, `migrate`, `doctor`, `reprice`, `health` and `version`. */
 export function addOperations(program: Command, action: Actions): void {
@@ -61,9 +59,10 @@ Example:
     )
   program
     .command('version')
-    .description('print the version')
+    .description('print version, commit, schema and PostgreSQL of this build')
     .action(async function (this: Command) {
-      await printResult(this.optsWithGlobals<{ json?: true }>().json === true, { version: VERSION }, VERSION)
+      const { printVersion } = await import('./version.ts')
+      await printVersion(this.optsWithGlobals<{ json?: true }>().json === true)
     })
 }
 

@@ -16,25 +16,35 @@ export interface Assets {
   cluster: () => Promise<Uint8Array>
 }
 
-/** Finds the archives: inside the executable, or where `bun run pack` writes them. */
+/** What identifies the packed PostgreSQL; undefined for a build that has none. */
+export function findManifest(): Manifest | undefined {
+  const path = join(assetsFolder(), 'manifest.json')
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) satisfies Manifest) : undefined
+}
+
+/** Finds the archives. Throws OperatorError for a build that has none. */
 export function findAssets(): Assets {
-  const target = `${process.platform}-${process.arch}`
-  const folder = Bun.isStandaloneExecutable
-    ? join(import.meta.dir, target)
-    : resolve(import.meta.dir, '../../../dist/assets', target)
-  const manifestPath = join(folder, 'manifest.json')
-  if (!existsSync(manifestPath)) {
+  const manifest = findManifest()
+  if (manifest === undefined) {
     const remedy = Bun.isStandaloneExecutable
       ? 'set it, or use the executable of a release for Linux with glibc or macOS'
       : 'set it, or run `bun run pack` first'
     throw new OperatorError(
-      `this build has no PostgreSQL (${target}) and uses a database only with DATABASE_URL: ${remedy}`,
+      `this build has no PostgreSQL (${TARGET}) and uses a database only with DATABASE_URL: ${remedy}`,
     )
   }
-  const unpacked = (file: string) => Bun.zstdDecompress(readFileSync(join(folder, file)))
+  const unpacked = (file: string) => Bun.zstdDecompress(readFileSync(join(assetsFolder(), file)))
   return {
-    manifest: JSON.parse(readFileSync(manifestPath, 'utf8')) satisfies Manifest,
+    manifest,
     program: () => unpacked('postgres.tar.zst'),
     cluster: () => unpacked('cluster.tar.zst'),
   }
 }
+
+const TARGET = `${process.platform}-${process.arch}`
+
+/** Inside the executable, or where `bun run pack` writes them. */
+const assetsFolder = (): string =>
+  Bun.isStandaloneExecutable
+    ? join(import.meta.dir, TARGET)
+    : resolve(import.meta.dir, '../../../dist/assets', TARGET)
