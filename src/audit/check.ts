@@ -1,8 +1,8 @@
 import type { ISql } from '../db/client.ts'
-import type { DerivedTable } from '../db/derived-tables.ts'
+import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 
 /** The counts, computed from the log. */
-const fromLog = (sql: ISql, orgId: string) => sql`
+const fromLog = (sql: ISql, orgId: OrgId) => sql`
   with days as (
     select l.user_id, l.action, (l.created_at at time zone 'UTC')::date as day, count(*) as entries
     from audit_log l

@@ -1,11 +1,12 @@
 import { AUDIT_TABLES } from '../audit/check.ts'
 import { backupFolderOf, findFailure, listBackups } from '../backup/folder.ts'
+import { findSecretKeyDigest } from '../backup/queries.ts'
 import type { Config } from '../config.ts'
-import { findMisplaced } from '../db/citus.ts'
+import { findMisplaced, hasCitus } from '../db/citus.ts'
 import type { Sql } from '../db/client.ts'
-import { type DerivedTable, findDifferences, rebuildTables } from '../db/derived-tables.ts'
+import { type DerivedTable, findDiffering, rebuildTables } from '../db/derived-tables.ts'
 import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
-import { MIGRATIONS } from '../db/migrate.ts'
+import { checkApplied, MIGRATIONS } from '../db/migrate.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { refuseUnfinishedRestore } from '../db/restore-mark.ts'
 import { messageOf } from '../errors.ts'
@@ -19,6 +20,8 @@ import { ACTIVITY_TABLES } from '../team/check.ts'
 import { findSilentMachines } from '../team/machine-queries.ts'
 import { USAGE_TABLES } from '../usage/check.ts'
 import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
+import { createSecretBox } from '../webhooks/signing/secret-box.ts'
+import { findSecretKey } from '../webhooks/signing/secret-key.ts'
 import { appliedMigrations, serverVersion } from './queries.ts'
 
 /** The result of one check. */
@@ -61,11 +64,11 @@ export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
 export const checkMigrations = (sql: Sql): Promise<Check> =>
   check('migrations', async () => {
     await refuseUnfinishedRestore(sql)
-    const applied = await appliedMigrations(sql)
+    const migrations = await appliedMigrations(sql)
+    checkApplied(migrations, 'the database')
+    const applied = migrations.length
     const known = MIGRATIONS.length
     if (applied === known) return { status: 'ok', message: `the schema is current (${known})` }
-    if (applied > known)
-      return { status: 'fail', message: `the schema is ${applied}, newer than this program's ${known}` }
     return {
       status: 'warn',
       message: `the schema is ${applied} of ${known}: migrate or serve brings it up to date`,
@@ -85,20 +88,37 @@ export async function checkNodes(sql: Sql): Promise<Check | undefined> {
       }
 }
 
+/** How far a check is: of all its parts, and what it reads. */
+export type OnProgress = (done: number, total: number, note: string) => void
+
 /** Checks every organization's derived tables against its data; rebuilds them first when `rebuild`. */
-export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
+export const checkRollups = (sql: Sql, rebuild: boolean, onProgress: OnProgress = () => {}): Promise<Check> =>
   check('rollups', async () => {
     const organizations = await listOrganizations(sql)
-    const wrong: string[] = []
-    for (const { id, slug } of organizations) {
-      if (rebuild) {
+    if (rebuild) {
+      for (const [index, { id, slug }] of organizations.entries()) {
+        onProgress(index, organizations.length, `writing those of ${slug} anew`)
         await sql.begin(async (tx) => {
           await lockOrganization(tx, id)
           await rebuildTables(tx, id, TABLES.flat())
         })
       }
-      for (const tables of TABLES) {
-        const [first] = await findDifferences(sql, id, tables)
+    }
+    const ids = organizations.map(({ id }) => id)
+    const oneByOne = await hasCitus(sql)
+    const wrong: string[] = []
+    for (const [index, tables] of TABLES.entries()) {
+      const found = await findDiffering(sql, ids, tables, {
+        oneByOne,
+        onProgress: (done, table) =>
+          onProgress(
+            index * ids.length + done,
+            TABLES.length * ids.length,
+            `${table} of ${done} of ${ids.length}`,
+          ),
+      })
+      for (const { id, slug } of organizations) {
+        const first = found.get(id)
         if (first !== undefined) wrong.push(`${slug} (${first})`)
       }
     }
@@ -109,6 +129,24 @@ export const checkRollups = (sql: Sql, rebuild: boolean): Promise<Check> =>
       message: `differ from the sessions: ${wrong.join(', ')}; doctor --repair mends them`,
     }
   })
+
+/** Checks that the key at hand opens the webhook secrets. Undefined where there are none. */
+export async function checkSecretKey(
+  sql: Sql,
+  config: Pick<Config, 'dataDir' | 'secretKey'>,
+): Promise<Check | undefined> {
+  const digest = await findSecretKeyDigest(sql)
+  if (digest === undefined) return undefined
+  return await check('secret.key', async () => {
+    const key = findSecretKey(config)
+    if (key !== undefined && Buffer.from(createSecretBox(key).digest).equals(digest))
+      return { status: 'ok', message: 'opens the webhook secrets' }
+    return {
+      status: 'fail',
+      message: `${key === undefined ? 'missing' : 'another one'}: the webhook secrets cannot be opened, and serve does not start; put the right one there, or \`webhook new-secrets\` gives each endpoint a new secret`,
+    }
+  })
+}
 
 /** Looks for tokens without a price, which no cost includes, and says why they have none. */
 export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check> =>

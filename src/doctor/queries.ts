@@ -1,4 +1,5 @@
 import type { Sql } from '../db/client.ts'
+import { type AppliedMigration, listApplied } from '../db/migrate.ts'
 
 /** The server's version, as `18.4`. */
 export async function serverVersion(sql: Sql): Promise<string> {
@@ -8,14 +9,10 @@ export async function serverVersion(sql: Sql): Promise<string> {
   return row?.version ?? 'unknown'
 }
 
-/** How many migrations the database has; 0 for an empty one. */
-export async function appliedMigrations(sql: Sql): Promise<number> {
+/** The migrations that the database has; [] for an empty one. */
+export async function appliedMigrations(sql: Sql): Promise<AppliedMigration[]> {
   const [table] = await sql<
     { found: boolean }[]
   >`select to_regclass('schema_migrations') is not null as found`
-  if (table?.found !== true) return 0
-  const [row] = await sql<{ applied: number }[]>`
-    select count(*)::int as applied
-    from schema_migrations m`
-  return row?.applied ?? 0
+  return table?.found === true ? await listApplied(sql) : []
 }

@@ -1,8 +1,8 @@
 import type { ISql } from '../db/client.ts'
-import type { DerivedTable } from '../db/derived-tables.ts'
+import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 
 /** The counts, computed from the scores. */
-const fromRisks = (sql: ISql, orgId: string) => sql`
+const fromRisks = (sql: ISql, orgId: OrgId) => sql`
   select p.repo, g.rating, t.state, (k.created_at at time zone 'UTC')::date as bucket, count(*) as prs
   from pr_risks k
   cross join lateral (values (k.repo), ('')) as p (repo)
@@ -11,7 +11,7 @@ const fromRisks = (sql: ISql, orgId: string) => sql`
   where k.org_id = ${orgId}
   group by 1, 2, 3, 4`
 
-const commitsOf = (sql: ISql, orgId: string) => sql`
+const commitsOf = (sql: ISql, orgId: OrgId) => sql`
   select distinct k.repo, k.pr_number, c.sha
   from pr_risks k
   cross join lateral json_array_elements_text(k.origin->'commits') as c (sha)

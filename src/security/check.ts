@@ -1,5 +1,5 @@
 import type { ISql } from '../db/client.ts'
-import type { DerivedTable } from '../db/derived-tables.ts'
+import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 
 // The heatmap's tables, computed from the sessions' details.
 
@@ -7,7 +7,7 @@ import type { DerivedTable } from '../db/derived-tables.ts'
  * Scans all of the organization's details, and looks up the session of each that has a finding by its whole key: before
  * statistics cover the organization, a plain join reads all of its details for every session.
  */
-const findingsFromDetails = (sql: ISql, orgId: string) => sql`
+const findingsFromDetails = (sql: ISql, orgId: OrgId) => sql`
   select
     s.id as session_id,
     substr(sha256(convert_to(f.file, 'UTF8')), 1, 16) as file_key,
@@ -36,7 +36,7 @@ const findingsFromDetails = (sql: ISql, orgId: string) => sql`
   where f.file <> ''
   group by s.id, f.file, f.fingerprint, s.project, s.created_at`
 
-const fingerprintsFromFindings = (sql: ISql, orgId: string) => sql`
+const fingerprintsFromFindings = (sql: ISql, orgId: OrgId) => sql`
   select
     g.grain, f.project, b.bucket, f.file_key, f.fingerprint,
     count(*) filter (where f.severity = 'critical') as critical,
@@ -49,7 +49,7 @@ const fingerprintsFromFindings = (sql: ISql, orgId: string) => sql`
   where f.org_id = ${orgId}
   group by g.grain, f.project, b.bucket, f.file_key, f.fingerprint`
 
-const filesFromFindings = (sql: ISql, orgId: string) => sql`
+const filesFromFindings = (sql: ISql, orgId: OrgId) => sql`
   select
     g.grain, f.project, b.bucket, f.file_key, count(distinct f.session_id) as sessions,
     min(f.created_at) as first_seen_at, max(f.created_at) as last_seen_at
@@ -67,7 +67,7 @@ const bucketOf = (sql: ISql) => sql`
     else date '1970-01-01'
   end`
 
-const risksFromFindings = (sql: ISql, orgId: string) => sql`
+const risksFromFindings = (sql: ISql, orgId: OrgId) => sql`
   select
     g.project, g.file_key, min(g.file) as file,
     (count(distinct g.fingerprint) filter (where g.severity_rank = 1))::integer as critical,
@@ -87,7 +87,7 @@ const risksFromFindings = (sql: ISql, orgId: string) => sql`
   ) g
   group by g.project, g.file_key`
 
-const levelsFromRisks = (sql: ISql, orgId: string) => sql`
+const levelsFromRisks = (sql: ISql, orgId: OrgId) => sql`
   select p.project, k.risk_score, count(*) as files
   from file_risks k
   cross join lateral (values (k.project), ('')) as p (project)

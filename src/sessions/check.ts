@@ -1,9 +1,9 @@
 import type { Fragment, ISql } from '../db/client.ts'
-import type { DerivedTable } from '../db/derived-tables.ts'
+import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 import type { RangeSort } from './range-rollup.ts'
 
 /** The rollups, computed from the sessions. */
-const fromSessions = (sql: ISql, orgId: string) => sql`
+const fromSessions = (sql: ISql, orgId: OrgId) => sql`
   with days as (
     select
       s.project, s.day, count(*) as sessions, sum(s.estimated_cost) as cost,
@@ -45,7 +45,7 @@ const unionOfLists = (
     .reduce((all, one) => sql`${all} union all ${one}`)
 
 /** The ranges of all sessions anew, each but the last with equally many: as migration 0012 made them. */
-const rangesFromSessions = (sql: ISql, orgId: string) =>
+const rangesFromSessions = (sql: ISql, orgId: OrgId) =>
   rangesOf(
     sql,
     unionOfLists(sql, (sort, ofAllProjects) => placesOf(sql, orgId, sort, { ofAllProjects })),
@@ -71,7 +71,7 @@ const rangesOf = (sql: ISql, places: Fragment) => sql`
 /** Each session's place in its list. */
 function placesOf(
   sql: ISql,
-  orgId: string,
+  orgId: OrgId,
   sort: RangeSort,
   { ofAllProjects, project }: { ofAllProjects: boolean; project?: string },
 ): Fragment {
@@ -91,7 +91,7 @@ function placesOf(
  * What the stored ranges should count: their bounds depend on the order in which sessions came. The sessions of a project
  * that has no ranges are counted in its first ones.
  */
-const rangesFromBounds = (sql: ISql, orgId: string) => sql`
+const rangesFromBounds = (sql: ISql, orgId: OrgId) => sql`
   with bounds as (
     select r.sort, r.grain, r.project, r.from_value, r.from_id
     from session_ranges r

@@ -1,15 +1,15 @@
 import type { ISql } from '../db/client.ts'
-import type { DerivedTable } from '../db/derived-tables.ts'
+import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 
 /** Sessions by hour. */
-const hoursFromSessions = (sql: ISql, orgId: string) => sql`
+const hoursFromSessions = (sql: ISql, orgId: OrgId) => sql`
   select date_trunc('hour', s.created_at, 'UTC') as hour, count(*)::integer as sessions
   from sessions s
   where s.org_id = ${orgId}
   group by 1`
 
 /** Sessions by user and domain: reads every session's detail. */
-const directoriesFromSessions = (sql: ISql, orgId: string) => sql`
+const directoriesFromSessions = (sql: ISql, orgId: OrgId) => sql`
   select coalesce(s.user_id, s.user_email) as user_key, s.project, t.directory, count(*)::integer as sessions
   from sessions s
   join session_details d on d.org_id = s.org_id and d.session_id = s.id

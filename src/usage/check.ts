@@ -1,8 +1,8 @@
 import type { ISql } from '../db/client.ts'
-import type { DerivedTable } from '../db/derived-tables.ts'
+import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 
 /** The parts of all sessions anew, from their details: as `partsOf` divides them. */
-const fromDetails = (sql: ISql, orgId: string) => sql`
+const fromDetails = (sql: ISql, orgId: OrgId) => sql`
   with parts as materialized (
     select
       s.org_id, s.id as session_id, coalesce(j.model, '') as main, w.model, w.models,
@@ -114,7 +114,7 @@ const fromDetails = (sql: ISql, orgId: string) => sql`
   from shares p`
 
 /** The sums of all parts anew. */
-const fromUsage = (sql: ISql, orgId: string) => sql`
+const fromUsage = (sql: ISql, orgId: OrgId) => sql`
   with days as materialized (
     select
       u.day, u.project, u.member, u.agent, u.model,
@@ -153,7 +153,7 @@ const fromUsage = (sql: ISql, orgId: string) => sql`
   group by 1, 2, 3, 4, 5, 6, 7`
 
 /** The links to pull requests anew. */
-const linksFromDetails = (sql: ISql, orgId: string) => sql`
+const linksFromDetails = (sql: ISql, orgId: OrgId) => sql`
   select distinct d.session_id, l.repo, l.number as pr_number
   from session_details d
   cross join lateral json_to_recordset(d.detail->'pull_requests') as l (repo text, number integer)

@@ -32,15 +32,17 @@ async function startBar(label: string, total: number): Promise<Progress> {
   }
 }
 
+/** By a timer: one statement may take longer than the time between two lines. */
 function startLines(label: string, total: number | null): Progress {
-  let last = performance.now()
+  let [done, note] = [0, '']
+  const timer = setInterval(() => {
+    const share = total === null || total === 0 ? '' : ` ${Math.floor((100 * done) / total)} %`
+    printMessage(`${label}:${share} ${note}`.trimEnd())
+  }, LINE_EVERY_MS)
   return {
-    set(done, note = '') {
-      if (performance.now() - last < LINE_EVERY_MS) return
-      last = performance.now()
-      const share = total === null || total === 0 ? '' : ` ${Math.floor((100 * done) / total)} %`
-      printMessage(`${label}:${share} ${note}`.trimEnd())
+    set(current, currentNote = '') {
+      ;[done, note] = [current, currentNote]
     },
-    stop() {},
+    stop: () => clearInterval(timer),
   }
 }

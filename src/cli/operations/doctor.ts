@@ -12,12 +12,15 @@ import {
   checkNodes,
   checkPrices,
   checkRollups,
+  checkSecretKey,
+  type OnProgress,
 } from '../../doctor/checks.ts'
 import { checkCounts, checkWebhooks } from '../../doctor/server.ts'
 import { messageOf, OperatorError } from '../../errors.ts'
 import { localUrl } from '../../http/listen.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
+import { startProgress } from '../command/progress.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 import { fetchHealth, serverUrl } from './health.ts'
 
@@ -30,9 +33,11 @@ export async function doctor(context: Context, rebuild: boolean): Promise<void> 
   const worker = await checkWorker(context)
   // a warning: no server answers
   const isServed = worker.status !== 'warn'
+  const progress = await startProgress('checking', 1)
+  const onProgress: OnProgress = (done, total, note) => progress.set(done / total, note)
   const checks = [
     checkSettings(context),
-    ...(await databaseChecks(context, rebuild, isServed)),
+    ...(await databaseChecks(context, rebuild, isServed, onProgress).finally(() => progress.stop())),
     worker,
     ...(await serverChecks(config)),
   ]
@@ -62,6 +67,7 @@ async function databaseChecks(
   { config, log }: Context,
   rebuild: boolean,
   isServed: boolean,
+  onProgress: OnProgress,
 ): Promise<Check[]> {
   try {
     const database = await openDatabase(config, 'command', log, { create: false })
@@ -73,13 +79,15 @@ async function databaseChecks(
       const isReadable = first.every(({ status }) => status === 'ok')
       if (!isReadable) return first
       const nodes = await checkNodes(database.sql)
+      const secretKey = await checkSecretKey(database.sql, config)
       return [
         ...first,
         ...(nodes === undefined ? [] : [nodes]),
-        await checkRollups(database.sql, rebuild),
+        await checkRollups(database.sql, rebuild, onProgress),
         await checkPrices(database.sql, await pricerOf(config)(), new Date()),
         await checkWebhooks(database.sql, isServed),
         await checkMachines(database.sql, new Date()),
+        ...(secretKey === undefined ? [] : [secretKey]),
       ]
     } finally {
       await database.close()

@@ -1,8 +1,8 @@
 import type { ISql } from '../../db/client.ts'
-import type { DerivedTable } from '../../db/derived-tables.ts'
+import type { DerivedTable, OrgId } from '../../db/derived-tables.ts'
 
 /** The counts, computed from the deliveries. */
-const fromDeliveries = (sql: ISql, orgId: string) => sql`
+const fromDeliveries = (sql: ISql, orgId: OrgId) => sql`
   select
     d.endpoint_id,
     (d.created_at at time zone 'UTC')::date as day,
