@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Sql } from '../db/client.ts'
 import { inGib, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
+import { holdsDatabase } from '../db/embedded/embedded-server.ts'
 import { createPing } from '../db/ping.ts'
 import { VERSION } from '../version.ts'
 
@@ -40,10 +41,12 @@ const readyBody = (title: string, description: string, disk: string, status: str
     { ...strict, title, description },
   )
 
-/** `ok`, or that the file system of the embedded database is about to be full. */
-function diskState(dataDir: string | null): string {
+/** `ok`, or that the file system of the embedded database is about to be full or the database is gone. */
+function diskState(dataDir: string | null, hadDatabase: boolean): string {
   if (dataDir === null) return 'ok'
   try {
+    // PostgreSQL serves on from memory and open files for up to a minute, and loses what it is told
+    if (hadDatabase && !holdsDatabase(dataDir)) return 'the data directory was removed'
     const { free } = spaceOf(dataDir)
     return free < MIN_FREE_BYTES ? `almost full: ${inGib(free)} free` : 'ok'
   } catch {
@@ -56,7 +59,12 @@ export type Readiness = () => Promise<{ database: string; disk: string; worker: 
 
 export function createReadiness({ sql, worker, dataDir }: ReadinessDeps): Readiness {
   const pingDatabase = createPing(sql, PING_LIMITS)
-  return async () => ({ database: await pingDatabase(), disk: diskState(dataDir), worker: worker() })
+  const hadDatabase = dataDir !== null && holdsDatabase(dataDir)
+  return async () => ({
+    database: await pingDatabase(),
+    disk: diskState(dataDir, hadDatabase),
+    worker: worker(),
+  })
 }
 
 /**

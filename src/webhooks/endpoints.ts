@@ -51,13 +51,17 @@ export const inOrganizationTransaction = <Result>(
  * An endpoint's address for the audit log, which keys without the scope `webhooks` read: the paths of some services are
  * credentials, so that only whether there is one is shown.
  */
-function shownUrl(url: string): string {
+export function shownUrl(url: string): string {
   const { origin, pathname, search, hash } = new URL(url)
   return pathname + search + hash === '/' ? origin : `${origin}/…`
 }
 
 /** A new signing secret, `whsec_` and 32 random bytes in base64, and its stored form. */
-function makeSecret(box: SecretBox, orgId: string, id: string): { secret: string; stored: StoredSecret } {
+export function makeSecret(
+  box: SecretBox,
+  orgId: string,
+  id: string,
+): { secret: string; stored: StoredSecret } {
   const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
   const sealed = box.seal(secret, secretContext(orgId, id))
   return { secret, stored: { sealed, hint: secret.slice(-HINT_LENGTH) } }

@@ -42,6 +42,13 @@ export async function insertResponse(
       created_at = excluded.created_at`
 }
 
+/** Deletes the organization's responses: the key that opens them is lost. */
+export async function deleteIdempotencyKeys(tx: ISql, orgId: string): Promise<void> {
+  await tx`
+    delete from webhook_idempotency_keys k
+    where k.org_id = ${orgId}`
+}
+
 /** Organizations in one call; the next call continues. */
 const MAX_ORGANIZATIONS = 1_000
 

@@ -1,6 +1,7 @@
 import type { OpenDatabase } from '../../database.ts'
 import { findMisplaced } from '../../db/citus.ts'
 import { endConnections } from '../../db/connections.ts'
+import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPreparedQuery } from '../../db/pools/prepared-query.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/pools/reconnecting-pool.ts'
@@ -12,8 +13,7 @@ import { createRegistry, type Registry } from '../../metrics/registry.ts'
 import { measurePools, measureThreads } from '../../metrics/threads.ts'
 import { VERSIONS, versionsFinder } from '../../organizations/queries.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
-import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
-import { checkSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
+import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import { measureAttempts } from '../../worker/measure.ts'
 import { workerSettingsOf } from '../../worker/messages.ts'
 import { superviseWorker } from '../../worker/supervise.ts'
@@ -70,9 +70,8 @@ export async function startServer(
         tables: misplaced,
       })
     }
-    const secretKey = loadSecretKey(config)
+    const secretKey = await openSecretKey(sql, config)
     const secrets = createSecretBox(secretKey)
-    await checkSecretKey(sql, secrets.digest)
     const registry = createRegistry()
     const poolLoads = measurePools(registry)
     const meterOf = measureThreads(registry, poolLoads)
@@ -163,7 +162,7 @@ export async function startServer(
       url: listening.url,
       database,
       registry,
-      failed: postgresEnded(database, () => stopping !== undefined),
+      failed: postgresEnded(database, config.dataDir, () => stopping !== undefined),
       stop() {
         stopping ??= stop()
         return stopping
@@ -176,9 +175,19 @@ export async function startServer(
 }
 
 /** Rejects when the embedded PostgreSQL ends while the server is not stopping. */
-async function postgresEnded({ embedded }: OpenDatabase, isStopping: () => boolean): Promise<never> {
+async function postgresEnded(
+  { embedded }: OpenDatabase,
+  dataDir: string,
+  isStopping: () => boolean,
+): Promise<never> {
   const how = await (embedded?.exited ?? new Promise<never>(() => {}))
   if (isStopping()) return await new Promise<never>(() => {})
+  if (!holdsDatabase(dataDir)) {
+    throw new OperatorError(
+      `the database in ${dataDir} was removed while the server ran: all of its data is lost, also what was answered since, and ` +
+        'secret.key if it was there; restore a backup by `cloud-analytics restore FILE`, or the next start begins with an empty database',
+    )
+  }
   throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type Actions, type Context, contextOf, type ProcessContext } from '../command/context.ts'
 import { integer, secret } from '../command/option-parsers.ts'
 import type { HistoryOptions } from './history.ts'
+import type { NewSecretsOptions } from './new-secrets.ts'
 
 const LISTEN_PORT = 9876
 const MIN_STATUS = 200
@@ -57,6 +58,27 @@ function addHistory(webhook: Command, action: Actions): void {
       action(async (context, _options, [id]) => {
         const { redeliverNow } = await import('./history.ts')
         await redeliverNow(context, id)
+      }),
+    )
+  webhook
+    .command('new-secrets')
+    .description('give endpoints new secrets and list them, once: for when secret.key is lost')
+    .option('--org <slug>', 'those of this organization')
+    .option('--all', 'those of every organization')
+    .option('--yes', 'do it: receivers refuse what is sent until they have their new secret')
+    .addHelpText(
+      'after',
+      `
+The former secrets are of no use any more, nor is a key that is found later. The new ones are encrypted with SECRET_KEY or
+secret.key, which is made where there is none.
+
+Example:
+  cloud-analytics webhook new-secrets --all --yes`,
+    )
+    .action(
+      action(async (context, options: NewSecretsOptions) => {
+        const { newSecrets } = await import('./new-secrets.ts')
+        await newSecrets(context, options)
       }),
     )
 }

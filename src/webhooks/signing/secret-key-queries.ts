@@ -1,10 +1,29 @@
+import type { Config } from '../../config.ts'
 import type { ISql, Sql } from '../../db/client.ts'
 import { OperatorError } from '../../errors.ts'
+import { createSecretBox } from './secret-box.ts'
+import { findSecretKey, loadSecretKey } from './secret-key.ts'
 
 // The database holds a digest of the key that its secrets are encrypted with.
 
 const OTHER_KEY =
-  'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or restore its secret.key'
+  'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or put its secret.key into DATA_DIR; ' +
+  'if it is lost, `cloud-analytics webhook new-secrets --all --yes` gives each endpoint a new secret'
+
+/**
+ * The key of the setting or of `secret.key`, made when there is none. Throws OperatorError when there are endpoints whose
+ * secrets are encrypted with another key; then none is made.
+ */
+export async function openSecretKey(
+  sql: Sql,
+  config: Pick<Config, 'secretKey' | 'dataDir'>,
+): Promise<Uint8Array> {
+  const known = findSecretKey(config)
+  if (known === undefined && (await hasEndpoints(sql))) throw new OperatorError(OTHER_KEY)
+  const key = known ?? loadSecretKey(config)
+  await checkSecretKey(sql, createSecretBox(key).digest)
+  return key
+}
 
 /**
  * Stores the digest of this server's key. Throws OperatorError when there are endpoints whose secrets are
@@ -13,23 +32,55 @@ const OTHER_KEY =
 export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void> {
   await sql.begin(async (tx) => {
     await insertUnlessThere(tx, digest)
-    const [known] = await tx<{ digest: Uint8Array }[]>`
-      select k.digest
-      from secret_key_check k
-      where k.id = 1
-      for update`
-    if (known !== undefined && Buffer.from(digest).equals(known.digest)) return
+    const known = await lockDigest(tx)
+    if (known !== undefined && Buffer.from(digest).equals(known)) return
     // a statement of its own, after the wait for transactions that insert an endpoint
-    const [endpoint] = await tx`
-      select e.id
-      from webhook_endpoints e
-      limit 1`
-    if (endpoint !== undefined) throw new OperatorError(OTHER_KEY)
-    await tx`
-      update secret_key_check
-      set digest = ${digest}
-      where id = 1`
+    if (await hasEndpoints(tx)) throw new OperatorError(OTHER_KEY)
+    await storeDigest(tx, digest)
   })
+}
+
+/**
+ * Replaces the digest before the transaction encrypts the secrets of the organization `orgId`, or with null of all, anew.
+ * False when it is the same key. Throws OperatorError when other organizations have secrets that only the former key opens.
+ */
+export async function replaceSecretKey(tx: ISql, digest: Uint8Array, orgId: string | null): Promise<boolean> {
+  await insertUnlessThere(tx, digest)
+  if (Buffer.from(digest).equals((await lockDigest(tx)) ?? digest)) return false
+  if (orgId !== null && (await hasEndpoints(tx, orgId))) {
+    throw new OperatorError(
+      'other organizations have endpoints whose secrets were encrypted with another key too: give all of them new secrets by --all',
+    )
+  }
+  await storeDigest(tx, digest)
+  return true
+}
+
+/** Whether there is an endpoint of any organization, but of this one. */
+async function hasEndpoints(sql: ISql, but = ''): Promise<boolean> {
+  const [endpoint] = await sql`
+    select e.id
+    from webhook_endpoints e
+    where e.org_id <> ${but}
+    limit 1`
+  return endpoint !== undefined
+}
+
+/** Waits for transactions that store a secret; those that begin later wait for this one. */
+async function lockDigest(tx: ISql): Promise<Uint8Array | undefined> {
+  const [known] = await tx<{ digest: Uint8Array }[]>`
+    select k.digest
+    from secret_key_check k
+    where k.id = 1
+    for update`
+  return known?.digest
+}
+
+async function storeDigest(tx: ISql, digest: Uint8Array): Promise<void> {
+  await tx`
+    update secret_key_check
+    set digest = ${digest}
+    where id = 1`
 }
 
 /** Prevents replacement of the key until a transaction that stores a secret ends. Throws if replaced. */

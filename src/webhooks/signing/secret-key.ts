@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  chownSync,
   closeSync,
   fchmodSync,
   fstatSync,
@@ -9,6 +10,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,7 +20,7 @@ import { codeOf, OperatorError } from '../../errors.ts'
 // The key that encrypts webhook secrets: the setting SECRET_KEY, or a file in the data directory.
 
 const FILE = 'secret.key'
-const KEY_BYTES = 32
+export const KEY_BYTES = 32
 const OWNER_ONLY = 0o600
 const OTHERS = 0o077
 /** There the folder's access list says who may read a file, and folders cannot be flushed. */
@@ -34,13 +36,19 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
   if (secretKey !== null) return secretKey
   const file = join(dataDir, FILE)
-  try {
+  return explained(file, () => {
     const known = readKey(file)
     if (known !== undefined) return known
     makeKey(file, randomBytes(KEY_BYTES))
     const made = readKey(file)
     if (made === undefined) throw new OperatorError(`${file} was removed while it was made`)
     return made
+  })
+}
+
+function explained<Result>(file: string, run: () => Result): Result {
+  try {
+    return run()
   } catch (error) {
     const code = codeOf(error)
     if (error instanceof OperatorError || code === undefined) throw error
@@ -55,7 +63,8 @@ export function findSecretKey({
   secretKey,
   dataDir,
 }: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array | undefined {
-  return secretKey ?? readKey(join(dataDir, FILE))
+  const file = join(dataDir, FILE)
+  return secretKey ?? explained(file, () => readKey(file))
 }
 
 /** Writes `secret.key` into the data directory, which has none. Throws OperatorError when it has another one. */
@@ -108,6 +117,7 @@ function makeKey(file: string, key: Uint8Array): void {
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`
   try {
     writeFileSync(draft, text, { flag: 'wx', mode: OWNER_ONLY, flush: true })
+    giveToOwner(draft, folder)
     try {
       linkSync(draft, file)
     } catch (error) {
@@ -119,6 +129,13 @@ function makeKey(file: string, key: Uint8Array): void {
     rmSync(draft, { force: true })
   }
   flushFolder(folder)
+}
+
+/** A command that root runs makes the file for the user of the server, to whom the folder belongs. */
+function giveToOwner(file: string, folder: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(folder)
+  chownSync(file, uid, gid)
 }
 
 function writeUnlessThere(file: string, text: string): void {

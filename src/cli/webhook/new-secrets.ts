@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto'
+import { OperatorError } from '../../errors.ts'
+import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
+import { giveNewSecrets } from '../../webhooks/new-secrets.ts'
+import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
+import { findSecretKey, KEY_BYTES, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Context, withDatabase } from '../command/context.ts'
+import { printMessage, printResult, table } from '../command/output.ts'
+import { printable } from './text.ts'
+
+export interface NewSecretsOptions {
+  org?: string
+  all?: true
+  yes?: true
+}
+
+/** `webhook new-secrets`: with the key at hand, or a new one where there is none. */
+export async function newSecrets(context: Context, { org, all, yes }: NewSecretsOptions): Promise<void> {
+  if ((org === undefined) === (all === undefined)) throw new OperatorError('give either --org or --all', 2)
+  if (yes !== true) {
+    throw new OperatorError(
+      'every receiver needs its new secret, the old ones are of no use from now on: repeat it with --yes',
+      2,
+    )
+  }
+  const { config } = context
+  const { secrets, isNewKey } = await withDatabase(context, async (sql) => {
+    const organizations = org === undefined ? await listOrganizations(sql) : [await getOrganization(sql, org)]
+    const known = findSecretKey(config)
+    const key = known ?? randomBytes(KEY_BYTES)
+    const saveKey = () => {
+      if (known === undefined) saveSecretKey(config.dataDir, key)
+    }
+    const deps = { sql, box: createSecretBox(key), actor: commandLineActor(), saveKey }
+    return await giveNewSecrets(deps, organizations, org === undefined)
+  })
+  if (isNewKey) {
+    const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
+    printMessage(
+      `they are encrypted with ${place}: keep a copy elsewhere, give it to every instance, and restart those that run`,
+    )
+  }
+  const rows = secrets.map((row) => ({ ...row, url: printable(row.url) }))
+  await printResult(
+    context.json,
+    secrets,
+    table(rows, ['org', 'id', 'url', 'secret'], 'no webhook endpoints'),
+  )
+}

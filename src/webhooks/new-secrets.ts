@@ -1,0 +1,56 @@
+import { type Actor, recordEntries } from '../audit-log/append.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import type { Organization } from '../organizations/model.ts'
+import { makeSecret, shownUrl } from './endpoints.ts'
+import { deleteIdempotencyKeys } from './idempotency-queries.ts'
+import { listEndpoints, replaceSecret } from './queries.ts'
+import type { SecretBox } from './signing/secret-box.ts'
+import { replaceSecretKey } from './signing/secret-key-queries.ts'
+
+/** The new secret of an endpoint of the organization with the slug `org`. */
+export interface NewSecret {
+  org: string
+  id: string
+  url: string
+  secret: string
+}
+
+interface NewSecretsDeps {
+  sql: Sql
+  /** Of the key that encrypts them from now on. */
+  box: SecretBox
+  actor: Actor
+  /** Called at the end of the transaction: keeps the key, without which the new secrets are lost too. */
+  saveKey: () => void
+}
+
+/**
+ * Gives each endpoint of these organizations, which are `all` or one, a new secret, without a grace period: the key of the
+ * former ones is lost. One transaction, so that none is given without being returned. Throws OperatorError when other
+ * organizations need new ones too.
+ */
+export async function giveNewSecrets(
+  { sql, box, actor, saveKey }: NewSecretsDeps,
+  organizations: readonly Organization[],
+  all: boolean,
+): Promise<{ secrets: NewSecret[]; isNewKey: boolean }> {
+  return await sql.begin(async (tx) => {
+    // in one order, and before the key, as whoever stores a secret
+    for (const id of organizations.map(({ id }) => id).toSorted()) await lockOrganization(tx, id)
+    const isNewKey = await replaceSecretKey(tx, box.digest, all ? null : (organizations[0]?.id ?? null))
+    const secrets: NewSecret[] = []
+    for (const { id: orgId, slug } of organizations) {
+      await deleteIdempotencyKeys(tx, orgId)
+      for (const { id, url } of await listEndpoints(tx, orgId)) {
+        const { secret, stored } = makeSecret(box, orgId, id)
+        await replaceSecret(tx, orgId, id, stored, 0)
+        const details = { ids: [id], url: shownUrl(url), grace_period_seconds: 0 }
+        await recordEntries(tx, orgId, actor, [{ action: 'webhook.secret_rotated', details }])
+        secrets.push({ org: slug, id, url, secret })
+      }
+    }
+    saveKey()
+    return { secrets, isNewKey }
+  })
+}
