@@ -99,7 +99,10 @@ describe('the files', () => {
       expect(text.split('\n')).toContain(line)
     // deliveries in flight alone have 20 s
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(30)
-    expect(serverUnit(['/x'], undefined)).not.toMatch(/LoadCredential|database-url/)
+    expect(serverUnit(['/x'], undefined)).not.toMatch(/LoadCredential|database-url|BACKUP_DIR|ReadWritePaths/)
+    const lines = serverUnit(['/x'], undefined, '/mnt/50% "b"').split('\n')
+    expect(lines).toContain('ReadWritePaths="/mnt/50%% \\"b\\""')
+    expect(lines).toContain('Environment="BACKUP_DIR=/mnt/50%% \\"b\\""')
   })
 
   test.skipIf(Bun.which('systemd-analyze') === null)('systemd takes the units', async () => {
@@ -115,7 +118,7 @@ describe('the files', () => {
       return { code: await child.exited, output, problems }
     }
     const server = join(folder.path, 'cloud-analytics.service')
-    writeFileSync(server, serverUnit([process.execPath], '/etc/hostname'))
+    writeFileSync(server, serverUnit([process.execPath], '/etc/hostname', '/mnt/backups'))
     expect(await analyze('verify', server)).toMatchObject({ code: 0, problems: '' })
     // 10 is the most exposed; the threshold is in tenths
     expect(await analyze('security', '--offline=true', '--threshold=25', server)).toMatchObject({ code: 0 })
@@ -254,6 +257,8 @@ describe.if(process.platform === 'linux')('the commands', () => {
     await fails(['install', '--database-url-file', '/x'], 2, 'needs --server')
     await fails(['install', '--server', '--database-url-file', 'x'], 2, 'absolute')
     await fails(['install', '--server', '/tmp'], 2, 'takes no paths')
+    for (const dir of ['backups', '/home/ada/backups', '/tmp/backups'])
+      await fails(['install', '--server', '--backup-dir', dir], 2, '--backup-dir')
     writeFileSync(file, '')
     await fails(['install'], 1, 'is damaged')
     await run(['logout'], env)
@@ -269,5 +274,15 @@ describe.if(process.platform === 'linux')('the commands', () => {
       { path: '/etc/sysusers.d/cloud-analytics.conf', text: expect.stringMatching(/^u cloud-analytics /) },
       { path: '/etc/systemd/system/cloud-analytics.service', text: expect.stringContaining(' serve\n') },
     ])
+  })
+
+  test("the folder of backups is the service user's, and writable to the unit", async () => {
+    const { env } = user({ systemd: true })
+    const args = ['service', 'install', '--server', '--print', '--backup-dir', '/mnt/backups']
+    const shown = await runJson(args, env)
+    expect(shown.files[1].text).toContain(
+      'Environment="BACKUP_DIR=/mnt/backups"\nReadWritePaths="/mnt/backups"\n',
+    )
+    expect(shown.run[1]).toBe('install -d -m 0700 -o cloud-analytics -g cloud-analytics /mnt/backups')
   })
 })

@@ -24,6 +24,10 @@ export function addService(program: Command, action: Actions): void {
       '--database-url-file <file>',
       'with --server: file that has DATABASE_URL, handed over as a credential',
     )
+    .option(
+      '--backup-dir <dir>',
+      "with --server: BACKUP_DIR, which becomes the service user's and writable to it",
+    )
     .option('--print', 'show the file and write nothing')
     .addHelpText(
       'after',
@@ -44,7 +48,9 @@ Examples:
         if (options.server) {
           if (paths.length > 0) throw new OperatorError('--server takes no paths', 2)
           const { installServer } = await import('./server-service.ts')
-          return await installServer(context, { print, databaseUrlFile })
+          // commander gives --backup-dir to the program's setting
+          const backupDir = context.config.backupDir ?? undefined
+          return await installServer(context, { print, databaseUrlFile, backupDir })
         }
         if (databaseUrlFile !== undefined) throw new OperatorError('--database-url-file needs --server', 2)
         const { installWatch } = await import('./watch-service.ts')

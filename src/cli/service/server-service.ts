@@ -10,6 +10,7 @@ import {
   SERVER_SETTINGS,
   SERVER_UNIT,
   SERVER_UNIT_PATH,
+  SERVER_USER,
   SYSUSERS,
   SYSUSERS_PATH,
   serverUnit,
@@ -19,8 +20,14 @@ import { runAll, runCommand, typed } from './system-commands.ts'
 /** Closed to the unit by `ProtectHome`. */
 const CLOSED = /^\/(home|root|run\/user)\//
 
-const LOAD = [
+/** Nor what `PrivateTmp` replaces by an empty folder, which is removed when the unit stops. */
+const CLOSED_TO_BACKUPS = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
+
+const loadCommands = (backupDir: string | undefined) => [
   ['systemd-sysusers', SYSUSERS_PATH],
+  ...(backupDir === undefined
+    ? []
+    : [['install', '-d', '-m', '0700', '-o', SERVER_USER, '-g', SERVER_USER, backupDir]]),
   ['systemctl', 'daemon-reload'],
   ['systemctl', 'enable', SERVER_UNIT],
   ['systemctl', 'restart', SERVER_UNIT],
@@ -29,19 +36,30 @@ const LOAD = [
 /** `service install --server`: writes the system unit of `serve` and starts it, or says how. Needs root. */
 export async function installServer(
   { env, json }: Context,
-  { print, databaseUrlFile }: { print: boolean; databaseUrlFile: string | undefined },
+  {
+    print,
+    databaseUrlFile,
+    backupDir,
+  }: { print: boolean; databaseUrlFile: string | undefined; backupDir: string | undefined },
 ): Promise<void> {
   if (databaseUrlFile !== undefined && !databaseUrlFile.startsWith('/'))
     throw new OperatorError('--database-url-file must be an absolute path', 2)
+  if (backupDir !== undefined && (!backupDir.startsWith('/') || CLOSED_TO_BACKUPS.test(backupDir))) {
+    throw new OperatorError(
+      '--backup-dir must be an absolute path that the service can open: not below /home, /root, /run/user, /tmp or /var/tmp',
+      2,
+    )
+  }
+  const load = loadCommands(backupDir)
   const words = programWords()
-  const text = serverUnit(words, databaseUrlFile)
+  const text = serverUnit(words, databaseUrlFile, backupDir)
   if (print) {
     const files = [
       { path: SYSUSERS_PATH, text: SYSUSERS },
       { path: SERVER_UNIT_PATH, text },
     ]
     const shown = files.map((file) => `# ${file.path}\n${file.text}`).join('\n')
-    return await printResult(json, { files, run: typed(LOAD) }, shown.trimEnd())
+    return await printResult(json, { files, run: typed(load) }, shown.trimEnd())
   }
   const closed = words.find((word) => CLOSED.test(word))
   if (closed !== undefined) {
@@ -54,8 +72,8 @@ export async function installServer(
   // what an older systemd does not know, it ignores
   const verified = runCommand(['systemd-analyze', 'verify', SERVER_UNIT_PATH], env)
   if (!verified.ok) printMessage(`systemd-analyze verify: ${verified.reason}`)
-  const problem = runAll(LOAD, env)
-  const run = typed(LOAD)
+  const problem = runAll(load, env)
+  const run = typed(load)
   if (problem !== undefined) printMessage(`it could not be started (${problem}); run:\n  ${run.join('\n  ')}`)
   const started = problem === undefined ? 'runs now and at each start of the machine' : 'is written'
   printMessage(`settings are in ${SERVER_SETTINGS}, data in ${SERVER_DATA}; commands: sudo cloud-analytics …`)

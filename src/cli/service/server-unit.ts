@@ -1,24 +1,34 @@
-import { quoted } from './systemd.ts'
+import { environmentLines, quoted } from './systemd.ts'
 
 export const SERVER_UNIT = 'cloud-analytics.service'
 export const SERVER_UNIT_PATH = `/etc/systemd/system/${SERVER_UNIT}`
 export const SYSUSERS_PATH = '/etc/sysusers.d/cloud-analytics.conf'
+export const SERVER_USER = 'cloud-analytics'
 export const SERVER_DATA = '/var/lib/cloud-analytics'
 export const SERVER_SETTINGS = '/etc/cloud-analytics/environment'
 /** Deliveries in flight have 20 s, intake 3 s, connections 5 s, PostgreSQL the rest. */
 const STOP_S = 60
 
 /** The user that the server runs as, for `systemd-sysusers`. */
-export const SYSUSERS = `u cloud-analytics - "Cloud Analytics" ${SERVER_DATA} -\n`
+export const SYSUSERS = `u ${SERVER_USER} - "Cloud Analytics" ${SERVER_DATA} -\n`
 
 /**
  * The system unit of `serve`. `databaseUrlFile` is a file with DATABASE_URL, which only root has to read: systemd hands it
- * over as a credential, so that it is neither in the environment nor among the arguments.
+ * over as a credential, so that it is neither in the environment nor among the arguments. `backupDir` is BACKUP_DIR, which the
+ * unit cannot write unless it is named there.
  */
-export function serverUnit(words: readonly string[], databaseUrlFile: string | undefined): string {
+export function serverUnit(
+  words: readonly string[],
+  databaseUrlFile: string | undefined,
+  backupDir?: string,
+): string {
   const database = databaseUrlFile === undefined ? '' : ' --database-url "@%d/database-url"'
   const credential =
     databaseUrlFile === undefined ? '' : `LoadCredential=database-url:${escaped(databaseUrlFile)}\n`
+  const backups =
+    backupDir === undefined
+      ? ''
+      : `${environmentLines({ BACKUP_DIR: backupDir })}ReadWritePaths=${quoted(backupDir)}\n`
   return `[Unit]
 Description=Cloud Analytics server
 Wants=network-online.target
@@ -27,10 +37,10 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-User=cloud-analytics
+User=${SERVER_USER}
 ExecStart=${words.map(quoted).join(' ')} serve${database}
 Environment=DATA_DIR=${SERVER_DATA}
-# other settings, as NAME=value; the file may be missing
+${backups}# other settings, as NAME=value; the file may be missing
 EnvironmentFile=-${SERVER_SETTINGS}
 ${credential}StateDirectory=cloud-analytics
 StateDirectoryMode=0700
