@@ -4,6 +4,7 @@ import { badgeRoutes } from './badges/routes.ts'
 import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
+import { placeOfDisk } from './db/disk.ts'
 import { deletionRoutes } from './erasure/routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
@@ -136,6 +137,7 @@ export function createApp(deps: AppDeps) {
     cache,
     checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
     prefix: publicPath(config),
+    diskPlace: placeOfDisk(config),
   })
   app
     .use(healthRoutes(readiness))

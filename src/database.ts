@@ -9,11 +9,13 @@ import {
   attachEmbedded,
   type Embedded,
   holdsDatabase,
+  holdsOtherMajor,
   inUse,
   RESTORE_FOLDER,
   tryStartEmbedded,
 } from './db/embedded/embedded-server.ts'
 import { type Role, readHolder } from './db/embedded/instance-lock.ts'
+import { noteExternal, refuseExternal } from './db/external-note.ts'
 import { createReconnectingPool, type ReconnectingPool } from './db/pools/reconnecting-pool.ts'
 import { OperatorError } from './errors.ts'
 import type { Log } from './log.ts'
@@ -53,7 +55,8 @@ const SHORT_WAIT_LIMIT_MS = 1_000
  * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the
  * embedded one and fails when another server uses it; `command` connects to the running one, or starts it
  * until `close`, and opens two connections at most. Does not migrate. Throws OperatorError, never with a
- * password in it; also when the data directory holds no database and `create` is false.
+ * password in it; also when the data directory holds no database and `create` is false, and when without `databaseUrl` the
+ * server of that directory has one.
  */
 export async function openDatabase(
   config: DatabaseConfig,
@@ -61,6 +64,10 @@ export async function openDatabase(
   log: Log,
   { create = true }: { create?: boolean } = {},
 ): Promise<OpenDatabase> {
+  if (config.databaseUrl !== null && role === 'serve') noteExternal(config.dataDir, log)
+  // of another major version says more: which commands move it
+  if (config.databaseUrl === null && !(role === 'serve' && holdsOtherMajor(config.dataDir)))
+    refuseExternal(config.dataDir)
   const isKnown = create || config.databaseUrl !== null || isBeingMade(config.dataDir)
   if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
   const found = await findOrStart(config, role, log)

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
+import { addressSpaceError } from '../db/embedded/system-limits.ts'
 import { OperatorError } from '../errors.ts'
-import { redact } from '../log.ts'
 import { VERSION } from '../version.ts'
 import { addBudget } from './accounts/budget.ts'
 import { addKey } from './accounts/key.ts'
@@ -11,7 +11,8 @@ import { addReport } from './accounts/report.ts'
 import { addSession } from './accounts/session.ts'
 import { addClient } from './client/commands.ts'
 import { actionsOf, type ProcessContext } from './command/context.ts'
-import { printError, printMessage } from './command/output.ts'
+import { withEnvFile } from './command/env-file.ts'
+import { printError } from './command/output.ts'
 import { isShownFor, settingOptions } from './command/settings.ts'
 import { addCompletion } from './completion/commands.ts'
 import { addData } from './data/commands.ts'
@@ -47,15 +48,29 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
   } catch (error) {
     // commander has printed the error, or the help
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    const { level, format } = logSettings(program, started)
     if (error instanceof OperatorError) {
-      printError(error.message)
+      printError(error.message, format === 'json')
       return error.exitCode
     }
-    printError(error instanceof Error ? error.message || error.name : String(error))
-    const level = program.opts<{ logLevel?: string }>().logLevel ?? started.env.LOG_LEVEL
-    if (level === 'debug') printMessage(error instanceof Error ? redact(error.stack ?? '') : '')
+    const message = error instanceof Error ? error.message || error.name : String(error)
+    const stack = level === 'debug' && error instanceof Error ? (error.stack ?? '') : undefined
+    printError(addressSpaceError(message)?.message ?? message, format === 'json', stack)
     return 1
   }
+}
+
+/** LOG_LEVEL and LOG_FORMAT where they are given, also when settings are wrong. */
+function logSettings(program: Command, { env }: ProcessContext): { level?: string; format?: string } {
+  const { envFile, logLevel, logFormat } = program.opts<Partial<Record<string, string>>>()
+  let known = env
+  try {
+    known = withEnvFile(env, envFile)
+  } catch {
+    // that is the error to be printed
+  }
+  const [level, format] = [logLevel ?? known.LOG_LEVEL, logFormat ?? known.LOG_FORMAT]
+  return { ...(level && { level }), ...(format && { format }) }
 }
 
 /** Every command with its options; the code of a command is loaded when it runs. `json`: how --version prints. */
@@ -71,6 +86,16 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: shown })
     .addHelpText('after', EXAMPLES)
     .exitOverride()
+    .configureOutput({
+      outputError: (text, write) => {
+        if (logSettings(program, started).format !== 'json') return write(text)
+        printError(text.trim().replace(/^error: /, ''), true)
+      },
+      // what follows an error: how the command is used
+      writeErr: (text) => {
+        if (logSettings(program, started).format !== 'json') process.stderr.write(text)
+      },
+    })
   for (const option of settingOptions()) program.addOption(option)
   const action = actionsOf(started)
   addServers(program, started)

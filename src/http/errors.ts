@@ -1,7 +1,7 @@
 import type { ValueErrorIterator } from '@sinclair/typebox/compiler'
 import { NotFoundError, ValidationError } from 'elysia'
 import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
-import { ApiError, codeOf, type FieldProblem } from '../errors.ts'
+import { ApiError, codeOf, type FieldProblem, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { problemsIn } from '../records/problems.ts'
 import { MAX_PROBLEMS } from './body.ts'
@@ -13,9 +13,13 @@ const UNREACHABLE_RETRY_S = 2
 const DISK_FULL_RETRY_S = 60
 /** An unreachable database is logged once in this time, not once for each request. */
 const UNREACHABLE_LOG_MS = 1_000
+/** Likewise a full disk, which lasts longer. */
+const DISK_FULL_LOG_MS = 60_000
 
 interface ErrorDeps {
   log: Log
+  /** Where an operator frees space for the database. */
+  diskPlace: string
   /** The methods of a path's routes; empty for an unknown path. */
   allowedMethods: (path: string) => string[]
 }
@@ -28,12 +32,20 @@ interface FailedRequest {
 }
 
 /** Makes the function that turns an error into a response: returns the body, sets status and headers. */
-export function createErrorResponse({ log, allowedMethods }: ErrorDeps) {
+export function createErrorResponse({ log, diskPlace, allowedMethods }: ErrorDeps) {
   let unreachableLoggedAt = -Infinity
+  let diskFullLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
     const fields = { error, request_id: requestId, method: request.method, path }
     if (isDiskFull(error)) {
-      log.error('the disk of the database is full', fields)
+      if (performance.now() - diskFullLoggedAt > DISK_FULL_LOG_MS) {
+        diskFullLoggedAt = performance.now()
+        // its stack says nothing about the disk
+        log.error(`the disk of the database is full, writes are refused: free some ${diskPlace}`, {
+          ...fields,
+          error: messageOf(error),
+        })
+      }
       const options = { status: 503, headers: { 'retry-after': String(DISK_FULL_RETRY_S) } }
       return new ApiError('INTERNAL_ERROR', 'The disk of the database is full; nothing was stored', options)
     }

@@ -89,17 +89,29 @@ interface LifecycleDeps {
   checkResponse: CheckResponse | undefined
   /** The path that a proxy puts before ours, `` or `/analytics`. */
   prefix: string
+  /** Where an operator frees space for the database; `on its disk` unless given. */
+  diskPlace?: string
 }
 
 /**
  * What every request goes through, around its route: id, limit and CORS headers, errors, the response's text, and a line
  * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
  */
-export function lifecycle({ log, requests, admission, bodies, cache, checkResponse, prefix }: LifecycleDeps) {
+export function lifecycle({
+  log,
+  requests,
+  admission,
+  bodies,
+  cache,
+  checkResponse,
+  prefix,
+  diskPlace = 'on its disk',
+}: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   let allowedMethods: ((path: string) => string[]) | undefined
   const errorResponse = createErrorResponse({
     log,
+    diskPlace,
     allowedMethods: (path) => {
       allowedMethods ??= createAllowedMethods(app.routes)
       return allowedMethods(path)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TRAILER_BYTES, trailerOf } from '../../src/backup/format.ts'
 import { listRelations } from '../../src/backup/queries.ts'
@@ -471,14 +471,16 @@ describe('serve', () => {
 
   test('logs a backup that failed, and doctor names it', async () => {
     const blocked = at('blocked')
-    writeFileSync(blocked, '')
     const failing = {
       ...env,
       DATA_DIR: at('stopped'),
-      BACKUP_EVERY: '1h',
+      BACKUP_EVERY: '1s',
       BACKUP_DIR: join(blocked, 'backups'),
     }
     const serve = await serving('serve', { ...failing, LOG_FORMAT: 'json' })
+    // it could be written when the server started
+    rmSync(blocked, { recursive: true, force: true })
+    writeFileSync(blocked, '')
     const doctor = await eventually(
       () => run(['doctor', '--json'], failing),
       ({ stdout }) => stdout.includes('"fail"'),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readUntil, scratchFolder } from '../support/cli.ts'
 
@@ -25,8 +25,44 @@ const record = (index: number) => ({
 
 describe.skipIf(why !== undefined)('a full disk', () => {
   let program: Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+  let logged: Promise<string>
   let url = ''
   let key = ''
+  const env = {
+    DATA_DIR: join(folder.path, 'data'),
+    LOG_LEVEL: 'warn',
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+  }
+  const attempt = (args: string[]) => {
+    const enter = [
+      'nsenter',
+      '-t',
+      String(program.pid),
+      ...(isRoot ? [] : ['--user', '--preserve-credentials']),
+      '--mount',
+    ]
+    const { stdout, stderr, success } = Bun.spawnSync([...enter, process.execPath, MAIN, ...args, '--json'], {
+      env,
+    })
+    return { stdout: stdout.toString(), stderr: stderr.toString(), success }
+  }
+  const command = (args: string[]) => {
+    const { stdout, stderr, success } = attempt(args)
+    if (!success) throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+  /** Leaves no room, or with `megabytes` only so much, on a file system that has other files too. */
+  const fill = (leaving = 0) => {
+    writeFileSync(inside('ballast'), '')
+    const { bavail, bsize } = statfsSync(inside(''))
+    try {
+      writeFileSync(inside('ballast'), Buffer.alloc(Math.max(bavail * bsize - leaving * 2 ** 20, 0)))
+      if (leaving === 0) appendFileSync(inside('ballast'), Buffer.alloc(2 ** 20))
+    } catch {
+      // it wrote until there was no room
+    }
+  }
   /** The file system is seen through the program's process only. */
   const inside = (path: string) => `/proc/${program.pid}/root${join(folder.path, path)}`
   const ask = (path: string, init: RequestInit = {}) =>
@@ -40,29 +76,10 @@ describe.skipIf(why !== undefined)('a full disk', () => {
   }
 
   beforeAll(async () => {
-    const env = {
-      DATA_DIR: join(folder.path, 'data'),
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-    }
-    const start = `${MOUNT} && exec '${process.execPath}' '${MAIN}' serve --json --port 0 --log-level silent`
+    const start = `${MOUNT} && exec '${process.execPath}' '${MAIN}' serve --json --port 0 --log-level error --log-format json`
     program = Bun.spawn([...UNSHARE, 'sh', '-c', start], { env, stdout: 'pipe', stderr: 'pipe' })
+    logged = program.stderr.text()
     url = JSON.parse((await readUntil(program.stdout, '\n')).split('\n')[0] ?? '').url
-    const enter = [
-      'nsenter',
-      '-t',
-      String(program.pid),
-      ...(isRoot ? [] : ['--user', '--preserve-credentials']),
-      '--mount',
-    ]
-    const command = (args: string[]) => {
-      const { stdout, stderr, success } = Bun.spawnSync(
-        [...enter, process.execPath, MAIN, ...args, '--json'],
-        { env },
-      )
-      if (!success) throw new Error(stderr.toString())
-      return JSON.parse(stdout.toString())
-    }
     command(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'])
     key = command(['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']).key
   }, LIMIT_MS)
@@ -77,11 +94,8 @@ describe.skipIf(why !== undefined)('a full disk', () => {
     async () => {
       expect((await ask('/ready')).status).toBe(200)
       expect((await sync(0, 10)).status).toBe(200)
-      try {
-        writeFileSync(inside('ballast'), Buffer.alloc(400 * 2 ** 20))
-      } catch {
-        // it wrote until there was no room
-      }
+      command(['backup', inside('backup.zst')])
+      fill()
       const ready = await ask('/ready')
       expect([ready.status, await ready.json()]).toEqual([
         503,
@@ -104,10 +118,33 @@ describe.skipIf(why !== undefined)('a full disk', () => {
         code: 'INTERNAL_ERROR',
         error: expect.stringContaining('disk of the database is full'),
       })
+      expect((await sync(sent, 2_000)).status).toBe(503)
       expect((await ask('/live')).status).toBe(200)
+      const hint = 'no space left for the database: free some on the disk of'
+      const seed = attempt(['seed', '--org', 'acme', '--sessions', '20000'])
+      expect([seed.success, seed.stderr]).toEqual([false, expect.stringContaining(`${hint} ${env.DATA_DIR}`)])
+      // PostgreSQL is unpacked to 90 MiB: the first has no room for it, the others for what is restored, or it ends
+      for (const leaving of [60, 92, 100, 108, 116]) {
+        const other = join(folder.path, 'other')
+        fill(leaving)
+        const { success, stderr } = attempt(['restore', inside('backup.zst'), '--trust', '--data-dir', other])
+        if (!success)
+          expect(stderr).toMatch(/^error: no space left for the database[^\n]*: free some[^\n]*\n$/)
+        rmSync(inside('other'), { recursive: true })
+      }
       rmSync(inside('ballast'))
       expect((await ask('/ready')).status).toBe(200)
       expect((await sync(0, 10)).status).toBe(200)
+      program.kill()
+      // not a line, or a stack, for each request that was refused
+      const lines = (await logged).trim().split('\n')
+      expect(lines.map((line) => JSON.parse(line))).toEqual([
+        expect.objectContaining({
+          level: 'error',
+          message: expect.stringContaining(`free some on the disk of ${env.DATA_DIR}`),
+          error: expect.not.stringContaining(' at '),
+        }),
+      ])
     },
     LIMIT_MS,
   )

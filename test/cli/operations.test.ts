@@ -1,7 +1,8 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, scratchFolder, serving } from '../support/cli.ts'
+import { testDatabase } from '../support/postgres.ts'
 
 // docs/operations.md, followed: its commands are run in its order, in folders of the test, and its errors exist.
 
@@ -14,6 +15,7 @@ mkdirSync(join(scratch.path, 'backups'))
 
 /** Where the page's folders are in the test. */
 const FOLDERS = [
+  ['/etc/cloud-analytics', scratch.path],
   ['/backups', join(scratch.path, 'backups')],
   ['/var/lib/cloud-analytics', join(scratch.path, 'restored')],
   ['/tmp/drill', join(scratch.path, 'drill')],
@@ -42,12 +44,18 @@ function putKey(dataDir: string): void {
 }
 
 test('its commands do what it says', async () => {
+  const database = await testDatabase()
+  writeFileSync(join(scratch.path, 'database-url'), database.url)
+  writeFileSync(join(scratch.path, 'environment'), 'LOG_LEVEL=warn\n')
   const ran: string[] = []
   for (const { env, args } of commandsOf(PAGE)) {
     const [command, ...rest] = args
     const target = rest.indexOf('--data-dir') + 1
-    // the page says to put it there
-    if (command === 'restore') putKey(rest[target] ?? '')
+    if (command === 'restore') {
+      // the page says to move an older one away, and to put the key there
+      rmSync(rest[target] ?? '', { recursive: true, force: true })
+      putKey(rest[target] ?? '')
+    }
     // needs root and systemd; `--print` shows what it would write
     if (command === 'service' && !rest.includes('--print')) continue
     const environment = { DATA_DIR: join(scratch.path, 'data'), ...env }
@@ -71,8 +79,13 @@ test('its commands do what it says', async () => {
     'backup verify',
     'restore',
     'doctor',
+    'webhook new-secrets',
+    '--database-url',
+    '--env-file',
+    'version',
   ])
-    expect(ran).toContain(expected)
+    expect(ran.some((line) => line.startsWith(expected))).toBe(true)
+  await database.drop()
 })
 
 test('its errors are those of the program', () => {

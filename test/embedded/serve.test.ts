@@ -69,7 +69,7 @@ test('health and doctor find it on its port', async () => {
 test('a data directory that cannot be written is one line', async () => {
   const occupied = join(folder.path, 'file')
   await Bun.write(occupied, '')
-  const { code, stderr } = await run(['serve', '--port', '0'], { DATA_DIR: join(occupied, 'data') })
+  const { code, stderr } = await run(['migrate'], { DATA_DIR: join(occupied, 'data') })
   expect(code).toBe(1)
   expect(stderr).toMatch(/^error: [^\n]*cannot be written[^\n]*\n$/)
 })

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
 import { type Config, flagOf, loadConfig, SETTINGS, type SettingName } from '../../config.ts'
 import type { Sql } from '../../db/client.ts'
+import { refuseSmallAddressSpace } from '../../db/embedded/system-limits.ts'
 import { createLog, type Log } from '../../log.ts'
+import { withEnvFile } from './env-file.ts'
+import { explainFullDisk } from './full-disk.ts'
 
 /** The program's environment, and what only its entry point can do. */
 export interface ProcessContext {
@@ -28,20 +31,24 @@ const optionNameOf = (name: SettingName): string =>
     .slice(2)
     .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase())
 
-/** A command's context from flags and environment. Throws OperatorError listing every wrong setting. */
+/** A command's context from flags, --env-file and environment. Throws OperatorError listing every wrong setting, and
+ * where the program cannot run. */
 export function contextOf(command: Command, started: ProcessContext): Context {
+  refuseSmallAddressSpace()
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
   for (const { name } of SETTINGS) {
     const value = options[optionNameOf(name)]
     if (typeof value === 'string') flags[name] = value
   }
-  const config = loadConfig(started.env, flags)
+  const env = withEnvFile(started.env, typeof options.envFile === 'string' ? options.envFile : undefined)
+  const config = loadConfig(env, flags)
   return {
     ...started,
+    env,
     config,
     log: createLog(config.logLevel, config.logFormat),
-    isGiven: (name) => (flags[name] ?? started.env[name] ?? '') !== '',
+    isGiven: (name) => (flags[name] ?? env[name] ?? '') !== '',
     json: options.json === true,
   }
 }
@@ -52,7 +59,8 @@ export const actionsOf =
   <Options>(run: (context: Context, options: Options, args: [string, ...string[]]) => Promise<void>) =>
     async function (this: Command): Promise<void> {
       const [first = '', ...others] = this.args
-      await run(contextOf(this, started), this.opts<Options & object>(), [first, ...others])
+      const context = contextOf(this, started)
+      await explainFullDisk(context, () => run(context, this.opts<Options & object>(), [first, ...others]))
     }
 export type Actions = ReturnType<typeof actionsOf>
 

@@ -1,5 +1,5 @@
 import { codeOf } from '../../errors.ts'
-import { redact } from '../../log.ts'
+import { createLog, redact } from '../../log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
 
@@ -35,9 +35,17 @@ export function printMessage(text: string): void {
   process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${visible(text)}\n`)
 }
 
-/** Prints an error as one line without a stack, and without a secret that a driver may have put into it. */
-export function printError(message: string): void {
-  printMessage(`error: ${redact(message)}`)
+/**
+ * Prints an error without a secret that a driver may have put into it, with the stack only where it is given; with `json` as
+ * a line of the log.
+ */
+export function printError(message: string, json: boolean, stack?: string): void {
+  if (json) {
+    createLog('error', 'json').error(message, stack === undefined ? {} : { stack })
+  } else {
+    printMessage(`error: ${redact(message)}`)
+    if (stack !== undefined) printMessage(redact(stack))
+  }
 }
 
 /** Rows as an aligned table; the text `none` when there are no rows. */

@@ -8,13 +8,20 @@ const COMMON: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'LOG_LEVEL',
 /** The settings that are secrets or contain one. */
 const SECRET: readonly SettingName[] = ['DATABASE_URL', 'SECRET_KEY']
 
-/** A flag for each setting. */
-export const settingOptions = (): Option[] =>
-  SETTINGS.map(({ name, help }) => {
+const HELP_GROUP = 'Settings, each also an environment variable (a secret also as @FILE):'
+const ENV_FILE = '--env-file'
+
+/** A flag for each setting, and one for a file of them. */
+export const settingOptions = (): Option[] => [
+  ...SETTINGS.map(({ name, help }) => {
     const option = new Option(`${flagOf(name)} <value>`, help)
     if (SECRET.includes(name)) option.argParser(secret)
-    return option.helpGroup('Settings, each also an environment variable (a secret also as @FILE):')
-  })
+    return option.helpGroup(HELP_GROUP)
+  }),
+  new Option(`${ENV_FILE} <file>`, "file of settings as systemd's EnvironmentFile (ENV_FILE)").helpGroup(
+    HELP_GROUP,
+  ),
+]
 
 /** The settings that `demo` does not use: its database is of its own. */
 const NOT_OF_DEMO: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL']
@@ -24,5 +31,5 @@ export function isShownFor(command: string, option: Option): boolean {
   const isOneOf = (names: readonly SettingName[]) => names.some((name) => flagOf(name) === option.long)
   if (command === 'serve') return option.long !== '--version'
   if (command === 'demo') return option.long !== '--version' && !isOneOf(NOT_OF_DEMO)
-  return option.long === '--json' || isOneOf(COMMON)
+  return option.long === '--json' || option.long === ENV_FILE || isOneOf(COMMON)
 }

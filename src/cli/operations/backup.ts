@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts'
 import { openDatabase } from '../../database.ts'
 import type { Sql } from '../../db/client.ts'
 import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
+import { refuseExternal } from '../../db/external-note.ts'
 import { OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import { findSecretKey, loadSecretKey } from '../../webhooks/signing/secret-key.ts'
@@ -21,8 +22,11 @@ export async function backup(
   file: string,
   withSecretKey: boolean,
 ): Promise<void> {
-  if (config.databaseUrl === null && !holdsDatabase(config.dataDir)) {
-    throw new OperatorError(`there is nothing to back up: ${config.dataDir} holds no database (--data-dir)`)
+  if (config.databaseUrl === null) {
+    refuseExternal(config.dataDir)
+    if (!holdsDatabase(config.dataDir)) {
+      throw new OperatorError(`there is nothing to back up: ${config.dataDir} holds no database (--data-dir)`)
+    }
   }
   const secretKey = withSecretKey ? findSecretKey(config) : undefined
   if (withSecretKey && secretKey === undefined) {

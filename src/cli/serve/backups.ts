@@ -16,10 +16,7 @@ const RETRY_MS = 10 * 60_000
 const MAX_WAIT_MS = 86_400_000
 
 type BackupContext = Pick<Context, 'env' | 'log'> & {
-  config: Pick<
-    Config,
-    'backupDir' | 'backupKeep' | 'dataDir' | 'databaseUrl' | 'logLevel' | 'logFormat' | 'secretKey'
-  >
+  config: Pick<Config, 'backupDir' | 'backupKeep' | 'dataDir' | 'databaseUrl' | 'logLevel' | 'secretKey'>
 }
 
 export type BackupResult = 'made' | 'failed'
@@ -112,7 +109,8 @@ function spawnBackup({ env, config }: BackupContext, path: string) {
       // it signs the backup
       ...(config.secretKey !== null && { SECRET_KEY: Buffer.from(config.secretKey).toString('base64') }),
       LOG_LEVEL: config.logLevel,
-      LOG_FORMAT: config.logFormat,
+      // its last line is read here
+      LOG_FORMAT: 'pretty',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { contextOf, type ProcessContext } from '../command/context.ts'
+import { explainFullDisk } from '../command/full-disk.ts'
 
 /** `serve` and `demo`. */
 export function addServers(program: Command, started: ProcessContext): void {
@@ -16,7 +17,8 @@ export function addServers(program: Command, started: ProcessContext): void {
       // prints what commander says of an unknown command, with the one that may be meant
       if (this.args.length > 0) (program as Command & { unknownCommand(): never }).unknownCommand()
       const { serve } = await import('./serve.ts')
-      await serve(contextOf(this, started))
+      const context = contextOf(this, started)
+      await explainFullDisk(context, () => serve(context))
     })
   program
     .command('demo')

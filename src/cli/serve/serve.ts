@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs'
 import type { Config } from '../../config.ts'
 import { openDatabase } from '../../database.ts'
+import { limitOf } from '../../db/embedded/system-limits.ts'
 import type { Log } from '../../log.ts'
 import { listOrganizations } from '../../organizations/queries.ts'
 import { VERSION } from '../../version.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startBackups } from './backups.ts'
+import { checkFolders } from './check-folders.ts'
 import { gettingStarted } from './getting-started.ts'
 import { measureBackups } from './measure.ts'
 import { serveUntilSignal } from './server.ts'
@@ -17,6 +18,7 @@ const MIN_OPEN_FILES = 1_024
 /** `serve`: the API and the worker, until a signal. */
 export async function serve(context: Context): Promise<void> {
   const { config, log, json } = context
+  checkFolders(config)
   warnOfRelaxedSettings(config, log)
   warnOfFewFiles(log)
   await serveUntilSignal(
@@ -49,20 +51,10 @@ function warnOfRelaxedSettings({ webhookAllowHttp, webhookAllowCidrs }: Config, 
 
 /** Warns when the kernel lets this process open few files: each client and each delivery takes one. */
 function warnOfFewFiles(log: Log): void {
-  const limit = openFilesLimit()
+  const limit = limitOf('Max open files')
   if (limit === undefined || limit >= MIN_OPEN_FILES) return
   log.warn(
     `few files may be open at once, each client takes one: raise the limit (ulimit -n ${MIN_OPEN_FILES})`,
     { limit },
   )
-}
-
-/** The soft limit of open files; undefined where it is unlimited or cannot be read. */
-function openFilesLimit(): number | undefined {
-  try {
-    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return limit === undefined ? undefined : Number(limit)
-  } catch {
-    return undefined
-  }
 }

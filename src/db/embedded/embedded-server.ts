@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { codeOf, OperatorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type ConnectTarget, SOCKET_NAME } from '../client.ts'
-import { type Assets, findAssets } from './assets.ts'
+import { type Assets, findAssets, findManifest } from './assets.ts'
 import { acquireInstanceLock, type InstanceLock, type Role, readHolder } from './instance-lock.ts'
 import { pageOutExecutable } from './page-out.ts'
 import { cannotSwitchUser, readPidFile, startPostmaster } from './postmaster.ts'
@@ -184,6 +184,12 @@ export function holdsDatabase(dataDir: string): boolean {
   } catch (error) {
     throw explain(error, dataDir)
   }
+}
+
+/** Whether there is a database in `dataDir`, and none of this program's major version. */
+export const holdsOtherMajor = (dataDir: string): boolean => {
+  const major = findManifest()?.major
+  return holdsDatabase(dataDir) && !majorsIn(dataDir).includes(String(major))
 }
 
 /** The major versions of PostgreSQL whose databases the folder has. */

@@ -3,10 +3,13 @@ import { join } from 'node:path'
 import { OperatorError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { ConnectTarget } from '../client.ts'
+import { fullDiskError } from '../disk.ts'
+import { refuseExternal, removeExternalNote } from '../external-note.ts'
 import { findAssets } from './assets.ts'
 import {
   clusterFolder,
   explain,
+  holdsDatabase,
   inUse,
   makeDataDir,
   RESTORE_FOLDER,
@@ -27,6 +30,8 @@ export async function createFilledDatabase<Result>(
   { dataDir: given, log }: { dataDir: string; log: Log },
   fill: (target: ConnectTarget) => Promise<Result>,
 ): Promise<Result> {
+  // one of another major version is there to be replaced
+  if (!holdsDatabase(given)) refuseExternal(given)
   try {
     const dataDir = makeDataDir(given)
     const lock = acquireInstanceLock(dataDir)
@@ -62,8 +67,15 @@ async function createLocked<Result>(
   if (user !== undefined) makeReachable(dataDir, user)
   try {
     const embedded = await startEmbedded({ dataDir: folder, log, role: 'command' })
-    const result = await fill(embedded.target).finally(() => embedded.stop())
+    const explained = (error: unknown) => {
+      // here, since the space is free again when the folder is removed
+      throw fullDiskError(error, { databaseUrl: null, dataDir }) ?? error
+    }
+    const result = await fill(embedded.target)
+      .catch(explained)
+      .finally(() => embedded.stop())
     renameSync(made, cluster)
+    removeExternalNote(dataDir)
     await syncPath(dataDir)
     return result
   } finally {

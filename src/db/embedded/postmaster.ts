@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts'
 import { withTimeout } from '../../timeout.ts'
 import { SOCKET_NAME } from '../client.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
+import { addressSpaceError } from './system-limits.ts'
 import type { SystemUser } from './system-user.ts'
 
 /** In addition to the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
@@ -202,9 +203,8 @@ function startFailure(child: Child, { cluster, user }: PostmasterOptions): Opera
   }
   const reason =
     child.lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? child.lines.at(-1) ?? 'no output'
-  return new OperatorError(
-    `PostgreSQL in ${cluster} did not start (exit code ${child.exitCode()}): ${reason}`,
-  )
+  const message = `PostgreSQL in ${cluster} did not start (exit code ${child.exitCode()}): ${reason}`
+  return addressSpaceError(message) ?? new OperatorError(message)
 }
 
 /** The error when root may not change its uid: in a container without the capability or with one uid. */

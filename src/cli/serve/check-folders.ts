@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { backupFolderOf } from '../../backup/folder.ts'
+import type { Config } from '../../config.ts'
+import { codeOf, OperatorError } from '../../errors.ts'
+
+type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'databaseUrl' | 'secretKey'>
+
+/**
+ * Throws OperatorError (wrong settings) unless what the server writes to DATA_DIR and BACKUP_DIR can be written: a backup that
+ * cannot would be noticed when the first is due.
+ */
+export function checkFolders(config: Folders): void {
+  const { backupDir, backupEveryS, dataDir, databaseUrl, secretKey } = config
+  const makesBackups = backupEveryS !== null || backupDir !== null
+  const problems = [
+    // nothing is kept there where database and key are elsewhere, as in a container that is read-only
+    ...(databaseUrl === null || secretKey === null ? problemOf('DATA_DIR', dataDir, OF_DATA) : []),
+    ...(makesBackups ? problemOf('BACKUP_DIR', backupFolderOf(config), OF_BACKUPS) : []),
+  ]
+  if (problems.length > 0) throw new OperatorError(`wrong settings:\n  ${problems.join('\n  ')}`, 2)
+}
+
+const OF_DATA = 'set it to a folder that this user owns'
+const OF_BACKUPS =
+  'set it to a folder that this user owns; in a unit of systemd also `ReadWritePaths=`, which `service install --server --backup-dir DIR` writes'
+
+/** Other errors than these, such as a full disk, are not for the settings. */
+const NOT_WRITABLE = /^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST|ENOENT|ELOOP|ENAMETOOLONG)$/
+
+function problemOf(setting: string, folder: string, remedy: string): string[] {
+  try {
+    const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // a folder that was missing is made when it is needed: the start may still fail for another reason
+    rmSync(made ?? mkdtempSync(join(folder, '.writable-')), { recursive: true })
+    return []
+  } catch (error) {
+    const code = codeOf(error) ?? ''
+    return NOT_WRITABLE.test(code) ? [`${setting}: ${folder} cannot be written (${code}): ${remedy}`] : []
+  }
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnvFile } from '../../src/cli/command/env-file.ts'
+import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
+
+// A server whose settings, as those of a unit of systemd, are not those of the terminal.
+
+const SLOW_MS = 60_000
+const folder = scratchFolder()
+const env = { DATA_DIR: join(folder.path, 'data'), PORT: '1' }
+const file = join(folder.path, 'environment')
+let database: TestDatabase
+let server: Serving
+
+beforeAll(async () => {
+  database = await emptyDatabase()
+  writeFileSync(file, `# of the unit\nDATABASE_URL="${database.url}"\n`)
+  server = await serving('serve', { ...env, DATABASE_URL: database.url })
+}, SLOW_MS)
+afterAll(async () => {
+  await server.end()
+  await database.drop()
+  folder.remove()
+})
+
+const ORG = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team']
+
+test(
+  'a command without DATABASE_URL says so, and neither makes nor opens another database',
+  async () => {
+    const before = readdirSync(env.DATA_DIR)
+    const backup = join(folder.path, 'backup.zst')
+    for (const args of [ORG, ['org', 'list'], ['backup', backup], ['migrate'], ['serve', '--port', '0']]) {
+      const { code, stdout, stderr } = await run(args, env)
+      expect([args, code, stdout, stderr]).toEqual([
+        args,
+        1,
+        '',
+        expect.stringMatching(/^error: [^\n]*uses the database of DATABASE_URL[^\n]*--env-file[^\n]*\n$/),
+      ])
+    }
+    const doctor = await run(['doctor', '--json'], env)
+    expect(doctor.code).toBe(1)
+    expect(JSON.parse(doctor.stdout).checks).toContainEqual({
+      name: 'database',
+      status: 'fail',
+      message: expect.stringContaining('uses the database of DATABASE_URL'),
+    })
+    expect(readdirSync(env.DATA_DIR)).toEqual(before)
+    expect(readdirSync(folder.path)).not.toContain('backup.zst')
+    for (const name of before) {
+      // no credentials, and where the database is neither
+      expect(await Bun.file(join(env.DATA_DIR, name)).text()).not.toContain('postgres://')
+    }
+  },
+  SLOW_MS,
+)
+
+test(
+  'with the settings of the server it works on its database',
+  async () => {
+    const { id } = await runJson([...ORG, '--env-file', file], env)
+    const key = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read']
+    const made = await runJson(key, { ...env, ENV_FILE: file })
+    const whoAmI = await fetch(`${server.url}/v1/whoami`, {
+      headers: { authorization: `Bearer ${made.key}` },
+    })
+    expect(await whoAmI.json()).toMatchObject({ organization: { id } })
+    // the file comes before the environment, a flag before the file
+    const wrong = 'postgres://nobody@127.0.0.1:1/none'
+    expect(await runJson(['org', 'list'], { ...env, ENV_FILE: file, DATABASE_URL: wrong })).toHaveLength(1)
+    expect((await run(['org', 'list', '--database-url', wrong], { ...env, ENV_FILE: file })).code).toBe(1)
+    const missing = await run(['org', 'list', '--env-file', `${file}.none`], env)
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('--env-file')])
+  },
+  SLOW_MS,
+)
+
+test(
+  'a backup of it is restored where the note is removed',
+  async () => {
+    const backup = join(folder.path, 'moved.zst')
+    await runJson(['backup', backup, '--env-file', file], env)
+    expect((await run(['restore', backup], env)).stderr).toContain('uses the database of DATABASE_URL')
+    rmSync(join(env.DATA_DIR, 'external-database'))
+    await runJson(['restore', backup], env)
+    expect(await runJson(['org', 'list'], env)).toHaveLength(1)
+  },
+  SLOW_MS,
+)
+
+test('a file of settings is read as systemd reads it', () => {
+  const text = [
+    '# comment=1',
+    '  ; comment=2',
+    '',
+    'PLAIN=a b ',
+    ' SPACED = x=y',
+    'EMPTY=',
+    'APOSTROPHE=it\'s "so"',
+    'SINGLE=\'a \\ "b" $c\'',
+    'DOUBLE="a \\"b\\" \\\\ \\n $c"',
+    'ESCAPED=a\\ b\\\\c\\ ',
+    'CONTINUED=a\\',
+    'b',
+    'LINES="a',
+    'b"',
+    `JOINED='a' "b"c`,
+    'no variable',
+    '1ST=x',
+    'export SHELL=x',
+    'CRLF=x\r',
+    'TWICE=1',
+    'TWICE=2',
+    'LAST=z',
+  ].join('\n')
+  expect(parseEnvFile(text)).toEqual({
+    PLAIN: 'a b',
+    SPACED: 'x=y',
+    EMPTY: '',
+    APOSTROPHE: 'it\'s "so"',
+    SINGLE: 'a \\ "b" $c',
+    DOUBLE: 'a "b" \\ \\n $c',
+    ESCAPED: 'a b\\c ',
+    CONTINUED: 'ab',
+    LINES: 'a\nb',
+    JOINED: 'abc',
+    CRLF: 'x',
+    TWICE: '2',
+    LAST: 'z',
+  })
+})

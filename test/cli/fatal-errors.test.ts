@@ -1,0 +1,164 @@
+import { afterAll, expect, test } from 'bun:test'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { connect } from '../../src/db/client.ts'
+import { MIGRATIONS } from '../../src/db/migrate.ts'
+import { run, runJson, scratchFolder, serving } from '../support/cli.ts'
+import { testDatabase } from '../support/postgres.ts'
+
+// What an operator is told when the program cannot go on, and what tells builds apart.
+
+const SLOW_MS = 60_000
+const MAIN = resolve(import.meta.dir, '../../src/main.ts')
+const folder = scratchFolder()
+afterAll(() => folder.remove())
+const env = { DATA_DIR: join(folder.path, 'data'), PORT: '1' }
+
+test('folders that cannot be written are wrong settings, found at the start and named together', async () => {
+  const file = join(folder.path, 'file')
+  writeFileSync(file, '')
+  const data = join(file, 'data')
+  const backups = join(file, 'backups')
+  for (const [settings, names] of [
+    [{ DATA_DIR: data }, ['DATA_DIR']],
+    [{ BACKUP_DIR: backups, BACKUP_EVERY: '24h' }, ['BACKUP_DIR']],
+    [{ DATA_DIR: data, BACKUP_DIR: backups }, ['DATA_DIR', 'BACKUP_DIR']],
+  ] as const) {
+    const { code, stdout, stderr } = await run(['serve', '--port', '0'], { ...env, ...settings })
+    expect([code, stdout]).toEqual([2, ''])
+    for (const name of names) expect(stderr).toMatch(new RegExp(`^ {2}${name}: .* cannot be written`, 'm'))
+  }
+})
+
+test('with LOG_FORMAT=json an error is one line of JSON, also one of settings and of usage', async () => {
+  const json = { ...env, LOG_FORMAT: 'json' }
+  const settings = join(folder.path, 'json')
+  writeFileSync(settings, 'LOG_FORMAT=json\n')
+  for (const [args, code, environment] of [
+    [['org', 'list'], 1, json],
+    [['org', 'list', '--log-format', 'json'], 1, env],
+    [['org', 'list', '--env-file', settings], 1, env],
+    [['serve', '--port', 'x', '--host', 'a b'], 2, json],
+    [['serve', '--bogus'], 2, json],
+    [['srve'], 2, json],
+  ] as const) {
+    const done = await run(args, environment)
+    expect([args, done.code, done.stderr.match(/\n/g)?.length]).toEqual([args, code, 1])
+    expect(JSON.parse(done.stderr)).toEqual({
+      time: expect.any(String),
+      level: 'error',
+      message: expect.not.stringMatching(/^error/),
+    })
+  }
+  expect((await run(['org', 'list'], env)).stderr).toMatch(/^error: /)
+})
+
+test.skipIf(process.platform !== 'linux')('a limit of the address space is named', async () => {
+  const command = [process.execPath, MAIN, 'org', 'list', '--data-dir', env.DATA_DIR]
+  const child = Bun.spawn(['sh', '-c', 'ulimit -v 2000000 && exec "$@"', 'sh', ...command], {
+    stderr: 'pipe',
+  })
+  expect(await child.stderr.text()).toMatch(/^error: the limit of the address space is too small, 1\.9 GiB: /)
+  expect(await child.exited).toBe(1)
+})
+
+test(
+  'the first command on a new database prints one line at most of its migrations',
+  async () => {
+    const { path: DATA_DIR, remove } = scratchFolder()
+    const args = ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team']
+    const { code, stderr } = await run(args, { ...env, DATA_DIR, LOG_LEVEL: 'info' })
+    expect([code, stderr.trim().split('\n').length]).toEqual([0, 1])
+    remove()
+  },
+  SLOW_MS,
+)
+
+test(
+  'a database of another build is refused with the next step, by doctor too',
+  async () => {
+    const database = await testDatabase()
+    const environment = { ...env, DATABASE_URL: database.url }
+    await database.sql`update schema_migrations set checksum = 'x' where number = ${MIGRATIONS.length - 1}`
+    await database.sql`delete from schema_migrations where number = ${MIGRATIONS.length}`
+    const next = /made by another build.*`version`.*`export`.*`import`/
+    const { code, stderr } = await run(['migrate'], environment)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(next)])
+    const doctor = await run(['doctor', '--json'], environment)
+    expect(doctor.code).toBe(1)
+    expect(JSON.parse(doctor.stdout).checks).toContainEqual({
+      name: 'migrations',
+      status: 'fail',
+      message: expect.stringMatching(next),
+    })
+    await database.drop()
+  },
+  SLOW_MS,
+)
+
+test('version tells builds apart', async () => {
+  expect(await runJson(['version'], env)).toEqual({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    // run from source
+    commit: null,
+    schema: MIGRATIONS.length,
+    postgresql: expect.stringMatching(/^\d+\.\d+$/),
+    target: `${process.platform}-${process.arch}`,
+  })
+})
+
+test(
+  'a data directory that is removed makes the server not ready, and its last line says what is lost',
+  async () => {
+    const DATA_DIR = join(folder.path, 'removed')
+    const server = await serving('serve', { ...env, DATA_DIR, LOG_FORMAT: 'json' })
+    const pid = Number((await Bun.file(join(DATA_DIR, 'data-18/postmaster.pid')).text()).split('\n')[0])
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+    rmSync(DATA_DIR, { recursive: true })
+    const ready = await fetch(`${server.url}/ready`)
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      expect.objectContaining({ disk: 'the data directory was removed' }),
+    ])
+    // PostgreSQL itself notices within a minute
+    process.kill(pid, 'SIGQUIT')
+    expect(await server.exited).toBe(1)
+    const { stderr } = await server.end()
+    const { level, message } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
+    expect([level, message]).toEqual(['error', expect.stringContaining('all of its data is lost')])
+    expect(message).not.toContain('nothing committed is lost')
+  },
+  SLOW_MS,
+)
+
+test(
+  'doctor says how far it is while one statement takes long',
+  async () => {
+    const database = await testDatabase()
+    const locker = connect(database.target, { max: 1, applicationName: 'test' })
+    const said = Promise.withResolvers<void>()
+    const environment = { ...env, DATABASE_URL: database.url }
+    await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], environment)
+    const held = Promise.withResolvers<void>()
+    const locked = locker.begin(async (tx) => {
+      await tx`lock table session_rollups in access exclusive mode`
+      held.resolve()
+      await said.promise
+    })
+    await held.promise
+    const doctor = Bun.spawn([process.execPath, MAIN, 'doctor', '--json'], {
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...environment },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const reader = doctor.stderr.getReader()
+    const line = new TextDecoder().decode((await reader.read()).value)
+    said.resolve()
+    await locked
+    expect(line).toMatch(/^checking: \d+ % session_rollups/)
+    expect(await doctor.exited).toBe(0)
+    await locker.end()
+    await database.drop()
+  },
+  SLOW_MS,
+)
