@@ -1,11 +1,11 @@
-import type { Dirent, Stats } from 'node:fs'
-import { open, readdir, realpath, stat } from 'node:fs/promises'
+import { type Dirent, realpathSync, type Stats } from 'node:fs'
+import { open, readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { codeOf, OperatorError } from '../errors.ts'
 import { compareText } from '../text.ts'
-import { type DetectedFormat, detectFormat, HEAD_BYTES, type Layout } from './file-format.ts'
+import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, type Layout } from './file-format.ts'
 import { sessionIdsInDatabase, sessionIdsInFolder } from './formats/opencode-storage.ts'
-import { type KnownFile, type Look, lookAt, lookAtFolder } from './known-files.ts'
+import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { bytesOf, isPackedFile } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
 import { agentOf, type Format } from './transcript/transcript-model.ts'
@@ -49,18 +49,8 @@ interface Discovery {
 const MAX_FILES = 2_000_000
 const IGNORED_FOLDERS = new Set(['.git', 'node_modules'])
 const SUB_AGENT_FILE = /^agent-([A-Za-z0-9_-]+)\.jsonl$/
-/** Extensions of files that may contain sessions. */
-const SESSION_FILE_EXTENSIONS = new Set([
-  '.jsonl',
-  '.ndjson',
-  '.json',
-  '.db',
-  '.sqlite',
-  '.vscdb',
-  '.log',
-  '.txt',
-  '',
-])
+/** Extensions of files that may contain sessions; the last is that of a file without one. */
+const SESSION_FILE_EXTENSIONS = new Set('.jsonl,.ndjson,.json,.db,.sqlite,.vscdb,.log,.txt,'.split(','))
 /** Ends of the names of packed files. */
 const PACKED = /\.(?:gz|zst)$/i
 const CHUNK = 1024 * 1024
@@ -86,10 +76,10 @@ export async function discover(paths: readonly string[], memory?: FileMemory): P
   const found: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
   for (const path of paths) {
     const full = resolve(path)
-    const stats = await stat(full).catch(() => null)
+    const stats = statsOf(full)
     if (stats === null) throw new OperatorError(`no such file or folder: ${path}`, 2)
-    if (stats.isDirectory()) await walk(full, found)
-    else await inspect(full, stats, found, true)
+    if (stats.isDirectory()) await walk(full, realpathSync(full), found)
+    else await inspect(full, realpathSync(full), stats, found, true)
   }
   return { groups: await groupBySession(found.sources), ignored: found.ignored, skipped: found.skipped }
 }
@@ -101,7 +91,8 @@ interface Found extends Omit<Discovery, 'groups'> {
   memory: FileMemory | undefined
 }
 
-async function walk(folder: string, found: Found): Promise<void> {
+/** `real`: the folder's path without links. */
+async function walk(folder: string, real: string, found: Found): Promise<void> {
   let entries: Dirent[]
   try {
     entries = await readdir(folder, { withFileTypes: true })
@@ -112,7 +103,6 @@ async function walk(folder: string, found: Found): Promise<void> {
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
   const isFolder = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory())
   if (isFolder('message') && isFolder('part')) {
-    const real = await realpath(folder)
     if (!found.known.has(real))
       found.sources.push({
         path: folder,
@@ -133,27 +123,34 @@ async function walk(folder: string, found: Found): Promise<void> {
   for (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) {
-      if (!IGNORED_FOLDERS.has(entry.name)) await walk(path, found)
+      if (!IGNORED_FOLDERS.has(entry.name)) await walk(path, join(real, entry.name), found)
       continue
     }
     // symbolic links to files are followed, those to folders are not: they may form a cycle
-    const stats = await stat(path).catch(() => null)
+    const stats = statsOf(path)
     if (stats === null) found.skipped.push({ path, reason: 'a link that leads nowhere' })
-    else if (stats.isFile()) await inspect(path, stats, found, false)
+    else if (!stats.isDirectory()) {
+      const itself = entry.isFile() ? join(real, entry.name) : realpathSync(path)
+      await inspect(path, itself, stats, found, false)
+    }
   }
 }
 
-async function inspect(path: string, stats: Stats, found: Found, isNamed: boolean): Promise<void> {
-  const real = await realpath(path)
+async function inspect(path: string, real: string, stats: Stats, found: Found, isNamed: boolean) {
   if (found.known.has(real)) return
   found.known.add(real)
   if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
+  if (!stats.isFile()) {
+    // a pipe or a device may have no end
+    found.skipped.push({ path, reason: 'not a regular file' })
+    return
+  }
   const isPlausible = isNamed || SESSION_FILE_EXTENSIONS.has(extname(path.replace(PACKED, '')).toLowerCase())
   let detected: DetectedFormat = { kind: 'other' }
   let look: Look | undefined
   try {
-    if (isPlausible && stats.isFile()) {
-      look = found.memory && (await lookAt(path, stats, found.memory.find(path)))
+    if (isPlausible) {
+      look = found.memory && lookAt(path, stats, found.memory.find(path))
       detected = formatKnown(look) ?? (await detectFormat(path))
     }
   } catch (error) {
@@ -175,14 +172,6 @@ function formatKnown(look: Look | undefined): DetectedFormat | undefined {
   if (look?.before === undefined || look.change === 'other') return undefined
   return look.change === 'same' || look.before.size >= HEAD_BYTES ? look.before.detected : undefined
 }
-
-/**
- * True for files about sessions that contain none: `metadata.json`, `sessions-index.json`, `x.state.json`, …
- */
-const isCompanion = (path: string): boolean =>
-  /(?:^|[.-])(?:metadata|meta|index|state|settings|summary|package|config|workspace|models)\.json$/i.test(
-    basename(path),
-  )
 
 function withFolder(
   path: string,
@@ -209,45 +198,50 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
   for (const source of sources) {
     // a run's log and a transcript of the same agent may contain the same session
     const agent = agentOf(source.format)
-    source.ids = [...(await sessionIds(source))]
-    const keys = source.ids.map((id) => `${agent} ${id}`)
-    const [group = [], ...others] = new Set(
-      keys.flatMap((key) => [groupOf.get(key) ?? []].filter(({ length }) => length > 0)),
-    )
+    const { before, change } = source.look ?? {}
+    source.ids = before !== undefined && change === 'same' ? before.ids : [...(await sessionIds(source))]
+    let group: Source[] = []
+    for (const id of source.ids) {
+      const other = groupOf.get(`${agent} ${id}`)
+      if (other === undefined || other === group) continue
+      if (group.length > 0) {
+        // few files join groups, so a pass over all ids for each costs little
+        groups.delete(group)
+        other.push(...group)
+        for (const [key, value] of groupOf) if (value === group) groupOf.set(key, other)
+      }
+      group = other
+    }
     group.push(source)
     groups.add(group)
-    for (const key of keys) groupOf.set(key, group)
-    // few files join groups, so a pass over all ids for each costs little
-    for (const other of others) {
-      group.push(...other)
-      groups.delete(other)
-      for (const [key, value] of groupOf) if (value === other) groupOf.set(key, group)
-    }
+    for (const id of source.ids) groupOf.set(`${agent} ${id}`, group)
   }
   // a sub-agent's file may begin with a copy of its parent's
   const order = (a: Source, b: Source) =>
     Number(a.startedBy !== null) - Number(b.startedBy !== null) || compareText(a.path, b.path)
-  const sorted = [...groups].map((group) => group.sort(order))
-  return sorted.sort(byTime)
+  const sorted = [...groups].map((group) => orderOf(group.sort(order)))
+  // A resumed session starts with a copy of the original: of two groups with the same start the original is the one that is
+  // not in the background, else the shorter.
+  sorted.sort(
+    (a, b) =>
+      compareText(a.start, b.start) ||
+      Number(a.inBackground) - Number(b.inBackground) ||
+      a.size - b.size ||
+      compareText(a.group[0]?.path ?? '', b.group[0]?.path ?? ''),
+  )
+  return sorted.map(({ group }) => group)
 }
 
-// A resumed session starts with a copy of the original: of two groups with the same start the original is the one that is
-// not in the background, else the shorter.
-function byTime(a: Source[], b: Source[]): number {
-  const start = (group: Source[]) => group.map((source) => source.startedAt).sort()[0] ?? ''
-  const inBackground = (group: Source[]) => group.every(({ isBackground }) => isBackground)
-  const size = (group: Source[]) => group.reduce((sum, source) => sum + source.bytes, 0)
-  return (
-    compareText(start(a), start(b)) ||
-    Number(inBackground(a)) - Number(inBackground(b)) ||
-    size(a) - size(b) ||
-    compareText(a[0]?.path ?? '', b[0]?.path ?? '')
-  )
-}
+/** What groups are sorted by. */
+const orderOf = (group: Source[]) => ({
+  group,
+  start: group.map(({ startedAt }) => startedAt).sort()[0] ?? '',
+  inBackground: group.every(({ isBackground }) => isBackground),
+  size: group.reduce((sum, source) => sum + source.bytes, 0),
+})
 
 async function sessionIds(source: Source): Promise<Set<string>> {
-  const { before, change } = source.look ?? { change: 'other' }
-  if (before !== undefined && change === 'same') return new Set(before.ids)
+  const { before, change } = source.look ?? {}
   const ids = new Set([source.sessionId, source.startedBy].filter((id) => id !== null))
   if (source.layout === 'folder') return new Set(await sessionIdsInFolder(source.path))
   if (source.layout === 'database') return new Set(sessionIdsInDatabase(source.path))

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { starterOf } from './formats/codex-forks.ts'
-import { isPackedFile, readHead } from './transcript/file-bytes.ts'
+import { isDatabase, isPackedFile, readHead } from './transcript/file-bytes.ts'
 import {
   copyText,
   isObject,
@@ -64,7 +64,7 @@ const LOOKS_LIKE_SESSION =
 export async function detectFormat(path: string): Promise<DetectedFormat> {
   const { head, isWhole } = await readHead(path, HEAD_BYTES)
   if (head.length === 0) return { kind: 'other' }
-  if (head.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
+  if (isDatabase(head)) {
     if (await isPackedFile(path))
       return { kind: 'unknown', reason: 'a database that is packed: unpack it first' }
     return {
@@ -87,6 +87,14 @@ function startedByOf(format: Format, path: string, head: string, objects: readon
   const folder = basename(dirname(path))
   return format === 'gemini' && folder !== 'chats' && /"kind"\s*:\s*"subagent"/.test(head) ? folder : null
 }
+
+/**
+ * True for files about sessions that contain none: `metadata.json`, `sessions-index.json`, `x.state.json`, …
+ */
+export const isCompanion = (path: string): boolean =>
+  /(?:^|[.-])(?:metadata|meta|index|state|settings|summary|package|config|workspace|models)\.json$/i.test(
+    basename(path),
+  )
 
 /** Detects the format from the head of a file as text; `isWhole`: the head is the whole file. */
 function detectFormatOfText(path: string, head: string, isWhole: boolean): DetectedFormat {

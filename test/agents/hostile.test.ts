@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, symlink, truncate } from 'node:fs/promises'
@@ -304,4 +305,62 @@ test('agents’ ids of any form become valid session ids', () => {
   expect(recordId('a/b c.d')).toBe('sess_a-b-c-d')
   expect(recordId('x'.repeat(500))).toMatch(/^sess_[A-Za-z0-9_-]{64}$/)
   expect(recordId(`${'x'.repeat(499)}y`)).not.toBe(recordId('x'.repeat(500)))
+})
+
+describe('what has no end', () => {
+  test('pipes and devices are named and not opened', async () => {
+    const path = await write({ 'one.jsonl': answer('one', 1) })
+    expect(Bun.spawnSync(['mkfifo', join(path, 'pipe.jsonl')]).success).toBe(true)
+    await symlink('/dev/zero', join(path, 'zero.json'))
+    const skipped: [string, string][] = []
+    const { records } = await read(path, { onSkipped: (...each) => skipped.push(each) })
+    expect(records).toHaveLength(1)
+    expect(skipped).toEqual([
+      [join(path, 'pipe.jsonl'), 'not a regular file'],
+      [join(path, 'zero.json'), 'not a regular file'],
+    ])
+  })
+
+  test('nor are those in the storage folder of OpenCode', async () => {
+    const message = { id: 'msg_1', sessionID: 'ses_1', role: 'user', time: { created: Date.parse(at(1)) } }
+    const path = await write({
+      'message/ses_1/msg_1.json': JSON.stringify(message),
+      'part/msg_1/prt_1.json': '{}',
+    })
+    await symlink('/dev/zero', join(path, 'message/ses_1/msg_2.json'))
+    Bun.spawnSync(['mkfifo', join(path, 'part/msg_1/prt_2.json')])
+    const { records, unreadable } = await read(path)
+    expect(records).toHaveLength(1)
+    expect(unreadable.map(({ path: file, reason }) => [file, reason])).toEqual([
+      [join(path, 'part/msg_1/prt_2.json'), 'not a regular file'],
+      [join(path, 'message/ses_1/msg_2.json'), 'not a regular file'],
+    ])
+  })
+
+  const ENDLESS = 'with recursive n(i) as (select 1 union all select i + 1 from n)'
+  const MESSAGES = 'create table message (id text, session_id text, time_created integer, data text)'
+  const PARTS =
+    'create table part (id text, session_id text, message_id text, time_created integer, data text)'
+  const COLUMNS = "'x' as id, 's' as session_id, 'm' as message_id, i as time_created, '{}' as data"
+  test.each([
+    ['views', [`create view message as ${ENDLESS} select ${COLUMNS} from n`, PARTS]],
+    ['a view of the parts', [MESSAGES, `create view part as ${ENDLESS} select ${COLUMNS} from n`]],
+    [
+      'a computed column',
+      [
+        MESSAGES.replace('data text', 'data text as (hex(zeroblob(4000000)))'),
+        PARTS,
+        'insert into message values (1, 1, 1)',
+      ],
+    ],
+  ])('a database with %s is not one of OpenCode', async (_what, statements) => {
+    const path = await write({ 'other.txt': '' })
+    const database = new Database(join(path, 'opencode.db'), { create: true })
+    for (const statement of statements) database.run(statement)
+    database.close()
+    const skipped: string[] = []
+    const { records } = await read(path, { onSkipped: (_path, reason) => skipped.push(reason) })
+    expect(records).toEqual([])
+    expect(skipped).toEqual(['not a format we read (SQLite)'])
+  })
 })

@@ -53,8 +53,9 @@ export async function sessionIdsInFolder(path: string): Promise<string[]> {
 export function sessionIdsInDatabase(path: string): string[] {
   const database = new Database(path, { readonly: true })
   try {
+    if (!tablesOf(database).has('message')) return []
     return database
-      .query<{ id: string }, []>('select distinct session_id as id from message')
+      .query<{ id: string }, []>(SESSION_IDS)
       .all()
       .map(({ id }) => id)
   } catch {
@@ -70,7 +71,13 @@ async function readJsonFile(
   path: string,
   missing: Record<string, string>,
 ): Promise<string | null> {
-  const { size } = await stat(path)
+  const stats = await stat(path)
+  const { size } = stats
+  if (!stats.isFile()) {
+    // a pipe or a device may have no end
+    noteUnreadable(state.file, 1, 'not a regular file', path)
+    return null
+  }
   state.file.onBytes(size)
   const value = size > MAX_LINE_BYTES ? undefined : parseJson(await Bun.file(path).text())
   if (!isObject(value)) {
@@ -81,38 +88,51 @@ async function readJsonFile(
   return textOf(value.id) ?? basename(path, '.json')
 }
 
-const MESSAGE_ROWS = 'select id, session_id as "sessionID", data from message order by time_created, id'
-const PART_ROWS =
-  'select id, session_id as "sessionID", message_id as "messageID", data from part order by time_created, id'
+/** Of a table: more than any real one has. The pages of a damaged file may lead to each other without an end. */
+const MAX_ROWS = 5_000_000
+const rowsIn = (table: string) => `(select * from ${table} limit ${MAX_ROWS})`
+const SESSION_IDS = `select distinct session_id as id from ${rowsIn('message')}`
+/** A text that is too long is not read. */
+const DATA = `case when octet_length(data) <= ${MAX_LINE_BYTES} then data end as data`
+const MESSAGE_ROWS = `select id, session_id as "sessionID", ${DATA} from ${rowsIn('message')} order by time_created, id`
+const PART_ROWS = `select id, session_id as "sessionID", message_id as "messageID", ${DATA} from ${rowsIn('part')} order by time_created, id`
+
+/** The tables that hold their rows: those of a view, a virtual table or a computed column may have no end. */
+function tablesOf(database: Database): Set<string> {
+  const rows = database
+    .query<{ name: string }, []>(
+      `select t.name from pragma_table_list as t
+      where t.schema = 'main' and t.type = 'table'
+        and not exists (select 1 from pragma_table_xinfo(t.name) as c where c.hidden <> 0)`,
+    )
+    .all()
+  return new Set(rows.map(({ name }) => name))
+}
 
 /** Reads a database, opened for reading only; false when it is not OpenCode's. */
 export async function readOpencodeDatabase(file: SourceFile): Promise<boolean> {
   const database = new Database(file.path, { readonly: true })
   try {
-    const tables = database
-      .query<{ name: string }, []>("select name from sqlite_master where type = 'table'")
-      .all()
-    const has = (name: string) => tables.some((table) => table.name === name)
-    if (!has('message') || !has('part')) return false
+    const tables = tablesOf(database)
+    if (!tables.has('message') || !tables.has('part')) return false
     const state = newOpencodeState(file)
-    if (has('project')) {
-      for (const row of database.query<Record<string, unknown>, []>('select * from project').iterate())
-        readObject(state, row)
-    }
-    if (has('session')) {
-      for (const row of database
-        .query<Record<string, unknown>, []>('select * from session order by id')
-        .iterate()) {
+    const rowsOf = (sql: string) => database.query<Record<string, unknown>, []>(sql).iterate()
+    if (tables.has('project'))
+      for (const row of rowsOf(`select * from ${rowsIn('project')}`)) readObject(state, row)
+    if (tables.has('session')) {
+      for (const row of rowsOf(`select * from ${rowsIn('session')} order by id`))
         readObject(state, { ...row, time: { created: row.time_created, updated: row.time_updated } })
-      }
     }
     for (const sql of [MESSAGE_ROWS, PART_ROWS]) {
-      for (const row of database.query<{ id: string; data: string }, []>(sql).iterate()) {
-        const data = parseJson(row.data)
+      let count = 0
+      for (const row of rowsOf(sql)) {
+        count += 1
+        const data = typeof row.data === 'string' ? parseJson(row.data) : undefined
         if (isObject(data)) readObject(state, { ...row, data: undefined, ...data })
-        else noteUnreadable(file, 1, `row ${row.id}: not a JSON object`)
+        else noteUnreadable(file, 1, `row ${row.id}: not a JSON object, or too large`)
         await file.group.scan.flushIfFull()
       }
+      if (count === MAX_ROWS) noteUnreadable(file, 1, `only the first ${MAX_ROWS} rows of a table are read`)
     }
     file.onBytes((await stat(file.path)).size)
     return true

@@ -3,6 +3,11 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { decompressed, isPacked, MAGIC_BYTES } from '../../decompressed.ts'
 
 const CHUNK = 1024 * 1024
+const DATABASE_MAGIC = 'SQLite format 3'
+
+/** Whether the first bytes of a file are those of a SQLite database. */
+export const isDatabase = (head: Buffer): boolean =>
+  head.toString('latin1', 0, DATABASE_MAGIC.length) === DATABASE_MAGIC
 
 /** Whether a file is packed by gzip or zstd. */
 export async function isPackedFile(path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { type Dirent, type FSWatcher, watch as watchFolder } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { statsOf } from '../../agents/known-files.ts'
 import type { Stamp } from './changes.ts'
 
 const IGNORED_FOLDERS = new Set(['.git', 'node_modules'])
@@ -8,33 +9,32 @@ const IGNORED_FOLDERS = new Set(['.git', 'node_modules'])
 /** Size and time of every file below the paths. What cannot be read, or is gone meanwhile, is left out. */
 export async function stampsOf(paths: readonly string[]): Promise<Map<string, Stamp>> {
   const stamps = new Map<string, Stamp>()
-  const add = async (path: string): Promise<void> => {
-    const stamp = await stampOf(path)
+  const add = (path: string): void => {
+    const stamp = stampOf(path)
     if (stamp !== undefined) stamps.set(path, stamp)
   }
   const walk = async (folder: string): Promise<void> => {
     const entries: Dirent[] = await readdir(folder, { withFileTypes: true }).catch(() => [])
     for (const entry of entries) {
       const path = join(folder, entry.name)
-      if (!entry.isDirectory()) await add(path)
+      if (!entry.isDirectory()) add(path)
       else if (!IGNORED_FOLDERS.has(entry.name)) await walk(path)
     }
   }
   for (const path of paths) {
-    const stats = await stat(path).catch(() => null)
-    if (stats?.isDirectory()) await walk(path)
+    if (statsOf(path)?.isDirectory()) await walk(path)
     else {
-      await add(path)
+      add(path)
       // a database in this mode changes its log first
-      await add(`${path}-wal`)
+      add(`${path}-wal`)
     }
   }
   return stamps
 }
 
 /** The stamp of a file; undefined when it is none. */
-export async function stampOf(path: string): Promise<Stamp | undefined> {
-  const stats = await stat(path).catch(() => null)
+export function stampOf(path: string): Stamp | undefined {
+  const stats = statsOf(path)
   return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : undefined
 }
 

@@ -108,7 +108,7 @@ async function run(
       // clients that were started together do not look together
       nextLookMs = Date.now() + LOOK_MS * (0.9 + Math.random() / 5)
     }
-    await events.look()
+    events.look()
     const dueMs = isFirst && existing().length > 0 ? 0 : changes.dueAtMs()
     if (dueMs !== undefined && dueMs <= Date.now() && nextSyncMs <= Date.now()) {
       const startedMs = Date.now()
@@ -168,7 +168,7 @@ interface Events {
   /** Follows these folders. */
   follow(folders: readonly string[]): void
   /** Looks at the files that events named. */
-  look(): Promise<void>
+  look(): void
   /** Until the time is over, or `wake` is called, or a second after an event. */
   sleep(ms: number): Promise<void>
   wake(): void
@@ -194,11 +194,11 @@ function createEvents(changes: Changes): Events {
         }, EVENTS_MS)
       })
     },
-    async look() {
+    look() {
       const paths = [...named]
       named.clear()
       for (const path of paths) {
-        const stamp = await stampOf(path)
+        const stamp = stampOf(path)
         if (stamp !== undefined) changes.note(path, stamp, Date.now())
       }
     },
