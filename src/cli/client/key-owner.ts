@@ -1,6 +1,7 @@
 import { messageOf, OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import type { WhoAmI } from '../../whoami/model.ts'
+import { type Answer, bodyOf, fetchAnswer, refuseRedirect } from './answer.ts'
 import type { Server } from './server.ts'
 
 const TIMEOUT_MS = 10_000
@@ -11,7 +12,7 @@ const TIMEOUT_MS = 10_000
  */
 export async function fetchKeyOwner(url: string, key: string): Promise<WhoAmI> {
   const response = await ask({ url, key }, '/whoami')
-  const body: unknown = await response.json().catch(() => undefined)
+  const body = bodyOf(response)
   if (response.ok && isKeyOwner(body)) return body
   throw notOurs(url, response.status)
 }
@@ -20,7 +21,7 @@ export async function fetchKeyOwner(url: string, key: string): Promise<WhoAmI> {
  * The answer to `GET /v1<path>` where it is a 2xx or a refusal that is about the request. Throws OperatorError when the
  * server is not available, knows no such key or redirects.
  */
-export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Promise<Response> {
+export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Promise<Answer> {
   const response = await request(`${url}/v1${path}`, key)
   const { status } = response
   if (status === 401) throw new OperatorError(refusedKey(url))
@@ -28,10 +29,7 @@ export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: strin
     const seconds = Number(response.headers.get('retry-after')) || 60
     throw new OperatorError(`the rate limit of ${url} is reached: try again in ${seconds} s`)
   }
-  if (status >= 300 && status < 400) {
-    const target = response.headers.get('location') ?? 'another address'
-    throw new OperatorError(`${url} redirects to ${target}: give the address that it leads to`)
-  }
+  refuseRedirect(url, response)
   if (status >= 500) throw new OperatorError(`${url} answers ${status}: it is not well, try again later`)
   return response
 }
@@ -44,19 +42,29 @@ export const notOurs = (url: string, status: number): OperatorError =>
 export const refusedKey = (url: string): string =>
   `${url} does not know the key: it is revoked, has expired or is another server's; get a new one and run cloud-analytics login --server ${url}`
 
-async function request(url: string, key: string): Promise<Response> {
+async function request(url: string, key: string): Promise<Answer> {
   try {
-    return await fetch(url, {
-      redirect: 'manual',
+    return await fetchAnswer(url, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: { authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },
     })
   } catch (error) {
+    if (error instanceof OperatorError) throw error
     throw new OperatorError(`${new URL(url).origin} cannot be reached: ${messageOf(error)}`)
   }
 }
 
-function isKeyOwner(body: unknown): body is WhoAmI {
-  const { organization, key, limits } = (body ?? {}) as Partial<WhoAmI>
-  return typeof organization?.slug === 'string' && Array.isArray(key?.scopes) && typeof limits === 'object'
+/** Whether the body is that of `GET /v1/whoami`, as far as it is used. */
+export function isKeyOwner(body: object): body is WhoAmI {
+  const { organization, key, limits } = body as Partial<WhoAmI>
+  const isText = (value: unknown) => typeof value === 'string'
+  return (
+    isText(organization?.id) &&
+    isText(organization?.slug) &&
+    Array.isArray(key?.scopes) &&
+    key.scopes.every(isText) &&
+    (key.member === null || isText(key.member?.email)) &&
+    typeof limits === 'object' &&
+    limits !== null
+  )
 }

@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { codeOf, messageOf, OperatorError } from '../../errors.ts'
 
 const OWNER_ONLY = { folder: 0o700, file: 0o600 }
 
@@ -26,6 +27,10 @@ export function replaceFile(path: string, content: string | Uint8Array, mode: nu
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
-    throw error
+    throw writeError(path, error)
   }
 }
+
+/** Names the file: the error of a full disk does not. */
+export const writeError = (path: string, error: unknown): OperatorError =>
+  new OperatorError(`${path} cannot be written (${codeOf(error) ?? messageOf(error)})`)

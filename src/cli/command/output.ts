@@ -1,4 +1,4 @@
-import { codeOf } from '../../errors.ts'
+import { codeOf, messageOf, OperatorError } from '../../errors.ts'
 import { createLog, redact } from '../../log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
@@ -25,9 +25,13 @@ export async function printText(text: string): Promise<void> {
     await Bun.write(Bun.stdout, `${text}\n`)
   } catch (error) {
     // the reader has closed the pipe, as in `sessions | head`
-    if (codeOf(error) !== 'EPIPE') throw error
+    if (codeOf(error) !== 'EPIPE') throw outputError(error)
   }
 }
+
+/** Names what could not be written: the error of a full disk does not. */
+const outputError = (error: unknown): OperatorError =>
+  new OperatorError(`standard output cannot be written (${codeOf(error) ?? messageOf(error)})`)
 
 /** Prints a line for the user on standard error: standard output is for results. */
 export function printMessage(text: string): void {
@@ -97,7 +101,7 @@ export function outputStream(): { write(text: string): Promise<boolean> } {
       } catch (error) {
         // as in `export | head`
         if (codeOf(error) === 'EPIPE') return false
-        throw error
+        throw outputError(error)
       }
     },
   }

@@ -1,3 +1,5 @@
+import { OperatorError } from '../../errors.ts'
+
 /** Resolves at the first SIGTERM, SIGINT or SIGHUP. Ignores further ones: npx sends Ctrl-C twice. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
@@ -6,24 +8,21 @@ export function untilSignal(): Promise<NodeJS.Signals> {
 }
 
 /**
- * Notes the first SIGTERM, SIGINT or SIGHUP in `signal`, for work that stops where it may. A second one ends the process as
- * it does by default.
+ * `stopped` aborts at the first SIGTERM, SIGINT or SIGHUP with an error that names it, for work that stops where it may; a
+ * second one ends the process as it does by default.
  */
-export function stopSignal(): { readonly signal: NodeJS.Signals | undefined; release(): void } {
+export function stopSignal(): { readonly stopped: AbortSignal; release(): void } {
   const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-  let signal: NodeJS.Signals | undefined
+  const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals) => {
-    signal = name
     release()
+    controller.abort(
+      new OperatorError(`stopped by ${name}: what was sent so far is kept, run it again later`),
+    )
   }
   const release = () => {
     for (const name of names) process.off(name, onSignal)
   }
   for (const name of names) process.on(name, onSignal)
-  return {
-    get signal() {
-      return signal
-    },
-    release,
-  }
+  return { stopped: controller.signal, release }
 }

@@ -3,7 +3,7 @@ import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
 import type { Actions } from '../command/context.ts'
 import { duration, integer, secret, since } from '../command/option-parsers.ts'
 import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
-import type { SyncOptions } from '../sync/sync.ts'
+import type { SyncOptions } from '../sync/options.ts'
 import type { SeedOptions } from './seed.ts'
 
 const MAX_SEED_SESSIONS = 10_000_000

@@ -5,7 +5,6 @@ import { CostQuery } from '../../cost/model.ts'
 import { getCost } from '../../cost/queries.ts'
 import type { Sql } from '../../db/client.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../errors.ts'
-import type { ErrorBody } from '../../http/query.ts'
 import { queryReader } from '../../http/query-reader.ts'
 import { JsonText } from '../../json-text.ts'
 import { QualityQuery } from '../../quality/model.ts'
@@ -15,6 +14,7 @@ import { listRisks } from '../../risk/queries.ts'
 import { SessionListQuery } from '../../sessions/model.ts'
 import { listSessions } from '../../sessions/queries.ts'
 import { getTeam } from '../../team/queries.ts'
+import { type Answer, bodyOf, errorOf } from '../client/answer.ts'
 import { ask, notOurs } from '../client/key-owner.ts'
 import { findServer, NOT_SIGNED_IN, type ServerOptions } from '../client/server.ts'
 import { type Context, withOrganization } from '../command/context.ts'
@@ -88,10 +88,9 @@ function serverSource({ env }: Context, options: ServerOptions): Source {
   return {
     words: '',
     async get(name, parameters) {
-      const response = await ask(server, checkedUrl(name, parameters))
-      const text = await response.text()
-      if (response.ok && response.headers.get('content-type')?.startsWith('application/json')) return text
-      throw refusal(server.url, response.status, text)
+      const answer = await ask(server, checkedUrl(name, parameters))
+      if (answer.ok && Object.keys(bodyOf(answer)).length > 0) return answer.text
+      throw refusal(server.url, answer)
     },
   }
 }
@@ -124,20 +123,11 @@ const wrongFlags = (problems: readonly FieldProblem[]): OperatorError =>
     2,
   )
 
-function refusal(url: string, status: number, text: string): OperatorError {
-  const { error, code, details } = bodyOf(text)
-  if (error === undefined || code === undefined) return notOurs(url, status)
+function refusal(url: string, answer: Answer): OperatorError {
+  const { error, code, details } = errorOf(answer)
+  if (error === undefined || code === undefined) return notOurs(url, answer.status)
   if (code === 'VALIDATION_ERROR' && details !== undefined) return wrongFlags(details)
   if (code === 'FORBIDDEN') return new Forbidden(`${url} refuses: ${error}`)
   if (code === 'NOT_FOUND') return new OperatorError(`${url} is older than this program: ${error}`)
   return new OperatorError(`${url} refuses: ${error}`)
-}
-
-function bodyOf(text: string): Partial<ErrorBody> {
-  try {
-    const body: unknown = JSON.parse(text)
-    return typeof body === 'object' && body !== null ? body : {}
-  } catch {
-    return {}
-  }
 }

@@ -1,6 +1,7 @@
 import { readHolder } from '../../db/embedded/instance-lock.ts'
 import { OperatorError } from '../../errors.ts'
 import { localUrl } from '../../http/listen.ts'
+import { fetchAnswer } from '../client/answer.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
@@ -12,12 +13,11 @@ type HealthReport = { status?: string; version?: string; database?: string; work
 /** Requests /health of the server at `url`; undefined when there is no response, or none in JSON. */
 export async function fetchHealth(url: string): Promise<{ ok: boolean; report: HealthReport } | undefined> {
   try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/health`, {
+    const answer = await fetchAnswer(`${url.replace(/\/+$/, '')}/health`, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      redirect: 'error',
     })
-    const body: unknown = await response.json()
-    return { ok: response.ok, report: typeof body === 'object' && body !== null ? body : {} }
+    const body: unknown = JSON.parse(answer.text)
+    return { ok: answer.ok, report: typeof body === 'object' && body !== null ? body : {} }
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { ApiError, OperatorError } from '../../errors.ts'
 import { renumberRecords } from '../../http/json.ts'
 import { parseKey } from '../../keys/form.ts'
@@ -6,15 +7,21 @@ import type { SyncRecord } from '../../records/records.ts'
 import type { SkippedSession } from '../../sessions/deleted-queries.ts'
 import type { MovedSessions } from '../../sessions/project-write.ts'
 import { type SendBatch, type SentBatch, SKIP_REASONS } from '../../sync/batches.ts'
-import { refusedKey } from '../client/key-owner.ts'
+import { type Answer, bodyOf, errorOf, fetchAnswer, refuseRedirect } from '../client/answer.ts'
+import { isKeyOwner, refusedKey } from '../client/key-owner.ts'
 import { machineName } from '../client/machine.ts'
 import { printMessage } from '../command/output.ts'
 import type { StateFile, SyncState } from './state.ts'
 
-interface ApiClientOptions {
+export interface Access {
   /** The server's address, without a slash at its end. */
   server: string
   key: string
+  /** When the command is asked to stop: no wait goes on, and a request that is not answered ends soon. */
+  stopped?: AbortSignal
+}
+
+interface ApiClientOptions extends Access {
   /** What the server was sent before. */
   state: SyncState
   /** Whether sessions may get another user than the one they have. */
@@ -37,6 +44,8 @@ const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 const MAX_LIMIT_WAITS = 10
 const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
+/** What a request under way has left when the command is asked to stop. */
+const STOP_MS = 5_000
 
 /** The key's id. Throws OperatorError for a malformed key. */
 export function keyIdOf(key: string): string {
@@ -54,19 +63,23 @@ export interface KeyOwner {
 }
 
 /** Asks the server whose the key is. Throws OperatorError when it does not answer, or the key may not write. */
-export async function askKeyOwner(server: string, key: string): Promise<KeyOwner> {
-  const response = await request(`${server}/v1/whoami`, key, {})
-  const { organization, key: known, ...body } = await bodyOf(response)
-  if (!response.ok || organization === undefined) throw refusal(response, body)
-  const canWrite = known?.scopes.some((scope) => /(?:^|:)write$/.test(scope)) !== false
-  if (!canWrite)
+export async function askKeyOwner(access: Access): Promise<KeyOwner> {
+  const { server } = access
+  const answer = await request(`${server}/v1/whoami`, access, {})
+  const body = bodyOf(answer)
+  if (!answer.ok || !isKeyOwner(body)) throw refusal(server, answer)
+  const { organization, key: known } = body
+  if (!known.scopes.some((scope) => /(?:^|:)write$/.test(scope)))
     throw new OperatorError('the server refuses: the key may not write: it needs a scope as sessions:write')
-  return { organization, member: known?.member?.email ?? null }
+  return {
+    organization: { id: organization.id, slug: organization.slug },
+    member: known.member?.email ?? null,
+  }
 }
 
 /** Sends batches to a server, without what was sent before and what was deleted there. */
-export function createApiClient({ server, reassign, ...connection }: ApiClientOptions): ApiClient {
-  const { restore, state } = connection
+export function createApiClient({ reassign, ...connection }: ApiClientOptions): ApiClient {
+  const { server, restore, state } = connection
   const more = [...(reassign ? ['reassign=true'] : []), ...(restore ? ['restore=true'] : [])]
   const url = `${server}/v1/sync?${[...more, 'moved=true'].join('&')}`
   return {
@@ -112,12 +125,12 @@ function note(
   state.setSession(record.id, { hash, at, agent, ...left })
 }
 
-interface Connection extends Omit<ApiClientOptions, 'server' | 'reassign'> {
+interface Connection extends Omit<ApiClientOptions, 'reassign'> {
   url: string
 }
 
 async function sendNew(connection: Connection, records: readonly SyncRecord[]): Promise<SentBatch> {
-  const { url, key, state, onAccepted } = connection
+  const { url, state, onAccepted } = connection
   const entries = records.map((record, index) => {
     const text = JSON.stringify(record)
     const hash = hashOf(text)
@@ -132,7 +145,7 @@ async function sendNew(connection: Connection, records: readonly SyncRecord[]): 
   if (unsent.length === 0) return { created: 0, updated: 0, unchanged: records.length, skipped: leftOut }
   const body = Bun.gzipSync(unsent.map(({ text }) => `${text}\n`).join(''))
   try {
-    const { created, updated, unchanged, skipped, moved } = await post(url, key, body)
+    const { created, updated, unchanged, skipped, moved } = await post(url, connection, body)
     const at = new Date().toISOString()
     const reasons = new Map(skipped.map(({ id, reason }) => [id, reason]))
     for (const { record, hash } of unsent) {
@@ -155,8 +168,8 @@ async function sendNew(connection: Connection, records: readonly SyncRecord[]): 
   }
 }
 
-async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Promise<Answer> {
-  const response = await request(url, key, {
+async function post(url: string, access: Access, body: Uint8Array<ArrayBuffer>): Promise<SyncAnswer> {
+  const answer = await request(url, access, {
     method: 'POST',
     body,
     headers: {
@@ -165,90 +178,102 @@ async function post(url: string, key: string, body: Uint8Array<ArrayBuffer>): Pr
       ...(MACHINE === undefined ? {} : { 'x-machine': MACHINE }),
     },
   })
-  return await answerOf(response)
+  const { created, updated = 0, unchanged = 0, skipped = [], moved = [] } = bodyOf(answer)
+  const isOurs = isCount(created) && isCount(updated) && isCount(unchanged)
+  if (answer.ok && isOurs && isSkipped(skipped) && isMoved(moved))
+    return { created, updated, unchanged, skipped, moved }
+  throw refusal(access.server, answer)
 }
 
 /**
  * Asks the server until it answers with less than 500 and not 429. Waits as its Retry-After says, and a little longer:
  * clients that were refused together do not come back together. Throws OperatorError when it does not answer.
  */
-async function request(url: string, key: string, init: RequestInit): Promise<Response> {
+async function request(url: string, access: Access, init: RequestInit): Promise<Answer> {
   let failures = 0
   let waits = 0
   for (;;) {
-    const response = await tryRequest(url, key, init)
-    const isAnswer = response instanceof Response
-    if (isAnswer && response.status === 429 && waits < MAX_LIMIT_WAITS) {
+    const answer = await tryRequest(url, access, init)
+    const isAnswer = !(answer instanceof Error)
+    if (isAnswer && answer.status === 429 && waits < MAX_LIMIT_WAITS) {
       waits += 1
-      const ms = jittered(retryAfterMs(response) ?? 1_000)
+      const ms = jittered(retryAfterMs(answer) ?? 1_000)
       printMessage(`the server's rate limit is reached: waiting ${Math.ceil(ms / 1_000)} s`)
-      await Bun.sleep(ms)
+      await wait(ms, access.stopped)
       continue
     }
-    if (isAnswer && response.status < 500) return response
+    if (isAnswer && answer.status < 500) return answer
     const delayMs = RETRY_DELAYS_MS[failures]
-    const reason = isAnswer ? `answered ${response.status}` : `does not answer (${response.message})`
+    const reason = isAnswer ? `answered ${answer.status}` : `does not answer (${answer.message})`
     if (delayMs === undefined)
       throw new OperatorError(`${url} ${reason}; what was sent so far is kept, run it again later`)
     failures += 1
-    const ms = jittered(Math.max(delayMs, (isAnswer && retryAfterMs(response)) || 0))
+    const ms = jittered(Math.max(delayMs, (isAnswer && retryAfterMs(answer)) || 0))
     printMessage(`${url} ${reason}: trying again in ${Math.ceil(ms / 1_000)} s`)
-    await Bun.sleep(ms)
+    await wait(ms, access.stopped)
   }
+}
+
+/** Throws the reason of `stopped` as soon as there is one. */
+async function wait(ms: number, stopped: AbortSignal | undefined): Promise<void> {
+  await setTimeout(ms, undefined, { signal: stopped }).catch(() => stopped?.throwIfAborted())
 }
 
 const MACHINE = machineName()
 
 const jittered = (ms: number): number => ms * (1 + Math.random() / 4)
 
-function retryAfterMs({ headers }: Response): number | undefined {
+function retryAfterMs({ headers }: Answer): number | undefined {
   const seconds = Number(headers.get('retry-after'))
   return seconds > 0 ? Math.min(MAX_WAIT_S, Math.max(1, seconds)) * 1_000 : undefined
 }
 
-async function tryRequest(url: string, key: string, init: RequestInit): Promise<Response | Error> {
+async function tryRequest(url: string, { key, stopped }: Access, init: RequestInit): Promise<Answer | Error> {
+  const late = new AbortController()
+  const end = () => setTimeout(STOP_MS, undefined, { ref: false }).then(() => late.abort())
+  stopped?.addEventListener('abort', end)
   try {
-    return await fetch(url, {
+    return await fetchAnswer(url, {
       ...init,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), late.signal]),
       headers: { ...init.headers, authorization: `Bearer ${key}` },
     })
   } catch (error) {
+    if (error instanceof OperatorError) throw error
+    stopped?.throwIfAborted()
     return error instanceof Error ? error : new Error(String(error))
+  } finally {
+    stopped?.removeEventListener('abort', end)
   }
 }
 
-interface Answer extends RecordCounts {
+interface SyncAnswer extends RecordCounts {
   skipped: SkippedSession[]
   moved: MovedSessions[]
 }
 
-type ResponseBody = Partial<Answer> & {
-  error?: string
-  details?: { field: string; message: string }[]
-  organization?: StateFile['organization']
-  key?: { scopes: string[]; member?: { email: string } | null }
-}
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
-const bodyOf = async (response: Response) => (await response.json().catch(() => ({}))) as ResponseBody
+const isSkipped = (value: unknown): value is SkippedSession[] =>
+  Array.isArray(value) &&
+  value.every((each) => typeof each?.id === 'string' && Object.hasOwn(SKIP_REASONS, each.reason))
 
-async function answerOf(response: Response): Promise<Answer> {
-  const body = await bodyOf(response)
-  const { created, updated = 0, unchanged = 0, skipped = [], moved = [] } = body
-  if (response.ok && typeof created === 'number') return { created, updated, unchanged, skipped, moved }
-  throw refusal(response, body)
-}
+const isMoved = (value: unknown): value is MovedSessions[] =>
+  Array.isArray(value) &&
+  value.every(
+    (each) => typeof each?.from === 'string' && typeof each.to === 'string' && isCount(each.sessions),
+  )
 
-function refusal(response: Response, { error, details }: ResponseBody): Error {
-  if (response.status === 401)
-    return new OperatorError(refusedKey(response.url.replace(/\/v1\/(?:sync|whoami)(?:\?.*)?$/, '')))
-  const message =
-    error ?? `an answer that is not ours (${response.status}): is ${response.url} the right address?`
-  if (response.status === 400 && details !== undefined)
+function refusal(server: string, answer: Answer): Error {
+  const { status, url } = answer
+  if (status === 401) return new OperatorError(refusedKey(server))
+  refuseRedirect(server, answer)
+  const { error, details } = errorOf(answer)
+  const message = error ?? `an answer that is not ours (${status}): is ${url} the right address?`
+  if (status === 400 && details !== undefined)
     return new ApiError('VALIDATION_ERROR', `the server refuses the records: ${message}`, { details })
   // a field is named where the key may send other records of that kind, not where it lacks the scope
-  if (response.status === 403 && details?.every(({ field }) => /^records\[\d+\]\./.test(field)))
+  if (status === 403 && details?.every(({ field }) => /^records\[\d+\]\./.test(field)))
     return new ApiError('FORBIDDEN', `the server refuses the records: ${message}`, { details })
   return new OperatorError(`the server refuses: ${message}`)
 }

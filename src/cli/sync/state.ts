@@ -10,9 +10,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { KnownFile } from '../../agents/known-files.ts'
+import { isObject } from '../../agents/transcript/json-fields.ts'
 import { createLineOwners, type LineOwners, OWNER_BYTES } from '../../agents/transcript/line-owners.ts'
 import type { SkippedSession } from '../../sessions/deleted-queries.ts'
-import { writePrivate } from '../client/private-file.ts'
+import { writeError, writePrivate } from '../client/private-file.ts'
 
 // What a server said about what it was sent, in one file for each server and organization. All of it may be lost: then
 // everything is sent again, which changes nothing at the server.
@@ -102,31 +103,55 @@ export function listStates(folder: string): StateFile[] {
 function readState(path: string): StateFile | undefined {
   try {
     const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    const isState = typeof parsed === 'object' && parsed !== null && 'version' in parsed
-    return isState && parsed.version === 1 ? (parsed as StateFile) : undefined
+    return isState(parsed) ? parsed : undefined
   } catch {
     return undefined
   }
 }
 
-/** The organization and member of a key that this server accepted before; undefined when it is not known. */
+/** Whether a value has the parts of a state, as far as the program would fail without them. */
+function isState(value: unknown): value is StateFile {
+  if (!isObject(value) || value.version !== 1 || typeof value.server !== 'string') return false
+  const { organization, keys, files, sessions, commits } = value
+  const isText = (each: unknown) => typeof each === 'string'
+  const isFile = (each: unknown) =>
+    isObject(each) && isObject(each.detected) && Array.isArray(each.ids) && Array.isArray(each.records)
+  return (
+    isObject(organization) &&
+    isText(organization.id) &&
+    isText(organization.slug) &&
+    isObject(keys) &&
+    Object.values(keys).every((key) => isObject(key) && isText(key.at)) &&
+    isObject(files) &&
+    Object.values(files).every(isFile) &&
+    isObject(sessions) &&
+    Object.values(sessions).every((session) => isObject(session) && isText(session.at)) &&
+    isObject(commits)
+  )
+}
+
+/** The organization and member of a key that this server accepted before, and its state; undefined when it is not known. */
 export function findKeyOwner(
   folder: string,
   server: string,
   keyId: string,
-): { organization: StateFile['organization']; member: string | null } | undefined {
+): { organization: StateFile['organization']; member: string | null; state: StateFile } | undefined {
   for (const state of listStates(folder)) {
     const key = state.server === server ? state.keys[keyId] : undefined
-    if (key !== undefined) return { organization: state.organization, member: key.member }
+    if (key !== undefined) return { organization: state.organization, member: key.member, state }
   }
   return undefined
 }
 
-/** Opens the state for a server (its address without a slash at its end) and an organization. */
+/**
+ * Opens the state for a server (its address without a slash at its end) and an organization. `known`: what `findKeyOwner`
+ * read of it, since reading a large one takes long.
+ */
 export function openState(
   folder: string,
   server: string,
   organization: StateFile['organization'],
+  known?: StateFile,
 ): SyncState {
   const name = new Bun.CryptoHasher('sha256')
     .update(`${server} ${organization.id}`)
@@ -134,8 +159,8 @@ export function openState(
     .slice(0, 32)
   const path = join(folder, `sync-${name}.json`)
   const linesPath = join(folder, `lines-${name}.bin`)
-  let current = readState(path) ?? newState(server, organization)
-  let stamp = stampOf(path)
+  let stamp = known === undefined ? stampOf(path) : ''
+  let current = known ?? readState(path) ?? newState(server, organization)
   let changes: { kind: Kept; id: string; value: unknown }[] = []
   let owners: LineOwners | undefined
   let nextSaveMs = 0
@@ -146,7 +171,12 @@ export function openState(
   }
   const appendLines = () => {
     const added = owners?.takeAdded()
-    if (added !== undefined && added.length > 0) appendFileSync(linesPath, added, { mode: 0o600 })
+    if (added === undefined || added.length === 0) return
+    try {
+      appendFileSync(linesPath, added, { mode: 0o600 })
+    } catch (error) {
+      throw writeError(linesPath, error)
+    }
   }
   const flush = () => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })

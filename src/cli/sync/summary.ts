@@ -3,6 +3,7 @@ import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { RecordCounts } from '../../records/changes.ts'
 import type { MovedSessions } from '../../sessions/project-write.ts'
 import type { SessionUser } from '../client/user.ts'
+import { printMessage } from '../command/output.ts'
 import type { LeftOut } from './incremental.ts'
 
 /** The result of a sync, as `--json` prints it. `received` counts sessions and commits, also skipped ones. */
@@ -102,6 +103,30 @@ const movedText = ({ from, to, sessions }: MovedSessions): string =>
   `${sessions} sessions of the project ${from} are stored under ${to} now; those that are not sent again, on the server: cloud-analytics project rename ${quoted(from)} ${quoted(to)} --org SLUG`
 
 const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))
+
+/** Skipped items that are printed on standard error; the summary has all. */
+const MAX_NAMED = 100
+
+/** Adds what was left out, and says so. */
+export function skip(summary: Summary, skipped: Summary['skipped'][number]): void {
+  summary.skipped.push(skipped)
+  if (summary.skipped.length > MAX_NAMED) return
+  const { path, line, reason } = skipped
+  printMessage(`skipped ${path}${line === null ? '' : `:${line}`}: ${reason}`)
+}
+
+/** What to say when there was neither a session nor a repository; undefined when there was. */
+export function nothingFoundText(
+  { files, unchanged_files, growing_files, older_files, repositories }: Summary,
+  paths: readonly string[],
+  ignored: readonly string[],
+): string | undefined {
+  const found = files.length + unchanged_files + growing_files + older_files + repositories.length
+  if (found > 0) return undefined
+  if (paths.length === 0) return "no sessions: none of the agents' usual folders exists"
+  const example = ignored.length === 0 ? '' : `: ${ignored.length} files have none, as ${ignored[0]}`
+  return `no sessions in ${paths.join(', ')}${example}`
+}
 
 /** The summary in a few lines. */
 export function summaryText(summary: Summary): string {

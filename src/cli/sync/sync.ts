@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isRepository, readCommits } from '../../agents/git/git.ts'
 import { readSessions } from '../../agents/read-sessions.ts'
-import type { ProjectFrom } from '../../agents/transcript/workspace.ts'
 import { findKnownCommits } from '../../commits/queries.ts'
 import { OperatorError } from '../../errors.ts'
 import { problemOf } from '../../records/check.ts'
@@ -12,7 +11,7 @@ import { writeChecked } from '../../sync/write.ts'
 import { VERSION } from '../../version.ts'
 import { agentFolders, stateFolder } from '../client/folders.ts'
 import { findServer, NOT_SIGNED_IN } from '../client/server.ts'
-import { checked, findUser, type SessionUser } from '../client/user.ts'
+import { findUser, type SessionUser } from '../client/user.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
@@ -22,30 +21,19 @@ import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, keyIdOf } from './api-client.ts'
 import { printRecords } from './dry-run.ts'
 import { createIncremental, type Incremental } from './incremental.ts'
+import { checkUsage, isResend, type SyncOptions } from './options.ts'
 import { openState, type SyncState } from './state.ts'
-import { addFile, addLeftOut, addMoved, createSummary, type Summary, summaryText } from './summary.ts'
+import {
+  addFile,
+  addLeftOut,
+  addMoved,
+  createSummary,
+  nothingFoundText,
+  type Summary,
+  skip,
+  summaryText,
+} from './summary.ts'
 import { type Target, targetOf } from './target.ts'
-
-export interface SyncOptions {
-  org?: string
-  server?: string
-  key?: string
-  project?: string
-  projectFrom?: ProjectFrom
-  user?: string
-  content?: true
-  dryRun?: true
-  /** The former name of `resend`. */
-  all?: true
-  resend?: true
-  reassign?: true
-  restore?: true
-  /** UTC, ms since 1970. */
-  since?: number
-  /** In ms. */
-  settled?: number
-  quiet?: true
-}
 
 /**
  * `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. Without paths those of
@@ -58,30 +46,43 @@ export async function sync(context: Context, given: readonly string[], options: 
   const server = options.org === undefined ? findServer(context.env, options) : undefined
   if (options.org === undefined && server === undefined && !options.dryRun)
     throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
-  for (const path of given) {
-    if (!existsSync(resolve(path))) throw new OperatorError(`no such file or folder: ${path}`)
-  }
-  const paths = given.length > 0 ? given : agentFolders(context.env).filter((path) => existsSync(path))
+  const named = given.length > 0 ? given : agentFolders(context.env)
+  const paths = named.filter((path) => existsSync(resolve(path)))
+  const missing = given.filter((path) => !paths.includes(path))
+  if (paths.length === 0 && missing.length > 0)
+    throw new OperatorError(`no such file or folder: ${missing.join(', ')}`)
   const target = server && targetOf(context, server)
   const user = await findUser(context.env, options.user, async () => (await target?.member()) ?? null)
-  const run = { context, paths, options, user, summary: createSummary(user), startedMs }
-  if (options.dryRun)
-    return await printRecords(context.json, recordsOf({ ...run, incremental: incrementalOf(run, undefined) }))
-  if (target === undefined) await writeLocally(run)
-  else await sendToServer(run, target)
+  const run = { context, paths, options, user, summary: createSummary(user), ignored: [], startedMs }
+  for (const path of missing) skip(run.summary, { path, line: null, reason: 'no such file or folder' })
+  if (options.dryRun) {
+    await printRecords(context.json, recordsOf({ ...run, incremental: incrementalOf(run, undefined) }))
+    return sayNothingFound(run)
+  }
+  const { stopped, release } = stopSignal()
+  try {
+    if (target === undefined) await writeLocally(run, stopped)
+    else await sendToServer(run, target, stopped)
+  } finally {
+    release()
+  }
+  sayNothingFound(run)
   if (context.json || !options.quiet) {
     await printResult(context.json, run.summary, summaryText(run.summary))
   }
 }
 
-const isResend = ({ all, resend }: SyncOptions): boolean => all === true || resend === true
+function sayNothingFound({ options, summary, paths, ignored }: Started): void {
+  const text = nothingFoundText(summary, paths, ignored)
+  if (text !== undefined && !options.quiet) printMessage(text)
+}
 
-async function sendToServer(run: Started, target: Target): Promise<void> {
+async function sendToServer(run: Started, target: Target, stopped: AbortSignal): Promise<void> {
   const { context, options } = run
   const { url, key } = target.server
   const keyId = keyIdOf(key)
-  const { organization, member, isNew } = await target.owner()
-  const state = openState(stateFolder(context.env), url, organization)
+  const { organization, member, isNew, state: known } = await target.owner()
+  const state = openState(stateFolder(context.env), url, organization, known)
   const heard = () => state.setKey(keyId, { at: new Date().toISOString(), member })
   if (isResend(options)) state.forget()
   if (isNew) heard()
@@ -89,17 +90,18 @@ async function sendToServer(run: Started, target: Target): Promise<void> {
   const client = createApiClient({
     server: url,
     key,
+    stopped,
     state,
     reassign: options.reassign === true,
     restore: options.restore === true,
     onAccepted: heard,
   })
   try {
-    await readAndSend({ ...run, incremental, known: client.knownCommits, state }, client.send)
+    await readAndSend({ ...run, incremental, known: client.knownCommits, state }, client.send, stopped)
     const heardMs = Date.parse(state.keys[keyId]?.at ?? '')
     // nothing was sent: only the server knows whether the key is still good
     if (heardMs < run.startedMs && !(options.quiet && Date.now() - heardMs < QUIET_FOR_MS)) {
-      await askKeyOwner(url, key)
+      await askKeyOwner({ server: url, key, stopped })
       heard()
     }
   } finally {
@@ -107,7 +109,7 @@ async function sendToServer(run: Started, target: Target): Promise<void> {
   }
 }
 
-async function writeLocally(run: Started): Promise<void> {
+async function writeLocally(run: Started, stopped: AbortSignal): Promise<void> {
   const { context, options } = run
   await withOrganization(context, options.org ?? '', async (sql, id) => {
     const deps = syncDepsOf(context, sql)
@@ -117,6 +119,7 @@ async function writeLocally(run: Started): Promise<void> {
     await readAndSend(
       isResend(options) ? { ...run, incremental } : { ...run, incremental, known },
       (records, before) => writeChecked(deps, id, records, commandLineActor(), send, before),
+      stopped,
     )
   })
 }
@@ -147,21 +150,14 @@ function incrementalOf({ context, options, user }: Started, state: SyncState | u
   return createIncremental(state, how, selection, () => Date.now())
 }
 
-function checkUsage({ server, key, org, project, user }: SyncOptions): void {
-  const wrong = (message: string) => new OperatorError(message, 2)
-  if (org !== undefined && (server !== undefined || key !== undefined))
-    throw wrong('--org is for the local database: a key knows its organization')
-  if (project !== undefined && (project === '' || project.length > 200))
-    throw wrong('--project must have 1 to 200 characters')
-  if (user !== undefined) checked(user, '--user')
-}
-
 interface Started {
   context: Context
   paths: readonly string[]
   options: SyncOptions
   user: SessionUser | undefined
   summary: Summary
+  /** Files without sessions. */
+  ignored: string[]
   startedMs: number
 }
 
@@ -204,7 +200,7 @@ async function* commitsOf({ options, summary, known }: Run, path: string) {
 }
 
 /** The sessions of the paths, each with the file it was read from. Adds each file to the summary. */
-async function* sessionsOf({ context, paths, options, user, summary, incremental, state }: Run) {
+async function* sessionsOf({ context, paths, options, user, summary, ignored, incremental, state }: Run) {
   const progress = await startProgress('reading', 100, options.quiet)
   let collectedAt = 0
   try {
@@ -221,7 +217,10 @@ async function* sessionsOf({ context, paths, options, user, summary, incremental
         Bun.gc(true)
       },
       onSkipped: (path, reason) => skip(summary, { path, line: null, reason }),
-      onIgnored: () => (summary.ignored += 1),
+      onIgnored: (path) => {
+        summary.ignored += 1
+        ignored.push(path)
+      },
       memory: incremental.memory,
       owners: state === undefined ? undefined : () => state.owners(),
       isLeftOut: (sources) => incremental.isLeftOut(sources),
@@ -238,33 +237,21 @@ async function* sessionsOf({ context, paths, options, user, summary, incremental
   }
 }
 
-/** Skipped items that are printed on standard error; the summary has all. */
-const MAX_NAMED = 100
-
-function skip(summary: Summary, skipped: Summary['skipped'][number]): void {
-  summary.skipped.push(skipped)
-  if (summary.skipped.length > MAX_NAMED) return
-  const { path, line, reason } = skipped
-  printMessage(`skipped ${path}${line === null ? '' : `:${line}`}: ${reason}`)
-}
-
 type NotStored = Summary['skipped'][number] & Pick<Skipped, 'decision'>
 
-async function readAndSend(run: Run, send: SendBatch): Promise<void> {
+async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Promise<void> {
   const { summary, incremental, state } = run
   const refuse = ({ decision, ...skipped }: NotStored, record: SyncRecord) => {
     skip(summary, skipped)
     // what the server decided of it is in the state
     if (decision === undefined) incremental.refuse(record, skipped.reason)
   }
-  const stop = stopSignal()
-  const goOn = () => {
-    if (stop.signal !== undefined)
-      throw new OperatorError(`stopped by ${stop.signal}: what was sent so far is kept, run it again later`)
-  }
   const batches: Batches = createBatches({
     async send(records, before) {
-      const counts = await send(records, before.then(goOn))
+      const counts = await send(
+        records,
+        before.then(() => stopped.throwIfAborted()),
+      )
       addMoved(summary, counts.moved ?? [])
       for (const record of records) incremental.accept(record)
       state?.save()
@@ -280,11 +267,10 @@ async function readAndSend(run: Run, send: SendBatch): Promise<void> {
       const problem = problemOf(record, record.type)
       if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
       else refuse({ path, line: null, reason: `${problem.field} ${problem.message}` }, record)
-      goOn()
+      stopped.throwIfAborted()
     }
     await batches.flush()
   } finally {
-    stop.release()
     await batches.settled()
   }
   summary.created = batches.counts.created

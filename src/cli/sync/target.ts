@@ -2,13 +2,13 @@ import { stateFolder } from '../client/folders.ts'
 import type { Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { askKeyOwner, type KeyOwner, keyIdOf } from './api-client.ts'
-import { findKeyOwner } from './state.ts'
+import { findKeyOwner, type StateFile } from './state.ts'
 
 /** A server, and whose the key is. */
 export interface Target {
   server: Server
   /** As the state says, else the server, which is asked at most once; `isNew`: it was asked. */
-  owner(): Promise<KeyOwner & { isNew: boolean }>
+  owner(): Promise<KeyOwner & { isNew: boolean; state?: StateFile }>
   /** The address of the key's member, which never changes; null where it has none. */
   member(): Promise<string | null>
 }
@@ -17,7 +17,7 @@ export function targetOf({ env }: Context, server: Server): Target {
   const find = async () => {
     const known = findKeyOwner(stateFolder(env), server.url, keyIdOf(server.key))
     return known === undefined
-      ? { ...(await askKeyOwner(server.url, server.key)), isNew: true }
+      ? { ...(await askKeyOwner({ server: server.url, key: server.key })), isNew: true }
       : { ...known, isNew: false }
   }
   let owner: ReturnType<typeof find> | undefined

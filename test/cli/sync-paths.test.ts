@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { discover } from '../../src/agents/discover.ts'
+import type { KnownFile } from '../../src/agents/known-files.ts'
+import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+
+// What `sync` says of paths without sessions, of files it cannot write, and what a look at many files costs.
+
+const SLOW_MS = 120_000
+const folder = scratchFolder()
+const env = { DATA_DIR: join(folder.path, 'data'), XDG_STATE_HOME: join(folder.path, 'state') }
+let server: Serving
+
+beforeAll(async () => {
+  server = await serving('serve', env)
+  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+  const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
+  const { key } = await runJson(create, env)
+  Object.assign(env, { CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key })
+}, SLOW_MS)
+afterAll(async () => {
+  await server.end()
+  folder.remove()
+})
+
+function lines(session: string, answers = 1): string {
+  return Array.from({ length: answers }, (_, nth) => {
+    const usage = { input_tokens: 1, output_tokens: 50 }
+    const message = {
+      id: `${session}-m${nth}`,
+      role: 'assistant',
+      model: 'claude-sonnet-4-5',
+      content: [],
+      usage,
+    }
+    const line = {
+      type: 'assistant',
+      sessionId: session,
+      uuid: `${session}-${nth}`,
+      requestId: `${session}-r${nth}`,
+      timestamp: '2026-11-04T10:00:00.000Z',
+      cwd: '/home/dev/shop',
+      message,
+    }
+    return `${JSON.stringify(line)}\n`
+  }).join('')
+}
+
+/** Writes files into a folder of this name. */
+function write(name: string, files: Record<string, string>): string {
+  const path = join(folder.path, name)
+  mkdirSync(path, { recursive: true })
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(path, file), text)
+  return path
+}
+
+test('a missing path beside another one is skipped; alone it is an error', async () => {
+  const path = write('some', { 'one.jsonl': lines('some-one') })
+  const missing = join(folder.path, 'missing')
+  const both = await run(['sync', missing, path, '--json'], env)
+  expect(both).toMatchObject({ code: 0, stderr: `skipped ${missing}: no such file or folder\n` })
+  expect(JSON.parse(both.stdout)).toMatchObject({
+    created: 1,
+    skipped: [{ path: missing, line: null, reason: 'no such file or folder' }],
+  })
+  const alone = await run(['sync', missing], env)
+  expect(alone).toMatchObject({ code: 1, stderr: `error: no such file or folder: ${missing}\n` })
+})
+
+test('a folder without sessions is named, with a file', async () => {
+  const path = write('none', { 'notes.json': '{"a":1}' })
+  const text = `no sessions in ${path}: 1 files have none, as ${join(path, 'notes.json')}\n`
+  for (const options of [['--dry-run'], []])
+    expect(await run(['sync', path, ...options], env)).toMatchObject({ code: 0, stderr: text })
+  expect(await run(['sync', path, '--quiet'], env)).toMatchObject({ code: 0, stderr: '', stdout: '' })
+})
+
+const stateFile = () => {
+  const states = join(env.XDG_STATE_HOME, 'cloud-analytics')
+  return join(states, readdirSync(states).find((name) => name.startsWith('sync-')) ?? '')
+}
+
+test.each([
+  ['no parts', () => ({ version: 1 })],
+  ['a part of another type', (state: object) => ({ ...state, files: [] })],
+  ['an organization without an id', (state: object) => ({ ...state, organization: {} })],
+  ['a file without its parts', (state: object) => ({ ...state, files: { '/x': {} } })],
+  ['a key that is null', (state: { keys: object }) => ({ ...state, keys: { k: null } })],
+])('a state with %s is none', async (_what, damage) => {
+  const path = write('state-of', { 'one.jsonl': lines('state-one') })
+  await runJson(['sync', path], env)
+  writeFileSync(stateFile(), JSON.stringify(damage(JSON.parse(readFileSync(stateFile(), 'utf8')))))
+  expect(await runJson(['sync', path], env)).toMatchObject({ unchanged: 1, unchanged_files: 0 })
+  expect(await runJson(['sync', path], env)).toMatchObject({ unchanged: 1, unchanged_files: 1 })
+  expect((await runJson(['status'], env)).servers).toHaveLength(1)
+})
+
+test('a file that cannot be written is named', async () => {
+  const path = write('full', { 'one.jsonl': lines('full-one') })
+  // as on a full disk: no file may become longer than nothing
+  const words = [process.execPath, join(import.meta.dir, '../../src/main.ts'), 'sync', path]
+  const child = Bun.spawn({
+    cmd: ['bash', '-c', `trap '' XFSZ; ulimit -f 0; exec "$@" | cat`, 'bash', ...words],
+    env: { PATH: process.env.PATH ?? '', ...env, XDG_STATE_HOME: join(folder.path, 'full-state') },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const folderOfState = join(folder.path, 'full-state', 'cloud-analytics')
+  expect(await child.stderr.text()).toMatch(
+    new RegExp(`^error: ${folderOfState}/\\S+ cannot be written \\(E\\w+\\)$`, 'm'),
+  )
+  const output = Bun.spawnSync([
+    'sh',
+    '-c',
+    '"$0" "$1" version --json > /dev/full',
+    words[0] ?? '',
+    words[1] ?? '',
+  ])
+  expect(output.stderr.toString()).toBe('error: standard output cannot be written (ENOSPC)\n')
+  expect(output.exitCode).toBe(1)
+})
+
+test(
+  'a look at 10,000 files without changes takes less than half a second of the processor',
+  async () => {
+    const path = write('many', {})
+    for (let nth = 0; nth < 10_000; nth++) writeFileSync(join(path, `${nth}.jsonl`), lines(`many-${nth}`))
+    const known = new Map<string, KnownFile>()
+    const memory = { find: (file: string) => known.get(file), keepOther() {} }
+    const look = async () => (await discover([path], memory)).groups.flat()
+    for (const { look: seen, path: file, ids, ...source } of await look()) {
+      const { format, layout, sessionId, startedAt, isBackground } = source
+      if (seen === undefined || layout === 'folder') throw new Error(file)
+      const detected = { kind: 'sessions' as const, format, layout, sessionId, startedAt, isBackground }
+      known.set(file, { ...seen.now, detected, ids })
+    }
+    const before = process.cpuUsage()
+    const sources = await look()
+    const { user, system } = process.cpuUsage(before)
+    expect(sources.filter((source) => source.look?.change === 'same')).toHaveLength(10_000)
+    expect((user + system) / 1e6).toBeLessThan(0.5)
+  },
+  SLOW_MS,
+)
