@@ -1,9 +1,17 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { deleteLogin, keepLogin } from '../../src/cli/client/login-file.ts'
 import { apply, insertEntry, memberOf, removeEntry, scanJson, undo } from '../../src/cli/hook/json-edit.ts'
-import { eventually, run, runJson, scratchFolder, serving } from '../support/cli.ts'
+import { eventually, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // The hook in the settings of Claude Code.
 
@@ -28,6 +36,14 @@ function user(settings?: string) {
 const INSTALL = ['hook', 'install', 'claude-code', '--yes']
 const UNINSTALL = ['hook', 'uninstall', 'claude-code']
 
+/** Started without a shell: Windows may have any. */
+const HOOK = {
+  command: process.execPath,
+  args: [join(import.meta.dir, '../../src/main.ts'), 'hook', 'run', 'claude-code'],
+}
+const GROUP = { hooks: [{ type: 'command', ...HOOK, timeout: 5 }] }
+const BOM = '\ufeff'
+
 const OTHER = { hooks: [{ type: 'command', command: 'echo bye' }] }
 const STYLES: [string, string][] = [
   ['an empty object', '{}'],
@@ -42,21 +58,21 @@ const STYLES: [string, string][] = [
   ['another hook', `${JSON.stringify({ hooks: { SessionEnd: [OTHER] }, '10': 1, '9': 2 }, null, 4)}\n`],
   ['a name that is there twice', '{"hooks": 1, "hooks": {"SessionEnd": []}}'],
   ['escapes and large numbers', '{\n  "a\\"}{": "\\u00e9 [\\\\\\"",\n  "n": 12345678901234567890\n}\n'],
+  ['a byte order mark', `${BOM}{\r\n  "model": "opus"\r\n}\r\n`],
   ['nothing', ''],
 ]
 
 describe('install and uninstall', () => {
   test.each(STYLES)('leave settings with %s as they were, byte for byte', async (_style, settings) => {
     const { env, path, read } = user(settings)
-    const { command, changed } = await runJson(INSTALL, env)
-    expect(changed).toBe(true)
+    expect(await runJson(INSTALL, env)).toEqual({ path, changed: true, ...HOOK })
     const installed = read()
-    const parsed = JSON.parse(installed)
-    const group = { hooks: [{ type: 'command', command, timeout: 5 }] }
-    const before = settings === '' ? {} : JSON.parse(settings)
+    const parsed = JSON.parse(installed.replace(BOM, ''))
+    const before = settings === '' ? {} : JSON.parse(settings.replace(BOM, ''))
+    expect(installed.startsWith(BOM)).toBe(settings.startsWith(BOM))
     expect(parsed).toEqual({
       ...before,
-      hooks: { ...before.hooks, SessionEnd: [...(before.hooks?.SessionEnd ?? []), group] },
+      hooks: { ...before.hooks, SessionEnd: [...(before.hooks?.SessionEnd ?? []), GROUP] },
     })
     expect(statSync(path).mode & 0o777).toBe(0o640)
     // again: nothing changes
@@ -95,17 +111,22 @@ describe('install and uninstall', () => {
     expect(JSON.parse(read())).toEqual({ model: 'haiku', hooks: { SessionEnd: [OTHER, OTHER] } })
   })
 
-  test('a hook of a program that was elsewhere is replaced', async () => {
-    const settings = '{\n  "model": "opus"\n}\n'
-    const { env, path, read } = user(settings)
-    const { command } = await runJson(INSTALL, env)
-    writeFileSync(path, read().replace('sync --quiet', 'sync --quiet /elsewhere'))
+  test.each([
+    ['of a program that was elsewhere', { ...HOOK, command: '/elsewhere/cloud-analytics' }],
+    [
+      'that was a line for a shell',
+      { command: "nohup '/x y' sync --quiet /p </dev/null >/dev/null 2>&1 & # cloud-analytics hook" },
+    ],
+  ])('a hook %s is replaced', async (_what, former) => {
+    const settings = {
+      model: 'opus',
+      hooks: { SessionEnd: [OTHER, { hooks: [{ type: 'command', ...former }] }] },
+    }
+    const { env, read } = user(JSON.stringify(settings))
     expect(await runJson(INSTALL, env)).toMatchObject({ changed: true })
-    expect(JSON.parse(read()).hooks.SessionEnd).toEqual([
-      { hooks: [{ type: 'command', command, timeout: 5 }] },
-    ])
+    expect(JSON.parse(read()).hooks.SessionEnd).toEqual([OTHER, GROUP])
     await runJson(UNINSTALL, env)
-    expect(read()).toBe(settings)
+    expect(JSON.parse(read())).toEqual({ model: 'opus', hooks: { SessionEnd: [OTHER] } })
   })
 
   test.each([
@@ -143,7 +164,7 @@ describe('install and uninstall', () => {
     const { code, stderr } = await run(INSTALL.slice(0, 3), env)
     expect(code).toBe(2)
     expect(stderr).toContain(`to be added to hooks.SessionEnd in ${path}`)
-    expect(stderr).toContain('sync --quiet')
+    expect(stderr).toContain('"run",')
     expect(stderr).toContain('--yes')
     expect(existsSync(path)).toBe(false)
     expect((await run(['hook', 'install', 'codex'], env)).code).toBe(2)
@@ -181,74 +202,98 @@ describe('install and uninstall', () => {
     mkdirSync(claude)
     symlinkSync(dotfiles, join(claude, 'settings.json'))
     const there = { ...env, CLAUDE_CONFIG_DIR: claude }
-    const { path, command } = await runJson(INSTALL, there)
+    const { path } = await runJson(INSTALL, there)
     expect(path).toBe(dotfiles)
-    expect(command).toContain(`'${join(home, `ada'\\''s claude`, 'projects')}'`)
     expect(readFileSync(join(claude, 'settings.json'), 'utf8')).toContain('SessionEnd')
     await runJson(UNINSTALL, there)
     expect(readFileSync(dotfiles, 'utf8')).toBe('{}')
   })
 })
 
-test(
-  'the hook sends the sessions, and its shell does not wait for that',
-  async () => {
-    const { env, home } = user()
-    const server = await serving('serve', { DATA_DIR: join(home, 'server') })
-    const serverEnv = { DATA_DIR: join(home, 'server') }
-    await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], serverEnv)
-    const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
-    const { key } = await runJson(create, serverEnv)
-    await runJson(['login', '--server', server.url], env, key)
-    const message = { role: 'user', content: 'hello' }
-    const line = {
-      type: 'user',
-      uuid: 'u',
-      sessionId: 'ended',
-      cwd: '/shop',
-      timestamp: '2026-11-20T10:00:00.000Z',
-      message,
-    }
-    const answer = {
-      ...line,
-      type: 'assistant',
-      uuid: 'a',
-      message: {
-        id: 'm',
-        role: 'assistant',
-        model: 'claude-sonnet-4-5',
-        content: [{ type: 'text', text: 'hi' }],
-        usage: { input_tokens: 1, output_tokens: 1 },
-      },
-    }
-    await Bun.write(
-      join(home, '.claude', 'projects', 'shop', 'ended.jsonl'),
-      `${JSON.stringify(line)}\n${JSON.stringify(answer)}\n`,
+describe('the hook', () => {
+  let server: Serving
+  let key: string
+  const serverEnv = { DATA_DIR: join(folder.path, 'server') }
+  beforeAll(async () => {
+    server = await serving('serve', serverEnv)
+    await runJson(
+      ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'],
+      serverEnv,
     )
-    const { command } = await runJson(INSTALL, env)
-    const shell = Bun.spawn({
-      cmd: ['sh', '-c', command],
+    const create = ['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'read,write']
+    ;({ key } = await runJson(create, serverEnv))
+  }, SLOW_MS)
+  afterAll(async () => {
+    await server.end()
+  })
+
+  const line = (session: string, uuid: string) => {
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const message = { id: uuid, role: 'assistant', model: 'claude-sonnet-4-5', content: [], usage }
+    const timestamp = '2026-11-20T10:00:00.000Z'
+    return `${JSON.stringify({ type: 'assistant', uuid, sessionId: session, cwd: '/shop', timestamp, message })}\n`
+  }
+  const stored = async () => {
+    const response = await fetch(`${server.url}/v1/sessions`, { headers: { authorization: `Bearer ${key}` } })
+    const { data } = (await response.json()) as { data: { id: string }[] }
+    return data.map(({ id }) => id).sort()
+  }
+  /** What Claude Code does when a session has ended. */
+  const end = async (env: Record<string, string>, input: object) => {
+    const child = Bun.spawn({
+      cmd: [HOOK.command, ...HOOK.args],
       env: { PATH: process.env.PATH ?? '', ...env },
-      stdin: new Blob([JSON.stringify({ hook_event_name: 'SessionEnd' })]),
+      stdin: new Blob([JSON.stringify({ hook_event_name: 'SessionEnd', reason: 'other', ...input })]),
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    // both streams end with the shell: nothing in the background holds them
-    expect(await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])).toEqual(['', '', 0])
-    const total = async () => {
-      const response = await fetch(`${server.url}/v1/sessions`, {
+    // both streams end with the hook: nothing in the background holds them
+    expect(await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])).toEqual(['', '', 0])
+  }
+
+  test(
+    'sends the session that has ended with its sub-agents, and all others once a day',
+    async () => {
+      const { env, home } = user()
+      await runJson(['login', '--server', server.url], env, key)
+      const shop = join(home, '.claude', 'projects', 'shop')
+      await Bun.write(join(shop, 'ended.jsonl'), line('ended', 'm1'))
+      await Bun.write(join(shop, 'ended', 'subagents', 'agent-a1.jsonl'), line('ended', 'm2'))
+      await Bun.write(join(shop, 'other.jsonl'), line('other', 'm3'))
+      await runJson(INSTALL, env)
+      await end(env, { transcript_path: join(shop, 'ended.jsonl') })
+      expect(await eventually(stored, ({ length }) => length > 0)).toEqual(['sess_ended'])
+      const detail = await fetch(`${server.url}/v1/sessions/sess_ended`, {
         headers: { authorization: `Bearer ${key}` },
       })
-      return ((await response.json()) as { pagination: { total: number } }).pagination.total
-    }
-    expect(await eventually(total, (count) => count > 0)).toBe(1)
-    await server.end()
-  },
-  SLOW_MS,
-)
+      expect(await detail.json()).toMatchObject({ tokens: { output: 2 } })
+
+      const record = join(home, '.config', 'cloud-analytics', 'hook-claude-code.json')
+      utimesSync(record, 0, 0)
+      await end(env, { transcript_path: join(shop, 'ended.jsonl') })
+      expect(await eventually(stored, ({ length }) => length > 1)).toEqual(['sess_ended', 'sess_other'])
+      expect(Date.now() - statSync(record).mtimeMs).toBeLessThan(SLOW_MS)
+    },
+    SLOW_MS,
+  )
+
+  test.each([{}, { transcript_path: 7 }, { transcript_path: '/nonexistent.jsonl' }])(
+    'sends everything where it is told %j',
+    async (input) => {
+      const { env, home } = user()
+      await runJson(['login', '--server', server.url], env, key)
+      const id = `told-${JSON.stringify(input).length}`
+      await Bun.write(join(home, '.claude', 'projects', 'shop', `${id}.jsonl`), line(id, id))
+      await runJson(INSTALL, env)
+      await end(env, input)
+      await eventually(stored, (ids) => ids.includes(`sess_${id}`))
+    },
+    SLOW_MS,
+  )
+})
 
 test('an edit of a JSON text is undone exactly', () => {
-  for (const [, text] of STYLES.filter(([, settings]) => settings !== '')) {
+  for (const [, text] of STYLES.filter(([, settings]) => /^[{]/.test(settings))) {
     const edit = insertEntry(text, scanJson(text), 'x', { y: [1] })
     const after = apply(text, edit)
     expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), x: { y: [1] } })

@@ -8,9 +8,17 @@ import { askYesNo, isInteractive } from '../client/prompt.ts'
 import { NOT_SIGNED_IN } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { programWords, shellWord } from '../command/program-words.ts'
+import { programWords } from '../command/program-words.ts'
 import { apply, type Edit, editBetween, undo } from './json-edit.ts'
-import { addHook, findHook, groupOf, MARK, readSettings, removeHooks } from './session-end.ts'
+import {
+  addHook,
+  findHook,
+  groupOf,
+  type HookCommand,
+  RUN_HOOK,
+  readSettings,
+  removeHooks,
+} from './session-end.ts'
 
 // The hook of Claude Code that sends sessions when one of them has ended.
 
@@ -27,23 +35,25 @@ interface Installed {
 /** `hook install claude-code`: shows the change and makes it. Throws OperatorError without a login and for settings that cannot be read. */
 export async function installHook({ env, json }: Context, { yes }: { yes: boolean }): Promise<void> {
   const path = settingsPath(env)
-  const command = hookCommand(env)
-  const text = readText(path)
+  const [program, ...words] = programWords()
+  const hook: HookCommand = { command: program, args: [...words, ...RUN_HOOK] }
+  const { bom, text } = readText(path)
   requireLogin(env)
-  if (text !== undefined && findHook(text)?.command === command) {
-    return await printResult(json, { path, changed: false, command }, `${path} has the hook already`)
+  const known = text === undefined ? undefined : findHook(text)
+  if (known?.command === hook.command && Bun.deepEquals(known.args, hook.args)) {
+    return await printResult(json, { path, changed: false, ...hook }, `${path} has the hook already`)
   }
   // an older hook, of a program that was elsewhere, is replaced
   const before = text === undefined ? { text: '', existed: false } : withoutHook(env, path, text)
   const base = before.text === '' ? '{}\n' : before.text
-  const after = apply(base, addHook(base, path, command))
-  await confirm(path, command, yes)
-  replaceFile(path, after, statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600)
+  const after = apply(base, addHook(base, path, hook))
+  await confirm(path, hook, yes)
+  replaceFile(path, bom + after, statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600)
   const edit = editBetween(before.text, after)
   const record: Installed = { path, existed: before.existed, edit, after: hashOf(after) }
   writePrivate(recordPath(env), `${JSON.stringify(record, null, 2)}\n`)
   const done = `${path} has the hook: sessions are sent when one of Claude Code has ended`
-  await printResult(json, { path, changed: true, command }, done)
+  await printResult(json, { path, changed: true, ...hook }, done)
 }
 
 /**
@@ -55,17 +65,8 @@ function requireLogin(env: Environment): void {
     throw new OperatorError(`nothing is changed: the hook uses the login: ${NOT_SIGNED_IN.split(',')[0]}`)
 }
 
-/**
- * The command of the hook. Claude Code waits for the shell, which ends at once: the program goes on in the background, without
- * the pipes that Claude Code reads, also when the terminal is closed.
- */
-function hookCommand(env: Environment): string {
-  const words = [...programWords(), 'sync', '--quiet', join(claudeFolder(env), 'projects')]
-  return `nohup ${words.map(shellWord).join(' ')} </dev/null >/dev/null 2>&1 & ${MARK}`
-}
-
-async function confirm(path: string, command: string, yes: boolean): Promise<void> {
-  printMessage(`to be added to hooks.SessionEnd in ${path}:\n${JSON.stringify(groupOf(command), null, 2)}`)
+async function confirm(path: string, hook: HookCommand, yes: boolean): Promise<void> {
+  printMessage(`to be added to hooks.SessionEnd in ${path}:\n${JSON.stringify(groupOf(hook), null, 2)}`)
   if (yes) return
   if (!isInteractive())
     throw new OperatorError('nothing is changed: --yes is needed where nobody can be asked', 2)
@@ -75,11 +76,11 @@ async function confirm(path: string, command: string, yes: boolean): Promise<voi
 /** `hook uninstall claude-code`: leaves the settings as they were before `install`, or takes only the hook out. */
 export async function uninstallHook({ env, json }: Context): Promise<void> {
   const path = settingsPath(env)
-  const text = readText(path)
+  const { bom, text } = readText(path)
   const installed = text !== undefined && findHook(text) !== undefined
   if (installed) {
     const before = withoutHook(env, path, text)
-    if (before.existed) replaceFile(path, before.text, statSync(path).mode)
+    if (before.existed) replaceFile(path, bom + before.text, statSync(path).mode)
     else rmSync(path)
   }
   rmSync(recordPath(env), { force: true })
@@ -95,7 +96,7 @@ function withoutHook(env: Environment, path: string, text: string): { text: stri
   return { text: removeHooks(text, path), existed: true }
 }
 
-const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')
+export const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')
 
 function readRecord(env: Environment): Installed | undefined {
   try {
@@ -120,13 +121,18 @@ function settingsPath(env: Environment): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-/** The text of the settings; undefined when there is no file. Throws OperatorError for what is no valid JSON. */
-function readText(path: string): string | undefined {
+const BOM = '\ufeff'
+
+/**
+ * The text of the settings, undefined when there is no file, and the byte order mark before it, as some editors of Windows
+ * write. Throws OperatorError for what is no valid JSON.
+ */
+function readText(path: string): { bom: string; text: string | undefined } {
   let bytes: Uint8Array
   try {
     bytes = readFileSync(path)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return { bom: '', text: undefined }
     throw new OperatorError(`${path} cannot be read (${codeOf(error) ?? messageOf(error)})`)
   }
   let text: string
@@ -135,6 +141,8 @@ function readText(path: string): string | undefined {
   } catch {
     throw new OperatorError(`${path} is not UTF-8: nothing is changed`)
   }
+  const bom = text.startsWith(BOM) ? BOM : ''
+  text = text.slice(bom.length)
   if (text !== '') readSettings(text, path)
-  return text
+  return { bom, text }
 }

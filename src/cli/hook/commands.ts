@@ -15,7 +15,7 @@ export function addHook(program: Command, action: Actions): void {
       'after',
       `
 Adds a SessionEnd hook to ~/.claude/settings.json (CLAUDE_CONFIG_DIR) that runs sync in the background, with the login,
-which is needed first; the rest of the file stays as it is.
+which is needed first; the rest of the file stays as it is. Needs Claude Code 2.1.139 or newer.
 
 Example:
   cloud-analytics hook install claude-code`,
@@ -34,6 +34,16 @@ Example:
       action(async (context) => {
         const { uninstallHook } = await import('./claude-code.ts')
         await uninstallHook(context)
+      }),
+    )
+  hook
+    .command('run', { hidden: true })
+    .description('what the hook runs: reads which session has ended from standard input')
+    .addArgument(agent())
+    .action(
+      action(async (context) => {
+        const { runHook } = await import('./run.ts')
+        await runHook(context)
       }),
     )
 }

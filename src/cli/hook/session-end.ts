@@ -2,10 +2,18 @@ import { OperatorError } from '../../errors.ts'
 import { apply, type Edit, insertEntry, type JsonNode, memberOf, removeEntry, scanJson } from './json-edit.ts'
 
 // The hook of the program in the text of Claude Code's settings:
-// { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…" } ] } ] } }
+// { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
 
-/** Ends the command: a comment for the shell, by which the hook is found again. */
-export const MARK = '# cloud-analytics hook'
+/** What Claude Code starts: with `args` it does so itself, without a shell, of which Windows may have any. */
+export interface HookCommand {
+  command: string
+  args: readonly string[]
+}
+
+/** The last arguments of the hook, by which it is found again. */
+export const RUN_HOOK = ['hook', 'run', 'claude-code'] as const
+/** Ends the command line of the hook in earlier versions of the program. */
+const FORMER_MARK = '# cloud-analytics hook'
 /** Seconds that Claude Code waits for the command, which ends at once. */
 const TIMEOUT_S = 5
 
@@ -31,12 +39,12 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The value that is added to `hooks.SessionEnd`. */
-export const groupOf = (command: string) => ({
-  hooks: [{ type: 'command', command, timeout: TIMEOUT_S }],
+export const groupOf = ({ command, args }: HookCommand) => ({
+  hooks: [{ type: 'command', command, args, timeout: TIMEOUT_S }],
 })
 
 /** Adds the hook; `text` has none. */
-export function addHook(text: string, path: string, command: string): Edit {
+export function addHook(text: string, path: string, command: HookCommand): Edit {
   const root = readSettings(text, path)
   const hooks = memberOf(root, 'hooks')
   if (hooks === undefined) return insertEntry(text, root, 'hooks', { SessionEnd: [groupOf(command)] })
@@ -46,10 +54,9 @@ export function addHook(text: string, path: string, command: string): Edit {
 }
 
 /** A place of our hook: the group's index in SessionEnd, and the hook's in the group. */
-interface Place {
+interface Place extends HookCommand {
   group: number
   hook: number
-  command: string
 }
 
 /** The first of our hooks; undefined when there is none. */
@@ -60,8 +67,11 @@ export function findHook(text: string): Place | undefined {
   for (const [group, entry] of (settings.hooks?.SessionEnd ?? []).entries()) {
     const hooks: unknown[] = Array.isArray(entry?.hooks) ? entry.hooks : []
     for (const [hook, value] of hooks.entries()) {
-      const command = isObject(value) ? value.command : undefined
-      if (typeof command === 'string' && command.endsWith(MARK)) return { group, hook, command }
+      if (!isObject(value) || typeof value.command !== 'string') continue
+      const { command } = value
+      const args = Array.isArray(value.args) ? value.args : []
+      if (command.endsWith(FORMER_MARK) || Bun.deepEquals(args.slice(-RUN_HOOK.length), RUN_HOOK))
+        return { group, hook, command, args }
     }
   }
   return undefined

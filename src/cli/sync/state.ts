@@ -93,17 +93,23 @@ const newState = (server: string, organization: StateFile['organization']): Stat
 })
 
 /** All states in the folder. A file that is damaged is none. */
-export function listStates(folder: string): StateFile[] {
-  if (!existsSync(folder)) return []
-  return readdirSync(folder)
-    .filter((name) => STATE_NAME.test(name))
-    .flatMap((name) => readState(join(folder, name)) ?? [])
+export const listStates = (folder: string): StateFile[] =>
+  stateNames(folder).flatMap((name) => readState(join(folder, name))?.state ?? [])
+
+const stateNames = (folder: string): string[] =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => STATE_NAME.test(name)) : []
+
+/** A state as it was read: reading a large one takes long. */
+export interface ReadState {
+  state: StateFile
+  stamp: string
 }
 
-function readState(path: string): StateFile | undefined {
+function readState(path: string): ReadState | undefined {
+  const stamp = stampOf(path)
   try {
-    const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    return isState(parsed) ? parsed : undefined
+    const state: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return isState(state) ? { state, stamp } : undefined
   } catch {
     return undefined
   }
@@ -135,23 +141,25 @@ export function findKeyOwner(
   folder: string,
   server: string,
   keyId: string,
-): { organization: StateFile['organization']; member: string | null; state: StateFile } | undefined {
-  for (const state of listStates(folder)) {
-    const key = state.server === server ? state.keys[keyId] : undefined
-    if (key !== undefined) return { organization: state.organization, member: key.member, state }
+): { organization: StateFile['organization']; member: string | null; read: ReadState } | undefined {
+  for (const name of stateNames(folder)) {
+    const read = readState(join(folder, name))
+    const key = read?.state.server === server ? read.state.keys[keyId] : undefined
+    if (read !== undefined && key !== undefined)
+      return { organization: read.state.organization, member: key.member, read }
   }
   return undefined
 }
 
 /**
- * Opens the state for a server (its address without a slash at its end) and an organization. `known`: what `findKeyOwner`
- * read of it, since reading a large one takes long.
+ * Opens the state for a server (its address without a slash at its end) and an organization. `read`: what `findKeyOwner`
+ * read of it.
  */
 export function openState(
   folder: string,
   server: string,
   organization: StateFile['organization'],
-  known?: StateFile,
+  read?: ReadState,
 ): SyncState {
   const name = new Bun.CryptoHasher('sha256')
     .update(`${server} ${organization.id}`)
@@ -159,8 +167,9 @@ export function openState(
     .slice(0, 32)
   const path = join(folder, `sync-${name}.json`)
   const linesPath = join(folder, `lines-${name}.bin`)
-  let stamp = known === undefined ? stampOf(path) : ''
-  let current = known ?? readState(path) ?? newState(server, organization)
+  const found = read ?? readState(path)
+  let current = found?.state ?? newState(server, organization)
+  let stamp = found?.stamp ?? stampOf(path)
   let changes: { kind: Kept; id: string; value: unknown }[] = []
   let owners: LineOwners | undefined
   let nextSaveMs = 0
@@ -185,7 +194,7 @@ export function openState(
     if (changes.length === 0) return
     if (stampOf(path) !== stamp) {
       // another run wrote it meanwhile: its answers stay, ours are newer
-      current = readState(path) ?? newState(server, organization)
+      current = readState(path)?.state ?? newState(server, organization)
       for (const { kind, id, value } of changes) Object.assign(current[kind], { [id]: value })
     }
     const startedMs = performance.now()

@@ -81,8 +81,8 @@ async function sendToServer(run: Started, target: Target, stopped: AbortSignal):
   const { context, options } = run
   const { url, key } = target.server
   const keyId = keyIdOf(key)
-  const { organization, member, isNew, state: known } = await target.owner()
-  const state = openState(stateFolder(context.env), url, organization, known)
+  const { organization, member, isNew, read } = await target.owner()
+  const state = openState(stateFolder(context.env), url, organization, read)
   const heard = () => state.setKey(keyId, { at: new Date().toISOString(), member })
   if (isResend(options)) state.forget()
   if (isNew) heard()

@@ -2,13 +2,13 @@ import { stateFolder } from '../client/folders.ts'
 import type { Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { askKeyOwner, type KeyOwner, keyIdOf } from './api-client.ts'
-import { findKeyOwner, type StateFile } from './state.ts'
+import { findKeyOwner, type ReadState } from './state.ts'
 
 /** A server, and whose the key is. */
 export interface Target {
   server: Server
   /** As the state says, else the server, which is asked at most once; `isNew`: it was asked. */
-  owner(): Promise<KeyOwner & { isNew: boolean; state?: StateFile }>
+  owner(): Promise<KeyOwner & { isNew: boolean; read?: ReadState }>
   /** The address of the key's member, which never changes; null where it has none. */
   member(): Promise<string | null>
 }

@@ -154,7 +154,7 @@ function endingFiles(unsent: readonly UnsentFile[], env: Context['env']): Ending
 
 function cleanupDays(path: string): number {
   try {
-    const { cleanupPeriodDays: days } = JSON.parse(readFileSync(path, 'utf8'))
+    const { cleanupPeriodDays: days } = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
     return typeof days === 'number' && days >= 0 && days < 36_500 ? days : CLEANUP_DAYS
   } catch {
     return CLEANUP_DAYS

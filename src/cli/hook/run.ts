@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { existsSync, statSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { claudeFolder, type Environment } from '../client/folders.ts'
+import type { Context } from '../command/context.ts'
+import { programWords } from '../command/program-words.ts'
+import { recordPath } from './claude-code.ts'
+
+/** Between two looks at all transcripts, for sessions that could not be sent when they ended. */
+const LOOK_MS = 86_400_000
+
+/**
+ * `hook run`: what Claude Code runs when a session has ended, with a JSON object on standard input that names its
+ * transcript. Claude Code waits for it and ends what it started: the sync runs in a process of its own session.
+ */
+export async function runHook({ env }: Context): Promise<void> {
+  const transcript = transcriptIn(await Bun.stdin.text())
+  const paths =
+    transcript === undefined || isLookDue(env) ? [projectsOf(env, transcript)] : filesOf(transcript)
+  const [program, ...words] = programWords()
+  const options = { detached: true, stdio: 'ignore', windowsHide: true, env } as const
+  spawn(program, [...words, 'sync', '--quiet', ...paths], options).unref()
+}
+
+function transcriptIn(input: string): string | undefined {
+  try {
+    const path: unknown = JSON.parse(input)?.transcript_path
+    return typeof path === 'string' && path.endsWith('.jsonl') && existsSync(path) ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A session's transcript, and the folder of its sub-agents where it has one. */
+const filesOf = (transcript: string): string[] =>
+  [transcript, transcript.slice(0, -'.jsonl'.length)].filter((path) => existsSync(path))
+
+/** Where the transcripts of all projects are: each project has a folder. */
+const projectsOf = (env: Environment, transcript: string | undefined): string =>
+  transcript === undefined ? join(claudeFolder(env), 'projects') : dirname(dirname(transcript))
+
+/** Whether all transcripts were last looked at a day ago; notes that they are looked at now, as the time of the record's file. */
+function isLookDue(env: Environment): boolean {
+  const path = recordPath(env)
+  const lastMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+  const nowMs = Date.now()
+  if (lastMs === undefined) return true
+  if (nowMs - lastMs < LOOK_MS) return false
+  utimesSync(path, new Date(nowMs), new Date(nowMs))
+  return true
+}
