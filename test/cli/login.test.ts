@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { configFolder } from '../../src/cli/client/folders.ts'
 import { machineName } from '../../src/cli/client/machine.ts'
+import { takeLock } from '../../src/cli/client/watch-lock.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // Signing in, and which server, key and user the commands then take, against a real server.
@@ -63,6 +64,56 @@ function newUser(more: Record<string, string> = {}) {
   }
   return { env, home, file: join(home, '.config', 'cloud-analytics', 'login.json') }
 }
+
+describe('what is remembered of servers', () => {
+  /** A user who has sent sessions, at a machine that also knows another server. */
+  const sender = async () => {
+    const { env, home } = newUser()
+    await run(['login', '--server', server.url], env, key)
+    await runJson(['sync', transcripts], env)
+    await runJson(['status'], env)
+    const states = join(home, '.local', 'state', 'cloud-analytics')
+    const others = ['a', 'b'].map((digit) => digit.repeat(32))
+    const [state = ''] = readdirSync(states).filter((name) => name.startsWith('sync-'))
+    const text = readFileSync(join(states, state), 'utf8').replace(server.url, 'https://other.example')
+    for (const id of others) {
+      writeFileSync(join(states, `sync-${id}.json`), text)
+      writeFileSync(join(states, `lines-${id}.bin`), '')
+    }
+    expect(readdirSync(states)).toHaveLength(7)
+    return { env, home, states }
+  }
+
+  test('goes with the login of a server', async () => {
+    const { env, states } = await sender()
+    await runJson(['logout'], env)
+    const left = readdirSync(states).sort()
+    expect(left).toEqual(left.filter((name) => /^(?:(?:sync|lines)-[ab]{32}|watch\.lock)/.test(name)))
+    expect(left).toHaveLength(5)
+  })
+
+  test('goes as a whole with the last server', async () => {
+    const { env, home } = newUser()
+    await run(['login', '--server', server.url], env, key)
+    await runJson(['sync', transcripts], env)
+    await runJson(['logout'], env)
+    expect(readdirSync(join(home, '.local', 'state'))).toEqual([])
+  })
+
+  test.each(['hook uninstall claude-code', 'service uninstall'])(
+    'goes as a whole with %s, unless watch runs',
+    async (words) => {
+      const { env, home, states } = await sender()
+      mkdirSync(join(home, '.claude'))
+      const lock = takeLock(states)
+      await runJson(words.split(' '), env)
+      expect(readdirSync(states).filter((name) => !name.startsWith('watch'))).toHaveLength(6)
+      lock?.release()
+      await runJson(words.split(' '), env)
+      expect(existsSync(states)).toBe(false)
+    },
+  )
+})
 
 describe('login', () => {
   test('keeps a key from standard input that the server knows, for its owner only', async () => {

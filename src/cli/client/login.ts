@@ -7,6 +7,7 @@ import { fetchKeyOwner } from './key-owner.ts'
 import { deleteLogin, keepLogin, type Login, loginPath, readLogin } from './login-file.ts'
 import { askSecret } from './prompt.ts'
 import { checkKey, findUrl, getServer, givenKey, type ServerOptions, warnOfPlainHttp } from './server.ts'
+import { deleteStateOf } from './state-files.ts'
 import { findUser } from './user.ts'
 
 /** `login`: keeps server and key when the server knows the key. Without --server that of the login before. */
@@ -58,10 +59,11 @@ export async function whoAmI({ env, json }: Context, options: ServerOptions): Pr
   await printResult(json, { server: url, ...owner, user: user ?? null }, lines.join('\n'))
 }
 
-/** `logout`: deletes what `login` kept. */
+/** `logout`: deletes what `login` kept, and what is remembered of that server. */
 export async function logout({ env, json }: Context): Promise<void> {
   const kept = readAny(env)
   deleteLogin(env)
+  if (kept !== undefined) deleteStateOf(env, kept.server)
   if (kept !== undefined && !json)
     printMessage('the key itself is still valid: key revoke, on the server, ends it')
   await printResult(

@@ -6,6 +6,7 @@ import { readLogin } from '../client/login-file.ts'
 import { replaceFile, writePrivate } from '../client/private-file.ts'
 import { askYesNo, isInteractive } from '../client/prompt.ts'
 import { NOT_SIGNED_IN } from '../client/server.ts'
+import { deleteState } from '../client/state-files.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { programWords } from '../command/program-words.ts'
@@ -73,7 +74,7 @@ async function confirm(path: string, hook: HookCommand, yes: boolean): Promise<v
   if (!(await askYesNo('Change the settings?'))) throw new OperatorError('nothing is changed')
 }
 
-/** `hook uninstall claude-code`: leaves the settings as they were before `install`, or takes only the hook out. */
+/** `hook uninstall claude-code`: leaves the settings as they were before `install`, or takes only the hook out; deletes what is remembered of servers. */
 export async function uninstallHook({ env, json }: Context): Promise<void> {
   const path = settingsPath(env)
   const { bom, text } = readText(path)
@@ -84,6 +85,7 @@ export async function uninstallHook({ env, json }: Context): Promise<void> {
     else rmSync(path)
   }
   rmSync(recordPath(env), { force: true })
+  deleteState(env)
   const done = installed ? `the hook is no longer in ${path}` : `${path} has no hook of cloud-analytics`
   await printResult(json, { path, changed: installed }, done)
 }

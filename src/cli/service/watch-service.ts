@@ -5,6 +5,7 @@ import { configFolder, type Environment, FOLDER_VARIABLES, homeOf } from '../cli
 import { readLogin } from '../client/login-file.ts'
 import { replaceFile } from '../client/private-file.ts'
 import { NOT_SIGNED_IN } from '../client/server.ts'
+import { deleteState } from '../client/state-files.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { programWords } from '../command/program-words.ts'
@@ -108,7 +109,7 @@ export async function watchStatus({ env, json }: Context): Promise<void> {
   if (!running) throw new OperatorError(`${name} does not run`)
 }
 
-/** `service uninstall`: stops the service and deletes its file. */
+/** `service uninstall`: stops the service, deletes its file and what is remembered of servers. */
 export async function uninstallWatch({ env, json }: Context): Promise<void> {
   const { path, unload, forget, name } = serviceOf({ words: programWords(), environment: {} }, env)
   const installed = existsSync(path)
@@ -116,6 +117,7 @@ export async function uninstallWatch({ env, json }: Context): Promise<void> {
   for (const command of unload) runCommand(command, env)
   rmSync(path, { force: true })
   if (installed) for (const command of forget) runCommand(command, env)
+  deleteState(env)
   const text = installed ? `${name} is removed, with ${path}` : `${name} was not installed`
   await printResult(json, { path, removed: installed }, text)
 }

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, sep } from 'node:path'
 import { agentFolders, claudeFolder, stateFolder } from '../client/folders.ts'
+import { isLockHeld } from '../client/watch-lock.ts'
 import type { Context } from '../command/context.ts'
 import { printResult, table } from '../command/output.ts'
 import { listStates, type StateFile } from '../sync/state.ts'
 import { stampsOf } from './files.ts'
-import { isLockHeld } from './lock.ts'
 import { readWatchRecord } from './record.ts'
 
 // What this machine sent. Everything is read from its files: no server is asked.

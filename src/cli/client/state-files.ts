@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Environment, stateFolder } from './folders.ts'
+import { takeLock } from './watch-lock.ts'
+
+const STATE = /^sync-([0-9a-f]{32})\.json$/
+const FILES =
+  /^(?:sync-[0-9a-f]{32}\.json|lines-[0-9a-f]{32}\.bin|watch\.json|watch\.lock(?:-journal)?)(?:\.\d+\.tmp)?$/
+
+/** Deletes what the program remembers of a server; everything where it remembers no other. */
+export function deleteStateOf(env: Environment, server: string): void {
+  const folder = stateFolder(env)
+  if (!existsSync(folder)) return
+  for (const name of readdirSync(folder)) {
+    const id = STATE.exec(name)?.[1]
+    if (id === undefined || serverIn(join(folder, name)) !== server) continue
+    rmSync(join(folder, name), { force: true })
+    rmSync(join(folder, `lines-${id}.bin`), { force: true })
+  }
+  if (!readdirSync(folder).some((name) => STATE.test(name))) deleteState(env)
+}
+
+function serverIn(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))?.server
+  } catch {
+    return undefined
+  }
+}
+
+/** Deletes all that the program remembers of this user, and the folder; nothing while `watch` runs, which uses it. */
+export function deleteState(env: Environment): void {
+  const folder = stateFolder(env)
+  if (!existsSync(folder)) return
+  const lock = takeLock(folder)
+  if (lock === undefined) return
+  lock.release()
+  for (const name of readdirSync(folder)) if (FILES.test(name)) rmSync(join(folder, name), { force: true })
+  if (readdirSync(folder).length === 0) rmdirSync(folder)
+}
