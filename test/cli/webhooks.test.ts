@@ -75,6 +75,30 @@ describe('endpoints and deliveries', () => {
   )
 
   test(
+    'list without --org asks the server of the login',
+    async () => {
+      const app = testApp(database.sql)
+      const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: (request) => app.handle(request) })
+      const withKey = async (scope: 'webhooks' | 'read') => ({
+        ...NOWHERE,
+        CLOUD_ANALYTICS_SERVER: `http://127.0.0.1:${server.port}`,
+        CLOUD_ANALYTICS_KEY: (await createKey(database.sql, orgId, { name: 'test', scopes: [scope] })).key,
+      })
+      try {
+        const listed = await runJson(['webhook', 'list'], await withKey('webhooks'))
+        expect(listed).toEqual(await byApi('/v1/webhooks'))
+        const told = await run(['webhook', 'list'], await withKey('read'))
+        expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('webhooks') })
+      } finally {
+        await server.stop(true)
+      }
+      const both = ['webhook', 'list', '--org', 'acme', '--server', 'http://127.0.0.1:9']
+      expect((await run(both, env)).code).toBe(2)
+    },
+    SLOW_MS,
+  )
+
+  test(
     'deliveries shows the latest as the API does, filtered and limited',
     async () => {
       const shown = await runJson(['webhook', 'deliveries', endpoint], env)

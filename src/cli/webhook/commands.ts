@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
 import { type Actions, type Context, contextOf, type ProcessContext } from '../command/context.ts'
 import { integer, secret } from '../command/option-parsers.ts'
-import type { HistoryOptions } from './history.ts'
+
+import type { EndpointOptions, HistoryOptions } from './history.ts'
 import type { NewSecretsOptions } from './new-secrets.ts'
 
 const LISTEN_PORT = 9876
@@ -29,12 +31,20 @@ function addHistory(webhook: Command, action: Actions): void {
   webhook
     .command('list')
     .description('list the endpoints of an organization; their secrets are never shown')
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .addHelpText('after', '\nExample:\n  cloud-analytics webhook list --org acme')
+    .option('--org <slug>', 'slug of the organization, in the local database; without it a server is asked')
+    .option('--server <url>', SERVER_HELP)
+    .option('--key <key>', KEY_HELP, secret)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  cloud-analytics webhook list                           (after login; the key needs the scope webhooks)
+  cloud-analytics webhook list --org acme`,
+    )
     .action(
-      action(async (context, { org }: { org: string }) => {
+      action(async (context, options: EndpointOptions) => {
         const { showEndpoints } = await import('./history.ts')
-        await showEndpoints(context, org)
+        await showEndpoints(context, options)
       }),
     )
   webhook

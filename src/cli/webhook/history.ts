@@ -4,7 +4,11 @@ import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/co
 import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
 import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
 import { redeliver } from '../../webhooks/deliveries/redelivery.ts'
+import type { Endpoint } from '../../webhooks/model.ts'
 import { listEndpoints } from '../../webhooks/queries.ts'
+import { bodyOf, errorOf } from '../client/answer.ts'
+import { ask, notOurs } from '../client/key-owner.ts'
+import { findServer, NOT_SIGNED_IN, type ServerOptions } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { printResult, table } from '../command/output.ts'
@@ -21,9 +25,18 @@ const DELIVERY_COLUMNS = [
   'next_attempt_at',
 ] as const
 
-/** `webhook list` */
-export async function showEndpoints(context: Context, slug: string): Promise<void> {
-  const endpoints = await withOrganization(context, slug, listEndpoints)
+export interface EndpointOptions extends ServerOptions {
+  org?: string
+}
+
+/** `webhook list`: of the local database's organization of --org, else of a server. */
+export async function showEndpoints(context: Context, { org, ...options }: EndpointOptions): Promise<void> {
+  if (org !== undefined && (options.server !== undefined || options.key !== undefined))
+    throw new OperatorError('--org is for the local database: a key knows its organization', 2)
+  const endpoints =
+    org === undefined
+      ? await endpointsAt(context, options)
+      : await withOrganization(context, org, listEndpoints)
   const rows = endpoints.map(({ id, url, events, enabled, health }) => ({
     id,
     url: printable(url),
@@ -33,6 +46,19 @@ export async function showEndpoints(context: Context, slug: string): Promise<voi
     last_status: health.last_status_code,
   }))
   await printResult(context.json, endpoints, table(rows, ENDPOINT_COLUMNS, 'no webhook endpoints'))
+}
+
+async function endpointsAt({ env }: Context, options: ServerOptions): Promise<Endpoint[]> {
+  const server = findServer(env, options)
+  if (server === undefined)
+    throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
+  const answer = await ask(server, '/webhooks')
+  const { data } = bodyOf(answer)
+  if (answer.ok && Array.isArray(data) && data.every((each) => each?.health instanceof Object))
+    return data as Endpoint[]
+  const { error } = errorOf(answer)
+  if (error === undefined) throw notOurs(server.url, answer.status)
+  throw new OperatorError(`${server.url} refuses: ${error}`)
 }
 
 export interface HistoryOptions {
