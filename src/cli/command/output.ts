@@ -95,7 +95,8 @@ export function outputStream(): { write(text: string): Promise<boolean> } {
   return {
     async write(text) {
       try {
-        writer.write(visible(text))
+        // on Windows a promise, which fails where the reader is gone
+        await writer.write(visible(text))
         await writer.flush()
         return true
       } catch (error) {
