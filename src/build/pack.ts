@@ -21,6 +21,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Manifest } from '../db/embedded/assets.ts'
 import { ROOT, readPackage, replaceFile } from './files.ts'
 import { linkedLibraries, thin } from './mach-o.ts'
+import { resetCluster, setTarTimes } from './same-bytes.ts'
 import { hasPostgres, hostTarget, type ServerTarget } from './targets.ts'
 
 /** 9 takes 2 s for 17.1 MB, 19 takes 24 s for 15.1 MB. */
@@ -68,11 +69,19 @@ export async function pack(target: ServerTarget): Promise<void> {
     .update(`${target} ${version} `)
     .update(readFileSync(import.meta.path))
     .update(readFileSync(join(import.meta.dir, 'mach-o.ts')))
+    .update(readFileSync(join(import.meta.dir, 'same-bytes.ts')))
     .digest('hex')
     .slice(0, 8)
   const manifestPath = join(folder, 'manifest.json')
   if (existsSync(manifestPath) && JSON.parse(readFileSync(manifestPath, 'utf8')).key === key) return
+  await writeArchives(target, folder)
+  const manifest: Manifest = { key, version, major: Number.parseInt(version, 10) }
+  replaceFile(manifestPath, JSON.stringify(manifest))
+}
 
+/** Writes both archives to the folder: of the same packages the same bytes. */
+export async function writeArchives(target: ServerTarget, folder: string): Promise<void> {
+  const version = packageVersion(target)
   const scratch = mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-'))
   try {
     const native = await nativeFolder(target, version, scratch)
@@ -84,6 +93,7 @@ export async function pack(target: ServerTarget): Promise<void> {
     // cluster. The versions of collations are those of this machine's ICU and libc, and unused: the database
     // has the builtin provider. So one cluster fits all.
     const cluster = makeCluster(await nativeFolder(clusterTarget(target), version, scratch), scratch)
+    resetCluster(cluster, version)
     mkdirSync(folder, { recursive: true })
     await Promise.all([
       writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program, {
@@ -95,8 +105,6 @@ export async function pack(target: ServerTarget): Promise<void> {
         '.links': '',
       }),
     ])
-    const manifest: Manifest = { key, version, major: Number.parseInt(version, 10) }
-    replaceFile(manifestPath, JSON.stringify(manifest))
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
@@ -265,7 +273,8 @@ async function writeArchive(
   files: Contents,
   lists: Record<'.folders' | '.links', string>,
 ): Promise<void> {
-  const tar = await new Bun.Archive({ ...lists, ...Object.fromEntries(files) }).bytes()
+  const tar = Buffer.from(await new Bun.Archive({ ...lists, ...Object.fromEntries(files) }).bytes())
+  setTarTimes(tar)
   replaceFile(path, await Bun.zstdCompress(tar, { level }))
 }
 

@@ -1,8 +1,9 @@
 // Builds the files of a release into dist/release: the executable of every target, npm packages, the bill of materials,
 // SHA256SUMS, and NOTES.md from CHANGELOG.md; with `--url`, where they will be downloaded, also an install script and a
 // Homebrew formula. It neither tags nor publishes; it prints the commands that do. Run: `bun run release --url https://…`.
+// `bun run release verify FOLDER` checks the files of a release.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../errors.ts'
@@ -15,6 +16,7 @@ import { endingOf, TARGETS, type Target } from './targets.ts'
 import { fillTemplate, TEMPLATES } from './templates.ts'
 
 const FOLDER = 'dist/release'
+const BILL = 'sbom.cdx.json'
 
 /** The file name of a version's executable for `target`. */
 export const releaseName = (version: string, target: Target): string =>
@@ -66,7 +68,7 @@ async function release(url: string | undefined): Promise<string> {
     writeFileSync(join(folder, name), text)
     files.push(join(folder, name))
   }
-  write('sbom.cdx.json', makeSbom(VERSION))
+  write(BILL, makeSbom(VERSION))
   if (url !== undefined) {
     for (const name of TEMPLATES) write(name, fillTemplate(name, { version: VERSION, url, sums }))
   }
@@ -83,6 +85,42 @@ To publish the npm packages, those of the systems first:
 `
 }
 
+/** Of a release, not in its list: the list itself, and the text for its tag. */
+const UNLISTED = ['SHA256SUMS', 'NOTES.md']
+
+/** What is wrong with the files of a release: each must be as SHA256SUMS says, and the bill of materials that of this commit. */
+export async function problemsOf(folder: string): Promise<string[]> {
+  const list = join(folder, 'SHA256SUMS')
+  if (!existsSync(list)) return ['SHA256SUMS is missing']
+  const sums = new Map<string, string>()
+  const problems: string[] = []
+  for (const line of readFileSync(list, 'utf8').split('\n').slice(0, -1)) {
+    const [, sum, name] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? []
+    if (sum === undefined || name === undefined)
+      problems.push(`SHA256SUMS has a line of another form: ${line}`)
+    else sums.set(name, sum)
+  }
+  for (const [name, sum] of sums) {
+    if (!existsSync(join(folder, name))) problems.push(`${name} is missing`)
+    else if ((await sha256Of(join(folder, name))) !== sum)
+      problems.push(`${name} is another file than SHA256SUMS says`)
+  }
+  for (const path of new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })) {
+    const name = path.replaceAll('\\', '/')
+    if (!sums.has(name) && !UNLISTED.includes(name)) problems.push(`${name} is not in SHA256SUMS`)
+  }
+  if (!sums.has(BILL)) problems.push(`${BILL} is not in SHA256SUMS`)
+  else if (existsSync(join(folder, BILL)) && readFileSync(join(folder, BILL), 'utf8') !== makeSbom(VERSION))
+    problems.push(`${BILL} is not the bill of materials of this commit (${VERSION})`)
+  return problems.sort()
+}
+
+async function verify(folder: string): Promise<string> {
+  const problems = await problemsOf(folder)
+  if (problems.length > 0) throw new Error(`${folder} is not this release:\n  ${problems.join('\n  ')}`)
+  return `${folder}: every file is as SHA256SUMS says, and ${BILL} is that of this commit\n`
+}
+
 /** Undefined when it is not given. Throws unless it is an https URL. */
 export function releaseUrl(given: string | undefined): string | undefined {
   if (given !== undefined && !/^https:\/\/[\w.:/@%+~-]+$/.test(given))
@@ -92,8 +130,15 @@ export function releaseUrl(given: string | undefined): string | undefined {
 
 if (import.meta.main) {
   try {
-    const { values } = parseArgs({ options: { url: { type: 'string' } } })
-    process.stdout.write(await release(releaseUrl(values.url)))
+    const { values, positionals } = parseArgs({
+      options: { url: { type: 'string' } },
+      allowPositionals: true,
+    })
+    const [command, folder = FOLDER, ...others] = positionals
+    if ((command !== undefined && command !== 'verify') || others.length > 0)
+      throw new Error('release [--url URL], or release verify [FOLDER]')
+    const done = command === 'verify' ? verify(folder) : release(releaseUrl(values.url))
+    process.stdout.write(await done)
   } catch (error) {
     process.stderr.write(`release: ${messageOf(error)}\n`)
     process.exitCode = 1

@@ -2,7 +2,11 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { notesOf, releaseName, sumsOf } from '../../src/build/release.ts'
+import { packLauncher } from '../../src/build/npm.ts'
+import { writeArchives } from '../../src/build/pack.ts'
+import { notesOf, problemsOf, releaseName, sumsOf } from '../../src/build/release.ts'
+import { makeSbom } from '../../src/build/sbom.ts'
+import { hasPostgres, hostTarget } from '../../src/build/targets.ts'
 import { VERSION } from '../../src/version.ts'
 
 const CHANGELOG = `# Changelog
@@ -61,3 +65,63 @@ test('sums are those that sha256sum verifies', async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+test('verify names what is missing, another file, too much, or another bill of materials', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-release-'))
+  const path = (name: string) => join(folder, name)
+  const names = ['program', 'npm/program.tgz', 'sbom.cdx.json']
+  try {
+    expect(await problemsOf(folder)).toEqual(['SHA256SUMS is missing'])
+    await Bun.write(path('program'), 'one')
+    await Bun.write(path('npm/program.tgz'), 'two')
+    writeFileSync(path('sbom.cdx.json'), makeSbom(VERSION))
+    writeFileSync(path('SHA256SUMS'), await sumsOf(names.map(path), folder))
+    writeFileSync(path('NOTES.md'), '')
+    expect(await problemsOf(folder)).toEqual([])
+
+    writeFileSync(path('program'), 'onE')
+    rmSync(path('npm/program.tgz'))
+    writeFileSync(path('more'), '')
+    expect(await problemsOf(folder)).toEqual([
+      'more is not in SHA256SUMS',
+      'npm/program.tgz is missing',
+      'program is another file than SHA256SUMS says',
+    ])
+    const command = [process.execPath, join(import.meta.dir, '../../src/build/release.ts'), 'verify', folder]
+    expect(Bun.spawnSync(command)).toMatchObject({ exitCode: 1 })
+
+    for (const name of ['more', 'program']) rmSync(path(name))
+    writeFileSync(path('sbom.cdx.json'), makeSbom('0.0.0'))
+    writeFileSync(path('SHA256SUMS'), await sumsOf([path('sbom.cdx.json')], folder))
+    expect(await problemsOf(folder)).toEqual([
+      `sbom.cdx.json is not the bill of materials of this commit (${VERSION})`,
+    ])
+    writeFileSync(path('sbom.cdx.json'), makeSbom(VERSION))
+    writeFileSync(path('SHA256SUMS'), await sumsOf([path('sbom.cdx.json')], folder))
+    expect(Bun.spawnSync(command)).toMatchObject({ exitCode: 0 })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('what a build packs has the same bytes each time', async () => {
+  const target = hostTarget()
+  const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-')))
+  try {
+    const packed: Buffer[][] = []
+    for (const folder of folders) {
+      const paths = [await packLauncher(folder, '0.1.0')]
+      if (hasPostgres(target)) {
+        await writeArchives(target, folder)
+        paths.push(join(folder, 'postgres.tar.zst'), join(folder, 'cluster.tar.zst'))
+      }
+      packed.push(paths.map((path) => readFileSync(path)))
+    }
+    const [first = [], second = []] = packed
+    expect(first.map((bytes, index) => bytes.equals(second[index] ?? Buffer.alloc(0)))).toEqual(
+      first.map(() => true),
+    )
+  } finally {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)
