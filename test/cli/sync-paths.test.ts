@@ -129,9 +129,17 @@ test(
     const memory = { find: (file: string) => known.get(file), keepOther() {} }
     const look = async () => (await discover([path], memory)).groups.flat()
     for (const { look: seen, path: file, ids, ...source } of await look()) {
-      const { format, layout, sessionId, startedAt, isBackground } = source
+      const { format, layout, sessionId, startedBy, startedAt, isBackground } = source
       if (seen === undefined || layout === 'folder') throw new Error(file)
-      const detected = { kind: 'sessions' as const, format, layout, sessionId, startedAt, isBackground }
+      const detected = {
+        kind: 'sessions' as const,
+        format,
+        layout,
+        sessionId,
+        startedBy,
+        startedAt,
+        isBackground,
+      }
       known.set(file, { ...seen.now, detected, ids })
     }
     const before = process.cpuUsage()

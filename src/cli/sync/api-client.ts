@@ -256,7 +256,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const isSkipped = (value: unknown): value is SkippedSession[] =>
   Array.isArray(value) &&
-  value.every((each) => typeof each?.id === 'string' && Object.hasOwn(SKIP_REASONS, each.reason))
+  value.every((each) => typeof each?.id === 'string' && typeof each.reason === 'string')
 
 const isMoved = (value: unknown): value is MovedSessions[] =>
   Array.isArray(value) &&
