@@ -66,11 +66,14 @@ function newUser(more: Record<string, string> = {}) {
 }
 
 describe('what is remembered of servers', () => {
+  const sent = join(folder.path, 'sent')
+  beforeAll(() => Bun.write(join(sent, 'sent.jsonl'), transcript('sent')))
+
   /** A user who has sent sessions, at a machine that also knows another server. */
   const sender = async () => {
     const { env, home } = newUser()
     await run(['login', '--server', server.url], env, key)
-    await runJson(['sync', transcripts], env)
+    await runJson(['sync', sent], env)
     await runJson(['status'], env)
     const states = join(home, '.local', 'state', 'cloud-analytics')
     const others = ['a', 'b'].map((digit) => digit.repeat(32))
@@ -95,7 +98,7 @@ describe('what is remembered of servers', () => {
   test('goes as a whole with the last server', async () => {
     const { env, home } = newUser()
     await run(['login', '--server', server.url], env, key)
-    await runJson(['sync', transcripts], env)
+    await runJson(['sync', sent], env)
     await runJson(['logout'], env)
     expect(readdirSync(join(home, '.local', 'state'))).toEqual([])
   })
