@@ -44,7 +44,7 @@ async function fill(sql: Sql, owner: string, id: string): Promise<void> {
   await sql`
     with numbers as (
       select n, 'x' || ${id}::text || lpad(n::text, 6, '0') as name,
-        now() - n * interval '1 day' / ${PER_DAY} as at,
+        date_trunc('day', now(), 'UTC') - interval '12 hours' - n * interval '1 day' / ${PER_DAY} as at,
         case n % 10 when 0 then 'failed' when 5 then 'pending' else 'success' end as status
       from generate_series(1, ${DELIVERIES}) n
     ),
