@@ -1,6 +1,7 @@
 import { cleanRecords } from '../detection/record-secrets.ts'
 import { isBetterName, mergeParts } from '../parts/merge.ts'
 import { composeRecord } from '../parts/session-record.ts'
+import { withEstimates } from '../parts/turn-prices.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { packParts, type SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
@@ -198,7 +199,7 @@ function recordOf({ id, transcripts }: StartedSession, options: Run) {
   const named = all.reduce((best, each) =>
     isBetterName(each.parts.project, best.parts.project) ? each : best,
   )
-  const parts = all.map((each) => each.parts).reduce(mergeParts)
+  const parts = withEstimates(all.map((each) => each.parts).reduce(mergeParts), pricer)
   const head = {
     id: recordId(id),
     project_name: project ?? cut(named.workspace.project, MAX_NAME),

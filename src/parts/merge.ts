@@ -1,11 +1,12 @@
-import type {
-  CallPart,
-  EventPart,
-  ModePart,
-  RunPart,
-  SecretPart,
-  SessionParts,
-  TurnPart,
+import {
+  type CallPart,
+  type EventPart,
+  LIMITS,
+  type ModePart,
+  type RunPart,
+  type SecretPart,
+  type SessionParts,
+  type TurnPart,
 } from '../records/session-parts.ts'
 import { compareText } from '../text.ts'
 import { largerTotals } from './totals.ts'
@@ -30,10 +31,10 @@ export function mergeParts(a: SessionParts, b: SessionParts): SessionParts {
     pullRequests: mergePullRequests(a, b),
     turns: mergeById(a.turns, b.turns, mergeTurn),
     calls: mergeById(a.calls, b.calls, mergeCall),
-    events: mergeById(a.events, b.events, mergeEvent),
-    secrets: mergeById(a.secrets, b.secrets, mergeSecret),
-    modes: mergeById(a.modes, b.modes, mergeMode),
-    runs: mergeById(a.runs, b.runs, mergeRun),
+    events: mergeById(a.events, b.events, mergeEvent).slice(0, LIMITS.events),
+    secrets: mergeById(a.secrets, b.secrets, mergeSecret).slice(0, LIMITS.secrets),
+    modes: mergeById(a.modes, b.modes, mergeMode).slice(0, LIMITS.modes),
+    runs: mergeById(a.runs, b.runs, mergeRun).slice(0, LIMITS.runs),
     whole: largerTotals(a.whole, b.whole),
   }
 }
@@ -66,7 +67,8 @@ const latest = (a: Text, b: Text): Text => (a === null || b === null ? (a ?? b) 
 
 /** The one that is known; of two the one whose JSON is shorter, then least: any choice that needs no order. */
 function choose<Value>(a: Value, b: Value): Value {
-  if (a === null || b === null) return a ?? b
+  if (a === b || b === null) return a
+  if (a === null) return b
   const [first, second] = [JSON.stringify(a), JSON.stringify(b)]
   return first.length < second.length || (first.length === second.length && first <= second) ? a : b
 }
@@ -89,24 +91,35 @@ function mergePullRequests(a: SessionParts, b: SessionParts): SessionParts['pull
     .map(([, each]) => each)
 }
 
-const sumOf = (tokens: TurnPart['tokens']): number =>
-  tokens === null ? -1 : tokens[0] + tokens[1] + tokens[2] + tokens[3]
-
 /** Of the lines of a message the one with the most tokens counts: the first has the counts of the start of the stream. */
 export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
-  const [more, less] = sumOf(a.tokens) > sumOf(b.tokens) ? [a, b] : [b, a]
-  const isEqual = sumOf(a.tokens) === sumOf(b.tokens)
+  const { tokens, estimate } = hasMoreTokens(a, b) ? a : b
   return {
     id: a.id,
     role: least(a.role, b.role) === a.role ? a.role : b.role,
     at: earliest(a.at, b.at),
     position: Math.max(a.position, b.position),
-    model: isEqual ? choose(a.model, b.model) : (more.model ?? less.model),
-    tokens: isEqual ? choose(a.tokens, b.tokens) : more.tokens,
-    cost: isEqual ? choose(a.cost, b.cost) : (more.cost ?? less.cost),
+    model: choose(a.model, b.model),
+    tokens,
+    cost: amountOf(a.cost) >= amountOf(b.cost) ? a.cost : b.cost,
+    estimate,
     searches: Math.max(a.searches, b.searches),
   }
 }
+
+/** By the sum, then by each kind, then by what they cost. */
+function hasMoreTokens(a: TurnPart, b: TurnPart): boolean {
+  const sums = (tokens: TurnPart['tokens']) =>
+    tokens === null ? [-1] : [tokens[0] + tokens[1] + tokens[2] + tokens[3], ...tokens]
+  const [one, other] = [sums(a.tokens), sums(b.tokens)]
+  for (const [index, count] of one.entries()) {
+    const compared = count - (other[index] ?? 0)
+    if (compared !== 0) return compared > 0
+  }
+  return amountOf(a.estimate) >= amountOf(b.estimate)
+}
+
+const amountOf = (cost: Text): bigint => (cost === null ? -1n : BigInt(cost))
 
 export const mergeCall = (a: CallPart, b: CallPart): CallPart => ({
   id: a.id,
@@ -145,5 +158,5 @@ const mergeMode = (a: ModePart, b: ModePart): ModePart =>
 const mergeRun = (a: RunPart, b: RunPart): RunPart => ({
   id: a.id,
   totals: largerTotals(a.totals, b.totals) ?? a.totals,
-  over: [...new Set([...a.over, ...b.over])].sort(),
+  over: [...new Set([...a.over, ...b.over])].sort().slice(0, LIMITS.runs),
 })

@@ -35,6 +35,10 @@ export function observationsOf(
   tools: readonly ToolUse[],
   numberOf: (turn: string | null, at: string | null) => number | null,
 ): ObservationRecord[] {
+  const firstFailing = new Map<string, TurnPart>()
+  for (const turn of turns)
+    for (const { name, ok } of calls.get(turn.id) ?? [])
+      if (ok === false && name !== null && !firstFailing.has(name)) firstFailing.set(name, turn)
   const clusters = tools
     .filter((tool) => tool.errors >= ERROR_CLUSTER)
     .map((tool) => {

@@ -255,6 +255,7 @@ function modelsOf(
   return { models, model: nameOf(most) }
 }
 
+/** The number of a turn, else of the last turn at the time `at`. `turns` are in order of time. */
 function numberAt(
   turn: string | null,
   at: string | null,
@@ -262,7 +263,13 @@ function numberAt(
   numbers: ReadonlyMap<string, number>,
 ): number | null {
   if (turn !== null) return numbers.get(turn) ?? null
-  const before =
-    at === null ? undefined : turns.findLast((candidate) => candidate.at !== null && candidate.at <= at)
-  return before === undefined ? null : (numbers.get(before.id) ?? null)
+  if (at === null) return null
+  let [low, high] = [0, turns.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((turns[middle]?.at ?? '') <= at) low = middle + 1
+    else high = middle
+  }
+  const before = turns[low - 1]
+  return before === undefined || before.at === null ? null : (numbers.get(before.id) ?? null)
 }

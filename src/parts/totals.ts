@@ -50,8 +50,9 @@ export function statedTotals(runs: readonly RunPart[], whole: Totals | null): To
  * without a model is compared with all calls. A cost is null where the agent states none.
  */
 export function unattributedTotals(stated: Totals, counted: Totals): Totals {
+  const byModel = new Map(counted.map((each) => [each.model, [each]]))
   return stated.flatMap(({ model, tokens, cost }) => {
-    const calls = model === null ? counted : counted.filter((each) => each.model === model)
+    const calls = model === null ? counted : (byModel.get(model) ?? [])
     const known = calls.reduce((sum, each) => add(sum, each.tokens), NO_TOKENS)
     const isMore = sumOf(tokens) > sumOf(known)
     const rest = isMore

@@ -28,8 +28,22 @@ export interface PricedTurns {
   unpricedTokens: number
 }
 
+/** The parts with what each API message costs by these prices. */
+export function withEstimates(parts: SessionParts, pricer: Pricer): SessionParts {
+  const from = parts.times.from ?? parts.fileTimes.from ?? ''
+  const turns = parts.turns.map((turn): TurnPart => {
+    const { model, tokens, at } = turn
+    const isDated = (at ?? from) !== ''
+    const estimate =
+      tokens === null || !isDated ? undefined : priceOf(pricer, model, tokens, at ?? from, false)
+    return { ...turn, estimate: estimate === undefined ? null : String(estimate) }
+  })
+  return { ...parts, turns }
+}
+
 /**
- * Prices each API message: its reported cost, else the price of its model at its time. `turns` are those of `parts`, in
+ * Prices each API message: its reported cost, else what the client that read it estimates, so that the session costs the
+ * same wherever its parts are merged, else the price of its model at its time. `turns` are those of `parts`, in
  * order. What the agent states beyond the sum of the calls is added, so that the session costs what the agent billed; of a
  * fork only single runs count, since totals of the whole include the session that it was forked from.
  */
@@ -51,7 +65,8 @@ export function priceTurns(
   for (const [index, turn] of turns.entries()) {
     const { model, tokens } = turn
     if (tokens === null) continue
-    const estimate = priceOf(pricer, model, tokens, turn.at ?? from, false)
+    const estimate =
+      turn.estimate === null ? priceOf(pricer, model, tokens, turn.at ?? from, false) : BigInt(turn.estimate)
     const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
     if (turn.cost === null) estimates += 1
     const cost = turn.cost === null ? (estimate === undefined ? null : estimate + found) : BigInt(turn.cost)
@@ -63,7 +78,8 @@ export function priceTurns(
     else if (cost !== null) costs.set(turn.id, cost)
   }
   const stated = statedTotals(parts.runs, parts.isFork ? null : parts.whole)
-  const rest = unattributedTotals(stated, sumTotals(counted.map(withCost)))
+  const calls = sumTotals(counted.map(withCost))
+  const rest = unattributedTotals(stated, calls)
   const summed = [
     // what has a price apart from what has none: a cost of null is unknown
     ...[beyondLimit.filter(({ cost }) => cost !== null), beyondLimit.filter(({ cost }) => cost === null)]
@@ -79,11 +95,10 @@ export function priceTurns(
     }),
   ]
   // the agent states a price of these tokens
-  for (const { model, tokens, cost } of stated) {
-    const calls = sumTotals(counted.filter((each) => each.model === model).map(withCost))[0]
-    if (model !== null && cost !== null && allOf(tokens) >= allOf(calls?.tokens ?? tokens))
+  const callsOf = new Map(calls.map((each) => [each.model, each.tokens]))
+  for (const { model, tokens, cost } of stated)
+    if (model !== null && cost !== null && allOf(tokens) >= allOf(callsOf.get(model) ?? tokens))
       unpriced.delete(model)
-  }
   const all = [...counted.map(({ tokens }) => tokens), ...rest.map(({ tokens }) => tokens)]
   const sum = (index: number) => all.reduce((total, tokens) => total + (tokens[index] ?? 0), 0)
   const isStated = stated.length > 0 && stated.every(({ cost }) => cost !== null)

@@ -9,6 +9,9 @@ import './formats.ts'
 // The parts of a session: what its agent's files say, each item under a hash of the agent's own id. Parts of the same session
 // from other files, laptops and times are merged by these ids, so that nothing counts twice and nothing is lost.
 
+/** Items of a session; what is beyond is left out by id. */
+export const LIMITS = { events: 10_000, secrets: 10_000, modes: 100, runs: 1_000 } as const
+
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Id = Type.String({ pattern: '^[a-z0-9]{1,16}$' })
 const At = nullable(Type.String({ format: 'timestamp' }))
@@ -30,6 +33,8 @@ export const TurnPart = Type.Object(
     tokens: nullable(Counts),
     /** As the agent reported it. */
     cost: Cost,
+    /** By the prices of the client that read it; null where they have none. */
+    estimate: Cost,
     /** Web searches, which are billed beside the tokens. */
     searches: count(1e6),
   },
@@ -113,7 +118,7 @@ const RunPart = Type.Object(
     id: Id,
     totals: Type.Array(ModelTotal, { maxItems: 100 }),
     /** Runs whose totals are in these. */
-    over: Type.Array(Id, { maxItems: 10_000 }),
+    over: Type.Array(Id, { maxItems: LIMITS.runs }),
   },
   strict,
 )
@@ -135,13 +140,13 @@ export const SessionParts = Type.Object(
     /** Only where texts are sent. */
     title: nullable(Type.String({ maxLength: 10_000 })),
     pullRequests: Type.Array(PullRequest, { maxItems: 100 }),
-    turns: Type.Array(TurnPart, { maxItems: 500_000 }),
-    calls: Type.Array(CallPart, { maxItems: 500_000 }),
-    events: Type.Array(EventPart, { maxItems: 10_000 }),
-    secrets: Type.Array(SecretPart, { maxItems: 100_000 }),
-    modes: Type.Array(ModePart, { maxItems: 100 }),
+    turns: Type.Array(TurnPart, { maxItems: 100_000 }),
+    calls: Type.Array(CallPart, { maxItems: 100_000 }),
+    events: Type.Array(EventPart, { maxItems: LIMITS.events }),
+    secrets: Type.Array(SecretPart, { maxItems: LIMITS.secrets }),
+    modes: Type.Array(ModePart, { maxItems: LIMITS.modes }),
     /** Totals of single runs, which add up. */
-    runs: Type.Array(RunPart, { maxItems: 10_000 }),
+    runs: Type.Array(RunPart, { maxItems: LIMITS.runs }),
     /** The largest totals that the agent stated for the whole session. */
     whole: nullable(Type.Array(ModelTotal, { maxItems: 100 })),
   },
@@ -149,13 +154,20 @@ export const SessionParts = Type.Object(
 )
 export type SessionParts = Static<typeof SessionParts>
 
-/** Bytes of unpacked parts. */
-const MAX_BYTES = 128 * 1024 * 1024
+/** Of unpacked parts. Real ones have at most 12 times as many bytes as their packed text has characters. */
+const MAX_BYTES = 48 * 1024 * 1024
+const MAX_RATIO = 20
+const MIN_BYTES = 64 * 1024
+/** Elements and fields of unpacked parts: what parsing them makes of so many bytes is bounded by it. */
+const MAX_VALUES = 1_000_000
 
 /** The parts as a text of base64; undefined when they are too large to be kept, so that a record replaces the one before. */
 export function packParts(parts: SessionParts): string | undefined {
-  const packed = pack(JSON.stringify(parts))
-  return packed.length <= MAX_PARTS ? packed : undefined
+  const json = JSON.stringify(parts)
+  const packed = pack(json)
+  const isSmall =
+    packed.length <= MAX_PARTS && Buffer.byteLength(json) <= bytesOf(packed) && hasFewValues(json)
+  return isSmall ? packed : undefined
 }
 
 /** Packed parts with their JSON changed; `change` keeps it JSON. */
@@ -165,9 +177,9 @@ export function changePacked(packed: string, change: (json: string) => string): 
   return changed === json ? packed : pack(changed)
 }
 
+/** With an unknown system in the header (RFC 1952): the same session would have another hash on Windows. */
 function pack(json: string): string {
   const bytes = Bun.gzipSync(json)
-  // the system in the header (RFC 1952): the same session would have another hash on Windows
   bytes[OS_BYTE] = UNKNOWN_OS
   return Buffer.from(bytes).toString('base64')
 }
@@ -175,13 +187,29 @@ function pack(json: string): string {
 const OS_BYTE = 9
 const UNKNOWN_OS = 255
 
+const bytesOf = (packed: string): number => Math.min(MAX_BYTES, MIN_BYTES + MAX_RATIO * packed.length)
+
 const unpackedText = (packed: string): string =>
-  gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_BYTES }).toString('utf8')
+  gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: bytesOf(packed) }).toString('utf8')
+
+/** Whether a JSON text has at most so many values that it may be parsed: counted by its commas and brackets. */
+function hasFewValues(json: string): boolean {
+  let values = 0
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at)
+    if (code === COMMA || code === BRACKET || code === BRACE) values += 1
+  }
+  return values <= MAX_VALUES
+}
+
+const [COMMA, BRACKET, BRACE] = [44, 91, 123]
 
 /** Undefined for a text that `packParts` has not made. */
 export function unpackParts(packed: string): SessionParts | undefined {
   try {
-    const parts: unknown = JSON.parse(unpackedText(packed))
+    const json = unpackedText(packed)
+    if (!hasFewValues(json)) return undefined
+    const parts: unknown = JSON.parse(json)
     compiled ??= TypeCompiler.Compile(SessionParts)
     return compiled.Check(parts) ? parts : undefined
   } catch {

@@ -3,7 +3,7 @@ import { count, name, optional, score, strict, Timestamp } from './fields.ts'
 import { SecurityRecord } from './finding.ts'
 
 /** Characters of the packed parts of a session. */
-export const MAX_PARTS = 8 * 1024 * 1024
+export const MAX_PARTS = 4 * 1024 * 1024
 
 /** US dollars; more than 6 decimals are rounded half up when stored. */
 const money = Type.Number({ minimum: 0, maximum: 1e6 })

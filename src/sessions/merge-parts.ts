@@ -72,20 +72,22 @@ function merge(session: PreparedSession, known: Known, options: MergeOptions): P
   const [sent, had] = [unpackParts(session.parts ?? ''), unpackParts(known.parts)]
   if (sent === undefined || had === undefined) return session
   const parts = mergeParts(had, sent)
-  if (Bun.deepEquals(parts, sent)) return session
+  const hasAll = Bun.deepEquals(parts, sent)
+  const [before, own] = [contentsOf(had, known.turns), contentsOf(sent, session.detail.turn_records)]
+  const contents = new Map([...before, ...own])
+  const isKept =
+    !isBetterName(sent.project, had.project) && (!hasAll || isBetterName(had.project, sent.project))
+  const project = isKept ? known.project : session.project
+  if (hasAll && project === session.project && contents.size === own.size) return session
   const isSameUser = session.userId === known.user_id && session.userEmail === known.user_email
-  const project = isBetterName(had.project, sent.project) ? known.project : session.project
-  if (isSameUser && project === known.project && Bun.deepEquals(parts, had)) return undefined
+  const addsText = [...own].some(([turn, text]) => before.get(turn) !== text)
+  if (isSameUser && project === known.project && !addsText && Bun.deepEquals(parts, had)) return undefined
   const head = {
     id: session.id,
     project_name: project,
     user_id: session.userId,
     user_email: session.userEmail,
   }
-  const contents = new Map([
-    ...contentsOf(had, known.turns),
-    ...contentsOf(sent, session.detail.turn_records),
-  ])
   const composed = composeRecord(parts, head, { pricer: options.pricer, contents })
   const packed = packParts(parts)
   if (composed === null) return session
@@ -97,10 +99,13 @@ function merge(session: PreparedSession, known: Known, options: MergeOptions): P
 }
 
 /** The texts of a session's turns by the ids of their parts. */
-function contentsOf(parts: SessionParts, turns: Known['turns']): [string, string][] {
+function contentsOf(parts: SessionParts, turns: Known['turns']): Map<string, string> {
+  if (turns.every(({ content }) => content === undefined)) return new Map()
   const ids = turnIds(parts)
-  return turns.flatMap(({ content }, index): [string, string][] => {
-    const id = ids[index]
-    return content === undefined || id === undefined ? [] : [[id, content]]
-  })
+  return new Map(
+    turns.flatMap(({ content }, index): [string, string][] => {
+      const id = ids[index]
+      return content === undefined || id === undefined ? [] : [[id, content]]
+    }),
+  )
 }

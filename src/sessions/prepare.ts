@@ -6,7 +6,6 @@ import { derivedId } from '../ids.ts'
 import { problemOf } from '../records/check.ts'
 import type { FindingRecord } from '../records/finding.ts'
 import type { QualityFactor, QualityFactorRecord, QualityRecord, SessionRecord } from '../records/session.ts'
-import { unpackParts } from '../records/session-parts.ts'
 import { type Pricer, priceRecord } from '../scoring/prices.ts'
 import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
 import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
@@ -62,8 +61,6 @@ export function prepareSession(
   field: string,
   { pricer, storeContent, findings = [] }: PrepareOptions,
 ): PreparedSession {
-  if (record.parts && unpackParts(record.parts) === undefined)
-    throw validationError({ field: `${field}.parts`, message: 'must be what `sync` made of a session' })
   const createdAt = normalizeTimestamp(record.created_at)
   const { cost, turnCosts, unpricedTokens } = priceRecord(pricer, record)
   const turnRecords = (record.turn_records ?? []).map((turn, index) =>

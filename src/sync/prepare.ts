@@ -3,6 +3,8 @@ import { cleanRecords } from '../detection/record-secrets.ts'
 import { ApiError, type FieldProblem, forbidden, validationError } from '../errors.ts'
 import { problemsOf } from '../records/check.ts'
 import type { SyncRecord } from '../records/records.ts'
+import type { SessionRecord } from '../records/session.ts'
+import { packParts, type SessionParts, unpackParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { findMember } from '../team/queries.ts'
@@ -97,7 +99,7 @@ export function createPreparer({
     group = []
     groupBytes = 0
     const cleaned = await cleanRecords(
-      taken.map(({ record }) => record),
+      taken.map(({ record, name }) => withUnpacked(record, name)),
       pause,
     )
     for (const [index, { record, findings }] of cleaned.entries()) {
@@ -107,7 +109,7 @@ export function createPreparer({
       }
       records.push(identityOf(record))
       const name = taken[index]?.name ?? ''
-      sessions.push(prepareSession(record, name, { pricer, storeContent, findings }))
+      sessions.push(prepareSession(withPacked(record), name, { pricer, storeContent, findings }))
       await pause()
     }
   }
@@ -164,6 +166,23 @@ export function createPreparer({
       return { records, sessions }
     },
   }
+}
+
+/** A session with its parts as they are, so that their secrets are masked too. */
+type Unpacked<Record> = Record & { unpacked?: SessionParts }
+
+/** Throws VALIDATION_ERROR for parts that `packParts` has not made. */
+function withUnpacked(record: SyncRecord, name: string): Unpacked<SyncRecord> {
+  if (record.type !== 'session' || !record.parts) return record
+  const unpacked = unpackParts(record.parts)
+  if (unpacked !== undefined) return { ...record, unpacked }
+  throw validationError({ field: `${name}.parts`, message: 'must be what `sync` made of a session' })
+}
+
+function withPacked({ unpacked, ...record }: Unpacked<SessionRecord>): SessionRecord {
+  const { parts, ...own } = record
+  const packed = unpacked === undefined ? undefined : packParts(unpacked)
+  return packed === undefined ? own : { ...own, parts: packed }
 }
 
 /** The record without what its PreparedSession has. */

@@ -40,9 +40,10 @@ interface State {
   subAgentMessages: { sessionId: string; value: Json }[]
   /** Lines whose session the next message of the model tells. */
   waiting: { line: Json; number: number }[]
-  /** When the process that began the file did: before its first line of a conversation it notes what it was given. */
+  /** The session of the last message of the model. */
+  owner: string | null
+  /** When the process that began the file did: before its first message it notes what it was given. */
   beganAt: string | null
-  hasConversation: boolean
 }
 
 /** Reads a session file. `sessionId`: that of its folder, or that of its lines without a session id. */
@@ -56,11 +57,11 @@ export async function readClaudeCode(
     sessionFromFolder,
     subAgentMessages: [],
     waiting: [],
+    owner: null,
     beganAt: null,
-    hasConversation: false,
   }
   await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber))
-  takeWaiting(state, state.sessionId)
+  takeWaiting(state, state.sessionId, true)
   const written = timeOf((await stat(file.path)).mtimeMs)
   // the end of a file may be totals alone
   for (const transcript of file.group.transcripts.values())
@@ -86,14 +87,8 @@ function readLine(state: State, value: unknown, number: number): string | undefi
   if (type === 'assistant') {
     const owner = ownerOf(state, line)
     takeWaiting(state, owner)
-    const transcript = transcriptOf(state.file.group, 'claude-code', owner)
-    state.hasConversation = true
-    if (owner !== state.sessionId || !isOlder(state, line))
-      return readTypedLine(state, transcript, line, number)
-    transcript.isFork = true
-    if (objectOf(line.message).model !== SYNTHETIC)
-      countMessage(state.file, messageOf(line, objectOf(line.message), number))
-    return undefined
+    state.owner = owner
+    return readTypedLine(state, transcriptOf(state.file.group, 'claude-code', state.owner), line, number)
   }
   if (type === 'user' || type === 'system' || type === 'attachment') {
     if (type === 'user' && !isObject(line.message)) return 'a user line without a message'
@@ -102,7 +97,7 @@ function readLine(state: State, value: unknown, number: number): string | undefi
     if (state.waiting.length >= MAX_WAITING) takeWaiting(state, state.sessionId)
     return undefined
   }
-  if (type === 'queue-operation' && !state.hasConversation) state.beganAt ??= timeOf(line.timestamp)
+  if (type === 'queue-operation' && state.owner === null) state.beganAt ??= timeOf(line.timestamp)
   return readTypedLine(state, transcriptOf(state.file.group, 'claude-code', state.sessionId), line, number)
 }
 
@@ -117,18 +112,18 @@ function ownerOf(state: State, line: Json): string {
   return asked
 }
 
-/** Whether a line is older than the process that began the file: a copy, whose session it does not name. */
-function isOlder({ beganAt }: State, line: Json): boolean {
-  const at = timeOf(line.timestamp)
-  return beganAt !== null && at !== null && at < beganAt
-}
-
-/** Reads the lines that wait, which are those of `owner`. */
-function takeWaiting(state: State, owner: string): void {
-  const transcript = transcriptOf(state.file.group, 'claude-code', owner)
+/**
+ * Reads the lines that wait, which are those of `next`. After a message that was copied, lines that are older than the
+ * process that began the file are copies too; at the end of a file nothing tells yet whose the others are.
+ */
+function takeWaiting(state: State, next: string, isEnd = false): void {
+  const copied = state.owner === state.sessionId ? null : state.owner
   for (const { line, number } of state.waiting) {
-    state.hasConversation = true
-    if (owner !== state.sessionId || !isOlder(state, line)) readTypedLine(state, transcript, line, number)
+    const at = timeOf(line.timestamp)
+    const isTold = copied !== null && state.beganAt !== null && at !== null
+    const owner = isTold && at < (state.beganAt ?? '') ? copied : next
+    if (isEnd && copied !== null && !isTold) continue
+    readTypedLine(state, transcriptOf(state.file.group, 'claude-code', owner), line, number)
   }
   state.waiting = []
 }

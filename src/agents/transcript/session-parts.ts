@@ -113,6 +113,7 @@ function turnPart({ id, role, at, position, message }: Turn): SessionParts['turn
     model: message?.model == null ? null : cut(message.model, MAX_NAME),
     tokens: message?.tokens == null ? null : countsOf(message.tokens),
     cost: message?.cost == null ? null : String(message.cost),
+    estimate: null,
     searches: message?.searches ?? 0,
   }
 }
@@ -123,13 +124,13 @@ function callParts(transcript: Transcript, pathOf: (path: string) => string): Ca
     turn: turn.id,
     position: call.position,
     name: call.name,
-    rejected: transcript.events.has(`rejection ${id}`),
     ...effectsOf(call, pathOf),
   }))
   const results = [...transcript.results].map(([id, { ok, searches }]) => ({
     ...emptyCall(id),
     ok,
     searches,
+    rejected: transcript.events.has(`rejection ${id}`),
   }))
   return mergeById(calls, results, mergeCall)
 }
