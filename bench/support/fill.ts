@@ -105,6 +105,7 @@ export async function findFacts(sql: Sql, orgId: string): Promise<Facts> {
       where r.org_id = ${orgId}
         and r.repo = ''
         and r.rating = ''
+        and r.state = ''
     ) k`
   if (row === undefined) throw new Error('PostgreSQL gave no row')
   return row

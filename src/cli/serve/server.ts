@@ -174,6 +174,9 @@ export async function startServer(
   }
 }
 
+/** How long a server without its data answers that it is not ready. */
+const NOT_READY_MS = 5_000
+
 /** Rejects when the embedded PostgreSQL ends while the server is not stopping. */
 async function postgresEnded(
   { embedded }: OpenDatabase,
@@ -183,6 +186,8 @@ async function postgresEnded(
   const how = await (embedded?.exited ?? new Promise<never>(() => {}))
   if (isStopping()) return await new Promise<never>(() => {})
   if (!holdsDatabase(dataDir)) {
+    // PostgreSQL may end at once: a probe sees first that the server is not ready
+    await Bun.sleep(NOT_READY_MS)
     throw new OperatorError(
       `the database in ${dataDir} was removed while the server ran: all of its data is lost, also what was answered since, and ` +
         'secret.key if it was there; restore a backup by `cloud-analytics restore FILE`, or the next start begins with an empty database',
