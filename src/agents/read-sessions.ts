@@ -153,6 +153,10 @@ async function readAs(
       await readClaudeStream(file, source.layout === 'document')
       return true
     case 'codex':
+      if (source.sessionId === null) {
+        options.onSkipped?.(source.path, 'its beginning is missing: nothing says which session it is of')
+        return false
+      }
       await readCodex(file, sessionId)
       return true
     case 'codex-exec':

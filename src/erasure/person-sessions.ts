@@ -19,15 +19,53 @@ interface StoredSession extends StoredTexts {
 
 /** Replaces the person in the sessions, their details and findings, with all counts. Returns how many changed. */
 export async function eraseInSessions(erasure: Erasure): Promise<number> {
+  const inDetails = await inPages(
+    (after) => findTraced(erasure, after),
+    (ids) => eraseInBatch(erasure, ids),
+  )
+  // packed parts say more than the details, as the files of calls that failed, and cannot be searched where they are
+  const inParts = await inPages(
+    (after) => findWithParts(erasure, after),
+    async (ids) => await eraseInBatch(erasure, await findTracedParts(erasure, ids)),
+  )
+  return inDetails + inParts
+}
+
+/** Calls `erase` with the ids of all that `find` gives after an id, and adds up its results. */
+async function inPages(
+  find: (after: string) => Promise<SizedSession[]>,
+  erase: (ids: string[]) => Promise<number>,
+): Promise<number> {
   let changed = 0
   let after = ''
   for (;;) {
-    const found = await findTraced(erasure, after)
-    for (const ids of inBatchesOfBytes(found)) changed += await eraseInBatch(erasure, ids)
+    const found = await find(after)
+    for (const ids of inBatchesOfBytes(found)) changed += await erase(ids)
     const last = found.at(-1)
     if (last === undefined || found.length < PAGE) return changed
     after = last.id
   }
+}
+
+async function findWithParts({ sql, orgId }: Erasure, after: string): Promise<SizedSession[]> {
+  return await sql<SizedSession[]>`
+    select d.session_id as id, octet_length(d.parts) as bytes
+    from session_details d
+    where d.org_id = ${orgId}
+      and d.session_id > ${after}
+      and d.parts is not null
+    order by d.session_id
+    limit ${PAGE}`
+}
+
+async function findTracedParts({ sql, orgId, traces }: Erasure, ids: string[]): Promise<string[]> {
+  const rows = await sql<{ id: string; parts: string }[]>`
+    select d.session_id as id, d.parts
+    from session_details d
+    where d.org_id = ${orgId}
+      and d.session_id = any(${ids}::text[])
+      and d.parts is not null`
+  return rows.flatMap(({ id, parts }) => (changePacked(parts, traces.erase) === parts ? [] : [id]))
 }
 
 /** Sessions after `after` that may have something of the person, by id. */
@@ -61,9 +99,10 @@ async function eraseInBatch(
       userId: isOwn ? null : session.userId,
       userEmail: isOwn ? pseudonym.email : userEmail === null ? null : traces.eraseAddress(userEmail),
       detail: traces.erase(session.detail),
-      parts: session.parts && changePacked(session.parts, (json) => traces.erase(json)),
+      parts: session.parts && changePacked(session.parts, traces.erase),
     }
   }
+  if (ids.length === 0) return 0
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
     const stored = await readSessions(tx, orgId, ids)

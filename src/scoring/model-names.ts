@@ -17,8 +17,6 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/^(claude-.+)-v\d+(?::\d+)?$/, '$1'],
   // a context of a million tokens, in Claude Code
   [/\[1m\]$/, ''],
-  // how much a model thinks costs nothing by itself
-  [/^((?:claude|gpt|gemini)-.*?)(?:-(?:thinking|minimal|low|medium|high|xhigh))+$/, '$1'],
   [/@(?:\d{8}|default)$/, ''],
   [/-(?:20\d{6}|20\d\d-\d\d-\d\d)$/, ''],
   [/-latest$/, ''],

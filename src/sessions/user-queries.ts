@@ -22,7 +22,8 @@ interface StoredUser {
 /**
  * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by
  * an earlier record. Where it would get another user, or its first one by a member's key: the error that `reassignment`
- * says, naming the records. A member's id and addresses are the same user. A session that is sent as it was when it was stored is not a change, whoever has it now.
+ * says, naming the records. A member's id and addresses are the same user. A session that is sent as it was when it was
+ * stored is not a change, whoever has it now.
  */
 export async function withUsers(
   tx: ISql,

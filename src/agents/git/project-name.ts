@@ -40,6 +40,9 @@ export function createRepositoryFinder(): FindRepository {
 export function nameOfRemote(url: string): string | null {
   const name = url
     .trim()
+    // a query may hold a token, and what comes before the host a password
+    .replace(/[?#].*$/, '')
+    .replace(/^([a-z+]+:\/\/)[^/@]*@/i, '$1')
     .replace(/(?:[/\\]+(?:\.git)?)+$/, '')
     .split(/[/\\:]/)
     .at(-1)

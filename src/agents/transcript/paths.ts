@@ -37,9 +37,10 @@ export function pathsIn({ base, roots }: SessionFolders, home = homedir()): (pat
   const plainHome = slashed(home, isWindowsPath(home)).replace(/\/+$/, '')
   return (path) => {
     const isWindows = ofWindows || isWindowsPath(path)
-    const plain = slashed(path, isWindows)
+    const plain = slashed(path, isWindows).replace(/^file:\/\/(?=\/)/, '')
     // what a shell would replace
-    if (/^(?:~(?:\/|$)|\$\{?[A-Z]|%[A-Za-z])/.test(plain)) return plain
+    if (/^(?:~(?:\/|$)|\$\{?[A-Z]|%[A-Za-z])/.test(plain) && !plain.includes('/../'))
+      return plain.replace(HOME_IN_NAME, '$1-~')
     const isWhole = isAbsolute(plain) || base === undefined || base.length + plain.length >= MAX_PATH
     const full = isWhole ? plain : `${slashed(base, isWindows)}/${plain}`
     const normal = posix.normalize(full)
@@ -51,16 +52,19 @@ export function pathsIn({ base, roots }: SessionFolders, home = homedir()): (pat
       // Claude Code makes its worktrees in the repository
       if (inside !== undefined) return inside.replace(/^\.claude\/worktrees\/[^/]+\/(?=.)/, '') || '.'
     }
-    return homeFolder === '' ? normal : `~${normal.slice(homeFolder.length)}`
+    const short = homeFolder === '' ? normal : `~${normal.slice(homeFolder.length)}`
+    return short.replace(HOME_IN_NAME, '$1-~')
   }
 }
 
 /** Of a path in a record: a longer one stays as it was written. */
 const MAX_PATH = 4096
 
-/** Home folders of Linux, macOS, Solaris and Windows, the last also as WSL mounts them. */
+/** Home folders of Linux, macOS, Solaris and Windows, also as WSL, Git Bash and macOS mount them. */
 const HOME_FOLDER =
-  /^(?:(?:\/(?:var|usr|export))?\/home\/[^/]+|(?:\/mnt\/[a-z]|[A-Za-z]:)?\/Users\/[^/]+|\/root)(?=\/|$)/i
+  /^(?:\/*(?:wsl\$|wsl\.localhost)\/[^/]+|\/*\?\/[A-Za-z]:|\/mnt\/[a-z]|\/[a-z]|[A-Za-z]:|\/(?:var|usr|export|private|data)|\/System\/Volumes\/Data)?(?:\/(?:home|Users)\/[^/]+|\/root(?=\/|$))(?=\/|$)/i
+/** The folder of a session as Claude Code writes it in one name: `-home-ada-shop`. */
+const HOME_IN_NAME = /(^|\/)-(home|Users)-[^-/]+/g
 
 const isAbsolute = (plain: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(plain)
 

@@ -26,8 +26,8 @@ async function rename(
   { org }: { org: string },
   [from, to = '']: [string, ...string[]],
 ): Promise<void> {
-  if (to === '' || to.length > MAX_NAME || to.includes('\0'))
-    throw new OperatorError(`the new name must have 1 to ${MAX_NAME} characters`, 2)
+  if (to.trim() === '' || to.length > MAX_NAME || /\p{Cc}/u.test(to))
+    throw new OperatorError(`the new name must have 1 to ${MAX_NAME} characters, and not blanks alone`, 2)
   if (from === to) throw new OperatorError('the two names are the same', 2)
   const { renameProject } = await import('../../sync/rename-project.ts')
   const renaming = { from: from.replaceAll('\0', ''), to }
