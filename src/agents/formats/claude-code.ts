@@ -114,16 +114,18 @@ function ownerOf(state: State, line: Json): string {
 
 /**
  * Reads the lines that wait, which are those of `next`. After a message that was copied, lines that are older than the
- * process that began the file are copies too; at the end of a file nothing tells yet whose the others are.
+ * process that began the file are copies too; at the end of a file nothing tells yet whose such lines are.
  */
 function takeWaiting(state: State, next: string, isEnd = false): void {
-  const copied = state.owner === state.sessionId ? null : state.owner
+  const { owner, sessionId, beganAt } = state
+  const copied = owner === sessionId ? null : owner
   for (const { line, number } of state.waiting) {
     const at = timeOf(line.timestamp)
-    const isTold = copied !== null && state.beganAt !== null && at !== null
-    const owner = isTold && at < (state.beganAt ?? '') ? copied : next
-    if (isEnd && copied !== null && !isTold) continue
-    readTypedLine(state, transcriptOf(state.file.group, 'claude-code', owner), line, number)
+    const isOlder = beganAt !== null && at !== null && at < beganAt
+    const isUntold = copied === null ? owner === null && isOlder : beganAt === null
+    if (isEnd && isUntold) continue
+    const own = copied !== null && isOlder ? copied : next
+    readTypedLine(state, transcriptOf(state.file.group, 'claude-code', own), line, number)
   }
   state.waiting = []
 }
