@@ -44,7 +44,7 @@ const unionOfLists = (
     .flatMap((sort) => kinds.map((ofAllProjects) => ofList(sort, ofAllProjects)))
     .reduce((all, one) => sql`${all} union all ${one}`)
 
-/** The ranges of all sessions anew, each but the last with equally many: as migration 0012 made them. */
+/** The ranges of all sessions anew, each but the last with equally many. */
 const rangesFromSessions = (sql: ISql, orgId: OrgId) =>
   rangesOf(
     sql,

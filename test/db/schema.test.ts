@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeSchema } from '../../src/build/catalog-queries.ts'
 import { statementsOf } from '../../src/db/citus.ts'
 import { MIGRATIONS, migrate } from '../../src/db/migrate.ts'
+import { OperatorError } from '../../src/errors.ts'
 import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+const FOLDER = `${import.meta.dir}/../../src/db/migrations`
 
 let database: TestDatabase
 let file: string
@@ -37,13 +40,45 @@ test('schema.sql makes the schema that it describes', async () => {
   await drop()
 })
 
-test('a database that another build migrated is refused and left as it is', async () => {
+/** What `migrate` says of a migrated database after a change of what it says of its migrations. */
+async function refusalAfter(change: string): Promise<string> {
   const { sql, drop } = await testDatabase()
-  await sql`update schema_migrations set checksum = 'other' where number = 1`
-  await expect(migrate(sql, silent)).rejects.toThrow('was made by another build')
-  await sql`insert into schema_migrations (number, name, checksum) values (1000, 'later', '')`
-  await expect(migrate(sql, silent)).rejects.toThrow('run the newer program')
+  await sql.unsafe(change)
+  const schema = await describeSchema(sql)
+  const refusal: unknown = await migrate(sql, silent).then(
+    () => 'migrated',
+    (error: unknown) => (error instanceof OperatorError ? error.message : error),
+  )
+  expect(await describeSchema(sql)).toBe(schema)
   await drop()
+  return String(refusal)
+}
+
+test.each([
+  ['a changed migration', "set checksum = 'other' where number = 1", 1],
+  ['a gap', 'set number = 1000 where number = 3', 4],
+  // as many as another history of migrations may have
+  ['others and more', "set checksum = 'other'; insert into schema_migrations values (1000, 'more', '')", 1],
+])('a database with %s is refused and left as it is, with the next step', async (_what, change, number) => {
+  expect(await refusalAfter(`update schema_migrations ${change}`)).toMatch(
+    new RegExp(
+      `^schema migration ${number} of the database is not the one of this program, .* made by another build.*\`export\`.*\`import\``,
+    ),
+  )
+})
+
+test('a newer database is refused and left as it is', async () => {
+  const later = MIGRATIONS.length + 1
+  expect(await refusalAfter(`insert into schema_migrations values (${later}, 'later', '')`)).toBe(
+    `the database is at schema ${later}, newer than this program's ${MIGRATIONS.length}: run the newer program`,
+  )
+})
+
+test('migrations are numbered from 1 without gaps, and their files have their names', () => {
+  expect(MIGRATIONS.map(({ number }) => number)).toEqual(MIGRATIONS.map((_, index) => index + 1))
+  expect([...new Bun.Glob('*').scanSync(FOLDER)].sort()).toEqual(
+    MIGRATIONS.map(({ number, name }) => `${String(number).padStart(4, '0')}_${name}.sql`),
+  )
 })
 
 test('instances that start at once apply each migration once, and hold no lock after that', async () => {

@@ -13,7 +13,13 @@ create table organizations (
   -- SHA-256 of the token that shows private badges; null: no token was made
   badge_token_hash bytea,
   -- what differs from the defaults: { labels?, thresholds?, colors? } (badges/model.ts)
-  badge_look json not null default '{}'
+  badge_look json not null default '{}',
+  -- whether names and addresses of members are hidden from keys without the scope team:read
+  hide_members boolean not null default false,
+  -- sessions of earlier days are deleted; null: kept for ever
+  retention_sessions_days integer check (retention_sessions_days > 0),
+  -- set when its deletion begins: nobody finds it any more
+  deleted_at timestamptz
 );
 
 create table api_keys (
@@ -27,7 +33,11 @@ create table api_keys (
   -- null: never
   expires_at timestamptz,
   last_used_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  -- the address of the member whose sessions the key sends, in lower case; null: it sends those of anybody
+  member_email text,
+  -- the key that a rotated key was replaced by: its end is that of the grace, which its successor must not inherit
+  rotated_to text
 );
 create index api_keys_by_org on api_keys (org_id, created_at, id);
 
@@ -41,12 +51,16 @@ create table org_locks (
   version uuid not null default gen_random_uuid()
 ) with (fillfactor = 50);
 
--- Requests of the current minute per organization; instances take leases from it (http/rate-limit.ts). Unlogged: a
--- crash of PostgreSQL empties it, and at most one minute's requests are not counted.
+-- Requests of the current minute per organization; instances take leases from it (http/rate-windows.ts). Requests that
+-- sync are counted in a window of their own, as large as that of all others. Unlogged: a crash of PostgreSQL empties it,
+-- and at most one minute's requests are not counted.
 create unlogged table rate_windows (
-  org_id text primary key,
+  org_id text not null,
   -- minutes since 1970
   minute bigint not null,
   -- requests leased in that minute
-  used integer not null
+  used integer not null,
+  -- which requests the window counts: read, sync
+  name text not null default 'read',
+  primary key (org_id, name)
 ) with (fillfactor = 50);

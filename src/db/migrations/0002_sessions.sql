@@ -17,22 +17,32 @@ create table sessions (
   user_email text,
   -- SHA-256 of the canonical record: a record that is sent again changes nothing
   content_hash bytea not null,
+  -- tokens of all four kinds whose price is not known: they add nothing to the cost
+  unpriced_tokens bigint not null default 0,
   primary key (org_id, id)
 );
 create index sessions_by_time on sessions (org_id, created_at, id);
 create index sessions_by_project_time on sessions (org_id, project, created_at, id);
--- Deep pages sorted by cost or turns skip rows within the index alone, since it includes the columns that lists
--- filter by: an index-only scan skips 500,000 entries in 60 ms, reading the rows takes 2.2 s.
-create index sessions_by_cost on sessions (org_id, estimated_cost, id) include (created_at, project);
-create index sessions_by_turns on sessions (org_id, turns, id) include (created_at, project);
+-- Deep pages sorted by cost or turns skip rows within the index alone, since it includes the columns that lists filter
+-- by: an index-only scan skips 500,000 entries in 60 ms, reading the rows takes 2.2 s. Ties are broken by the bytes of the
+-- id, whatever the database's collation: writers find an id's range (session_ranges) without asking PostgreSQL.
+create index sessions_by_cost on sessions (org_id, estimated_cost, id collate "C") include (created_at);
+create index sessions_by_turns on sessions (org_id, turns, id collate "C") include (created_at);
+create index sessions_by_project_cost on sessions (org_id, project, estimated_cost, id collate "C") include (created_at);
+create index sessions_by_project_turns on sessions (org_id, project, turns, id collate "C") include (created_at);
 -- whether a member had a session in a range of time
 create index sessions_by_user on sessions (org_id, coalesce(user_id, user_email), created_at);
+-- It has few sessions: those that reprice and doctor look at.
+create index sessions_unpriced on sessions (org_id, id) where unpriced_tokens > 0;
 
 create table session_details (
   org_id text not null,
   session_id text not null,
   -- json, not jsonb: kept as written, so that an export returns the same bytes
   detail json not null,
+  -- What `sync` read of the session, by the ids of its messages: base64 of gzipped JSON (records/session-parts.ts). Parts
+  -- of the same session from other files are merged with it. Null for a session that another client sent.
+  parts text,
   primary key (org_id, session_id)
 );
 
@@ -52,6 +62,31 @@ create table session_rollups (
   security_sum numeric(20, 2) not null,
   security_min numeric(5, 2) not null,
   security_max numeric(5, 2) not null,
+  unpriced_tokens bigint not null default 0,
   primary key (org_id, grain, project, bucket)
 ) with (fillfactor = 70);
 create index session_rollups_by_bucket on session_rollups (org_id, grain, bucket, project);
+
+-- How many sessions there are between two values: where a page begins in a list sorted by cost or turns. The sessions of
+-- each project and of '' (all projects), in order of value and id, are divided into ranges: each from (from_value, from_id)
+-- to before the next. Ranges are divided further as they grow; their bounds are those of past sessions and need not exist
+-- any more. The bounds of the wide ranges are also bounds of narrow ones. Written in the transaction that changes sessions.
+create table session_ranges (
+  org_id text not null,
+  sort text not null check (sort in ('cost', 'turns')),
+  grain text not null check (grain in ('narrow', 'wide')),
+  project text not null,
+  -- US dollars, or turns; the first range of all begins at 0 and ''
+  from_value numeric(16, 6) not null,
+  from_id text collate "C" not null,
+  sessions integer not null,
+  primary key (org_id, sort, grain, project, from_value, from_id)
+) with (fillfactor = 70);
+
+-- Sessions that were deleted, so that a sync does not store them again.
+create table deleted_sessions (
+  org_id text not null,
+  session_id text not null,
+  deleted_at timestamptz not null default now(),
+  primary key (org_id, session_id)
+);

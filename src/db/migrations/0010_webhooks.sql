@@ -96,6 +96,8 @@ create table webhook_queue (
   claimed_at timestamptz,
   -- when to send, or the end of the lease
   due_at timestamptz not null,
+  -- the worker of the latest attempt; null: one that had no row, or the request of a test
+  worker_id text,
   primary key (org_id, delivery_id)
 ) with (fillfactor = 70);
 -- What waits in the order it is sent: first attempts, and later ones.
@@ -107,6 +109,16 @@ create index webhook_queue_later on webhook_queue (org_id, endpoint_id, due_at, 
 -- which PostgreSQL then removes; with the end of the lease in it, each claim would step over the dead entries of the
 -- last 20 s.
 create index webhook_queue_leased on webhook_queue (org_id, endpoint_id) where leased;
+
+-- One row per running worker (the thread that delivers) of all instances. A worker whose row is gone has ended:
+-- its deliveries in flight are due. Others delete the row when the advisory lock hashtextextended(id, 0), which the
+-- worker's session holds, is free.
+create table webhook_workers (
+  id text primary key,
+  -- Null: the session holds the lock. Behind a pooler, which lends a session to others, the worker counts its
+  -- heartbeats here instead; the row is deleted when they stop.
+  beats bigint
+) with (fillfactor = 50);
 
 -- Deliveries per day they were made, written in the statement that makes or changes them; totals and pages of the
 -- history are read from it.

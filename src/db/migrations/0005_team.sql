@@ -10,6 +10,18 @@ create table members (
   unique (org_id, email)
 );
 
+-- Other addresses of members: commits and sessions with one of them are the member's. Its writers have the lock of the
+-- history, since expertise is computed with it.
+create table member_aliases (
+  org_id text not null,
+  -- both in lower case
+  email text collate "C" not null,
+  -- the member's own address, which never changes
+  member_email text collate "C" not null,
+  primary key (org_id, email)
+);
+create index member_aliases_by_member on member_aliases (org_id, member_email);
+
 -- Sessions per UTC hour, written in the transaction that changes sessions. The last 168 hours are 167 whole ones and
 -- parts of two others.
 create table session_hours (
@@ -30,3 +42,17 @@ create table session_directories (
   sessions integer not null,
   primary key (org_id, user_key, project, directory)
 );
+
+-- The machines that send records (the header X-Machine), by whose sessions they send.
+create table machines (
+  org_id text not null,
+  -- a member's id, or an address; '' where a request had no user, or several
+  user_key text collate "C" not null,
+  machine text collate "C" not null,
+  first_seen_at timestamptz not null,
+  -- written at most once a minute while nothing new comes
+  last_seen_at timestamptz not null,
+  -- sessions that were new when this machine sent them
+  sessions bigint not null,
+  primary key (org_id, user_key, machine)
+) with (fillfactor = 50);

@@ -83,3 +83,9 @@ create table risk_levels (
   files bigint not null,
   primary key (org_id, project, risk_score)
 ) with (fillfactor = 80);
+
+-- 0006 says why: the planner would otherwise join all rows of a new organization with each other.
+alter table findings alter column org_id set statistics 0;
+alter table finding_rollups alter column org_id set statistics 0;
+alter table file_rollups alter column org_id set statistics 0;
+alter table file_risks alter column org_id set statistics 0;

@@ -1,12 +1,12 @@
--- The functions that settle attempts, without functions of changing results in statements that change rows: Citus refuses
--- them, since each node would compute its own. The time is read once, before the statement.
+-- The functions that settle attempts; 0011 says why they are functions. The time is read once, before the statement:
+-- Citus refuses volatile functions in statements that change rows, since each node would compute its own result.
 
 -- Settles attempts that succeeded. Returns the ids of those that were still the caller's.
 --
 -- Only hash joins are allowed: with the statistics of an empty table PostgreSQL would compare each row with each that
 -- is given. Rows are also named by their ids, so that they are read by their key. Every join has to be one that can
 -- be hashed: before version 18 PostgreSQL gives other joins so high a cost that it would JIT-compile the plan.
-create or replace function settle_webhook_successes(
+create function settle_webhook_successes(
   p_org text,
   p_ids text[],
   p_numbers integer[],
@@ -95,7 +95,7 @@ $$;
 -- Settles attempts that failed: a delivery is due again after the delay of p_delays_s that follows its earlier failures,
 -- or failed where there is none, where p_refused says that a retry would not help, and where it has one attempt only.
 -- Returns the ids of those that were still the caller's. Plans as in settle_webhook_successes.
-create or replace function settle_webhook_failures(
+create function settle_webhook_failures(
   p_org text,
   p_ids text[],
   p_numbers integer[],
