@@ -1,5 +1,5 @@
-// Writes src/db/schema.sql, the schema that all migrations together make: `bun run schema`, after a migration
-// was added.
+// Writes src/db/schema.sql, the schema that all migrations together make: `bun run schema`, after a migration was added or
+// changed.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -23,7 +23,7 @@ interface Migration {
   text: string
 }
 
-/** In order of number, without gaps. A released migration is never edited: what changes is a migration of its own. */
+/** In order of number, without gaps. A released migration is never edited: a change of the schema is a new one. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'organizations', text: organizations },
   { number: 2, name: 'sessions', text: sessions },
