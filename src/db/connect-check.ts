@@ -1,5 +1,6 @@
 import { codeOf, OperatorError } from '../errors.ts'
 import type { ConnectTarget, Sql } from './client.ts'
+import { isDiskFull } from './connection-errors.ts'
 
 const MINIMUM_VERSION = 15
 const STARTING_UP = '57P03'
@@ -38,7 +39,8 @@ export function placeOf(target: ConnectTarget): string {
 }
 
 function explain(error: unknown, target: ConnectTarget): unknown {
-  if (error instanceof OperatorError || !(error instanceof Error)) return error
+  // of a full disk the command says more (`fullDiskError`)
+  if (error instanceof OperatorError || !(error instanceof Error) || isDiskFull(error)) return error
   const place = placeOf(target)
   const code = codeOf(error) ?? ''
   if (/unsupported startup parameter/.test(error.message)) {

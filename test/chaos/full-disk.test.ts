@@ -123,6 +123,17 @@ describe.skipIf(why !== undefined)('a full disk', () => {
       const hint = 'no space left for the database: free some on the disk of'
       const seed = attempt(['seed', '--org', 'acme', '--sessions', '20000'])
       expect([seed.success, seed.stderr]).toEqual([false, expect.stringContaining(`${hint} ${env.DATA_DIR}`)])
+      // what a first connection has to write when it is missing
+      for (const name of new Bun.Glob('**/pg_internal.init').scanSync(inside('data/data-18')))
+        rmSync(join(inside('data/data-18'), name))
+      fill()
+      for (const args of [['org', 'list'], ['doctor']]) {
+        const { success, stdout, stderr } = attempt(args)
+        expect([success, stdout + stderr]).toEqual([
+          false,
+          expect.stringContaining(`${hint} ${env.DATA_DIR}`),
+        ])
+      }
       // PostgreSQL is unpacked to 90 MiB: the first has no room for it, the others for what is restored, or it ends
       for (const leaving of [60, 92, 100, 108, 116]) {
         const other = join(folder.path, 'other')

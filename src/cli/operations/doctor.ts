@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts'
 import { openDatabase } from '../../database.ts'
 import { placeOf } from '../../db/connect-check.ts'
+import { fullDiskError } from '../../db/disk.ts'
 import {
   type Check,
   check,
@@ -93,7 +94,7 @@ async function databaseChecks(
       await database.close()
     }
   } catch (error) {
-    return [{ name: 'database', status: 'fail', message: messageOf(error) }]
+    return [{ name: 'database', status: 'fail', message: messageOf(fullDiskError(error, config) ?? error) }]
   }
 }
 
