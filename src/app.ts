@@ -8,7 +8,7 @@ import { placeOfDisk } from './db/disk.ts'
 import { deletionRoutes } from './erasure/routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
-import { createReadiness, healthRoutes } from './http/health.ts'
+import { createDiskState, createReadiness, healthRoutes, REMOVED } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
 import { dashboardRoutes } from './http/pages/dashboard.ts'
@@ -85,11 +85,8 @@ export function createApp(deps: AppDeps) {
   const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes)
   const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
   measureCaches(registry, { responses: cache, badges: badgeCache })
-  const readiness = createReadiness({
-    sql,
-    worker,
-    dataDir: config.databaseUrl === null ? config.dataDir : null,
-  })
+  const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)
+  const readiness = createReadiness({ sql, worker, disk })
   measureReadiness(registry, readiness)
   const routeDeps = { sql, config, log, now, bodies, cache }
 
@@ -138,6 +135,7 @@ export function createApp(deps: AppDeps) {
     checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
     prefix: publicPath(config),
     diskPlace: placeOfDisk(config),
+    isDataRemoved: () => disk() === REMOVED,
   })
   app
     .use(healthRoutes(readiness))

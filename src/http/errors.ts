@@ -31,6 +31,13 @@ interface FailedRequest {
   requestId: string
 }
 
+/** For writes of a server whose embedded database is gone. */
+export const dataRemoved = (): ApiError =>
+  new ApiError('INTERNAL_ERROR', 'The data directory was removed; nothing was stored', {
+    status: 503,
+    headers: { 'retry-after': String(DISK_FULL_RETRY_S) },
+  })
+
 /** Makes the function that turns an error into a response: returns the body, sets status and headers. */
 export function createErrorResponse({ log, diskPlace, allowedMethods }: ErrorDeps) {
   let unreachableLoggedAt = -Infinity

@@ -10,8 +10,7 @@ const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
 interface ReadinessDeps {
   sql: Sql
-  /** The folder of the embedded database; null: it is another server's. */
-  dataDir: string | null
+  disk: DiskState
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
 }
@@ -41,28 +40,35 @@ const readyBody = (title: string, description: string, disk: string, status: str
     { ...strict, title, description },
   )
 
-/** `ok`, or that the file system of the embedded database is about to be full or the database is gone. */
-function diskState(dataDir: string | null, hadDatabase: boolean): string {
-  if (dataDir === null) return 'ok'
-  try {
-    // PostgreSQL serves on from memory and open files for up to a minute, and loses what it is told
-    if (hadDatabase && !holdsDatabase(dataDir)) return 'the data directory was removed'
-    const { free } = spaceOf(dataDir)
-    return free < MIN_FREE_BYTES ? `almost full: ${inGib(free)} free` : 'ok'
-  } catch {
-    return 'cannot be read'
+/** PostgreSQL serves on from memory and open files for up to a minute, and loses what it is told. */
+export const REMOVED = 'the data directory was removed'
+
+/** `ok`, or that the file system of the embedded database is about to be full, or `REMOVED`. Never throws. */
+export type DiskState = () => string
+
+/** `dataDir` is null where the database is another server's. */
+export function createDiskState(dataDir: string | null): DiskState {
+  if (dataDir === null) return () => 'ok'
+  const hadDatabase = holdsDatabase(dataDir)
+  return () => {
+    try {
+      if (hadDatabase && !holdsDatabase(dataDir)) return REMOVED
+      const { free } = spaceOf(dataDir)
+      return free < MIN_FREE_BYTES ? `almost full: ${inGib(free)} free` : 'ok'
+    } catch {
+      return 'cannot be read'
+    }
   }
 }
 
 /** The parts that requests need, each `ok` or what is wrong. Never rejects; takes 2 s at most. */
 export type Readiness = () => Promise<{ database: string; disk: string; worker: string }>
 
-export function createReadiness({ sql, worker, dataDir }: ReadinessDeps): Readiness {
+export function createReadiness({ sql, worker, disk }: ReadinessDeps): Readiness {
   const pingDatabase = createPing(sql, PING_LIMITS)
-  const hadDatabase = dataDir !== null && holdsDatabase(dataDir)
   return async () => ({
     database: await pingDatabase(),
-    disk: diskState(dataDir, hadDatabase),
+    disk: disk(),
     worker: worker(),
   })
 }

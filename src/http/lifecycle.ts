@@ -8,7 +8,7 @@ import { createAccessLog } from './access-log.ts'
 import { type Admission, type Admitted, accessOf, limitHeaders } from './admission.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
-import { createErrorResponse } from './errors.ts'
+import { createErrorResponse, dataRemoved } from './errors.ts'
 import { createHotPath, type Recognized } from './hot-path.ts'
 import type { Decision } from './rate-limit.ts'
 import type { WindowName } from './rate-windows.ts'
@@ -91,6 +91,7 @@ interface LifecycleDeps {
   prefix: string
   /** Where an operator frees space for the database; `on its disk` unless given. */
   diskPlace?: string
+  isDataRemoved?: () => boolean
 }
 
 /**
@@ -106,6 +107,7 @@ export function lifecycle({
   checkResponse,
   prefix,
   diskPlace = 'on its disk',
+  isDataRemoved = () => false,
 }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   let allowedMethods: ((path: string) => string[]) | undefined
@@ -174,6 +176,7 @@ export function lifecycle({
         countDecision(admitted, window)
         context.admitted = admitted
         Object.assign(headers, limitHeaders(admitted.limit))
+        if (!/^(GET|HEAD)$/.test(request.method) && isDataRemoved()) throw dataRemoved()
       }
       if (request.url.length - request.url.indexOf('/', HOST_START) > MAX_URL_LENGTH) {
         throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {

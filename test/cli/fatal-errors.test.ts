@@ -121,6 +121,11 @@ test(
       503,
       expect.objectContaining({ disk: 'the data directory was removed' }),
     ])
+    const write = await fetch(`${server.url}/v1/sync`, { method: 'POST', body: '{}' })
+    expect([write.status, await write.json()]).toEqual([
+      503,
+      expect.objectContaining({ error: 'The data directory was removed; nothing was stored' }),
+    ])
     // PostgreSQL itself notices within a minute
     process.kill(pid, 'SIGQUIT')
     expect(await server.exited).toBe(1)
