@@ -25,10 +25,13 @@ export function removeExternalNote(dataDir: string): void {
   rmSync(join(dataDir, FILE), { force: true })
 }
 
+/** Whether the folder is that of a server whose database is external. */
+export const hasExternalNote = (dataDir: string): boolean => existsSync(join(dataDir, FILE))
+
 /** Throws OperatorError when the folder has the note. */
 export function refuseExternal(dataDir: string): void {
+  if (!hasExternalNote(dataDir)) return
   const file = join(dataDir, FILE)
-  if (!existsSync(file)) return
   throw new OperatorError(
     `the server with the data directory ${dataDir} uses the database of DATABASE_URL, which is not set here: set it, or name the ` +
       `server's settings by --env-file FILE (/etc/cloud-analytics/environment) or --database-url @FILE; to use an embedded database there, remove ${file}`,

@@ -141,9 +141,12 @@ export async function checkSecretKey(
     const key = findSecretKey(config)
     if (key !== undefined && Buffer.from(createSecretBox(key).digest).equals(digest))
       return { status: 'ok', message: 'opens the webhook secrets' }
+    const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
     return {
       status: 'fail',
-      message: `${key === undefined ? 'missing' : 'another one'}: the webhook secrets cannot be opened, and serve does not start; put the right one there, or \`webhook new-secrets\` gives each endpoint a new secret`,
+      message:
+        `${place} is ${key === undefined ? 'missing' : 'another one'}: the webhook secrets cannot be opened, and serve does not start; ` +
+        "run doctor with the server's DATA_DIR or SECRET_KEY; if the key is lost, `webhook new-secrets` gives each endpoint a new secret",
     }
   })
 }

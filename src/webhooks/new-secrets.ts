@@ -1,9 +1,11 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import type { Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import { OperatorError } from '../errors.ts'
 import type { Organization } from '../organizations/model.ts'
 import { makeSecret, shownUrl } from './endpoints.ts'
 import { deleteIdempotencyKeys } from './idempotency-queries.ts'
+import { isAnyAlive } from './outbox/workers.ts'
 import { listEndpoints, replaceSecret } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { replaceSecretKey } from './signing/secret-key-queries.ts'
@@ -28,7 +30,7 @@ interface NewSecretsDeps {
 /**
  * Gives each endpoint of these organizations, which are `all` or one, a new secret, without a grace period: the key of the
  * former ones is lost. One transaction, so that none is given without being returned. Throws OperatorError when other
- * organizations need new ones too.
+ * organizations need new ones too, and when the key is another one and a server runs.
  */
 export async function giveNewSecrets(
   { sql, box, actor, saveKey }: NewSecretsDeps,
@@ -39,6 +41,11 @@ export async function giveNewSecrets(
     // in one order, and before the key, as whoever stores a secret
     for (const id of organizations.map(({ id }) => id).toSorted()) await lockOrganization(tx, id)
     const isNewKey = await replaceSecretKey(tx, box.digest, all ? null : (organizations[0]?.id ?? null))
+    if (isNewKey && (await isAnyAlive(tx))) {
+      throw new OperatorError(
+        'a server runs on this database, and the key at hand is not its key: stop the servers first, they keep the former key',
+      )
+    }
     const secrets: NewSecret[] = []
     for (const { id: orgId, slug } of organizations) {
       await deleteIdempotencyKeys(tx, orgId)

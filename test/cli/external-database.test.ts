@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnvFile } from '../../src/cli/command/env-file.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
@@ -74,6 +74,29 @@ test(
     expect((await run(['org', 'list', '--database-url', wrong], { ...env, ENV_FILE: file })).code).toBe(1)
     const missing = await run(['org', 'list', '--env-file', `${file}.none`], env)
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('--env-file')])
+  },
+  SLOW_MS,
+)
+
+test(
+  'new webhook secrets need the DATA_DIR or the SECRET_KEY of the server, which must not run with another key',
+  async () => {
+    const args = ['webhook', 'new-secrets', '--all', '--yes', '--env-file', file]
+    const other = join(folder.path, 'other')
+    const elsewhere = await run(args, { ...env, DATA_DIR: other })
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining(`has ${other}`)])
+    expect(existsSync(other)).toBe(false)
+    const key = join(env.DATA_DIR, 'secret.key')
+    const saved = `${key}.saved`
+    renameSync(key, saved)
+    const SECRET_KEY = Buffer.alloc(32, 1).toString('base64')
+    for (const settings of [env, { ...env, SECRET_KEY }]) {
+      const { code, stderr } = await run(args, settings)
+      expect([code, stderr]).toEqual([1, expect.stringContaining('stop the servers first')])
+    }
+    expect(existsSync(key)).toBe(false)
+    renameSync(saved, key)
+    expect(await runJson(args, env)).toEqual([])
   },
   SLOW_MS,
 )

@@ -56,7 +56,9 @@ afterAll(async () => {
 const secretKeyCheck = async () => {
   const { code, stdout } = await run(['doctor', '--json'], env)
   const { checks } = JSON.parse(stdout)
-  return [code, checks.find(({ name }: { name: string }) => name === 'secret.key')?.status]
+  const found = checks.find(({ name }: { name: string }) => name === 'secret.key')
+  if (found?.status === 'fail') expect(found.message).toStartWith(`secret.key in ${env.DATA_DIR} is `)
+  return [code, found?.status]
 }
 
 test(
@@ -121,6 +123,23 @@ test(
     expect(
       (await ask('acme', `/webhooks/${again.id}/test`, { method: 'POST', body: '{}' })).body.success,
     ).toBe(true)
+  },
+  SLOW_MS,
+)
+
+test(
+  'beside a running server no key is made, and none but its own is taken',
+  async () => {
+    rmSync(keyFile)
+    const { code, stdout, stderr } = await run(['webhook', 'new-secrets', '--all', '--yes'], env)
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('stop the servers first')])
+    expect(existsSync(keyFile)).toBe(false)
+    expect(
+      (await ask('acme', `/webhooks/${made.acme?.id}/test`, { method: 'POST', body: '{}' })).body.success,
+    ).toBe(true)
+    await server.end()
+    expect(await runJson(['webhook', 'new-secrets', '--all', '--yes'], env)).toHaveLength(4)
+    expect(existsSync(keyFile)).toBe(true)
   },
   SLOW_MS,
 )

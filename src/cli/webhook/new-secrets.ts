@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hasExternalNote } from '../../db/external-note.ts'
 import { OperatorError } from '../../errors.ts'
 import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
 import { giveNewSecrets } from '../../webhooks/new-secrets.ts'
@@ -25,9 +26,14 @@ export async function newSecrets(context: Context, { org, all, yes }: NewSecrets
     )
   }
   const { config } = context
+  const known = findSecretKey(config)
+  if (known === undefined && config.databaseUrl !== null && !hasExternalNote(config.dataDir)) {
+    throw new OperatorError(
+      `no server with a database by DATABASE_URL has ${config.dataDir}, which has no secret.key: give the server's DATA_DIR, or set SECRET_KEY`,
+    )
+  }
   const { secrets, isNewKey } = await withDatabase(context, async (sql) => {
     const organizations = org === undefined ? await listOrganizations(sql) : [await getOrganization(sql, org)]
-    const known = findSecretKey(config)
     const key = known ?? randomBytes(KEY_BYTES)
     const saveKey = () => {
       if (known === undefined) saveSecretKey(config.dataDir, key)
@@ -37,9 +43,7 @@ export async function newSecrets(context: Context, { org, all, yes }: NewSecrets
   })
   if (isNewKey) {
     const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
-    printMessage(
-      `they are encrypted with ${place}: keep a copy elsewhere, give it to every instance, and restart those that run`,
-    )
+    printMessage(`they are encrypted with ${place}: keep a copy elsewhere, and give it to every instance`)
   }
   const rows = secrets.map((row) => ({ ...row, url: printable(row.url) }))
   await printResult(

@@ -64,6 +64,19 @@ export async function listWorkers(sql: ISql, ownId: string): Promise<{ rows: Wor
   return { rows, pid: rows.state.pid }
 }
 
+/** Behind a pooler a worker counts a heartbeat at least this often. */
+const BEAT_LIMIT_MS = 1_600
+
+/** Whether any worker runs. Takes 1.6 s where only heartbeats may tell. */
+export async function isAnyAlive(sql: ISql): Promise<boolean> {
+  const { rows: before } = await listWorkers(sql, '')
+  if (before.some(({ is_free }) => is_free === false)) return true
+  if (before.every(({ beats }) => beats === null)) return false
+  await Bun.sleep(BEAT_LIMIT_MS)
+  const { rows } = await listWorkers(sql, '')
+  return rows.some(({ id, beats }) => beats !== before.find((row) => row.id === id)?.beats)
+}
+
 /**
  * Deletes the row of another worker, unless it has changed or a claim of that worker is about to be committed.
  * Returns whether it was deleted: what the worker has in flight is due then.
