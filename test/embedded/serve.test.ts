@@ -306,3 +306,8 @@ test('the first steps never show the DATABASE_URL, and say that it is needed', (
   expect(told).toContain('in a terminal where the same DATABASE_URL is set')
   expect(told).not.toMatch(/hunter2|--data-dir/)
 })
+
+test('the first steps name the file of settings with which the server was started', () => {
+  const told = gettingStarted({ config: loadConfig({}, {}), env: {}, envFile: '/etc/a b' }, 'http://a')
+  expect(told.match(/ --env-file '\/etc\/a b'/g)).toHaveLength(3)
+})

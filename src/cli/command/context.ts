@@ -19,6 +19,8 @@ export interface ProcessContext {
 export interface Context extends ProcessContext {
   config: Config
   log: Log
+  /** The file of settings that `env` includes. */
+  envFile?: string | undefined
   /** Whether the setting is given by a flag or in the environment. */
   isGiven: (name: SettingName) => boolean
   /** Whether the result is printed as JSON. */
@@ -41,11 +43,13 @@ export function contextOf(command: Command, started: ProcessContext): Context {
     const value = options[optionNameOf(name)]
     if (typeof value === 'string') flags[name] = value
   }
-  const env = withEnvFile(started.env, typeof options.envFile === 'string' ? options.envFile : undefined)
+  const envFile = typeof options.envFile === 'string' ? options.envFile : undefined
+  const env = withEnvFile(started.env, envFile)
   const config = loadConfig(env, flags)
   return {
     ...started,
     env,
+    envFile: envFile || started.env.ENV_FILE || undefined,
     config,
     log: createLog(config.logLevel, config.logFormat),
     isGiven: (name) => (flags[name] ?? env[name] ?? '') !== '',

@@ -5,12 +5,17 @@ import { programWords, shellWord } from '../command/program-words.ts'
 
 /**
  * The first commands, to be pasted into another terminal: with the program's path, compiled or from source,
- * and its data directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
+ * its file of settings and its data directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
  */
-export function gettingStarted({ config, env }: Pick<Context, 'config' | 'env'>, url: string): string {
+export function gettingStarted(
+  { config, env, envFile }: Pick<Context, 'config' | 'env' | 'envFile'>,
+  url: string,
+): string {
   const program = programWords().map(shellWord).join(' ')
   const isElsewhere = config.databaseUrl === null && config.dataDir !== defaultDataDir(env)
-  const settings = isElsewhere ? ` --data-dir ${shellWord(resolve(config.dataDir))}` : ''
+  const settings =
+    (envFile === undefined ? '' : ` --env-file ${shellWord(resolve(envFile))}`) +
+    (isElsewhere ? ` --data-dir ${shellWord(resolve(config.dataDir))}` : '')
   const where = config.databaseUrl === null ? '' : ', in a terminal where the same DATABASE_URL is set'
   return `There is no organization yet. Beside the running server${where}:
   ${program} org create --slug acme --name Acme --plan cloud_team${settings}
