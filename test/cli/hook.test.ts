@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { type Node, parseTree } from 'jsonc-parser'
 import { deleteLogin, keepLogin } from '../../src/cli/client/login-file.ts'
-import { apply, insertEntry, memberOf, removeEntry, scanJson, undo } from '../../src/cli/hook/json-edit.ts'
+import { apply, insertEntry, memberOf, removeEntry, undo } from '../../src/cli/hook/json-edit.ts'
 import { eventually, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // The hook in the settings of Claude Code.
@@ -293,18 +294,19 @@ describe('the hook', () => {
 })
 
 test('an edit of a JSON text is undone exactly', () => {
+  const treeOf = (text: string) => parseTree(text) as Node
   for (const [, text] of STYLES.filter(([, settings]) => /^[{]/.test(settings))) {
-    const edit = insertEntry(text, scanJson(text), 'x', { y: [1] })
+    const edit = insertEntry(text, treeOf(text), 'x', { y: [1] })
     const after = apply(text, edit)
     expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), x: { y: [1] } })
     expect(undo(after, edit)).toBe(text)
-    const root = scanJson(after)
-    expect(memberOf(root, 'x')?.kind).toBe('object')
-    const index = root.entries.findLastIndex(({ name }) => name === 'x')
-    expect(JSON.parse(apply(after, removeEntry(after, root, index)))).toEqual(JSON.parse(text))
+    const added = memberOf(treeOf(after), 'x')
+    expect(added?.type).toBe('object')
+    expect(JSON.parse(apply(after, removeEntry(after, added?.parent as Node)))).toEqual(JSON.parse(text))
   }
   const list = '[1, 2 ,3]'
-  expect(apply(list, removeEntry(list, scanJson(list), 0))).toBe('[2 ,3]')
-  expect(apply(list, removeEntry(list, scanJson(list), 1))).toBe('[1 ,3]')
-  expect(apply(list, removeEntry(list, scanJson(list), 2))).toBe('[1, 2]')
+  const without = (index: number) => apply(list, removeEntry(list, treeOf(list).children?.[index] as Node))
+  expect(without(0)).toBe('[2 ,3]')
+  expect(without(1)).toBe('[1 ,3]')
+  expect(without(2)).toBe('[1, 2]')
 })

@@ -1,20 +1,7 @@
+import type { Node } from 'jsonc-parser'
+
 // Changes a part of a JSON text and leaves every other byte as it is: people keep their settings in an order and with an
 // indentation of their own.
-
-/** A value in a text; `end` is behind its last character. */
-export interface JsonNode {
-  start: number
-  end: number
-  kind: 'object' | 'array' | 'other'
-  entries: JsonEntry[]
-}
-
-/** A member of an object, from its name on, or an element of an array, which has the name ''. */
-interface JsonEntry {
-  name: string
-  start: number
-  value: JsonNode
-}
 
 /** A text that replaces another one, for whoever wants to undo it. */
 export interface Edit {
@@ -23,83 +10,45 @@ export interface Edit {
   inserted: string
 }
 
-const SPACE = /[ \t\r\n]*/y
-const STRING = /"(?:[^"\\]|\\.)*"/y
-const OTHER = /[^\s,\]}]+/y
-
-/** The places of all values of a text that JSON.parse accepts. */
-export function scanJson(text: string): JsonNode {
-  let at = 0
-  const take = (pattern: RegExp): string => {
-    pattern.lastIndex = at
-    const [found = ''] = pattern.exec(text) ?? []
-    at += found.length
-    return found
-  }
-  const entries = (close: string): JsonEntry[] => {
-    const list: JsonEntry[] = []
-    at += 1
-    for (take(SPACE); text[at] !== close; take(SPACE)) {
-      if (text[at] === ',') {
-        at += 1
-        take(SPACE)
-      }
-      const start = at
-      let name = ''
-      if (close === '}') {
-        name = JSON.parse(take(STRING)) as string
-        take(SPACE)
-        at += 1
-        take(SPACE)
-      }
-      list.push({ name, start, value: value() })
-    }
-    at += 1
-    return list
-  }
-  const value = (): JsonNode => {
-    const start = at
-    if (text[at] === '{') return { start, kind: 'object', entries: entries('}'), end: at }
-    if (text[at] === '[') return { start, kind: 'array', entries: entries(']'), end: at }
-    take(text[at] === '"' ? STRING : OTHER)
-    return { start, kind: 'other', entries: [], end: at }
-  }
-  take(SPACE)
-  return value()
-}
-
 /** The value of an object's member; of several with the name the last one, as in JSON.parse. */
-export const memberOf = (node: JsonNode, name: string): JsonNode | undefined =>
-  node.kind === 'object' ? node.entries.findLast((entry) => entry.name === name)?.value : undefined
+export const memberOf = ({ type, children = [] }: Node, name: string): Node | undefined =>
+  type === 'object'
+    ? children.findLast((entry) => entry.children?.[0]?.value === name)?.children?.[1]
+    : undefined
+
+const endOf = ({ offset, length }: Node): number => offset + length
 
 /** Adds an entry behind the others of an object or array, in the style of the text. An element has the name undefined. */
-export function insertEntry(text: string, into: JsonNode, name: string | undefined, value: unknown): Edit {
+export function insertEntry(text: string, into: Node, name: string | undefined, value: unknown): Edit {
   const label = name === undefined ? '' : `${JSON.stringify(name)}: `
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
-  const [first] = into.entries
-  const last = into.entries.at(-1)
-  if (first !== undefined && last !== undefined && !text.slice(into.start, first.start).includes('\n')) {
+  const first = into.children?.[0]
+  const last = into.children?.at(-1)
+  if (first !== undefined && last !== undefined && !text.slice(into.offset, first.offset).includes('\n')) {
     // all on a line
-    return { at: last.value.end, removed: '', inserted: `, ${label}${JSON.stringify(value)}` }
+    return { at: endOf(last), removed: '', inserted: `, ${label}${JSON.stringify(value)}` }
   }
-  const own = indentAt(text, into.start)
+  const own = indentAt(text, into.offset)
   const unit = unitOf(text)
-  const indent = first === undefined ? own + unit : indentAt(text, first.start)
+  const indent = first === undefined ? own + unit : indentAt(text, first.offset)
   const lines = JSON.stringify(value, null, unit).split('\n').join(`${newline}${indent}`)
   const entry = `${newline}${indent}${label}${lines}`
-  if (last !== undefined) return { at: last.value.end, removed: '', inserted: `,${entry}` }
-  const inside = text.slice(into.start + 1, into.end - 1)
-  return { at: into.start + 1, removed: inside, inserted: `${entry}${newline}${own}` }
+  if (last !== undefined) return { at: endOf(last), removed: '', inserted: `,${entry}` }
+  const inside = text.slice(into.offset + 1, endOf(into) - 1)
+  return { at: into.offset + 1, removed: inside, inserted: `${entry}${newline}${own}` }
 }
 
-/** Takes an entry out of an object or array, with the comma that is then too many. */
-export function removeEntry(text: string, from: JsonNode, index: number): Edit {
-  const before = from.entries[index - 1]
-  const after = from.entries[index + 1]
-  const entry = from.entries[index]
-  if (before !== undefined && entry !== undefined) return cut(text, before.value.end, entry.value.end)
-  if (after !== undefined && entry !== undefined) return cut(text, entry.start, after.start)
-  return cut(text, from.start + 1, from.end - 1)
+/** Takes an entry out of its object or array, with the comma that is then too many. */
+export function removeEntry(text: string, entry: Node): Edit {
+  const { parent: from } = entry
+  if (from?.children === undefined) throw new Error('not an entry of an object or array')
+  const index = from.children.indexOf(entry)
+  const before = from.children[index - 1]
+  const after = from.children[index + 1]
+  if (before !== undefined) return cut(text, endOf(before), endOf(entry))
+  return after === undefined
+    ? cut(text, from.offset + 1, endOf(from) - 1)
+    : cut(text, entry.offset, after.offset)
 }
 
 const cut = (text: string, start: number, end: number): Edit => ({

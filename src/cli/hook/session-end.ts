@@ -1,5 +1,6 @@
+import { type Node, parseTree } from 'jsonc-parser'
 import { OperatorError } from '../../errors.ts'
-import { apply, type Edit, insertEntry, type JsonNode, memberOf, removeEntry, scanJson } from './json-edit.ts'
+import { apply, type Edit, insertEntry, memberOf, removeEntry } from './json-edit.ts'
 
 // The hook of the program in the text of Claude Code's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
@@ -18,7 +19,7 @@ const FORMER_MARK = '# cloud-analytics hook'
 const TIMEOUT_S = 5
 
 /** The places in the text of the settings. Throws OperatorError naming `path` for settings that are not valid. */
-export function readSettings(text: string, path: string): JsonNode {
+export function readSettings(text: string, path: string): Node {
   let settings: unknown
   try {
     settings = JSON.parse(text)
@@ -32,7 +33,7 @@ export function readSettings(text: string, path: string): JsonNode {
   if (hooks !== undefined && !isObject(hooks)) throw wrong('hooks is not an object')
   if (hooks?.SessionEnd !== undefined && !Array.isArray(hooks.SessionEnd))
     throw wrong('hooks.SessionEnd is not an array')
-  return scanJson(text)
+  return parseTree(text) as Node
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -86,14 +87,15 @@ export function removeHooks(text: string, path: string): string {
   return rest
 }
 
-function removalOf(text: string, root: JsonNode, { group, hook }: Place): Edit {
+function removalOf(text: string, root: Node, { group, hook }: Place): Edit {
   const hooks = memberOf(root, 'hooks')
   const groups = hooks && memberOf(hooks, 'SessionEnd')
-  const list = groups?.entries[group] && memberOf(groups.entries[group].value, 'hooks')
-  if (hooks === undefined || groups === undefined || list === undefined) throw new Error('the hook is gone')
-  if (list.entries.length > 1) return removeEntry(text, list, hook)
-  if (groups.entries.length > 1) return removeEntry(text, groups, group)
-  const indexOf = (node: JsonNode, name: string) => node.entries.findLastIndex((entry) => entry.name === name)
-  if (hooks.entries.length > 1) return removeEntry(text, hooks, indexOf(hooks, 'SessionEnd'))
-  return removeEntry(text, root, indexOf(root, 'hooks'))
+  const groupNode = groups?.children?.[group]
+  const list = groupNode && memberOf(groupNode, 'hooks')
+  const hasOthers = (node: Node | undefined) => (node?.children?.length ?? 0) > 1
+  // the parent of a member's value is the member with its name
+  const rest = hasOthers(hooks) ? groups?.parent : hooks?.parent
+  const entry = hasOthers(list) ? list?.children?.[hook] : hasOthers(groups) ? groupNode : rest
+  if (entry === undefined) throw new Error('the hook is gone')
+  return removeEntry(text, entry)
 }
