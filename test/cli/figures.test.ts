@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
-import { barOf, cut, draw, screenOf } from '../../src/cli/figures/screen.ts'
+import { barOf, cut, draw, screenOf } from '../../src/cli/command/table.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { table } from '../../src/cli/command/output.ts'
+import { table } from '../../src/cli/command/table.ts'
 import { run, runJson } from '../support/cli.ts'
 import { testDatabase } from '../support/postgres.ts'
 

@@ -3,7 +3,8 @@ import { listBudgets } from '../../cost/export.ts'
 import { isDate } from '../../dates.ts'
 import { OperatorError } from '../../errors.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { printResult, table } from '../command/output.ts'
+import { printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
 
 /** `budget` */
 export function addBudget(program: Command, action: Actions): void {

@@ -4,7 +4,8 @@ import { createKey, listKeys, revokeKey, rotateKey } from '../../keys/queries.ts
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { duration } from '../command/option-parsers.ts'
-import { printMessage, printResult, table } from '../command/output.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
 
 const COLUMNS = [
   'id',

@@ -7,7 +7,8 @@ import { removeAliases } from '../../team/alias-write.ts'
 import { findMember, listMembersWithAliases, removeMember } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { printResult, table } from '../command/output.ts'
+import { printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
 
 const COLUMNS = ['id', 'email', 'display_name', 'role', 'joined_at', 'aliases'] as const
 

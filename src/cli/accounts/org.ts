@@ -12,7 +12,8 @@ import {
 import { listMembers } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withDatabase } from '../command/context.ts'
-import { printResult, table } from '../command/output.ts'
+import { printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
 
 const COLUMNS = ['id', 'slug', 'name', 'plan', 'created_at'] as const
 

@@ -3,7 +3,8 @@ import { findReport, listReports } from '../../audit/report-queries.ts'
 import { OperatorError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { printResult, table } from '../command/output.ts'
+import { printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
 
 const COLUMNS = ['id', 'report_type', 'from', 'to', 'generated_at', 'total'] as const
 

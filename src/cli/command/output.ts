@@ -52,30 +52,6 @@ export function printError(message: string, json: boolean, stack?: string): void
   }
 }
 
-/** Rows as an aligned table; the text `none` when there are no rows. */
-export function table<Row extends object>(
-  rows: readonly Row[],
-  columns: readonly (keyof Row & string)[],
-  none: string,
-): string {
-  if (rows.length === 0) return none
-  const cells = [
-    columns.map((column) => column.toUpperCase()),
-    ...rows.map((row) => columns.map((column) => cellOf(row[column]))),
-  ]
-  const widths = columns.map((_column, index) =>
-    Math.max(...cells.map((row) => Bun.stringWidth(row[index] ?? ''))),
-  )
-  return cells
-    .map((row) =>
-      row
-        .map((cell, index) => pad(cell, widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
-}
-
 /** The text with spaces behind it, or before it, to this many columns of a terminal: some characters take two. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const spaces = ' '.repeat(Math.max(0, width - Bun.stringWidth(text)))

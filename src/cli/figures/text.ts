@@ -1,8 +1,8 @@
 import type { Pagination } from '../../http/query.ts'
 import { visible } from '../command/output.ts'
+import { paint, type Screen } from '../command/table.ts'
 import { whole } from './numbers.ts'
 import { isFiltered, type Parameters, rangeText } from './options.ts'
-import { paint, type Screen } from './screen.ts'
 import type { Source } from './source.ts'
 
 /** The line above a table. */

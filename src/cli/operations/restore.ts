@@ -14,8 +14,9 @@ import { OperatorError } from '../../errors.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
 import type { Context } from '../command/context.ts'
-import { printMessage, printResult, table } from '../command/output.ts'
+import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
+import { table } from '../command/table.ts'
 import { secondsSince } from './backup.ts'
 
 /**

@@ -11,7 +11,8 @@ import { ask, notOurs } from '../client/key-owner.ts'
 import { findServer, NOT_SIGNED_IN, type ServerOptions } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withDatabase, withOrganization } from '../command/context.ts'
-import { printResult, table } from '../command/output.ts'
+import { printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
 import { printable } from './text.ts'
 
 const ENDPOINT_COLUMNS = ['id', 'url', 'events', 'enabled', 'failures', 'last_status'] as const

@@ -7,7 +7,8 @@ import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey, KEY_BYTES, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withDatabase } from '../command/context.ts'
-import { printMessage, printResult, table } from '../command/output.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
 import { printable } from './text.ts'
 
 export interface NewSecretsOptions {

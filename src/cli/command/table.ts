@@ -1,6 +1,6 @@
-import { cellOf, pad } from '../command/output.ts'
+import { cellOf, pad } from './output.ts'
 
-// Tables with bars, as wide as the terminal; a pipe gets the full text.
+// Tables, with bars as wide as the terminal; a pipe gets the full text.
 
 /** What standard output shows. */
 export interface Screen {
@@ -45,7 +45,7 @@ export const colourOfScore = (score: number): Colour =>
 
 export interface Column<Row> {
   head: string
-  value: (row: Row) => string | number | null
+  value: (row: Row) => unknown
   /** Figures are aligned at their ends. */
   right?: boolean
   /** A text that may be cut to this many columns. */
@@ -68,6 +68,17 @@ const GREATEST_BAR = 40
 const LEGIBLE = 24
 /** Without a terminal. */
 const USUAL_BAR = 20
+
+/** Rows as a table in full; the text `none` when there are no rows. */
+export function table<Row extends object>(
+  rows: readonly Row[],
+  names: readonly (keyof Row & string)[],
+  none: string,
+): string {
+  if (rows.length === 0) return none
+  const columns = names.map((name) => ({ head: name.toUpperCase(), value: (row: Row) => row[name] }))
+  return draw({ width: null, colour: false }, rows, columns, { fraction: () => null })
+}
 
 /** Rows as a table with a line of names above, and bars behind where there is room for them. */
 export function draw<Row>(
