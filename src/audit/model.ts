@@ -1,9 +1,6 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
-import { Timestamp } from '../records/fields.ts'
-
-const strict = { additionalProperties: false } as const
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+import { nullable, strict, Timestamp } from '../records/fields.ts'
 
 const MAX_FILTER_LENGTH = 200
 /** An RFC 3339 timestamp is 20 to 35 characters. */

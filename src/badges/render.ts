@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import measure from 'anafanafo'
 import { makeBadge } from 'badge-maker'
-import { packedPath } from '../packed.ts'
+import { packedPath } from '../packed-path.ts'
 import { type Badge, type BadgeQuery, CACHE_S, MAX_LABEL_LENGTH, type ShieldsBadge } from './model.ts'
 
 measure.readTable = (name) => Buffer.from(Bun.gunzipSync(readFileSync(packedPath(`${name}.json`)))).toString()

@@ -1,6 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
-import { forbidden } from '../errors.ts'
+import { forbidden, MAX_PROBLEMS } from '../errors.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
@@ -11,8 +11,6 @@ import { type PreparedCommit, prepareCommit } from './prepare.ts'
 
 /** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
 export const COMMITS_AT_A_TIME = 2_500
-/** Problems in one response. */
-const MAX_PROBLEMS = 20
 const REPLACED = 'the commit is stored with other content, which an API key of a member does not change'
 
 /**

@@ -1,10 +1,8 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../http/query.ts'
+import { nullable, strict } from '../records/fields.ts'
 import { Tokens } from '../records/session.ts'
 import { UsageFilters } from '../usage/model.ts'
-
-const strict = { additionalProperties: false } as const
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const BREAKDOWN_KEYS = [
   'project',

@@ -1,9 +1,8 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { GRANULARITIES } from '../dates.ts'
 import { DateFrom, DateTo, oneOf, oneOfOr, Project } from '../http/query.ts'
+import { nullable, strict } from '../records/fields.ts'
 
-const strict = { additionalProperties: false } as const
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const dollars = (description: string) =>
   Type.Number({ description: `${description}; US dollars`, examples: [128.4] })
 const date = (description: string) => Type.String({ format: 'date', description, examples: ['2026-11-01'] })

@@ -1,3 +1,5 @@
+import type { ISql } from './client.ts'
+
 /** Each write to the stream is one message of the protocol: many lines in one message are twice as fast. */
 const LINES_PER_WRITE = 500
 
@@ -9,6 +11,13 @@ function cell(value: string | number | null): string {
   if (value === null) return '\\N'
   if (typeof value === 'number' || !ESCAPED.test(value)) return `${value}`
   return value.replace(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char)
+}
+
+/** PostgreSQL refuses COPY into tables whose row level security applies to the user. */
+export async function canCopyInto(tx: ISql, tables: readonly string[]): Promise<boolean> {
+  const [row] = await tx<{ active: boolean }[]>`
+    select bool_or(row_security_active(t.name)) as active from unnest(${[...tables]}::text[]) t (name)`
+  return row?.active === false
 }
 
 /**

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { ApiError, codeOf, type FieldProblem, validationError } from '../errors.ts'
+import { ApiError, codeOf, type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
 import '../records/formats.ts'
 import { problemsIn } from '../records/problems.ts'
 import { type BodyPlaces, FREE_BODY_BYTES, SMALL_BODY_BYTES } from './body-semaphore.ts'
@@ -188,9 +188,6 @@ export async function readBody(
   if (problems.length > 0) throw validationError(...problems)
   return value
 }
-
-/** Problems in one response. */
-export const MAX_PROBLEMS = 20
 
 /** What a schema cannot say of a body, each field named once; called for objects only, whose fields may be anything. */
 export type MoreProblems = (body: object) => FieldProblem[]

@@ -1,10 +1,9 @@
 import type { ValueErrorIterator } from '@sinclair/typebox/compiler'
 import { NotFoundError, ValidationError } from 'elysia'
 import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
-import { ApiError, codeOf, type FieldProblem, messageOf } from '../errors.ts'
+import { ApiError, codeOf, type FieldProblem, MAX_PROBLEMS, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { problemsIn } from '../records/problems.ts'
-import { MAX_PROBLEMS } from './body.ts'
 import type { ErrorBody } from './query.ts'
 import type { ResponseSet } from './responses/response.ts'
 

@@ -4,6 +4,7 @@ import type { Sql } from '../db/client.ts'
 import { inGib, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { holdsDatabase } from '../db/embedded/embedded-server.ts'
 import { createPing } from '../db/ping.ts'
+import { strict } from '../records/fields.ts'
 import { VERSION } from '../version.ts'
 
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
@@ -16,7 +17,6 @@ interface ReadinessDeps {
 }
 
 // strict: Elysia would make them so when it first checks a response, and the API's document would change
-const strict = { additionalProperties: false } as const
 const part = (description: string, example = 'ok') => Type.String({ description, examples: [example] })
 const healthBody = (title: string, description: string, example = { status: 'ok', database: 'ok' }) =>
   Type.Object(

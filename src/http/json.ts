@@ -1,11 +1,10 @@
-import type { FieldProblem } from '../errors.ts'
+import { type FieldProblem, MAX_PROBLEMS } from '../errors.ts'
 import { findUnstorable } from '../text.ts'
 
 /** More than any record needs; 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64
 /** More than any body of 1 MiB needs; half a million would take 50 ms to build. */
 const MAX_VALUES = 50_000
-const MAX_PROBLEMS = 20
 /** An escape that may stand for NUL or for half of a character, which PostgreSQL cannot store. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { GRANULARITIES } from '../dates.ts'
 import { DateFrom, DateTo, oneOf, oneOfOr, Project } from '../http/query.ts'
+import { strict } from '../records/fields.ts'
 
-const strict = { additionalProperties: false } as const
 const score = (description: string) => Type.Number({ description, examples: [85.2] })
 
 export const QualityQuery = Type.Object({

@@ -2,8 +2,8 @@ import { type TSchema, Type } from '@sinclair/typebox'
 
 // Schemas of fields that several kinds of records share.
 
-export const optional = <Schema extends TSchema>(schema: Schema) =>
-  Type.Optional(Type.Union([schema, Type.Null()]))
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
 export const strict = { additionalProperties: false } as const
 
 /** An RFC 3339 timestamp with an offset. */

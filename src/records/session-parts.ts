@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { count, name, strict } from './fields.ts'
+import { count, name, nullable, strict } from './fields.ts'
 import { Severity } from './finding.ts'
 import { MAX_PARTS, PullRequest } from './session.ts'
 import './formats.ts'
@@ -12,7 +12,6 @@ import './formats.ts'
 /** Items of a session; what is beyond is left out by id. */
 export const LIMITS = { events: 10_000, secrets: 10_000, modes: 100, runs: 1_000 } as const
 
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Id = Type.String({ pattern: '^[a-z0-9]{1,16}$' })
 const At = nullable(Type.String({ format: 'timestamp' }))
 const Path = Type.String({ minLength: 1, maxLength: 4096 })

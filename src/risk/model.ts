@@ -1,6 +1,6 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
-import { Timestamp } from '../records/fields.ts'
+import { nullable, Timestamp } from '../records/fields.ts'
 import { RiskContributions, STATES } from '../records/risk.ts'
 
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
@@ -21,8 +21,6 @@ export const RiskListQuery = Type.Object({
   state: Type.Optional(oneOf(STATES, { description: 'Only pull requests in this state' })),
 })
 export type RiskListQuery = Static<typeof RiskListQuery>
-
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 const part = (description: string, example: number) =>
   Type.Number({ description: `${description}; 0 to 100, high is bad`, examples: [example] })

@@ -1,9 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, Page, Pagination, PerPage, Project } from '../http/query.ts'
-import { Timestamp } from '../records/fields.ts'
+import { strict, Timestamp } from '../records/fields.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
 
-const strict = { additionalProperties: false } as const
 const score = (description: string) => Type.Number({ description, examples: [92] })
 
 /** Files with a higher risk score are counted in `files_above_threshold`. */

@@ -1,12 +1,9 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
-import { Timestamp } from '../records/fields.ts'
+import { nullable, strict, Timestamp } from '../records/fields.ts'
 import { Severity } from '../records/finding.ts'
 import { PullRequest, QualityFactor, Tokens, ToolUse, UnpricedTokens } from '../records/session.ts'
 import { UsageFilters } from '../usage/model.ts'
-
-const strict = { additionalProperties: false } as const
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const SessionListQuery = Type.Object({
   page: Page,

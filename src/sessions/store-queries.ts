@@ -1,5 +1,5 @@
 import type { ISql } from '../db/client.ts'
-import { copyRows } from '../db/copy.ts'
+import { canCopyInto, copyRows } from '../db/copy.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import type { TurnDetail } from './model.ts'
@@ -23,7 +23,7 @@ export async function storeSessions(
   now: Date,
 ): Promise<void> {
   const created = rows.filter(({ id }) => !stored.has(id))
-  const isCopied = created.length >= MIN_COPIED && !(await isRowSecurityActive(tx))
+  const isCopied = created.length >= MIN_COPIED && (await canCopyInto(tx, ['sessions', 'session_details']))
   if (isCopied) await copySessions(tx, orgId, created, now)
   const upserted = isCopied ? rows.filter(({ id }) => stored.has(id)) : rows
   await upsertSessions(tx, orgId, upserted)
@@ -51,13 +51,6 @@ export async function findParts(
     where d.org_id = ${orgId}
       and d.session_id = any(${[...ids]}::text[])
       and d.parts is not null`
-}
-
-/** PostgreSQL refuses COPY into tables whose row level security applies to the user. */
-async function isRowSecurityActive(tx: ISql): Promise<boolean> {
-  const [row] = await tx<{ active: boolean }[]>`
-    select row_security_active('sessions') or row_security_active('session_details') as active`
-  return row?.active === true
 }
 
 /**

@@ -15,9 +15,9 @@ import { type MergeOptions, withKnownParts } from './merge-parts.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type MovedSessions, movedOf } from './project-write.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
+import { type Reassignment, withUsers } from './reassignment-queries.ts'
 import { type Counted, updateRollups } from './rollup.ts'
 import { type StoredScore, storeSessions } from './store-queries.ts'
-import { type Reassignment, withUsers } from './user-queries.ts'
 
 /** A written session, and its stored score and alerts before that. */
 export interface WrittenSession {

@@ -1,6 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { cleanRecords } from '../detection/record-secrets.ts'
-import { ApiError, type FieldProblem, forbidden, validationError } from '../errors.ts'
+import { ApiError, type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../errors.ts'
 import { problemsOf } from '../records/check.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { SessionRecord } from '../records/session.ts'
@@ -12,8 +12,6 @@ import { bindRecord, type KeyRights, missingScopes, type SendingMember } from '.
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
-/** Problems in one response: a file in the wrong format has one in every record. */
-export const MAX_PROBLEMS = 20
 /** Records whose secrets are masked together, as each scan takes 0.16 ms besides its characters; and their bytes. */
 const GROUP_RECORDS = 500
 const GROUP_BYTES = 512 * 1024

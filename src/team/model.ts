@@ -1,9 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Page, PageOf, PerPage } from '../http/query.ts'
-import { Timestamp } from '../records/fields.ts'
+import { strict, Timestamp } from '../records/fields.ts'
 import { Role } from '../records/member.ts'
 
-const strict = { additionalProperties: false } as const
 const userId = { examples: ['user_7h2k9d'] }
 const domain = Type.String({
   description: 'project and top-level directory; `.` for files beside the directories',

@@ -1,6 +1,6 @@
 import { dateOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
-import { copyRows } from '../db/copy.ts'
+import { canCopyInto, copyRows } from '../db/copy.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../decimals.ts'
 import { type Divisible, type Part, partsOf } from './parts.ts'
@@ -127,7 +127,7 @@ async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Pro
 
 async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
   if (rows.length === 0) return
-  if (rows.length >= MIN_COPIED && !(await isRowSecurityActive(tx)))
+  if (rows.length >= MIN_COPIED && (await canCopyInto(tx, ['session_usage'])))
     return await copyUsageRows(tx, orgId, rows)
   await tx`
     insert into session_usage (
@@ -168,12 +168,6 @@ async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSessi
     select ${orgId}, n.*
     from ${unnest(tx, links, { session_id: 'text', repo: 'text', pr_number: 'integer' })}
     on conflict do nothing`
-}
-
-/** PostgreSQL refuses COPY into tables whose row level security applies to the user. */
-async function isRowSecurityActive(tx: ISql): Promise<boolean> {
-  const [row] = await tx<{ active: boolean }[]>`select row_security_active('session_usage') as active`
-  return row?.active === true
 }
 
 async function copyUsageRows(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {

@@ -1,12 +1,10 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../errors.ts'
 import { oneOf } from '../http/query.ts'
-import { strict, Timestamp } from '../records/fields.ts'
+import { nullable, strict, Timestamp } from '../records/fields.ts'
 import { catalogue } from './catalogue-page.ts'
 import { MAX_URL_LENGTH } from './http/egress.ts'
 import { Envelope, EVENT_NAMES } from './outbox/catalogue.ts'
-
-export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 /** In code points. */
 export const MAX_DESCRIPTION_LENGTH = 500

@@ -2,9 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { PLANS } from '../config.ts'
 import { oneOf } from '../http/query.ts'
 import { SCOPES } from '../keys/model.ts'
-import { Timestamp } from '../records/fields.ts'
+import { strict, Timestamp } from '../records/fields.ts'
 
-const strict = { additionalProperties: false } as const
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
 const perMinute = (description: string) => Type.Integer({ description, examples: [500] })

@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { connect } from '../../src/db/client.ts'
-import { packedPath } from '../../src/packed.ts'
+import { packedPath } from '../../src/packed-path.ts'
 import { client, testApp } from '../support/api.ts'
 
 // Nothing here asks the database: a pool opens its first connection with its first query.

@@ -43,7 +43,8 @@ export async function* bytesOf(path: string, onBytes: (count: number) => void): 
   }
 }
 
-async function* counted(
+/** The chunks as they are; `onBytes` gets the size of each. */
+export async function* counted(
   chunks: AsyncIterable<Buffer>,
   onBytes: (count: number) => void,
 ): AsyncGenerator<Buffer> {

@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
+import { counted } from '../../agents/transcript/file-bytes.ts'
 import { decompressed } from '../../decompressed.ts'
 import { OperatorError } from '../../errors.ts'
 import { type Line, splitLines } from '../../split-lines.ts'
@@ -30,15 +31,5 @@ export async function* readDecompressedLines(
     // errors of the file system and of gunzip have a code; DecompressionStream throws a TypeError
     if (!(error instanceof Error) || !('code' in error || error instanceof TypeError)) throw error
     throw new OperatorError(`${path} cannot be read: ${error.message}`)
-  }
-}
-
-async function* counted(
-  chunks: AsyncIterable<Buffer>,
-  onBytes: (count: number) => void,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    onBytes(chunk.length)
-    yield chunk
   }
 }

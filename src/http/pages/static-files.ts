@@ -1,4 +1,4 @@
-import { packedPath } from '../../packed.ts'
+import { packedPath } from '../../packed-path.ts'
 import { acceptedEncoding, MIN_COMPRESSED_BYTES } from '../responses/compression.ts'
 import { matchesEtag } from '../responses/response.ts'
 

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
-import { optional, strict, Timestamp } from '../../records/fields.ts'
-import { nullable } from '../model.ts'
+import { nullable, optional, strict, Timestamp } from '../../records/fields.ts'
 import { EVENT_NAMES, TEST_EVENT } from '../outbox/catalogue.ts'
 
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const

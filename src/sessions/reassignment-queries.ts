@@ -1,6 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
-import { type FieldProblem, forbidden, validationError } from '../errors.ts'
+import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../errors.ts'
 import { hashOf, type PreparedSession } from './prepare.ts'
 
 /**
@@ -8,9 +8,6 @@ import { hashOf, type PreparedSession } from './prepare.ts'
  * FORBIDDEN. To a member's key sessions that are stored without a user are forbidden in either case.
  */
 export type Reassignment = 'refused' | 'allowed' | 'refused to a member' | 'forbidden to a member'
-
-/** Problems in one response. */
-const MAX_PROBLEMS = 20
 
 type User = Pick<PreparedSession, 'userId' | 'userEmail'>
 interface StoredUser {
