@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import type { Actions } from '../command/context.ts'
+import { type Actions, lazy } from '../command/context.ts'
 import { secret } from '../command/option-parsers.ts'
-import type { ServerOptions } from './server.ts'
 
 export const SERVER_HELP = 'address of the server (CLOUD_ANALYTICS_SERVER, else that of login)'
 export const KEY_HELP = 'API key (CLOUD_ANALYTICS_KEY, else that of login); or @FILE'
@@ -25,30 +24,15 @@ Examples:
   cloud-analytics login --server https://analytics.example.com
   cloud-analytics login --server https://analytics.example.com < key.txt`,
     )
-    .action(
-      action(async (context, options: ServerOptions) => {
-        const { login } = await import('./login.ts')
-        await login(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./login.ts')).login)))
   program
     .command('logout')
     .description('forget the key that login kept; the key stays valid')
-    .action(
-      action(async (context) => {
-        const { logout } = await import('./login.ts')
-        await logout(context)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./login.ts')).logout)))
   program
     .command('whoami')
     .description('show the organization, plan, scopes, member and limits of the key')
     .option('--server <url>', SERVER_HELP)
     .option('--key <key>', KEY_HELP, secret)
-    .action(
-      action(async (context, options: ServerOptions) => {
-        const { whoAmI } = await import('./login.ts')
-        await whoAmI(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./login.ts')).whoAmI)))
 }

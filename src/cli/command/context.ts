@@ -57,10 +57,24 @@ export function contextOf(command: Command, started: ProcessContext): Context {
   }
 }
 
+/** A command's arguments; the first is empty where there are none. */
+export type Args = [string, ...string[]]
+
+/** Paths given as arguments; none may be. */
+export const pathsOf = (args: Args): string[] => (args[0] === '' ? [] : args)
+
+type Run<Options> = (context: Context, options: Options, args: Args) => Promise<void>
+
+/** A command whose code is loaded when it runs. */
+export const lazy =
+  <Options>(load: () => Promise<Run<Options>>): Run<Options> =>
+  async (context, options, args) =>
+    (await load())(context, options, args)
+
 /** Makes commander's actions from functions that take a context, the command's options and its arguments. */
 export const actionsOf =
   (started: ProcessContext) =>
-  <Options>(run: (context: Context, options: Options, args: [string, ...string[]]) => Promise<void>) =>
+  <Options>(run: Run<Options>) =>
     async function (this: Command): Promise<void> {
       const [first = '', ...others] = this.args
       const context = contextOf(this, started)

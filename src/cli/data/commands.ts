@@ -1,10 +1,8 @@
 import { type Command, Option } from 'commander'
 import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
-import type { Actions } from '../command/context.ts'
+import { type Actions, lazy } from '../command/context.ts'
 import { duration, integer, secret, since } from '../command/option-parsers.ts'
 import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
-import type { SyncOptions } from '../sync/options.ts'
-import type { SeedOptions } from './seed.ts'
 
 const MAX_SEED_SESSIONS = 10_000_000
 
@@ -20,23 +18,13 @@ export function addData(program: Command, action: Actions): void {
       'after',
       '\nWhat is packed by gzip or zstd is unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
     )
-    .action(
-      action(async (context, options: { org: string; restore?: true }, [path]) => {
-        const { importRecords } = await import('./import.ts')
-        await importRecords(context, path, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./import.ts')).importRecords)))
   program
     .command('export')
     .description('write every record as NDJSON to standard output, in the form that import takes')
     .requiredOption('--org <slug>', 'slug of the organization')
     .addHelpText('after', '\nExample:\n  cloud-analytics export --org acme > acme.ndjson')
-    .action(
-      action(async (context, { org }: { org: string }) => {
-        const { exportRecords } = await import('./export.ts')
-        await exportRecords(context, org)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./export.ts')).exportRecords)))
   program
     .command('seed')
     .description('make sample sessions for benchmarks; the same seed makes the same')
@@ -49,12 +37,7 @@ export function addData(program: Command, action: Actions): void {
     .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
     .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
     .addHelpText('after', '\nExample:\n  cloud-analytics seed --org acme --sessions 100000')
-    .action(
-      action(async (context, options: SeedOptions) => {
-        const { seed } = await import('./seed.ts')
-        await seed(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./seed.ts')).seed)))
 }
 
 function addSync(program: Command, action: Actions): void {
@@ -97,10 +80,5 @@ Examples:
   cloud-analytics sync ~/.claude/projects                (after login)
   cloud-analytics sync log.jsonl --dry-run`,
     )
-    .action(
-      action(async (context, options: SyncOptions, paths) => {
-        const { sync } = await import('../sync/sync.ts')
-        await sync(context, paths[0] === '' ? [] : paths, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('../sync/sync.ts')).sync)))
 }

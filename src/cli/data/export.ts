@@ -4,7 +4,7 @@ import { outputStream } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 
 /** `export`: the organization's records on standard output; --json changes nothing, they are JSON already. */
-export async function exportRecords(context: Context, org: string): Promise<void> {
+export async function exportRecords(context: Context, { org }: { org: string }): Promise<void> {
   await withOrganization(context, org, async (sql, id) => {
     const output = outputStream()
     const total = await countStored(sql, id)

@@ -5,7 +5,7 @@ import { type Line, MAX_LINE_BYTES } from '../../split-lines.ts'
 import { type Batches, createBatches, type Skipped } from '../../sync/batches.ts'
 import { writeChecked } from '../../sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Context, withOrganization } from '../command/context.ts'
+import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
@@ -17,8 +17,8 @@ const MAX_NAMED = 20
 /** `import`: writes every valid record of the file, in batches; an invalid line is counted and printed. */
 export async function importRecords(
   context: Context,
-  path: string,
   { org, restore = false }: { org: string; restore?: boolean },
+  [path]: Args,
 ): Promise<void> {
   const size = sizeOf(path)
   let received = 0

@@ -4,12 +4,8 @@ import { CostQuery } from '../../cost/model.ts'
 import { QualityQuery } from '../../quality/model.ts'
 import { RiskListQuery } from '../../risk/model.ts'
 import { SessionListQuery } from '../../sessions/model.ts'
-import type { Actions } from '../command/context.ts'
-import type { CostOptions } from './cost.ts'
+import { type Actions, lazy } from '../command/context.ts'
 import { addOptions } from './options.ts'
-import type { SourceOptions } from './source.ts'
-
-type Options = SourceOptions & Record<string, unknown>
 
 const NOTE = `
 Of the local database with --org, else of the server of --server, the environment or login. With --json the body that the
@@ -32,46 +28,21 @@ export function addFigures(program: Command, action: Actions): void {
   cloud-analytics cost --by model --and-by project --from 2026-01-01
   cloud-analytics cost --by member --project checkout          (after login)`,
     )
-    .action(
-      action(async (context, options: CostOptions & Options) => {
-        const { showCost } = await import('./cost.ts')
-        await showCost(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./cost.ts')).showCost)))
   addOptions(command('sessions', 'list sessions, the newest first'), SessionListQuery)
     .addHelpText(
       'after',
       `${NOTE}  cloud-analytics sessions --org acme
   cloud-analytics sessions --member ada@example.com --sort estimated_cost --per-page 10`,
     )
-    .action(
-      action(async (context, options: Options) => {
-        const { showSessions } = await import('./sessions.ts')
-        await showSessions(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./sessions.ts')).showSessions)))
   addOptions(command('quality', 'show the quality of sessions by day'), QualityQuery)
     .addHelpText('after', `${NOTE}  cloud-analytics quality --org acme --project checkout --from 2026-01-01`)
-    .action(
-      action(async (context, options: Options) => {
-        const { showQuality } = await import('./quality.ts')
-        await showQuality(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./quality.ts')).showQuality)))
   addOptions(command('risk', 'list pull requests with their risk, the newest first'), RiskListQuery)
     .addHelpText('after', `${NOTE}  cloud-analytics risk --org acme --rating high`)
-    .action(
-      action(async (context, options: Options) => {
-        const { showRisk } = await import('./risk.ts')
-        await showRisk(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./risk.ts')).showRisk)))
   addOptions(command('team', 'list members with their sessions and cost of the last 30 days'))
     .addHelpText('after', `${NOTE}  cloud-analytics team --org acme`)
-    .action(
-      action(async (context, options: Options) => {
-        const { showTeam } = await import('./team.ts')
-        await showTeam(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./team.ts')).showTeam)))
 }

@@ -34,7 +34,7 @@ interface Installed {
 }
 
 /** `hook install claude-code`: shows the change and makes it. Throws OperatorError without a login and for settings that cannot be read. */
-export async function installHook({ env, json }: Context, { yes }: { yes: boolean }): Promise<void> {
+export async function installHook({ env, json }: Context, { yes = false }: { yes?: boolean }): Promise<void> {
   const path = settingsPath(env)
   const [program, ...words] = programWords()
   const hook: HookCommand = { command: program, args: [...words, ...RUN_HOOK] }

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import type { Actions } from '../command/context.ts'
+import { type Actions, lazy } from '../command/context.ts'
 
 const agent = () => new Argument('<agent>', 'the coding agent').choices(['claude-code'])
 
@@ -20,30 +20,15 @@ which is needed first; the rest of the file stays as it is. Needs Claude Code 2.
 Example:
   cloud-analytics hook install claude-code`,
     )
-    .action(
-      action(async (context, { yes }: { yes?: true }) => {
-        const { installHook } = await import('./claude-code.ts')
-        await installHook(context, { yes: yes === true })
-      }),
-    )
+    .action(action(lazy(async () => (await import('./claude-code.ts')).installHook)))
   hook
     .command('uninstall')
     .description('leave the settings as they were before install')
     .addArgument(agent())
-    .action(
-      action(async (context) => {
-        const { uninstallHook } = await import('./claude-code.ts')
-        await uninstallHook(context)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./claude-code.ts')).uninstallHook)))
   hook
     .command('run', { hidden: true })
     .description('what the hook runs: reads which session has ended from standard input')
     .addArgument(agent())
-    .action(
-      action(async (context) => {
-        const { runHook } = await import('./run.ts')
-        await runHook(context)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./run.ts')).runHook)))
 }

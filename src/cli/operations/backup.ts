@@ -9,7 +9,7 @@ import { refuseExternal } from '../../db/external-note.ts'
 import { OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import { findSecretKey, loadSecretKey } from '../../webhooks/signing/secret-key.ts'
-import type { Context } from '../command/context.ts'
+import type { Args, Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 
@@ -19,8 +19,8 @@ const NICENESS = 10
 /** `backup`: all organizations into one file, also beside a server. */
 export async function backup(
   { config, log, json }: Context,
-  file: string,
-  withSecretKey: boolean,
+  { withSecretKey = false }: { withSecretKey?: boolean },
+  [file]: Args,
 ): Promise<void> {
   if (config.databaseUrl === null) {
     refuseExternal(config.dataDir)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Actions } from '../command/context.ts'
+import { type Actions, lazy } from '../command/context.ts'
 
 /** `backup`, `restore`, `migrate`, `doctor`, `reprice`, `health` and `version`. */
 export function addOperations(program: Command, action: Actions): void {
@@ -11,23 +11,13 @@ export function addOperations(program: Command, action: Actions): void {
       '--citus',
       'distribute the tables by organization over the nodes of a Citus cluster; stop the servers first',
     )
-    .action(
-      action(async (context, { citus }: { citus?: true }) => {
-        const { migrateDatabase } = await import('./migrate.ts')
-        await migrateDatabase(context, citus === true)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./migrate.ts')).migrateDatabase)))
   program
     .command('doctor')
     .description('check settings, database, rollups, prices, webhooks, worker, server, backups and disk')
     .option('--repair', 'first write the rollups anew from the sessions')
     .addOption(new Option('--rebuild-rollups', 'the former name of --repair').hideHelp())
-    .action(
-      action(async (context, { repair, rebuildRollups }: { repair?: true; rebuildRollups?: true }) => {
-        const { doctor } = await import('./doctor.ts')
-        await doctor(context, repair === true || rebuildRollups === true)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./doctor.ts')).doctor)))
   program
     .command('reprice')
     .description('price what had no known price when it was written, by the prices of now')
@@ -40,23 +30,13 @@ What has a cost keeps it. Prices are those of this program and of MODEL_PRICES; 
 Example:
   cloud-analytics reprice --org acme --model-prices prices.json`,
     )
-    .action(
-      action(async (context, { org }: { org?: string }) => {
-        const { reprice } = await import('./reprice.ts')
-        await reprice(context, org)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./reprice.ts')).reprice)))
   program
     .command('health')
     .description('ask a running server whether it is well; for container probes')
     .option('--url <url>', "the server's address (that on DATA_DIR, or http://HOST:PORT)")
     .addHelpText('after', '\nExample:\n  cloud-analytics health --url http://127.0.0.1:8080')
-    .action(
-      action(async (context, { url }: { url?: string }) => {
-        const { health } = await import('./health.ts')
-        await health(context, url)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./health.ts')).health)))
   program
     .command('version')
     .description('print version, commit, schema and PostgreSQL of this build')
@@ -84,21 +64,11 @@ Examples:
   cloud-analytics backup /backups/monday.zst
   cloud-analytics backup verify /backups/monday.zst`,
     )
-    .action(
-      action(async (context, { withSecretKey }: { withSecretKey?: true }, [file]) => {
-        const { backup } = await import('./backup.ts')
-        await backup(context, file, withSecretKey === true)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./backup.ts')).backup)))
   backup
     .command('verify <file>')
     .description('restore a backup into a scratch database and check that as doctor does')
-    .action(
-      action(async (context, _options, [file]) => {
-        const { verify } = await import('./restore.ts')
-        await verify(context, file)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./restore.ts')).verify)))
   program
     .command('restore <file>')
     .description('take a backup into an empty database, or a data directory without one')
@@ -107,10 +77,5 @@ Examples:
       'after',
       '\nExample:\n  cloud-analytics restore /backups/monday.zst --data-dir /var/lib/cloud-analytics',
     )
-    .action(
-      action(async (context, { trust }: { trust?: true }, [file]) => {
-        const { restore } = await import('./restore.ts')
-        await restore(context, file, trust === true)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./restore.ts')).restore)))
 }

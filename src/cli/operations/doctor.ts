@@ -29,7 +29,11 @@ import { fetchHealth, serverUrl } from './health.ts'
 const METRICS_TIMEOUT_MS = 6_000
 
 /** `doctor`: runs every check, also after one has failed. Throws OperatorError when any has failed. */
-export async function doctor(context: Context, rebuild: boolean): Promise<void> {
+export async function doctor(
+  context: Context,
+  { repair, rebuildRollups }: { repair?: true; rebuildRollups?: true },
+): Promise<void> {
+  const rebuild = repair === true || rebuildRollups === true
   const { config, json } = context
   const worker = await checkWorker(context)
   // a warning: no server answers

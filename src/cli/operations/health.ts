@@ -33,7 +33,7 @@ export function serverUrl({ config, isGiven }: Context): string {
 }
 
 /** `health`: opens no database. Throws OperatorError unless every part of the server works. */
-export async function health(context: Context, given: string | undefined): Promise<void> {
+export async function health(context: Context, { url: given }: { url?: string }): Promise<void> {
   const { json } = context
   if (given !== undefined && !/^https?:\/\//.test(given))
     throw new OperatorError('--url must begin with http:// or https://', 2)

@@ -9,7 +9,10 @@ import { printResult } from '../command/output.ts'
  * `migrate`: prints the migrations that it has applied, and with `citus` what it did with each table. Throws OperatorError
  * when the database cannot be distributed.
  */
-export async function migrateDatabase({ config, log, json }: Context, citus: boolean): Promise<void> {
+export async function migrateDatabase(
+  { config, log, json }: Context,
+  { citus }: { citus?: true },
+): Promise<void> {
   const database = await openDatabase(config, 'command', log)
   try {
     // a worker of a cluster refuses migrations with less to say

@@ -8,7 +8,7 @@ import { printResult } from '../command/output.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
 
 /** `reprice`: prices what had no price when it was written, of one organization or of all. */
-export async function reprice(context: Context, slug: string | undefined): Promise<void> {
+export async function reprice(context: Context, { org: slug }: { org?: string }): Promise<void> {
   const { undivided, result } = await withDatabase(context, async (sql) => {
     const organizations = await organizationsOf(sql, slug)
     const deps = syncDepsOf(context, sql)

@@ -13,7 +13,7 @@ import { type Check, check, checkDatabase, checkMigrations, checkRollups } from 
 import { OperatorError } from '../../errors.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
-import type { Context } from '../command/context.ts'
+import type { Args, Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { table } from '../command/table.ts'
@@ -23,7 +23,7 @@ import { secondsSince } from './backup.ts'
  * `restore`: a backup into an empty database or a data directory without one. One that is not signed by the key here is
  * restored only with `trust`: whoever made it knows the API keys in it.
  */
-export async function restore(context: Context, file: string, trust: boolean): Promise<void> {
+export async function restore(context: Context, { trust }: { trust?: true }, [file]: Args): Promise<void> {
   const { config, log, json } = context
   const startedMs = performance.now()
   const restored = await withBackup(file, 'restoring', async (backup) => {
@@ -68,7 +68,7 @@ export async function restore(context: Context, file: string, trust: boolean): P
 }
 
 /** `backup verify`: restores into a scratch database, checks that as `doctor` does, and removes it. */
-export async function verify({ config, log, json }: Context, file: string): Promise<void> {
+export async function verify({ config, log, json }: Context, _options: object, [file]: Args): Promise<void> {
   const startedMs = performance.now()
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-verify-'))
   try {

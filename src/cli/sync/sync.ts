@@ -13,7 +13,7 @@ import { agentFolders, stateFolder } from '../client/folders.ts'
 import { findServer, NOT_SIGNED_IN } from '../client/server.ts'
 import { findUser, type SessionUser } from '../client/user.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Context, withOrganization } from '../command/context.ts'
+import { type Args, type Context, pathsOf, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { stopSignal } from '../command/signals.ts'
@@ -39,8 +39,9 @@ import { type Target, targetOf } from './target.ts'
  * `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. Without paths those of
  * the agents' usual folders that exist.
  */
-export async function sync(context: Context, given: readonly string[], options: SyncOptions): Promise<void> {
+export async function sync(context: Context, options: SyncOptions, args: Args): Promise<void> {
   const startedMs = Date.now()
+  const given = pathsOf(args)
   checkUsage(options)
   // the local database is meant only by --org
   const server = options.org === undefined ? findServer(context.env, options) : undefined

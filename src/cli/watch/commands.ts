@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
-import type { Actions } from '../command/context.ts'
+import { type Actions, lazy } from '../command/context.ts'
 import { secret } from '../command/option-parsers.ts'
 import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
-import type { WatchOptions } from './watch.ts'
 
 /** `watch` and `status`. */
 export function addWatch(program: Command, action: Actions): void {
@@ -26,20 +25,10 @@ Examples:
   cloud-analytics watch                                  (after login)
   cloud-analytics watch --server https://analytics.example.com --key @key.txt`,
     )
-    .action(
-      action(async (context, options: WatchOptions, paths) => {
-        const { watch } = await import('./watch.ts')
-        await watch(context, paths[0] === '' ? [] : paths, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./watch.ts')).watch)))
   program
     .command('status')
     .description('what this machine sent when to which server, and what agents will soon delete unsent')
     .addHelpText('after', '\nExample:\n  cloud-analytics status --json')
-    .action(
-      action(async (context) => {
-        const { status } = await import('./status.ts')
-        await status(context)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./status.ts')).status)))
 }

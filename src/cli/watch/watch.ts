@@ -5,7 +5,7 @@ import { OperatorError } from '../../errors.ts'
 import { agentFolders, stateFolder } from '../client/folders.ts'
 import { getServer } from '../client/server.ts'
 import { takeLock } from '../client/watch-lock.ts'
-import type { Context } from '../command/context.ts'
+import { type Args, type Context, pathsOf } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { untilSignal } from '../command/signals.ts'
 import { type Changes, createChanges } from './changes.ts'
@@ -36,11 +36,8 @@ const MAX_RETRY_MS = 60_000
 const MARGIN_MS = 500
 
 /** `watch`: sends the sessions below the paths as they end or grow, until SIGTERM. */
-export async function watch(
-  context: Context,
-  given: readonly string[],
-  options: WatchOptions,
-): Promise<void> {
+export async function watch(context: Context, options: WatchOptions, args: Args): Promise<void> {
+  const given = pathsOf(args)
   for (const path of given) {
     if (!existsSync(path)) throw new OperatorError(`no such file or folder: ${path}`, 2)
   }

@@ -1,10 +1,7 @@
 import type { Command } from 'commander'
 import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
-import { type Actions, type Context, contextOf, type ProcessContext } from '../command/context.ts'
+import { type Actions, type Context, contextOf, lazy, type ProcessContext } from '../command/context.ts'
 import { integer, secret } from '../command/option-parsers.ts'
-
-import type { EndpointOptions, HistoryOptions } from './history.ts'
-import type { NewSecretsOptions } from './new-secrets.ts'
 
 const LISTEN_PORT = 9876
 const MIN_STATUS = 200
@@ -41,12 +38,7 @@ Examples:
   cloud-analytics webhook list                           (after login; the key needs the scope webhooks)
   cloud-analytics webhook list --org acme`,
     )
-    .action(
-      action(async (context, options: EndpointOptions) => {
-        const { showEndpoints } = await import('./history.ts')
-        await showEndpoints(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./history.ts')).showEndpoints)))
   webhook
     .command('deliveries <id>')
     .description('list the latest deliveries of an endpoint (hook_…), also of one that was deleted')
@@ -54,22 +46,12 @@ Examples:
     .option('--event <event>', 'only of this event, as session.completed')
     .option('--limit <n>', 'how many', integer(1, MAX_SHOWN_DELIVERIES), SHOWN_DELIVERIES)
     .addHelpText('after', '\nExample:\n  cloud-analytics webhook deliveries hook_8s2m --status failed')
-    .action(
-      action(async (context, options: HistoryOptions, [id]) => {
-        const { showDeliveries } = await import('./history.ts')
-        await showDeliveries(context, id, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./history.ts')).showDeliveries)))
   webhook
     .command('redeliver <id>')
     .description('send a delivery (dlv_…) again, now; a running server does it')
     .addHelpText('after', '\nExample:\n  cloud-analytics webhook redeliver dlv_0k3w')
-    .action(
-      action(async (context, _options, [id]) => {
-        const { redeliverNow } = await import('./history.ts')
-        await redeliverNow(context, id)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./history.ts')).redeliverNow)))
   webhook
     .command('new-secrets')
     .description('give endpoints new secrets and list them, once: for when secret.key is lost')
@@ -85,12 +67,7 @@ secret.key, which is made where there is none.
 Example:
   cloud-analytics webhook new-secrets --all --yes`,
     )
-    .action(
-      action(async (context, options: NewSecretsOptions) => {
-        const { newSecrets } = await import('./new-secrets.ts')
-        await newSecrets(context, options)
-      }),
-    )
+    .action(action(lazy(async () => (await import('./new-secrets.ts')).newSecrets)))
 }
 
 function addVerify(webhook: Command, action: Actions): void {

@@ -10,7 +10,7 @@ import { bodyOf, errorOf } from '../client/answer.ts'
 import { ask, notOurs } from '../client/key-owner.ts'
 import { findServer, NOT_SIGNED_IN, type ServerOptions } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Context, withDatabase, withOrganization } from '../command/context.ts'
+import { type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 import { printable } from './text.ts'
@@ -71,8 +71,8 @@ export interface HistoryOptions {
 /** `webhook deliveries`: the latest deliveries of an endpoint, also of one that was deleted. */
 export async function showDeliveries(
   context: Context,
-  endpointId: string,
   { status, event, limit }: HistoryOptions,
+  [endpointId]: Args,
 ): Promise<void> {
   const query = { ...filterOf(status, event), per_page: limit }
   const deliveries = await withDatabase(context, async (sql) => {
@@ -93,7 +93,7 @@ function filterOf(status: string | undefined, event: string | undefined): Delive
 }
 
 /** `webhook redeliver` */
-export async function redeliverNow(context: Context, deliveryId: string): Promise<void> {
+export async function redeliverNow(context: Context, _options: object, [deliveryId]: Args): Promise<void> {
   const delivery = await withDatabase(context, async (sql) => {
     const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
     // the organization's lock in the database is enough: this process makes no other change
