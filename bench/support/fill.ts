@@ -2,10 +2,10 @@ import { updateBadges } from '../../src/badges/queries.ts'
 import type { Sql } from '../../src/db/client.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { seedCommits } from '../../src/seed/commits.ts'
-import { seedBudget, seedMembers } from '../../src/seed/members.ts'
 import { seedRisks } from '../../src/seed/risks.ts'
 import { seedAudit, seedSessions } from '../../src/seed/seed.ts'
 import { writeRecords } from '../../src/sync/write.ts'
+import { seedBudget, seedMembers } from './members.ts'
 
 const PROJECTS = 20
 const DAYS = 730

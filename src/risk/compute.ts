@@ -14,7 +14,7 @@ import {
   type StoredChange,
 } from './history-queries.ts'
 import { impactScore } from './impact.ts'
-import type { Change, RiskParts } from './prepare.ts'
+import { type Change, type RiskParts, riskParts } from './prepare.ts'
 import { measureChange, regressionScore } from './regression.ts'
 import { type OpenFindings, securityPart } from './sensitive-paths.ts'
 
@@ -199,18 +199,7 @@ async function computePartsOf(
       coupling: couplingScore(missing),
     }
     parts.set(change, {
-      scores: {
-        impact: scored.impact.score,
-        regression: scored.regression.score,
-        security: scored.security.score,
-        coupling: scored.coupling.score,
-      },
-      contributions: {
-        impact: scored.impact.contributions,
-        regression: scored.regression.contributions,
-        security: scored.security.contributions,
-        coupling: scored.coupling.contributions,
-      },
+      ...riskParts(scored),
       names,
       findings: found,
     })

@@ -3,6 +3,7 @@ import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../decimals.t
 import { type CommitFile, plainPath } from '../records/commit.ts'
 import type { PrRiskRecord, RiskContributions, State } from '../records/risk.ts'
 import { PARTS, type Part, scoreField } from '../records/risk.ts'
+import type { ScorePart } from './contributions.ts'
 import type { Rating } from './model.ts'
 
 /** The change of a pull request, from which and from the history the parts of a score are computed. */
@@ -140,26 +141,39 @@ function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
   }
 }
 
+export const riskParts = ({
+  impact,
+  regression,
+  security,
+  coupling,
+}: Record<Part, ScorePart>): RiskParts => ({
+  scores: {
+    impact: impact.score,
+    regression: regression.score,
+    security: security.score,
+    coupling: coupling.score,
+  },
+  contributions: {
+    impact: impact.contributions,
+    regression: regression.contributions,
+    security: security.contributions,
+    coupling: coupling.contributions,
+  },
+})
+
 /** The parts as given; one without contributions gets the contribution `reported`. */
 function givenParts(record: PrRiskRecord): RiskParts {
-  const score = (part: Part) =>
-    unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
-  const contributions = (part: Part) =>
-    record.contributions?.[part] ?? [{ name: 'reported', value: score(part), points: score(part) }]
-  return {
-    scores: {
-      impact: score('impact'),
-      regression: score('regression'),
-      security: score('security'),
-      coupling: score('coupling'),
-    },
-    contributions: {
-      impact: contributions('impact'),
-      regression: contributions('regression'),
-      security: contributions('security'),
-      coupling: contributions('coupling'),
-    },
+  const given = (part: Part): ScorePart => {
+    const score = unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
+    const reported = [{ name: 'reported', value: score, points: score }]
+    return { score, contributions: record.contributions?.[part] ?? reported }
   }
+  return riskParts({
+    impact: given('impact'),
+    regression: given('regression'),
+    security: given('security'),
+    coupling: given('coupling'),
+  })
 }
 
 /** In percent; they add up to 100. */

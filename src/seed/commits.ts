@@ -4,8 +4,8 @@ import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import type { CommitRecord } from '../records/commit.ts'
-import { MEMBERS, randomFrom, type SeedPlan } from './generate.ts'
-import { refreshCommitStatistics } from './queries.ts'
+import { batchesOf, MEMBERS, randomFrom, type SeedPlan } from './generate.ts'
+import { refreshStatistics } from './queries.ts'
 
 type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
 
@@ -80,11 +80,8 @@ export async function seedCommits(
   plan: CommitPlan,
   onProgress: (done: number) => void = () => {},
 ): Promise<void> {
-  let batch: CommitRecord[] = []
   let done = 0
-  const flush = async () => {
-    const records = batch
-    batch = []
+  for (const records of batchesOf(generateCommits(plan), BATCH)) {
     await sql.begin(async (tx) => {
       await lockHistory(tx, orgId)
       await writeCommits(tx, orgId, records)
@@ -94,10 +91,5 @@ export async function seedCommits(
     done += records.length
     onProgress(done)
   }
-  for (const record of generateCommits(plan)) {
-    batch.push(record)
-    if (batch.length === BATCH) await flush()
-  }
-  if (batch.length > 0) await flush()
-  await refreshCommitStatistics(sql)
+  await refreshStatistics(sql, 'commits')
 }

@@ -1,5 +1,6 @@
 import type { FindingRecord } from '../records/finding.ts'
 import type { SessionRecord } from '../records/session.ts'
+import { demoFinding, type Rule } from './findings.ts'
 
 export type Agent = 'claude-code' | 'codex' | 'gemini'
 
@@ -18,25 +19,15 @@ const MAX_TURNS = 60
 /** Part of the sessions with findings. */
 const WITH_FINDINGS = 0.045
 
-const FINDINGS = [
-  { rule_id: 'sudo', category: 'command', severity: 'low', title: 'Command run as another user' },
-  { rule_id: 'git-no-verify', category: 'command', severity: 'medium', title: 'Hooks skipped with git' },
-  { rule_id: 'git-discard', category: 'command', severity: 'low', title: 'Uncommitted work discarded' },
-  { rule_id: 'git-force-push', category: 'command', severity: 'high', title: 'Forced git push' },
-  {
-    rule_id: 'world-writable',
-    category: 'command',
-    severity: 'medium',
-    title: 'File made writable for everyone',
-  },
-  {
-    rule_id: 'download-to-shell',
-    category: 'command',
-    severity: 'high',
-    title: 'Downloaded script run by a shell',
-  },
-  { rule_id: 'aws-access-key', category: 'secret', severity: 'critical', title: 'AWS access key' },
-] as const
+const FOUND: readonly Rule[] = [
+  'sudo',
+  'git-no-verify',
+  'git-discard',
+  'git-force-push',
+  'world-writable',
+  'download-to-shell',
+  'aws-access-key',
+]
 
 type Content = Omit<SessionRecord, 'id' | 'project_name' | 'created_at'>
 
@@ -82,14 +73,7 @@ export function demoSession(random: () => number, agent: Agent, touched: readonl
   }
 }
 
-/** The same rule in the same file is the same finding. */
 function findingIn(random: () => number, touched: readonly string[], turns: number): FindingRecord {
-  const finding = FINDINGS[Math.floor(random() ** 1.7 * FINDINGS.length)] ?? FINDINGS[0]
-  const file = touched[0] ?? 'README.md'
-  return {
-    ...finding,
-    file,
-    turn_number: 1 + Math.floor(random() * turns),
-    fingerprint: `demo-${finding.rule_id}-${file}`,
-  }
+  const rule = FOUND[Math.floor(random() ** 1.7 * FOUND.length)] ?? 'sudo'
+  return demoFinding(rule, touched[0] ?? 'README.md', 1 + Math.floor(random() * turns))
 }

@@ -55,75 +55,21 @@ interface Project {
   topics: readonly string[]
 }
 
+const project = (name: string, folders: string, topics: string): Project => ({
+  name,
+  folders: folders.split(' ').map((folder) => folder.split(':') as [string, string]),
+  topics: topics.split(' '),
+})
+
 export const PROJECTS: readonly Project[] = [
-  {
-    name: 'checkout',
-    folders: [
-      ['src', 'ts'],
-      ['test', 'ts'],
-      ['web', 'tsx'],
-    ],
-    topics: ['refunds', 'tax', 'vouchers', 'cart'],
-  },
-  {
-    name: 'payments',
-    folders: [
-      ['src', 'go'],
-      ['internal', 'go'],
-      ['deploy', 'yaml'],
-    ],
-    topics: ['ledger', 'payouts', 'webhooks', 'disputes'],
-  },
-  {
-    name: 'web-app',
-    folders: [
-      ['app', 'tsx'],
-      ['components', 'tsx'],
-      ['test', 'ts'],
-    ],
-    topics: ['search-page', 'profile', 'dark-mode', 'onboarding'],
-  },
-  {
-    name: 'mobile-app',
-    folders: [
-      ['lib', 'dart'],
-      ['test', 'dart'],
-    ],
-    topics: ['push', 'offline', 'camera'],
-  },
-  {
-    name: 'data-pipeline',
-    folders: [
-      ['jobs', 'py'],
-      ['models', 'sql'],
-      ['test', 'py'],
-    ],
-    topics: ['backfill', 'dedup', 'retention'],
-  },
-  {
-    name: 'search',
-    folders: [
-      ['src', 'rs'],
-      ['benches', 'rs'],
-    ],
-    topics: ['ranking', 'synonyms', 'index'],
-  },
-  {
-    name: 'infra',
-    folders: [
-      ['modules', 'tf'],
-      ['scripts', 'sh'],
-    ],
-    topics: ['network', 'backups', 'alerts'],
-  },
-  {
-    name: 'docs',
-    folders: [
-      ['guides', 'md'],
-      ['site', 'ts'],
-    ],
-    topics: ['quickstart', 'api-reference'],
-  },
+  project('checkout', 'src:ts test:ts web:tsx', 'refunds tax vouchers cart'),
+  project('payments', 'src:go internal:go deploy:yaml', 'ledger payouts webhooks disputes'),
+  project('web-app', 'app:tsx components:tsx test:ts', 'search-page profile dark-mode onboarding'),
+  project('mobile-app', 'lib:dart test:dart', 'push offline camera'),
+  project('data-pipeline', 'jobs:py models:sql test:py', 'backfill dedup retention'),
+  project('search', 'src:rs benches:rs', 'ranking synonyms index'),
+  project('infra', 'modules:tf scripts:sh', 'network backups alerts'),
+  project('docs', 'guides:md site:ts', 'quickstart api-reference'),
 ]
 
 const MONTHLY_LIMIT_USD = 160

@@ -72,25 +72,12 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     const own = PEOPLE[who]?.projects ?? [0]
     return (random() < 0.75 ? own[0] : own[below(own.length)]) ?? 0
   }
-  const addSession = (
-    at: number,
-    who: number,
-    project: number,
-    branch: string,
-    touched: string[],
-    prNumber?: number,
-  ) => {
-    const name = PROJECTS[project]?.name ?? ''
+  const addSession = (at: number, branch: Branch, touched: string[], number?: number) => {
     work.sessions.push({
-      ...demoSession(random, AGENTS[(who + below(4)) % AGENTS.length] ?? 'claude-code', touched),
+      ...demoSession(random, AGENTS[(branch.who + below(4)) % AGENTS.length] ?? 'claude-code', touched),
       id: `sess_demo${String(work.sessions.length).padStart(4, '0')}`,
-      project_name: name,
-      user_email: PEOPLE[who]?.email ?? '',
-      branch,
+      ...placeOf(branch, number),
       ...timesOf(at, random),
-      ...(prNumber === undefined
-        ? {}
-        : { pull_requests: [{ repo: `${REPOSITORY_OWNER}/${name}`, number: prNumber }] }),
     })
   }
 
@@ -99,12 +86,12 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     const at = first + (nth / PULL_REQUESTS) ** 0.85 * (days - 1) * DAY_MS
     const who = somebody()
     const project = projectOf(who)
-    const { name = '', topics = [] } = PROJECTS[project] ?? {}
+    const { topics = [] } = PROJECTS[project] ?? {}
     const [kind, verb] = VERBS[below(VERBS.length)] ?? VERBS[0]
     const topic = topics[below(topics.length)] ?? 'core'
     const noun = NOUNS[below(NOUNS.length)] ?? NOUNS[0]
-    const prNumber = 100 + nth
-    const branch = `${kind}/${topic}-${noun}-${prNumber}`
+    const number = 100 + nth
+    const branch = { project, who, branch: `${kind}/${topic}-${noun}-${number}` }
     const changed = new Map<string, CommitFile>()
     const shas: string[] = []
     const span = (0.5 + random() * 4) * DAY_MS
@@ -112,54 +99,94 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     for (let step = 0; step < commits; step += 1) {
       const change = changeFiles(files[project] ?? new Map(), project, topic, random)
       for (const file of change) changed.set(file.path, file)
-      const sha = new Bun.CryptoHasher('sha1').update(`demo ${seed} ${nth} ${step}`).digest('hex')
+      const sha = shaOf(`demo ${seed} ${nth} ${step}`)
       shas.push(sha)
-      work.commits.push({
-        type: 'commit',
-        project: name,
-        sha,
-        author_email: PEOPLE[who]?.email ?? '',
-        author_name: PEOPLE[who]?.name ?? '',
-        committed_at: new Date(workingTime(at + (span * step) / commits, who)).toISOString(),
-        subject: `${verb} ${noun} for ${topic}`,
-        files: change,
-      })
+      const committedAt = workingTime(at + (span * step) / commits, who)
+      const subject = `${verb} ${noun} for ${topic}`
+      work.commits.push(commitOf(branch, { sha, at: committedAt, subject, files: change }))
       const touched = change.map(({ path }) => path)
-      for (let left = 1 + below(3); left > 0; left -= 1)
-        addSession(
-          workingTime(at + (span * (step + random())) / commits, who),
-          who,
-          project,
-          branch,
-          touched,
-          random() < 0.5 ? prNumber : undefined,
-        )
+      for (let left = 1 + below(3); left > 0; left -= 1) {
+        const workedAt = workingTime(at + (span * (step + random())) / commits, who)
+        addSession(workedAt, branch, touched, random() < 0.5 ? number : undefined)
+      }
     }
-    work.pullRequests.push({
-      type: 'pr_risk',
-      repo: `${REPOSITORY_OWNER}/${name}`,
-      pr_number: prNumber,
-      pr_title: `${verb} ${noun} for ${topic.replaceAll('-', ' ')}`,
-      files_changed: changed.size,
-      created_at: new Date(Math.min(at + span, now.getTime() - HOUR_MS)).toISOString(),
-      project: name,
-      author_email: PEOPLE[who]?.email ?? '',
-      files: [...changed.values()],
-      branch,
-      commits: shas,
-    })
+    work.pullRequests.push(
+      pullRequestOf(branch, {
+        number,
+        title: `${verb} ${noun} for ${topic.replaceAll('-', ' ')}`,
+        at: Math.min(at + span, now.getTime() - HOUR_MS),
+        files: [...changed.values()],
+        commits: shas,
+      }),
+    )
   }
   for (let nth = 0; nth < OTHER_SESSIONS; nth += 1) {
     const who = somebody()
     const project = projectOf(who)
     const known = [...(files[project]?.values() ?? [])].flat()
     const touched = known.length === 0 ? [] : [known[below(known.length)] ?? 'README.md']
-    addSession(workingTime(first + random() * days * DAY_MS, who), who, project, 'main', touched)
+    addSession(workingTime(first + random() * days * DAY_MS, who), { project, who, branch: 'main' }, touched)
   }
   work.sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
   work.commits.sort((a, b) => a.committed_at.localeCompare(b.committed_at))
   return work
 }
+
+/** Whose work a branch is; `project` and `who` are indexes of PROJECTS and PEOPLE. */
+interface Branch {
+  project: number
+  who: number
+  branch: string
+}
+
+const nameOf = ({ project }: Branch): string => PROJECTS[project]?.name ?? ''
+const repoOf = (branch: Branch): string => `${REPOSITORY_OWNER}/${nameOf(branch)}`
+const authorOf = ({ who }: Branch) => ({ email: '', name: '', ...PEOPLE[who] })
+
+export const shaOf = (text: string): string => new Bun.CryptoHasher('sha1').update(text).digest('hex')
+
+/** Where a session of the branch was; `number`: of a pull request that it is linked to. */
+export const placeOf = (branch: Branch, number?: number) => ({
+  project_name: nameOf(branch),
+  user_email: authorOf(branch).email,
+  branch: branch.branch,
+  ...(number === undefined ? {} : { pull_requests: [{ repo: repoOf(branch), number }] }),
+})
+
+export const commitOf = (
+  branch: Branch,
+  { at, ...commit }: Pick<CommitRecord, 'sha' | 'subject' | 'files'> & { at: number },
+): CommitRecord => ({
+  type: 'commit',
+  project: nameOf(branch),
+  author_email: authorOf(branch).email,
+  author_name: authorOf(branch).name,
+  committed_at: new Date(at).toISOString(),
+  ...commit,
+})
+
+export const pullRequestOf = (
+  branch: Branch,
+  {
+    number,
+    title,
+    at,
+    ...pull
+  }: { number: number; title: string; at: number } & Required<Pick<PrRiskRecord, 'commits'>> & {
+      files: CommitFile[]
+    },
+): PrRiskRecord => ({
+  type: 'pr_risk',
+  repo: repoOf(branch),
+  pr_number: number,
+  pr_title: title,
+  files_changed: pull.files.length,
+  created_at: new Date(at).toISOString(),
+  project: nameOf(branch),
+  author_email: authorOf(branch).email,
+  branch: branch.branch,
+  ...pull,
+})
 
 function timesOf(at: number, random: () => number) {
   const created_at = new Date(at).toISOString()

@@ -2,6 +2,7 @@ import { addDays, DAY_MS } from '../dates.ts'
 import type { FindingRecord } from '../records/finding.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { reportedQuality } from '../scoring/quality.ts'
+import { findingOf, type Rule } from './findings.ts'
 
 export interface SeedPlan {
   sessions: number
@@ -28,6 +29,18 @@ export function randomFrom(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+}
+
+/** The items in arrays of `size`, the last one with the rest. */
+export function* batchesOf<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let batch: Item[] = []
+  for (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** Plausible sessions in order of time, spread evenly over the days; costs and scores are skewed. */
@@ -72,25 +85,11 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   }
 }
 
-const COMMAND_FINDINGS = [
-  { rule_id: 'git-force-push', category: 'command', severity: 'high', title: 'Forced git push' },
-  { rule_id: 'git-no-verify', category: 'command', severity: 'medium', title: 'Hooks skipped with git' },
-  {
-    rule_id: 'world-writable',
-    category: 'command',
-    severity: 'medium',
-    title: 'File made writable for everyone',
-  },
-  { rule_id: 'sudo', category: 'command', severity: 'low', title: 'Command run as another user' },
-] as const
+const FOUND: readonly Rule[] = ['git-force-push', 'git-no-verify', 'world-writable', 'sudo']
 
 /** The same rule in the same file is the same finding: their number does not grow with the sessions. */
 function findingAt(random: () => number): FindingRecord {
-  const finding = COMMAND_FINDINGS[Math.floor(random() ** 2 * COMMAND_FINDINGS.length)] ?? COMMAND_FINDINGS[0]
+  const rule = FOUND[Math.floor(random() ** 2 * FOUND.length)] ?? 'sudo'
   const module = Math.floor(random() * 40)
-  return {
-    ...finding,
-    file: `src/module-${module}/index.ts`,
-    fingerprint: `seed-${finding.rule_id}-${module}`,
-  }
+  return findingOf(rule, `src/module-${module}/index.ts`, { fingerprint: `seed-${rule}-${module}` })
 }

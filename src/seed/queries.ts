@@ -3,9 +3,17 @@ import { copyRows } from '../db/copy.ts'
 import { riskScoreOf } from '../risk/prepare.ts'
 import type { RiskRow } from '../risk/store-queries.ts'
 
+const GROWN = {
+  sessions:
+    'sessions, session_details, session_rollups, session_ranges, session_usage, usage_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks',
+  audit: 'audit_log, audit_rollups',
+  commits: 'commits, commit_files, files, file_authors, expertise_domains, expertise_authors',
+  risks: 'pr_risks, pr_commits, risk_rollups',
+}
+
 /** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */
-export async function refreshStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze sessions, session_details, session_rollups, session_ranges, session_usage, usage_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks`
+export async function refreshStatistics(sql: Sql, of: keyof typeof GROWN): Promise<void> {
+  await sql.unsafe(`vacuum analyze ${GROWN[of]}`)
 }
 
 const SEED_ACTIONS = [
@@ -50,16 +58,6 @@ export async function insertSeedEntries(
     ) h`
 }
 
-/** As refreshStatistics, for the audit log. */
-export async function refreshAuditStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze audit_log, audit_rollups`
-}
-
-/** As refreshStatistics, for commits. */
-export async function refreshCommitStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze commits, commit_files, files, file_authors, expertise_domains, expertise_authors`
-}
-
 /** Whether one of these repositories has risk scores. */
 export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Promise<boolean> {
   const rows = await tx`
@@ -99,11 +97,6 @@ export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[
       lifecycle.closed_at,
     ],
   )
-}
-
-/** As refreshStatistics, for risk scores. */
-export async function refreshRiskStatistics(sql: Sql): Promise<void> {
-  await sql`vacuum analyze pr_risks, pr_commits, risk_rollups`
 }
 
 /** Whether the organization has the session. */

@@ -7,12 +7,12 @@ import { derivedId } from '../ids.ts'
 import { RISK_TABLES } from '../risk/check.ts'
 import { couplingScore } from '../risk/coupling.ts'
 import { impactScore } from '../risk/impact.ts'
-import type { Lifecycle } from '../risk/prepare.ts'
+import { type Lifecycle, riskParts } from '../risk/prepare.ts'
 import { regressionScore } from '../risk/regression.ts'
 import { securityPart } from '../risk/sensitive-paths.ts'
 import type { RiskRow } from '../risk/store-queries.ts'
-import { randomFrom, type SeedPlan } from './generate.ts'
-import { copyRisks, hasRisksOf, refreshRiskStatistics } from './queries.ts'
+import { batchesOf, randomFrom, type SeedPlan } from './generate.ts'
+import { copyRisks, hasRisksOf, refreshStatistics } from './queries.ts'
 
 /** Scores in one COPY. */
 const BATCH = 5_000
@@ -73,18 +73,7 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
       inputHash: null,
       origin: null,
       lifecycle: lifecycleOf(index, at, last),
-      scores: {
-        impact: parts.impact.score,
-        regression: parts.regression.score,
-        security: parts.security.score,
-        coupling: parts.coupling.score,
-      },
-      contributions: {
-        impact: parts.impact.contributions,
-        regression: parts.regression.contributions,
-        security: parts.security.contributions,
-        coupling: parts.coupling.contributions,
-      },
+      ...riskParts(parts),
     }
   }
 }
@@ -115,19 +104,12 @@ export async function seedRisks(
       )
     }
     let done = 0
-    let batch: RiskRow[] = []
-    const flush = async () => {
-      if (batch.length > 0) await copyRisks(tx, orgId, batch)
-      done += batch.length
-      batch = []
+    for (const rows of batchesOf(generateRisks(plan), BATCH)) {
+      await copyRisks(tx, orgId, rows)
+      done += rows.length
       onProgress(done)
     }
-    for (const row of generateRisks(plan)) {
-      batch.push(row)
-      if (batch.length === BATCH) await flush()
-    }
-    await flush()
     await rebuildTables(tx, orgId, RISK_TABLES)
   })
-  await refreshRiskStatistics(sql)
+  await refreshStatistics(sql, 'risks')
 }

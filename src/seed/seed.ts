@@ -15,13 +15,7 @@ import { type Activity, updateActivity } from '../team/rollup.ts'
 import { USAGE_ROLLUPS } from '../usage/check.ts'
 import { copyUsage } from '../usage/write.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
-import {
-  analyzeSessions,
-  hasSession,
-  insertSeedEntries,
-  refreshAuditStatistics,
-  refreshStatistics,
-} from './queries.ts'
+import { analyzeSessions, hasSession, insertSeedEntries, refreshStatistics } from './queries.ts'
 
 /** Sessions in one COPY. */
 const BATCH = 5_000
@@ -76,7 +70,7 @@ export async function seedSessions(
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   })
-  await refreshStatistics(deps.sql)
+  await refreshStatistics(deps.sql, 'sessions')
 }
 
 async function copyBatch(tx: ISql, orgId: string, batch: PreparedSession[], now: Date): Promise<void> {
@@ -135,5 +129,5 @@ export async function seedAudit(
     }
     throw error
   }
-  await refreshAuditStatistics(sql)
+  await refreshStatistics(sql, 'audit')
 }
