@@ -4,34 +4,29 @@ import { type Budget, CostQuery, type CostSummary } from '../../cost/model.ts'
 import { OperatorError } from '../../errors.ts'
 import type { TeamOverview } from '../../team/model.ts'
 import type { Context } from '../command/context.ts'
-import { printText, visible } from '../command/output.ts'
-import { barOf, type Colour, type Column, draw, paint, type Screen, screenOf } from '../command/table.ts'
+import { barOf, type Colour, type Column, draw, paint, type Screen } from '../command/table.ts'
 import { compact, money, percent, whole } from './numbers.ts'
 import { type Parameters, parametersOf, rangeText, refuseOthers, withRange } from './options.ts'
-import { Forbidden, type Source, type SourceOptions, withSource } from './source.ts'
+import { type FigureOptions, Forbidden, type Source, showRoute } from './source.ts'
 import { emptyPage, noSessions, pageLine, title } from './text.ts'
 
-export interface CostOptions extends SourceOptions {
-  by?: string
-  andBy?: string
-}
+type CostOptions = FigureOptions & { by?: string; andBy?: string }
 
 /** `cost`: the summary; with --by the sums by a key. */
-export async function showCost(
-  context: Context,
-  options: CostOptions & Record<string, unknown>,
-): Promise<void> {
+export async function showCost(context: Context, options: CostOptions): Promise<void> {
   await (options.by === undefined ? showSummary(context, options) : showBreakdown(context, options))
 }
 
-async function showSummary(context: Context, options: CostOptions & Record<string, unknown>): Promise<void> {
+async function showSummary(context: Context, options: CostOptions): Promise<void> {
   refuseOthers(CostQuery, BreakdownQuery, options, 'needs --by, as --by project')
   const parameters = withRange(parametersOf(CostQuery, options))
-  await withSource(context, options, async (source) => {
-    const body = await source.get('/cost', parameters)
-    const text = () => summaryText(screenOf(context.env), JSON.parse(body), source, parameters)
-    await printText(context.json ? visible(body) : text())
-  })
+  await showRoute(
+    context,
+    options,
+    '/cost',
+    parameters,
+    (summary: Static<typeof CostSummary>, source, screen) => summaryText(screen, summary, source, parameters),
+  )
 }
 
 /** How many projects the summary names. */
@@ -123,24 +118,19 @@ const unpricedText = (tokens: number): string =>
 
 const fractionOf = (part: number, all: number): number => (all > 0 ? part / all : 0)
 
-async function showBreakdown(
-  context: Context,
-  options: CostOptions & Record<string, unknown>,
-): Promise<void> {
+async function showBreakdown(context: Context, options: CostOptions): Promise<void> {
   refuseOthers(BreakdownQuery, CostQuery, options, 'is for cost without --by')
   if (options.by === options.andBy) throw new OperatorError('--and-by must not be the same as --by', 2)
   const given = withRange(parametersOf(BreakdownQuery, options))
   // time runs forward
   const isByTime = ['day', 'week', 'month'].includes(given.by ?? '') && given.sort === undefined
   const parameters = isByTime ? { ...given, sort: 'key', order: given.order ?? 'asc' } : given
-  await withSource(context, options, async (source) => {
-    const body = await source.get('/cost/breakdown', parameters)
-    if (context.json) return await printText(visible(body))
-    const breakdown: Static<typeof Breakdown> = JSON.parse(body)
+  const text = async (breakdown: Static<typeof Breakdown>, source: Source, screen: Screen) => {
     const isByMember = parameters.by === 'member' || parameters.and_by === 'member'
     const names = isByMember ? await addressesOf(source) : new Map<string, string>()
-    await printText(breakdownText(screenOf(context.env), breakdown, source, parameters, names))
-  })
+    return breakdownText(screen, breakdown, source, parameters, names)
+  }
+  await showRoute(context, options, '/cost/breakdown', parameters, text)
 }
 
 /** The addresses of members by their ids: what --member takes. Without the scope for it, none. */

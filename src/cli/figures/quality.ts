@@ -1,26 +1,18 @@
 import type { Static } from '@sinclair/typebox'
 import { type QualityOverview, QualityQuery } from '../../quality/model.ts'
 import type { Context } from '../command/context.ts'
-import { printText, visible } from '../command/output.ts'
-import { colourOfScore, draw, screenOf } from '../command/table.ts'
+import { colourOfScore, draw, type Screen } from '../command/table.ts'
 import { counted } from './numbers.ts'
 import { parametersOf, rangeText, withRange } from './options.ts'
-import { type SourceOptions, withSource } from './source.ts'
+import { type FigureOptions, type Source, showRoute } from './source.ts'
 import { noSessions, title } from './text.ts'
 
 /** `quality`: the mean score of each day. */
-export async function showQuality(
-  context: Context,
-  options: SourceOptions & Record<string, unknown>,
-): Promise<void> {
+export async function showQuality(context: Context, options: FigureOptions): Promise<void> {
   const parameters = withRange(parametersOf(QualityQuery, options))
-  await withSource(context, options, async (source) => {
-    const body = await source.get('/quality', parameters)
-    if (context.json) return await printText(visible(body))
-    const { average_score, total_sessions, trend, scores_by_date }: Static<typeof QualityOverview> =
-      JSON.parse(body)
-    if (total_sessions === 0) return await printText(noSessions(source, 'quality', parameters))
-    const screen = screenOf(context.env)
+  const text = (overview: Static<typeof QualityOverview>, source: Source, screen: Screen) => {
+    const { average_score, total_sessions, trend, scores_by_date } = overview
+    if (total_sessions === 0) return noSessions(source, 'quality', parameters)
     const ofProject = parameters.project === undefined ? '' : ` of ${parameters.project}`
     const heading = `Quality${ofProject} ${rangeText(parameters)}: ${average_score} of 100 in ${counted(total_sessions, 'session')}, ${TRENDS[trend]}`
     const table = draw(
@@ -32,8 +24,9 @@ export async function showQuality(
       ],
       { fraction: ({ score }) => score / 100, colour: ({ score }) => colourOfScore(score) },
     )
-    await printText(`${title(screen, heading)}\n\n${table}`)
-  })
+    return `${title(screen, heading)}\n\n${table}`
+  }
+  await showRoute(context, options, '/quality', parameters, text)
 }
 
 const TRENDS: Readonly<Record<Static<typeof QualityOverview>['trend'], string>> = {

@@ -1,36 +1,28 @@
 import type { Static } from '@sinclair/typebox'
 import { type Rating, RiskListQuery, type RiskPage, type RiskScore } from '../../risk/model.ts'
 import type { Context } from '../command/context.ts'
-import { printText, visible } from '../command/output.ts'
-import { type Colour, type Column, draw, screenOf } from '../command/table.ts'
+import { type Colour, type Column, draw, type Screen } from '../command/table.ts'
 import { whole } from './numbers.ts'
 import { isFiltered, type Parameters, parametersOf } from './options.ts'
-import { type Source, type SourceOptions, withSource } from './source.ts'
+import { type FigureOptions, type Source, showRoute } from './source.ts'
 import { emptyPage, pageLine, title } from './text.ts'
 
 /** `risk`: a page of the pull requests, newest first. */
-export async function showRisk(
-  context: Context,
-  options: SourceOptions & Record<string, unknown>,
-): Promise<void> {
+export async function showRisk(context: Context, options: FigureOptions): Promise<void> {
   const parameters = parametersOf(RiskListQuery, options)
-  await withSource(context, options, async (source) => {
-    const body = await source.get('/risk', parameters)
-    if (context.json) return await printText(visible(body))
-    const { data, pagination }: Static<typeof RiskPage> = JSON.parse(body)
-    if (data.length === 0) return await printText(emptyPage(pagination) ?? noRisks(source, parameters))
-    const screen = screenOf(context.env)
+  const text = ({ data, pagination }: Static<typeof RiskPage>, source: Source, screen: Screen) => {
+    if (data.length === 0) return emptyPage(pagination) ?? noRisks(source, parameters)
     const bars = {
       fraction: ({ risk_score }: RiskScore) => risk_score / 100,
       colour: ({ rating }: RiskScore) => COLOUR_OF_RATING[rating],
     }
-    const parts = [
+    return [
       title(screen, 'Risk of pull requests, newest first; 0 to 100, high is bad'),
       draw(screen, data, COLUMNS, bars),
       pageLine(pagination, data.length, 'pull requests'),
-    ]
-    await printText(parts.join('\n\n'))
-  })
+    ].join('\n\n')
+  }
+  await showRoute(context, options, '/risk', parameters, text)
 }
 
 const COLOUR_OF_RATING: Readonly<Record<Rating, Colour>> = {

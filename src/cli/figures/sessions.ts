@@ -1,27 +1,20 @@
 import type { Static } from '@sinclair/typebox'
 import { type SessionListItem, SessionListQuery, type SessionPage } from '../../sessions/model.ts'
 import type { Context } from '../command/context.ts'
-import { printText, visible } from '../command/output.ts'
-import { type Column, colourOfScore, draw, type Screen, screenOf } from '../command/table.ts'
+import { type Column, colourOfScore, draw, type Screen } from '../command/table.ts'
 import { minute, money, whole } from './numbers.ts'
 import { parametersOf, rangeText, withRange } from './options.ts'
-import { type SourceOptions, withSource } from './source.ts'
+import { type FigureOptions, type Source, showRoute } from './source.ts'
 import { emptyPage, noSessions, pageLine, title } from './text.ts'
 
 /** `sessions`: a page of the list, with bars of what each cost. */
-export async function showSessions(
-  context: Context,
-  options: SourceOptions & Record<string, unknown>,
-): Promise<void> {
+export async function showSessions(context: Context, options: FigureOptions): Promise<void> {
   const parameters = withRange(parametersOf(SessionListQuery, options))
-  await withSource(context, options, async (source) => {
-    const body = await source.get('/sessions', parameters)
-    if (context.json) return await printText(visible(body))
-    const page: Static<typeof SessionPage> = JSON.parse(body)
-    const none = () => emptyPage(page.pagination) ?? noSessions(source, 'sessions', parameters)
-    const heading = `Sessions ${rangeText(parameters)}; times are UTC`
-    await printText(page.data.length === 0 ? none() : pageText(screenOf(context.env), page, heading))
-  })
+  const text = (page: Static<typeof SessionPage>, source: Source, screen: Screen) =>
+    page.data.length === 0
+      ? (emptyPage(page.pagination) ?? noSessions(source, 'sessions', parameters))
+      : pageText(screen, page, `Sessions ${rangeText(parameters)}; times are UTC`)
+  await showRoute(context, options, '/sessions', parameters, text)
 }
 
 const COLUMNS: readonly Column<SessionListItem>[] = [

@@ -18,7 +18,9 @@ import { type Answer, bodyOf, errorOf } from '../client/answer.ts'
 import { ask, notOurs } from '../client/key-owner.ts'
 import { findServer, NOT_SIGNED_IN, type ServerOptions } from '../client/server.ts'
 import { type Context, withOrganization } from '../command/context.ts'
+import { printText, visible } from '../command/output.ts'
 import { shellWord } from '../command/program-words.ts'
+import { type Screen, screenOf } from '../command/table.ts'
 import { flagOf, type Parameters } from './options.ts'
 
 // Where the figures are from: the API of a server, or the same queries on the local database.
@@ -26,6 +28,8 @@ import { flagOf, type Parameters } from './options.ts'
 export interface SourceOptions extends ServerOptions {
   org?: string
 }
+/** With the parameters of a route. */
+export type FigureOptions = SourceOptions & Record<string, unknown>
 
 export interface Source {
   /** The body of `GET /v1<route>`. Throws OperatorError for what the route refuses, with the names of the flags. */
@@ -61,7 +65,7 @@ export type Route = keyof typeof ROUTES
 export class Forbidden extends OperatorError {}
 
 /** Runs `use` on the local database's organization of --org, else on a server. */
-export async function withSource<Result>(
+async function withSource<Result>(
   context: Context,
   options: SourceOptions,
   use: (source: Source) => Promise<Result>,
@@ -79,6 +83,21 @@ export async function withSource<Result>(
       },
     }),
   )
+}
+
+/** Asks for a route and prints its body with --json, else what `text` makes of it. */
+export async function showRoute<Body>(
+  context: Context,
+  options: SourceOptions,
+  route: Route,
+  parameters: Parameters,
+  text: (body: Body, source: Source, screen: Screen) => string | Promise<string>,
+): Promise<void> {
+  await withSource(context, options, async (source) => {
+    const body = await source.get(route, parameters)
+    const shown = context.json ? visible(body) : await text(JSON.parse(body), source, screenOf(context.env))
+    await printText(shown)
+  })
 }
 
 function serverSource({ env }: Context, options: ServerOptions): Source {

@@ -2,30 +2,23 @@ import type { Static } from '@sinclair/typebox'
 import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
 import type { TeamOverview } from '../../team/model.ts'
 import type { Context } from '../command/context.ts'
-import { printText, visible } from '../command/output.ts'
-import { type Column, draw, type Screen, screenOf } from '../command/table.ts'
+import { type Column, draw, type Screen } from '../command/table.ts'
 import { counted, money, whole } from './numbers.ts'
 import { rangeText, withRange } from './options.ts'
-import { Forbidden, type Source, type SourceOptions, withSource } from './source.ts'
+import { Forbidden, type Source, type SourceOptions, showRoute } from './source.ts'
 import { title } from './text.ts'
 
 /** `team`: the members, with the sessions that each had in the last 30 days and what they cost. */
-export async function showTeam(context: Context, options: SourceOptions): Promise<void> {
-  await withSource(context, options, async (source) => {
-    const body = await source.get('/team', {})
-    if (context.json) return await printText(visible(body))
-    const team: TeamOverview = JSON.parse(body)
-    await printText(await teamText(screenOf(context.env), team, source))
-  })
-}
+export const showTeam = (context: Context, options: SourceOptions): Promise<void> =>
+  showRoute(context, options, '/team', {}, teamText)
 
 type Used = Static<typeof BreakdownItem>
 type Member = TeamOverview['members'][number] & { sessions: number; cost: number }
 
 async function teamText(
-  screen: Screen,
   { members, activity_summary: { active_members_last_7d: active, sessions_last_7d: sessions } }: TeamOverview,
   source: Source,
+  screen: Screen,
 ): Promise<string> {
   const activity = `${counted(sessions, 'session')} in the last 7 days`
   if (members.length === 0)
