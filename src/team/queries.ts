@@ -5,7 +5,7 @@ import type { Role } from '../records/member.ts'
 import type { TeamOverview } from './model.ts'
 
 /** A member; `joined_at` is UTC with milliseconds. */
-interface Member {
+export interface Member {
   id: string
   email: string
   display_name: string

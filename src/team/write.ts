@@ -4,20 +4,13 @@ import { unnest } from '../db/rows.ts'
 import { validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
-import type { MemberRecord, Role } from '../records/member.ts'
+import type { MemberRecord } from '../records/member.ts'
 import type { SyncRecord } from '../records/records.ts'
-
-interface MemberRow {
-  id: string
-  email: string
-  display_name: string
-  role: Role
-  joined_at: string
-}
+import type { Member } from './queries.ts'
 
 export interface MembersWritten extends WriteResult {
   /** Those that are new. */
-  joined: readonly Pick<MemberRow, 'id' | 'email' | 'role'>[]
+  joined: readonly Pick<Member, 'id' | 'email' | 'role'>[]
 }
 
 /**
@@ -66,7 +59,7 @@ export async function writeMembers(
   return { ...result, joined: rows.filter(({ email }) => !stored.has(email)) }
 }
 
-function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, MemberRow>): MemberRow {
+function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {
   const email = record.email.toLowerCase()
   return {
     id: byEmail.get(email)?.id ?? record.id ?? newId('user'),
@@ -79,8 +72,8 @@ function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, MemberRow>): M
 
 function refuseForeignId(
   record: MemberRecord,
-  row: MemberRow,
-  byId: ReadonlyMap<string, MemberRow>,
+  row: Member,
+  byId: ReadonlyMap<string, Member>,
   field: string,
 ): void {
   if (record.id != null && record.id !== row.id) {
@@ -109,11 +102,11 @@ async function findAliases(tx: ISql, orgId: string, emails: readonly string[]): 
   return new Set(rows.map(({ email }) => email))
 }
 
-const isSame = (a: MemberRow, b: MemberRow): boolean =>
+const isSame = (a: Member, b: Member): boolean =>
   a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at
 
-async function findMembers(tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<MemberRow[]> {
-  const rows = await tx<(Omit<MemberRow, 'joined_at'> & { joined_at: Date })[]>`
+async function findMembers(tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<Member[]> {
+  const rows = await tx<(Omit<Member, 'joined_at'> & { joined_at: Date })[]>`
     select m.id, m.email, m.display_name, m.role, m.joined_at
     from members m
     where m.org_id = ${orgId}
@@ -124,7 +117,7 @@ async function findMembers(tx: ISql, orgId: string, records: readonly MemberReco
   return rows.map((row) => ({ ...row, joined_at: row.joined_at.toISOString() }))
 }
 
-async function upsertMembers(tx: ISql, orgId: string, rows: readonly MemberRow[]): Promise<void> {
+async function upsertMembers(tx: ISql, orgId: string, rows: readonly Member[]): Promise<void> {
   if (rows.length === 0) return
   await tx`
     insert into members (org_id, id, email, display_name, role, joined_at)

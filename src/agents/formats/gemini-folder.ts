@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readText } from '../git/project-name.ts'
 import { isObject, parseJson, textOf } from '../transcript/json-fields.ts'
 
 /** The working folder of the chat file with this path; null where nothing beside the file says it. */
@@ -42,12 +42,4 @@ function folderNames(path: string): Map<string, string> {
       [textOf(name) ?? '', folder],
     ]),
   )
-}
-
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
 }

@@ -66,7 +66,8 @@ function kindOf(path: string): 'folder' | 'file' | undefined {
   }
 }
 
-function readText(path: string): string | null {
+/** The text of a small file; null for one that cannot be read. */
+export function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch {

@@ -1,4 +1,5 @@
 import { type Node, parseTree } from 'jsonc-parser'
+import { isObject } from '../../agents/transcript/json-fields.ts'
 import { OperatorError } from '../../errors.ts'
 import { apply, type Edit, insertEntry, memberOf, removeEntry } from './json-edit.ts'
 
@@ -35,9 +36,6 @@ export function readSettings(text: string, path: string): Node {
     throw wrong('hooks.SessionEnd is not an array')
   return parseTree(text) as Node
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The value that is added to `hooks.SessionEnd`. */
 export const groupOf = ({ command, args }: HookCommand) => ({
