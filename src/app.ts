@@ -14,7 +14,7 @@ import { docsRoutes } from './http/openapi/explorer.ts'
 import { dashboardRoutes } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
-import { createVersionReader, type FindVersions } from './http/responses/versions.ts'
+import { createVersionReader } from './http/responses/versions.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
@@ -44,8 +44,6 @@ export interface AppDeps {
   writes: Sql
   /** For what requests wait for together: keys, leases of the limit, versions. Rejects when there is no answer in time. */
   lookUp: LookUp
-  /** The versions of organizations by id; absent: by `lookUp`. */
-  findVersions?: FindVersions | undefined
   config: Config
   log: Log
   /** Gets the metrics of requests, limits, caches and readiness. */
@@ -76,9 +74,7 @@ export function createApp(deps: AppDeps) {
   const requests = measureRequests(registry)
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
-  const readVersion = createVersionReader(
-    deps.findVersions ?? ((ids) => lookUp((from) => findVersions(from, ids))),
-  )
+  const readVersion = createVersionReader((ids) => lookUp((from) => findVersions(from, ids)))
   const readVersionBySlug = createVersionReader((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)

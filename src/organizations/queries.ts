@@ -3,7 +3,6 @@ import { PLANS, type Plan } from '../config.ts'
 import { TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
-import type { PreparedQuery } from '../db/pools/prepared-query.ts'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Organization } from './model.ts'
@@ -149,19 +148,12 @@ export async function updateOrganization(
 /** Organizations and the versions of their data: every transaction that writes an organization's data moves its version. */
 type Versions = ReadonlyMap<string, string>
 
-/** Id and version of each of the organizations in $1, an array of ids as text. */
-export const VERSIONS =
-  'select l.org_id as id, l.version::text as version from org_locks l where l.org_id = any($1::text[])'
-
-/** As `findVersions`, by a query of `VERSIONS`. */
-export const versionsFinder =
-  (query: PreparedQuery) =>
-  async (ids: readonly string[]): Promise<Versions> =>
-    new Map((await query.run(`{${ids.join(',')}}`)).map(([id = '', version = '']) => [id, version]))
-
 /** The versions by id; without those that do not exist. */
 export async function findVersions(sql: Sql, ids: readonly string[]): Promise<Versions> {
-  const rows = await sql.unsafe<{ id: string; version: string }[]>(VERSIONS, [[...ids]], { prepare: true })
+  const rows = await sql<{ id: string; version: string }[]>`
+    select l.org_id as id, l.version
+    from org_locks l
+    where l.org_id = any(${ids}::text[])`
   return new Map(rows.map(({ id, version }) => [id, version]))
 }
 

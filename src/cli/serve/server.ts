@@ -3,7 +3,6 @@ import { findMisplaced } from '../../db/citus.ts'
 import { endConnections } from '../../db/connections.ts'
 import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
 import { migrate } from '../../db/migrate.ts'
-import { createPreparedQuery } from '../../db/pools/prepared-query.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/pools/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
 import { measureIntake, measureSessions } from '../../intake/measure.ts'
@@ -11,7 +10,6 @@ import { intakeSettingsOf } from '../../intake/messages.ts'
 import { createIntakeThread } from '../../intake/thread.ts'
 import { createRegistry, type Registry } from '../../metrics/registry.ts'
 import { measurePools, measureThreads } from '../../metrics/threads.ts'
-import { VERSIONS, versionsFinder } from '../../organizations/queries.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import { measureAttempts } from '../../worker/measure.ts'
@@ -104,20 +102,10 @@ export async function startServer(
       LOOK_UP_LIMIT_MS,
       onSilent,
     )
-    const versionsQuery =
-      'socketDir' in target
-        ? createPreparedQuery(target, {
-            statement: VERSIONS,
-            applicationName: 'cloud-analytics versions',
-            limitMs: LOOK_UP_LIMIT_MS,
-            onSilent,
-          })
-        : undefined
     const pools = [writePool, lookUpPool]
     poolLoads.set('serve', database.pool.load)
     poolLoads.set('writes', writePool.load)
     poolLoads.set('look-ups', lookUpPool.load)
-    if (versionsQuery !== undefined) poolLoads.set('versions', versionsQuery.load)
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // not for a unix socket, which is never half open
     const checkTimer =
@@ -126,7 +114,6 @@ export async function startServer(
       sql,
       writes: writePool.sql,
       lookUp: lookUpPool.run,
-      findVersions: versionsQuery && versionsFinder(versionsQuery),
       config,
       log,
       registry,
@@ -137,10 +124,7 @@ export async function startServer(
       // the executable's responses were checked in tests
       checkResponses: !Bun.isStandaloneExecutable,
     })
-    const endPools = () => {
-      versionsQuery?.end()
-      return Promise.all(pools.map((pool) => pool.end(5)))
-    }
+    const endPools = () => Promise.all(pools.map((pool) => pool.end(5)))
     let listening: ReturnType<typeof listen>
     try {
       listening = listen(app, config, log)

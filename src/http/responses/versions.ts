@@ -5,7 +5,7 @@
 export type ReadVersion = (owner: string) => Promise<string | undefined>
 
 /** The versions of the organizations with these ids or slugs, by what they were asked for with. */
-export type FindVersions = (owners: readonly string[]) => Promise<ReadonlyMap<string, string>>
+type FindVersions = (owners: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
 /** How long a statement waits at most for further requests, as long as each turn of the event loop brings some. */
 const MAX_GATHERING_MS = 1
