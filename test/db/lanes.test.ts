@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { connect } from '../../src/db/client.ts'
 import { createLanes } from '../../src/db/pools/lanes.ts'
 import { createReconnectingPool, type ReconnectingPool } from '../../src/db/pools/reconnecting-pool.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -88,20 +87,6 @@ test('an error is that of its statement alone', async () => {
     'rejected',
     'fulfilled',
   ])
-})
-
-test('by a connection, a statement that cannot be sent takes no answer of those behind it', async () => {
-  const one = connect({ url: database.url }, { max: 1, applicationName: 'test-one' })
-  await one`select 1 as n`
-  const asked = (n: number) => one<{ n: number }[]>`select ${n}::integer as n`.then(([row]) => row?.n)
-  const unsendable = async () => await one`select ${new Date(Number.NaN)}::timestamptz as n`
-  const results = await Promise.allSettled([asked(1), unsendable(), asked(2), unsendable(), asked(3)])
-  const values: unknown[] = results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))
-  expect(values).toEqual([1, 'failed', 2, 'failed', 3])
-  // also where nothing is in flight
-  await expect(unsendable()).rejects.toThrow('Invalid')
-  expect(await asked(4)).toBe(4)
-  await one.end()
 })
 
 test('of few processors and of many, slow statements run beside each other', async () => {

@@ -68,19 +68,3 @@ for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     await embedded.stop()
   }, 60_000)
 }
-
-test('a reserved connection that is lost fails its queries and is not given back twice', async () => {
-  const embedded = await startEmbedded({ dataDir, log, durable: false })
-  const sql = connect(embedded.target, { max: 1, applicationName: 'test' })
-  const reserved = await sql.reserve()
-  const [row] = await reserved<{ pid: number }[]>`select pg_backend_pid() as pid`
-  const killer = connect(embedded.target, { max: 1, applicationName: 'test' })
-  await killer`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`
-  expect(reserved`select 1`.then(() => 'done')).rejects.toThrow()
-  await sql`select 1`
-  expect(reserved`select 1`.then(() => 'done')).rejects.toThrow(/CONNECTION_CLOSED/)
-  reserved.release()
-  expect(await sql`select 1 as one`).toHaveLength(1)
-  await Promise.all([sql.end({ timeout: 1 }), killer.end({ timeout: 1 })])
-  await embedded.stop()
-})
