@@ -19,6 +19,7 @@ const FOLDERS = [
   ['/backups', join(scratch.path, 'backups')],
   ['/var/lib/cloud-analytics', join(scratch.path, 'restored')],
   ['/tmp/drill', join(scratch.path, 'drill')],
+  ['acme.ndjson', join(scratch.path, 'acme.ndjson')],
   [/\bFILE\b/, join(scratch.path, 'backups/monday.zst')],
 ] as const
 
@@ -27,7 +28,7 @@ function commandsOf(page: string): { env: Record<string, string>; args: string[]
   return [
     ...page.matchAll(/^(?:sudo )?((?:[A-Z_]+=\S+ )*)cloud-analytics (.*)$|`cloud-analytics ([^`]+)`/gm),
   ].map(([, assignments = '', block, inline = '']) => {
-    let line = `${assignments}|${(block ?? inline).replaceAll('\n', ' ')}`
+    let line = `${assignments}|${(block ?? inline).replaceAll('\n', ' ').replace(/ +# .*/, '')}`
     for (const [name, folder] of FOLDERS) line = line.replace(name, folder)
     const [before = '', after = ''] = line.split('|')
     const pairs = before.split(' ').filter((word) => word !== '')
@@ -65,7 +66,14 @@ test('its commands do what it says', async () => {
       expect((await fetch(`${server.url}/ready`)).status).toBe(200)
       expect((await server.end()).code).toBe(0)
     } else {
-      const { code, stderr } = await run(args, environment)
+      const [before = '', output] = args.join(' ').split(' > ')
+      const { code, stdout, stderr } = await run(before.split(' '), environment)
+      if (output !== undefined) {
+        writeFileSync(output, stdout)
+        // likewise
+        rmSync(rest[target] ?? '', { recursive: true })
+        putKey(rest[target] ?? '')
+      }
       expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' })
     }
     ran.push(args.slice(0, 2).join(' ').split(' /')[0] ?? '')
