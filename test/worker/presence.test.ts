@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { createReconnectingPool } from '../../src/db/pools/reconnecting-pool.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
+import { countBeat, insertWorker, isAnyAlive } from '../../src/webhooks/outbox/workers.ts'
 import { startPresence } from '../../src/worker/presence.ts'
 import { eventually } from '../support/cli.ts'
 import { silent as log, type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -142,3 +143,16 @@ test('behind a pooler a worker counts heartbeats; it has ended when they stop', 
   between.goOn()
   await eventually(rows, (all) => all.some(({ id, beats }) => id === first.id() && beats !== null))
 }, 20_000)
+
+test('whether any worker runs is seen by its lock, behind a pooler by its heartbeats', async () => {
+  // of workers that were killed
+  await insertWorker(database.sql, 'killed')
+  await countBeat(database.sql, 'killed behind a pooler')
+  expect(await isAnyAlive(database.sql)).toBe(false)
+  const direct = await worker()
+  expect(await isAnyAlive(database.sql)).toBe(true)
+  await direct.close()
+  expect(await isAnyAlive(database.sql)).toBe(false)
+  await worker((await proxy({ asPooler: true })).url)
+  expect(await isAnyAlive(database.sql)).toBe(true)
+})
