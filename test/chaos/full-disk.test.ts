@@ -94,7 +94,7 @@ describe.skipIf(why !== undefined)('a full disk', () => {
     async () => {
       expect((await ask('/ready')).status).toBe(200)
       expect((await sync(0, 10)).status).toBe(200)
-      command(['backup', inside('backup.zst')])
+      command(['backup', join(folder.path, 'backup.zst')])
       fill()
       const ready = await ask('/ready')
       expect([ready.status, await ready.json()]).toEqual([
@@ -138,7 +138,7 @@ describe.skipIf(why !== undefined)('a full disk', () => {
       for (const leaving of [60, 92, 100, 108, 116]) {
         const other = join(folder.path, 'other')
         fill(leaving)
-        const { success, stderr } = attempt(['restore', inside('backup.zst'), '--trust', '--data-dir', other])
+        const { success, stderr } = attempt(['restore', join(folder.path, 'backup.zst'), '--trust', '--data-dir', other])
         if (!success)
           expect(stderr).toMatch(/^error: no space left for the database[^\n]*: free some[^\n]*\n$/)
         rmSync(inside('other'), { recursive: true })
