@@ -138,7 +138,13 @@ describe.skipIf(why !== undefined)('a full disk', () => {
       for (const leaving of [60, 92, 100, 108, 116]) {
         const other = join(folder.path, 'other')
         fill(leaving)
-        const { success, stderr } = attempt(['restore', join(folder.path, 'backup.zst'), '--trust', '--data-dir', other])
+        const { success, stderr } = attempt([
+          'restore',
+          join(folder.path, 'backup.zst'),
+          '--trust',
+          '--data-dir',
+          other,
+        ])
         if (!success)
           expect(stderr).toMatch(/^error: no space left for the database[^\n]*: free some[^\n]*\n$/)
         rmSync(inside('other'), { recursive: true })
