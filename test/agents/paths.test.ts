@@ -69,3 +69,16 @@ describe('paths of a session', () => {
     ])
   })
 })
+
+test.each([
+  ['\\\\wsl$\\Ubuntu\\home\\bob\\x', '~/x'],
+  ['\\\\?\\C:\\Users\\bob\\x', '~/x'],
+  ['/System/Volumes/Data/Users/bob/x', '~/x'],
+  ['/private/home/bob/x', '~/x'],
+  ['file:///home/bob/x', '~/x'],
+  ['/c/Users/bob/x', '~/x'],
+  ['/tmp/claude-1000/-home-bob-work/x', '/tmp/claude-1000/-~-work/x'],
+  ['~/.claude/projects/-Users-bob-work/memory/a.md', '~/.claude/projects/-~-work/memory/a.md'],
+])('%s has no name of a user', (path, plain) => {
+  expect(pathsIn({ base: '/work/shop', roots: ['/work/shop'] }, '/home/me')(path)).toBe(plain)
+})

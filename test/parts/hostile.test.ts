@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { erasePerson } from '../../src/erasure/person.ts'
 import { mergeParts, mergeTurn } from '../../src/parts/merge.ts'
 import { composeRecord } from '../../src/parts/session-record.ts'
 import { packParts, type SessionParts, type TurnPart, unpackParts } from '../../src/records/session-parts.ts'
@@ -152,6 +153,31 @@ test('a session keeps the prices of the client that read it when another part co
     estimated_cost: 2,
     unpriced_tokens: 0,
   })
+})
+
+test('a person who is erased leaves packed parts too', async () => {
+  const { orgId } = await tenant(database.sql)
+  const call = {
+    id: 'c',
+    turn: 'a',
+    position: 1,
+    name: 'Edit',
+    ok: false,
+    commits: false,
+    tests: false,
+    searches: 0,
+  }
+  const edits = ['people/jane.doe@corp.example.md']
+  const calls = [{ ...call, edits, rejected: false, actions: [] }]
+  await writeRecords(deps(), orgId, [record({ ...empty, turns: [turn('a')], calls })])
+  const parts = async () => {
+    const [row] = await database.sql<{ parts: string }[]>`
+      select d.parts from session_details d where d.org_id = ${orgId}`
+    return JSON.stringify(unpackParts(row?.parts ?? ''))
+  }
+  expect(await parts()).toContain('jane.doe@corp.example')
+  await erasePerson(database.sql, orgId, { userId: 'cli:test', ipAddress: null }, 'jane.doe@corp.example')
+  expect(await parts()).not.toContain('jane.doe')
 })
 
 test('a rejection that is read with the result alone counts', () => {

@@ -125,3 +125,14 @@ test.skipIf(!existsSync(SHARED))(
   },
   600_000,
 )
+
+test('the end of a rollout alone is skipped: nothing says which session it is of', async () => {
+  const lines = readFileSync(join(import.meta.dir, '../fixtures/agents/rollout.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const reasons: string[] = []
+  const path = putFile(folder, { path: 'end.jsonl', lines: lines.slice(2) })
+  const results = readSessions([path], { pricer, onSkipped: (_path, reason) => reasons.push(reason) })
+  expect((await Array.fromAsync(results)).flatMap(({ records }) => records)).toEqual([])
+  expect(reasons).toEqual([expect.stringContaining('its beginning is missing')])
+})
