@@ -232,7 +232,7 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
   return sorted.map(({ group }) => group)
 }
 
-/** What groups are sorted by. */
+/** The groups are sorted by these fields. */
 const orderOf = (group: Source[]) => ({
   group,
   start: group.map(({ startedAt }) => startedAt).sort()[0] ?? '',

@@ -7,8 +7,8 @@ type Totals = ModelTotal[]
 type Counts = ModelTotal['tokens']
 
 const NO_TOKENS: Counts = [0, 0, 0, 0, 0]
-/** Half a micro-dollar, in picodollars: what differs by less is the same amount in another notation. */
-const SAME_AMOUNT = 500_000n
+/** Half a micro-dollar, in picodollars: amounts that differ by less are the same in another notation. */
+export const SAME_AMOUNT = 500_000n
 
 const add = (a: Counts, b: Counts): Counts => a.map((count, index) => count + (b[index] ?? 0)) as Counts
 const sumOf = ([input, output, cacheRead, cacheCreation]: Counts): number =>

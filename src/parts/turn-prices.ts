@@ -1,7 +1,7 @@
 import type { Tokens } from '../records/session.ts'
 import type { ModelTotal, SessionParts, TurnPart } from '../records/session-parts.ts'
 import { type Pricer, WEB_SEARCH_COST } from '../scoring/prices.ts'
-import { statedTotals, sumTotals, unattributedTotals } from './totals.ts'
+import { SAME_AMOUNT, statedTotals, sumTotals, unattributedTotals } from './totals.ts'
 
 /** A turn record beside those of the turns: a sum over several calls. */
 export interface SummedTurn {
@@ -119,8 +119,7 @@ export function priceTurns(
   }
 }
 
-/** Half a micro-dollar. */
-const isSameAmount = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < 500_000n
+const isSameAmount = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < SAME_AMOUNT
 
 const withCost = (total: ModelTotal): ModelTotal => ({ ...total, cost: total.cost ?? '0' })
 

@@ -3,7 +3,7 @@ import { countOf, isObject, objectOf, textOf } from '../transcript/json-fields.t
 import { reportedCost } from '../transcript/source-file.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 
-// What Claude Code writes of the use of a model: in its transcripts and in the output of `claude -p`.
+// Reads how Claude Code states the use of a model, in its transcripts and in the output of `claude -p`.
 
 /** The model name of messages that the program wrote without an API call. */
 export const SYNTHETIC = '<synthetic>'

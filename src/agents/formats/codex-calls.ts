@@ -39,7 +39,7 @@ export interface CodexCalls {
   waiting: Set<string>
   /** The scripts that run, by call id, in order. */
   scripts: Map<string, Script>
-  /** Those that ended without an item, of which a command may still run; the latest first. */
+  /** These ended without an item, so that one of their commands may still run; the latest is first. */
   ended: Script[]
   lastScript: Script | undefined
 }

@@ -1,7 +1,7 @@
 import { isObject, type Json, listOf, objectOf, textOf } from '../transcript/json-fields.ts'
 
-// What Codex records as done, as items of a turn: commands with their exit codes, patches with the files they changed, calls
-// of MCP servers.
+// Codex records what it has done as items of a turn: commands with their exit codes, patches with the files they changed,
+// calls of MCP servers.
 
 /** An item as the tool call that it is. */
 export interface DoneItem {

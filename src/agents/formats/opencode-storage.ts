@@ -88,7 +88,7 @@ async function readJsonFile(
   return textOf(value.id) ?? basename(path, '.json')
 }
 
-/** Of a table: more than any real one has. The pages of a damaged file may lead to each other without an end. */
+/** No real table has so many rows. The pages of a damaged file may lead to each other without an end. */
 const MAX_ROWS = 5_000_000
 const rowsIn = (table: string) => `(select * from ${table} limit ${MAX_ROWS})`
 const SESSION_IDS = `select distinct session_id as id from ${rowsIn('message')}`

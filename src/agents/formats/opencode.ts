@@ -203,7 +203,8 @@ function changedFiles(metadata: Json): string[] {
   return [...new Set([...edits, ...patched, ...written].flatMap((path) => textOf(path) ?? []))]
 }
 
-// What changed in the folder while the tools of a message ran: what none of them names, a command changed.
+// A patch part lists the files that changed while the tools of a message ran: one that no tool names was changed by a
+// command.
 function notePatch({ calls, results }: Transcript, callIds: readonly string[], files: unknown[]): void {
   const called = callIds.flatMap((id) => calls.get(id)?.call ?? [])
   const named = called.flatMap(({ effects }) => effects.edits)
