@@ -122,7 +122,7 @@ export function createApp(deps: AppDeps) {
       .use(webhookRoutes(routeDeps, webhookDeps))
       .use(deliveryRoutes(routeDeps, webhookDeps))
 
-  const { app, respondHot, flushAccessLog } = lifecycle({
+  const { app, flushAccessLog } = lifecycle({
     log,
     requests,
     admission,
@@ -140,18 +140,13 @@ export function createApp(deps: AppDeps) {
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
     .group('/v1', (group) => group.use(v1()))
     .group('/api/v1', (group) => group.use(v1()))
-  const route = app.fetch
-  const respond = (request: Request) => respondHot(request) ?? route(request)
   // The routes' types are for nobody: a client speaks HTTP.
-  return Object.assign(
-    Object.defineProperties(app, { fetch: { value: respond }, handle: { value: respond } }),
-    {
-      flushAccessLog,
-      /** Refuses the requests that wait for others, or whose bodies have not come. */
-      refuseWaiting() {
-        bodies.stop()
-        stopQueues()
-      },
+  return Object.assign(app, {
+    flushAccessLog,
+    /** Refuses the requests that wait for others, or whose bodies have not come. */
+    refuseWaiting() {
+      bodies.stop()
+      stopQueues()
     },
-  )
+  })
 }

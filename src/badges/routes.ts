@@ -172,7 +172,7 @@ function createFinder({ sql, now, cache }: BadgeDeps) {
     if (!admitted) return badgeIn(last(CACHE_S * 1000))
     try {
       const response = await cache.respond(slug, {
-        key: () => keyOn(today),
+        key: keyOn(today),
         compute: async () => (await findBadge(sql, { slug, kind, tokenHash, today, days, project })) ?? null,
         keeps: (badge) => badge !== null,
       })

@@ -39,7 +39,7 @@ export const costRoutes = (deps: RouteDeps) =>
       ({ query, access: { orgId } }) =>
         deps.cache.respond(orgId, {
           // the month's projection changes with the day
-          key: () => keyOf('/cost', { ...query, today: dateOf(deps.now()) }),
+          key: keyOf('/cost', { ...query, today: dateOf(deps.now()) }),
           compute: () => getCost(deps.sql, orgId, query, deps.now()),
         }),
       {

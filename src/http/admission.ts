@@ -6,7 +6,6 @@ import { KEY_LENGTH, type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
-import { memoize } from '../memoize.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
@@ -53,10 +52,6 @@ type Peer = () => string | undefined
 export interface Admission {
   /** Looks the key up and counts the request in the window; never throws. */
   admit(request: Request, peer: Peer, window: WindowName): Admitted | Promise<Admitted>
-  /** The caller, where its key is in memory and valid. Does not count the request. */
-  recognize(request: Request): Access | undefined
-  /** Counts a request of a recognized caller in the window; never throws. */
-  count(access: Access, window: WindowName): Admitted | Promise<Admitted>
   /** The limit of the client's address, without counting the request: for preflights. */
   peek(request: Request, peer: Peer): Decision
 }
@@ -103,8 +98,6 @@ export function createAdmission({
       clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),
     })
   const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }
-  /** Which presented key a found one was compared with, and what that gave: each key is found anew twice a second. */
-  const recognized = new WeakMap<FoundKey, { key: ParsedKey; access: Access }>()
   const touch = createTouch((keyId) => touchKey(sql, keyId), log)
 
   const forwardedOf = (request: Request) => request.headers.get('x-forwarded-for')
@@ -150,24 +143,6 @@ export function createAdmission({
         failure,
       }))
     },
-    recognize(request) {
-      const key = presentedKey(request)
-      if (key === undefined) return undefined
-      const found = findKey(key.id)
-      if (found instanceof Promise) {
-        // `admit` waits for it, and says what went wrong
-        found.catch(() => {})
-        return undefined
-      }
-      if (found === undefined) return undefined
-      const known = recognized.get(found)
-      if (known?.key === key) return known.access
-      if (!sameHash(found.hash, key.hash)) return undefined
-      const access = accessBy(found, null)
-      recognized.set(found, { key, access })
-      return access
-    },
-    count,
     peek: (request, peer) => addresses.peek(addressOf(request, peer)),
   }
 }
@@ -182,12 +157,9 @@ export function accessOf(admitted: Admitted | undefined): Access {
   return access
 }
 
-/** The key in an Authorization header; its hash takes 2 µs of the 25 of a response from memory. */
-const keyOf = memoize((header) => parseKey(BEARER.exec(header)?.[1] ?? ''))
-
 function presentedKey(request: Request): ParsedKey | undefined {
   const header = request.headers.get('authorization')
-  return header?.length === HEADER_LENGTH ? keyOf(header) : undefined
+  return header?.length === HEADER_LENGTH ? parseKey(BEARER.exec(header)?.[1] ?? '') : undefined
 }
 
 function accessBy(found: FoundKey, ipAddress: string | null): Access {

@@ -5,14 +5,12 @@ import type { Log } from '../log.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
 import type { Guard } from './access.ts'
 import { createAccessLog } from './access-log.ts'
-import { type Admission, type Admitted, accessOf, limitHeaders } from './admission.ts'
+import { type Admission, type Admitted, limitHeaders } from './admission.ts'
 import { createAllowedMethods } from './allowed-methods.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse, dataRemoved } from './errors.ts'
-import { createHotPath, type Recognized } from './hot-path.ts'
-import type { Decision } from './rate-limit.ts'
 import type { WindowName } from './rate-windows.ts'
-import { BODY_HEADERS, cachedHeaders, isUnchanged, sentHeaders } from './responses/cached-headers.ts'
+import { BODY_HEADERS, cachedHeaders, isUnchanged } from './responses/cached-headers.ts'
 import { CachedResponse } from './responses/cached-response.ts'
 import { encodedBody, encodingOf } from './responses/compression.ts'
 import { linkOf, linkOfValue } from './responses/links.ts'
@@ -24,7 +22,7 @@ import {
   type ResponseSet,
   responseText,
 } from './responses/response.ts'
-import type { KnownUrl, ResponseCache } from './responses/response-cache.ts'
+import type { ResponseCache } from './responses/response-cache.ts'
 import type { CheckResponse } from './responses/response-check.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
@@ -207,10 +205,6 @@ export function lifecycle({
       if (guarded !== undefined) {
         checkResponse?.(guarded.response, Number(set.status ?? 200), responseValue)
         if (responseValue instanceof CachedResponse) {
-          if (admitted?.access !== undefined && !admitted.access.hidesMembers) {
-            const target = targetOf(request.url)
-            hotPath.remember(admitted.access.orgId, target, guarded.scope, route, responseValue)
-          }
           const body = sendCached(responseValue, request, set)
           record(request, arrival, route, Number(set.status ?? 200), requestId)
           return new Response(body)
@@ -226,16 +220,11 @@ export function lifecycle({
       return text as unknown as Response
     })
 
-  const hotPath = createHotPath(admission, cache)
-  /** The Link header of a cached response to a request for `target`. */
-  const linkOfCached = ({ pagination }: CachedResponse, target: string) =>
-    pagination === undefined ? undefined : linkOf(target, pagination, prefix)
   const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
     const encoding = encodingOf(response, request.headers.get('accept-encoding'))
-    Object.assign(
-      set.headers,
-      cachedHeaders(response, encoding, linkOfCached(response, targetOf(request.url))),
-    )
+    const { pagination } = response
+    const link = pagination === undefined ? undefined : linkOf(targetOf(request.url), pagination, prefix)
+    Object.assign(set.headers, cachedHeaders(response, encoding, link))
     if (isUnchanged(response, encoding, request)) {
       set.status = 304
       for (const name of BODY_HEADERS) delete set.headers[name]
@@ -243,53 +232,5 @@ export function lifecycle({
     }
     return bodyFor(request, encodedBody(response, encoding, cache.grow))
   }
-  /** As `sendCached`, to a URL that was answered before. */
-  const sendKnown = (response: CachedResponse, request: Request, known: KnownUrl, limit: Decision) => {
-    const encoding = encodingOf(response, request.headers.get('accept-encoding'))
-    known.sent = sentHeaders(known.sent, response, encoding, limit, () =>
-      linkOfCached(response, targetOf(request.url)),
-    )
-    const { headers } = known.sent
-    if (!isUnchanged(response, encoding, request))
-      return new Response(bodyFor(request, encodedBody(response, encoding, cache.grow)), { headers })
-    const unchanged = new Response(null, { status: 304, headers })
-    for (const name of BODY_HEADERS) unchanged.headers.delete(name)
-    return unchanged
-  }
-  /** Counts a recognized request and answers it; never throws. */
-  const sendHot = async (request: Request, { access, known }: Recognized): Promise<Response> => {
-    const startedAt = performance.now()
-    const counted = admission.count(access, 'read')
-    const admitted = counted instanceof Promise ? await counted : counted
-    countDecision(admitted, 'read')
-    const requestId = requestIdOf(request)
-    let response: Response
-    try {
-      accessOf(admitted)
-      const cached = await cache.respondKnown(access.orgId, known)
-      response = sendKnown(cached, request, known, admitted.limit)
-      response.headers.set('x-ratelimit-remaining', String(admitted.limit.remaining))
-    } catch (error) {
-      const headers: Record<string, string> = {
-        ...COMMON_HEADERS,
-        ...CORS_HEADERS,
-        ...limitHeaders(admitted.limit),
-      }
-      const set: ResponseSet = { headers }
-      const failed = { error, request, path: pathOf(request.url), requestId }
-      const body = responseText(errorResponse(failed, set), set, request, true)
-      response = new Response(body, { status: Number(set.status), headers })
-    }
-    response.headers.set('x-request-id', requestId)
-    record(request, { startedAt, admitted, guarded: undefined }, known.route, response.status, requestId)
-    return response
-  }
-  /** The response to a request that was answered from the cache before; undefined: the routes must answer. */
-  const respondHot = (request: Request): Promise<Response> | undefined => {
-    const target = targetOf(request.url)
-    const isHot = VERSIONED.test(target) && !hasTwoHosts(request)
-    const recognized = isHot ? hotPath.recognize(request, target) : undefined
-    return recognized === undefined ? undefined : sendHot(request, recognized)
-  }
-  return { app, respondHot, flushAccessLog: accessLog.flush }
+  return { app, flushAccessLog: accessLog.flush }
 }

@@ -6,15 +6,15 @@ export type Computed = JsonText | object | null
 /** Which response it is, and how it is computed. */
 export interface ResponseSource {
   /** Route and parameters, and the UTC day where the response depends on it. */
-  key(): string
+  key: string
   /** From the database. */
   compute(): Promise<Computed>
   /** Whether a value is kept, by the first request already. Absent: each is kept from the second request on. */
   keeps?(value: Computed): boolean
   /** Whether the request's Accept header chose this response among others of the same URL. */
-  variesByAccept?: boolean
+  variesByAccept?: boolean | undefined
   /** Absent: JSON. */
-  contentType?: string
+  contentType?: string | undefined
 }
 
 /** The source of a response that depends on nothing but its parameters and the organization's data. */
@@ -23,15 +23,14 @@ export function sourceOf(
   parameters: Record<string, unknown>,
   compute: ResponseSource['compute'],
 ): ResponseSource {
-  const key = keyOf(route, parameters)
-  return { key: () => key, compute }
+  return { key: keyOf(route, parameters), compute }
 }
 
 /** A key of flat parameters, the same in whatever order they were given. */
 export const keyOf = (route: string, parameters: Record<string, unknown>): string =>
   `${route} ${JSON.stringify(parameters, Object.keys(parameters).sort())}`
 
-/** A complete response body, and what computes it anew. */
+/** A complete response body. */
 export class CachedResponse {
   /** By encoding; each is kept by the first response that was sent so. */
   readonly compressed = new Map<string, Uint8Array<ArrayBuffer>>()
@@ -44,7 +43,7 @@ export class CachedResponse {
     readonly version: string | undefined,
     /** The owner and the key, under which it is kept. */
     readonly name: string,
-    readonly source: ResponseSource,
+    readonly source: Pick<ResponseSource, 'contentType' | 'variesByAccept'>,
     /** Where it is a page of a list. */
     readonly pagination: PagePosition | undefined,
   ) {}
