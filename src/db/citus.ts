@@ -12,14 +12,17 @@ export type Placement = 'distributed' | 'reference' | 'local'
 
 /** Every table of the schema by name; test/db/citus.test.ts fails for one that is missing. */
 export const PLACEMENTS = {
+  accounts: 'reference',
   api_keys: 'reference',
   audit_log: 'distributed',
   audit_rollups: 'distributed',
+  browser_sessions: 'reference',
   budget_alerts: 'distributed',
   budgets: 'distributed',
   commit_files: 'distributed',
   commits: 'distributed',
   deleted_sessions: 'distributed',
+  device_requests: 'reference',
   expertise_authors: 'distributed',
   expertise_domains: 'distributed',
   file_authors: 'distributed',
@@ -28,6 +31,7 @@ export const PLACEMENTS = {
   files: 'distributed',
   finding_rollups: 'distributed',
   findings: 'distributed',
+  invitations: 'reference',
   machines: 'distributed',
   member_aliases: 'distributed',
   members: 'distributed',
@@ -50,6 +54,8 @@ export const PLACEMENTS = {
   session_rollups: 'distributed',
   session_usage: 'distributed',
   sessions: 'distributed',
+  // as rate_windows
+  sign_in_tries: 'local',
   usage_rollups: 'distributed',
   webhook_attempts: 'distributed',
   webhook_claims: 'distributed',

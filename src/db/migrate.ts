@@ -15,6 +15,7 @@ import risk from './migrations/0009_risk.sql' with { type: 'text' }
 import webhooks from './migrations/0010_webhooks.sql' with { type: 'text' }
 import webhookClaim from './migrations/0011_webhook_claim.sql' with { type: 'text' }
 import webhookSettle from './migrations/0012_webhook_settle.sql' with { type: 'text' }
+import people from './migrations/0013_people.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: 'webhooks', text: webhooks },
   { number: 11, name: 'webhook_claim', text: webhookClaim },
   { number: 12, name: 'webhook_settle', text: webhookSettle },
+  { number: 13, name: 'people', text: people },
 ]
 
 /** Held while a database is migrated; any constant that nothing else uses. */

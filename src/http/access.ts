@@ -37,7 +37,7 @@ export const access = ({ bodies }: Pick<RouteDeps, 'bodies'>) =>
 function checkScope(access: Access, need: Need): void {
   if (!grants(access.scopes, need)) {
     const missing =
-      need === 'some write'
+      need === 'some write' || need === 'admin or read'
         ? scopesFor(need)
             .join(', ')
             .replace(/, (?=[^,]*$)/, ' or ')

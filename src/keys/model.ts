@@ -1,8 +1,12 @@
-/** What a key may do. `read` stands for every scope that ends in `:read`, `write` for those in WRITE_SCOPES. */
+/**
+ * What a key or a person may do. `read` stands for every scope that ends in `:read`, `write` for those in WRITE_SCOPES;
+ * neither for `admin`: keys, members, the organization, budgets, findings.
+ */
 export const SCOPES = [
   'read',
   'write',
   'webhooks',
+  'admin',
   'sessions:read',
   'quality:read',
   'cost:read',
@@ -33,15 +37,16 @@ export const WRITE_SCOPES = [
 ] as const satisfies readonly Scope[]
 
 /**
- * What a route needs of a key: a scope; `some write`: any scope that writes records, since the records say which;
- * `any key`.
+ * What a route needs of a key: a scope; `some write`: any scope that writes records, since the records say which; `admin or
+ * read`; `any key`.
  */
-export type Need = Scope | 'some write' | 'any key'
+export type Need = Scope | 'some write' | 'admin or read' | 'any key'
 
 /** The scopes of which a key needs one for `need`; none for `any key`. */
 export function scopesFor(need: Need): Scope[] {
   if (need === 'any key') return []
   if (need === 'some write') return ['write', ...WRITE_SCOPES, 'audit:write']
+  if (need === 'admin or read') return ['admin', 'read']
   if (need.endsWith(':read')) return [need, 'read']
   return WRITE_SCOPES.some((scope) => scope === need) ? [need, 'write'] : [need]
 }
@@ -57,6 +62,13 @@ export type ApiKey = {
   expires_at: string | null
   last_used_at: string | null
   revoked_at: string | null
+}
+
+/** True when whoever has `held` may do all that `scope` allows: they may give it to a key. */
+export function contains(held: readonly Scope[], scope: Scope): boolean {
+  if (held.includes(scope)) return true
+  if (scope === 'read' || scope === 'write') return false
+  return grants(held, scope)
 }
 
 /** True when a key with `held` scopes may do what needs `need`. */

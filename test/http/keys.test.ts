@@ -119,7 +119,7 @@ describe('API keys', () => {
 
   test.each([
     [{ name: 'x', scopes: [] }, 'needs a scope'],
-    [{ name: 'x', scopes: ['admin'] }, 'unknown scope "admin"'],
+    [{ name: 'x', scopes: ['root'] }, 'unknown scope "root"'],
     [{ name: 'x', scopes: ['read'], expires: '2026-02-30' }, 'expires'],
     [{ name: 'x', scopes: ['read'], expires: 'tomorrow' }, 'expires'],
     [{ name: 'x', scopes: ['read'], expires: '2026-01-31' }, 'has passed'],

@@ -57,6 +57,7 @@ const FOLDERS = [
   'webhooks/http',
   'http',
   'http/responses',
+  'people',
   'keys',
   'organizations',
   'audit-log',

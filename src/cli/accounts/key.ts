@@ -26,6 +26,7 @@ Scopes:
                    members:write, budgets:write, reports:write
   audit:write      send audit entries, under any user's name
   webhooks         manage webhooks
+  admin            manage keys, members, budgets and the organization
 
 Examples:
   cloud-analytics key create --org acme --name ci --scopes read,write --expires 2027-01-31

@@ -1,0 +1,27 @@
+import type { Scope } from '../keys/model.ts'
+import type { Role } from '../records/member.ts'
+
+/** `read` without `audit:read`. */
+const READ_OF_DEVELOPERS = [
+  'sessions:read',
+  'quality:read',
+  'cost:read',
+  'security:read',
+  'team:read',
+  'risk:read',
+] as const satisfies readonly Scope[]
+
+/** What a signed-in person of the role may do. */
+export const SCOPES_OF_ROLE: Readonly<Record<Role, readonly Scope[]>> = {
+  owner: ['read', 'write', 'audit:write', 'webhooks', 'admin'],
+  admin: ['read', 'write', 'audit:write', 'webhooks', 'admin'],
+  developer: READ_OF_DEVELOPERS,
+  auditor: ['read'],
+}
+
+/** What a developer may give to keys that are bound to themselves. */
+export const SCOPES_OF_DEVELOPERS_KEYS: readonly Scope[] = [
+  'sessions:write',
+  'commits:write',
+  ...READ_OF_DEVELOPERS,
+]

@@ -1,0 +1,15 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+// Secrets of people's sign-in: cookies, invitations and device codes. Only their SHA-256 is stored.
+
+const TOKEN_BYTES = 32
+
+/** 32 random bytes in base64url (43 characters). */
+export const makeToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url')
+
+/** SHA-256 of a token, which is stored instead of it. */
+export const hashToken = (token: string): Uint8Array => new Bun.CryptoHasher('sha256').update(token).digest()
+
+/** The CSRF token of a session: derived from the cookie, so that nothing more is stored. */
+export const csrfTokenOf = (token: string): string =>
+  createHmac('sha256', token).update('csrf').digest('base64url')
