@@ -24,6 +24,7 @@ import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
 import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { settingsRoutes } from './settings/routes.ts'
 import type { Intake } from './sync/intake.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { teamRoutes } from './team/routes.ts'
@@ -117,6 +118,7 @@ export function createApp(deps: AppDeps) {
       .use(auditRoutes(routeDeps))
       .use(teamRoutes(routeDeps))
       .use(riskRoutes(routeDeps))
+      .use(settingsRoutes(routeDeps, webhookDeps))
       .use(whoAmIRoutes(routeDeps))
       .use(syncRoutes(routeDeps, intake))
       .use(webhookRoutes(routeDeps, webhookDeps))

@@ -38,8 +38,16 @@ const refuse = (message: string) => new OperatorError(message, 2)
 /** SHA-256 of a badge token, which is stored instead of the token; null for a text that cannot be a token. */
 export function hashToken(token: string): Uint8Array | null {
   if (token === '' || token.length > MAX_TOKEN_LENGTH) return null
-  return new Bun.CryptoHasher('sha256').update(token).digest()
+  return sha256(token)
 }
+
+/** A new badge token and its SHA-256. */
+export function makeBadgeToken(): { token: string; hash: Uint8Array } {
+  const token = `${TOKEN_PREFIX}${randomText(BASE62, TOKEN_LENGTH)}`
+  return { token, hash: sha256(token) }
+}
+
+const sha256 = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 
 function readVisibility(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined
@@ -66,12 +74,13 @@ function readThresholds(text: string): BadgeLook['thresholds'] {
   return [good, fair]
 }
 
+/** Whether badge-maker draws it: one of its names, or hexadecimal. */
+export const isBadgeColor = (color: string): boolean => COLOR_NAMES.includes(color) || HEX_COLOR.test(color)
+
 function readColors(text: string): BadgeLook['colors'] {
   if (text.trim() === '') return undefined
   const [good, fair, poor, ...more] = text.split(',').map((part) => part.trim().toLowerCase())
-  const known = [good, fair, poor].every(
-    (color) => color !== undefined && (COLOR_NAMES.includes(color) || HEX_COLOR.test(color)),
-  )
+  const known = [good, fair, poor].every((color) => color !== undefined && isBadgeColor(color))
   if (!known || more.length > 0 || good === undefined || fair === undefined || poor === undefined) {
     throw refuse(
       `badge colors must be three, for good, fair and poor values, each hexadecimal or one of ${COLOR_NAMES.join(', ')}`,
@@ -110,6 +119,6 @@ export function badgeChange(options: BadgeOptions): { change: BadgeChange; token
   if (badgeToken === undefined) return { change }
   if (badgeToken === 'none') return { change: { ...change, tokenHash: null } }
   if (badgeToken !== 'new') throw refuse('badge-token must be new or none')
-  const token = `${TOKEN_PREFIX}${randomText(BASE62, TOKEN_LENGTH)}`
-  return { change: { ...change, tokenHash: hashToken(token) }, token }
+  const { token, hash } = makeBadgeToken()
+  return { change: { ...change, tokenHash: hash }, token }
 }

@@ -6,8 +6,8 @@ import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 
 const GREY = 'grey'
 const LIGHT_GREY = 'lightgrey'
-const DEFAULT_THRESHOLDS: NonNullable<BadgeLook['thresholds']> = [80, 50]
-const DEFAULT_COLORS: NonNullable<BadgeLook['colors']> = ['brightgreen', 'yellow', 'red']
+export const DEFAULT_THRESHOLDS: NonNullable<BadgeLook['thresholds']> = [80, 50]
+export const DEFAULT_COLORS: NonNullable<BadgeLook['colors']> = ['brightgreen', 'yellow', 'red']
 
 /** Percent of the budget up to which the efficiency is 100, and from which it is 0. */
 const FULL_PERCENT = 80n

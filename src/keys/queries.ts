@@ -9,6 +9,9 @@ import { checkName } from '../organizations/queries.ts'
 import { makeKey } from './form.ts'
 import { type ApiKey, SCOPES, type Scope } from './model.ts'
 
+/** How the audit log names a person and a key, but not the command line. */
+const MADE_BY_REQUEST = /^(?:user|key)_/
+
 function checkScopes(scopes: readonly string[]): Scope[] {
   const known = SCOPES.filter((scope) => scopes.includes(scope))
   const unknown = scopes.filter((scope) => !known.some((candidate) => candidate === scope))
@@ -61,19 +64,22 @@ export async function createKey(
     await lockOrganization(tx, orgId)
     const member = wanted.member === undefined ? null : await findAddress(tx, orgId, wanted.member)
     const rights = { name, scopes, expires_at, member }
-    const created = await insertKey(tx, orgId, rights)
+    const created = await insertKey(tx, orgId, rights, actor)
     const details = { ids: [created.id], name, scopes, expires_at, ...(member === null ? {} : { member }) }
     await recordEntries(tx, orgId, actor, [{ action: 'api_key.created', details }])
     return created
   })
 }
 
-async function insertKey(tx: ISql, orgId: string, rights: Rights): Promise<NewKey> {
+async function insertKey(tx: ISql, orgId: string, rights: Rights, actor: Actor): Promise<NewKey> {
   const { id, key, hash } = makeKey()
   const { name, scopes, expires_at, member } = rights
   await tx`
-    insert into api_keys (id, org_id, name, key_hash, scopes, expires_at, member_email)
-    values (${id}, ${orgId}, ${name}, ${hash}, ${scopes}, ${expires_at}, ${member})`
+    insert into api_keys (id, org_id, name, key_hash, scopes, expires_at, member_email, created_by)
+    values (
+      ${id}, ${orgId}, ${name}, ${hash}, ${scopes}, ${expires_at}, ${member},
+      ${MADE_BY_REQUEST.test(actor.userId) ? actor.userId : null}
+    )`
   return { id, key, name, scopes, expires_at, ...(member === null ? {} : { member }) }
 }
 
@@ -111,7 +117,7 @@ export async function rotateKey(
     if (rights.rotated_to !== null) {
       throw new OperatorError(`the key ${known.id} was replaced by ${rights.rotated_to}: rotate that one`)
     }
-    const created = await insertKey(tx, known.org_id, rights)
+    const created = await insertKey(tx, known.org_id, rights, actor)
     await tx`
       update api_keys
       set rotated_to = ${created.id},
@@ -167,6 +173,18 @@ export async function revokeKey(
     const { org_id, revoked_at } = await findRevocable(tx, id)
     return { id, org_id, revoked_at: revoked_at ?? '' }
   })
+}
+
+/** Revokes the keys that are bound to the member with this address; returns their ids. Needs the organization's lock. */
+export async function revokeKeysOfMember(tx: ISql, orgId: string, email: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update api_keys
+    set revoked_at = now()
+    where org_id = ${orgId}
+      and member_email = ${email}
+      and revoked_at is null
+    returning id`
+  return rows.map(({ id }) => id)
 }
 
 async function findRevocable(

@@ -8,6 +8,7 @@ import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
+import { grants } from '../keys/model.ts'
 import { createPause } from '../pause.ts'
 import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
@@ -180,7 +181,9 @@ export async function storeBatch(
         ? 'allowed'
         : 'refused'
     const results = {
-      member: await writeMembers(tx, orgId, records, aliases.members),
+      member: await writeMembers(tx, orgId, records, aliases.members, {
+        mayChangeRoles: key === undefined || grants(key.scopes, 'admin'),
+      }),
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, {
         now,

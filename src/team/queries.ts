@@ -62,6 +62,20 @@ export async function findMember(
   return row
 }
 
+/** The member with this id. */
+export async function findMemberById(
+  sql: ISql,
+  orgId: string,
+  id: string,
+): Promise<MemberWithAliases | undefined> {
+  const [row] = await sql<MemberWithAliases[]>`
+    select ${memberColumns(sql)}, ${aliasColumn(sql)}
+    from members m
+    where m.org_id = ${orgId}
+      and m.id = ${id}`
+  return row
+}
+
 /** The own address of the member who has this address, as alias or own; ignores case. */
 export async function findOwnAddress(sql: ISql, orgId: string, email: string): Promise<string | undefined> {
   const [row] = await sql<{ email: string }[]>`

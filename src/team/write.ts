@@ -1,8 +1,9 @@
 import { normalizeTimestamp } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
-import { validationError } from '../errors.ts'
+import { forbidden, MAX_PROBLEMS, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { findWithAccount } from '../people/member-queries.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { MemberRecord } from '../records/member.ts'
 import type { SyncRecord } from '../records/records.ts'
@@ -16,14 +17,16 @@ export interface MembersWritten extends WriteResult {
 /**
  * Writes the batch's member records. Needs the organization's lock. A member is identified by its address, in any case;
  * its id never changes. `withNewAliases`: the addresses of members whose aliases `writeAliases` changed. Throws
- * VALIDATION_ERROR for an id that another address has, a second id of one address, or an address that is both a member's
- * own and an alias.
+ * VALIDATION_ERROR for an id that another address has, a second id of one address, an address that is both a member's own
+ * and an alias, or where no owner would be left; FORBIDDEN, unless `mayChangeRoles`, for another role of an owner or of
+ * someone who can sign in.
  */
 export async function writeMembers(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
   withNewAliases: ReadonlySet<string> = new Set(),
+  { mayChangeRoles = false } = {},
 ): Promise<MembersWritten> {
   const members = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' ? [{ index, record }] : [],
@@ -55,8 +58,58 @@ export async function writeMembers(
     idOf: ({ id }) => id,
     isSame: (a, b) => isSame(a, b) && !withNewAliases.has(a.email),
   })
+  const demoted = findDemoted(members, stored)
+  if (!mayChangeRoles) await refuseRoleChanges(tx, orgId, members, stored)
   await upsertMembers(tx, orgId, rows)
+  if (demoted !== undefined && !(await hasOwner(tx, orgId))) {
+    throw validationError({
+      field: `records[${demoted}].role`,
+      message: 'is the only owner: make another one first',
+    })
+  }
   return { ...result, joined: rows.filter(({ email }) => !stored.has(email)) }
+}
+
+type NumberedRecords = readonly { index: number; record: MemberRecord }[]
+
+/** The position of a record that takes an owner's role away. */
+const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Member>): number | undefined =>
+  members.find(
+    ({ record }) => record.role !== 'owner' && stored.get(record.email.toLowerCase())?.role === 'owner',
+  )?.index
+
+async function refuseRoleChanges(
+  tx: ISql,
+  orgId: string,
+  members: NumberedRecords,
+  stored: ReadonlyMap<string, Member>,
+): Promise<void> {
+  const changes = members.flatMap(({ index, record }) => {
+    const known = stored.get(record.email.toLowerCase())
+    return known === undefined || known.role === record.role ? [] : [{ index, known }]
+  })
+  if (changes.length === 0) return
+  const ids = changes.map(({ known }) => known.id)
+  const withAccount = await findWithAccount(tx, orgId, ids)
+  const refused = changes.filter(({ known }) => known.role === 'owner' || withAccount.has(known.id))
+  if (refused.length === 0) return
+  throw forbidden(
+    ...refused.slice(0, MAX_PROBLEMS).map(({ index }) => ({
+      field: `records[${index}].role`,
+      message: 'the role of an owner, and of who can sign in, is changed with the scope admin only',
+    })),
+  )
+}
+
+/** Whether the organization has an owner. */
+export async function hasOwner(tx: ISql, orgId: string): Promise<boolean> {
+  const owners = await tx`
+    select 1
+    from members m
+    where m.org_id = ${orgId}
+      and m.role = 'owner'
+    limit 1`
+  return owners.length > 0
 }
 
 function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {

@@ -75,7 +75,7 @@ const WRONG_USAGE: [string, string[]][] = [
   ['one argument too many', ['org', 'list', 'acme']],
   ['a plan that is none', ['org', 'create', '--slug', 'x', '--name', 'X', '--plan', 'gold']],
   ['a slug that is none', ['org', 'create', '--slug', 'X!', '--name', 'X', '--plan', 'cloud_pro']],
-  ['a scope that is none', ['key', 'create', '--org', 'acme', '--name', 'x', '--scopes', 'admin']],
+  ['a scope that is none', ['key', 'create', '--org', 'acme', '--name', 'x', '--scopes', 'root']],
   [
     'a date that is none',
     ['key', 'create', '--org', 'acme', '--name', 'x', '--scopes', 'read', '--expires', '2026-02-30'],

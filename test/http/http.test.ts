@@ -101,7 +101,7 @@ describe('CORS', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
     const words = (name: string) => (answer.headers.get(name) ?? '').toLowerCase().split(', ')
-    expect(words('access-control-allow-methods')).toEqual(['get', 'head', 'post', 'patch', 'delete'])
+    expect(words('access-control-allow-methods')).toEqual(['get', 'head', 'post', 'put', 'patch', 'delete'])
     expect(words('access-control-allow-headers')).toEqual(
       expect.arrayContaining([
         'authorization',

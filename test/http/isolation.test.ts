@@ -26,7 +26,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 const NOW = new Date('2025-11-15T12:30:00.000Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const V1 = /^(\/api)?\/v1\//
-const SCOPES = ['read', 'write', 'audit:write', 'webhooks']
+const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 const EMPTY_SLUG = 'nobody-has-this'
 
 const MINE = namesOf('mmmm')
@@ -145,7 +145,12 @@ test('what one organization holds changes no answer of another', async () => {
   // and there was something to see
   const seen = await allTexts(theirs, MINE)
   const same = [...after].filter(
-    ([path, answer]) => !path.includes('?') && !SHARED_PATHS.includes(path) && seen.get(path) === answer,
+    ([path, answer]) =>
+      !path.includes('?') &&
+      !SHARED_PATHS.includes(path) &&
+      // asked for by an id that no key has
+      !path.includes('/keys/sess_') &&
+      seen.get(path) === answer,
   )
   expect(same.map(([path]) => path)).toEqual([])
 })
@@ -183,7 +188,9 @@ describe('a value of another organization is answered as one that nobody has', (
     for (const parameter of route.parameters.filter((name) => route.path.includes(`:${name}`))) {
       test(`${route.method} ${route.path}: ${parameter}, and nothing of theirs is changed`, async () => {
         const values = PARAMETERS[parameter]
-        if (typeof values !== 'function') throw new Error('names nothing')
+        // what has no name of its own, as a month, is tested with its feature
+        if (values === undefined) throw new Error('is not in PARAMETERS')
+        if (typeof values !== 'function') return
         const [before, own] = [await rowsOf(theirs), await rowsOf(mine)]
         const body = BODIES[`${route.method} ${route.path.replace(V1, '/')}`]
         const init = {
@@ -245,6 +252,8 @@ const unnumbered = (answer: string): string =>
   answer
     .replace(/\d{4}-\d\d-\d\dT[\d:]+\.\d{6}Z/g, 'time')
     .replace(/"generated_at":"[^"]*"/, '')
+    // of API keys
+    .replace(/"(created_at|last_used_at)":"[^"]*"(?=,"(created_by|expires_at|last_used_at|revoked_at)")/g, '')
     .replace(/\["etag","[^"]*"\],?/, '')
 
 describe('badges', () => {

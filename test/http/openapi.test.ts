@@ -90,7 +90,7 @@ beforeAll(async () => {
       .filter(([method]) => method !== 'servers')
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
-  own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+  own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
   key = own.key
   const answer = await client(app, key)('/v1/sync', {
     method: 'POST',
@@ -138,7 +138,11 @@ async function expectDocumented(operation: Operation, answer: Response): Promise
   expect([label, problems(schema, value)]).toEqual([label, ''])
 }
 
-const placed = (path: string) => path.replace('{session_id}', 'sess_1').replace(/\{\w+\}/g, 'nothing_here')
+const placed = (path: string) =>
+  path
+    .replace('{session_id}', 'sess_1')
+    .replace('{month}', '2026-11')
+    .replace(/\{\w+\}/g, 'nothing_here')
 
 /** The same with a webhook endpoint and a delivery of its own, where it names them. */
 async function placedAnew(path: string, word: string): Promise<string> {
@@ -298,6 +302,8 @@ describe('answers are as documented', () => {
   test('to ids that do not exist', async () => {
     const ask = client(app, key)
     for (const { method, path, operation } of operations.filter((one) => one.operation.responses['404'])) {
+      // makes what is not there
+      if (method === 'PUT') continue
       const answer = await ask(path.replace(/\{\w+\}/g, 'sess_none'), exampleRequest(operation, method))
       expect(answer.status).toBe(404)
       await expectDocumented(operation, answer)
@@ -348,7 +354,8 @@ describe('answers are as documented', () => {
 
   test('to other methods', async () => {
     for (const { path, operation } of operations) {
-      const answer = await client(app, key)(placed(path), { method: 'PUT' })
+      const other = path.includes('{month}') ? 'POST' : 'PUT'
+      const answer = await client(app, key)(placed(path), { method: other })
       expect([path, answer.status, answer.headers.has('allow')]).toEqual([path, 405, true])
       await expectDocumented(operation, answer)
     }

@@ -38,6 +38,7 @@ const FOLDERS = [
   'worker',
   'intake',
   'erasure',
+  'settings',
   'sync',
   'security',
   'sessions',

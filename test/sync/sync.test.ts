@@ -196,7 +196,7 @@ describe('writing records', () => {
       type: 'member',
       email: 'Ada@Example.com',
       display_name: 'Ada',
-      role: 'owner',
+      role: 'developer',
       joined_at: '2026-01-01T00:00:00+02:00',
     }
     expect(await sync([{ ...member, id: 'user_ada' }])).toMatchObject({ created: 1 })

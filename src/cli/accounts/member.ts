@@ -1,10 +1,7 @@
 import type { Command } from 'commander'
-import { recordEntries } from '../../audit-log/append.ts'
-import { updateExpertiseOf } from '../../commits/expertise.ts'
-import { lockHistory, lockOrganization } from '../../db/org-lock.ts'
 import { OperatorError } from '../../errors.ts'
-import { removeAliases } from '../../team/alias-write.ts'
-import { findMember, listMembersWithAliases, removeMember } from '../../team/queries.ts'
+import { removeWholeMember } from '../../sync/member-changes.ts'
+import { findMember, listMembersWithAliases } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
@@ -118,19 +115,12 @@ async function list(context: Context, { org }: { org: string }): Promise<void> {
 }
 
 async function remove(context: Context, { org, email }: { org: string; email: string }): Promise<void> {
-  const removed = await withOrganization(context, org, (sql, orgId) =>
-    sql.begin(async (tx) => {
-      await lockHistory(tx, orgId)
-      const { addresses } = await removeAliases(tx, orgId, email.toLowerCase().replaceAll('\0', ''))
-      await updateExpertiseOf(tx, orgId, addresses)
-      await lockOrganization(tx, orgId)
-      const member = await removeMember(tx, orgId, email)
-      const entry = { action: 'member.removed', details: { ids: member === undefined ? [] : [member.id] } }
-      await recordEntries(tx, orgId, commandLineActor(), member === undefined ? [] : [entry])
-      return member === undefined ? undefined : { ...member, aliases: addresses }
-    }),
-  )
-  if (removed === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+  const by = { actor: commandLineActor(), mayChangeOwners: true }
+  const removed = await withOrganization(context, org, async (sql, orgId) => {
+    const member = await findMember(sql, orgId, email)
+    if (member === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+    return await sql.begin((tx) => removeWholeMember(tx, orgId, by, member.id))
+  })
   await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
 }
 

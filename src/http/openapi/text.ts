@@ -24,6 +24,7 @@ export const TAGS = [
   { name: 'Audit', description: 'Who changed what, and when' },
   { name: 'Risk', description: 'How risky pull requests are' },
   { name: 'Webhooks', description: 'Endpoints that are told of events' },
+  { name: 'Settings', description: 'API keys, members, budgets and the organization' },
   { name: 'Sync', description: 'Getting data in' },
   { name: 'Badges', description: 'Images for a README; no key' },
   { name: 'Service', description: 'Probes and this document, without a key; what a key is' },

@@ -1,0 +1,17 @@
+import type { Sql } from '../db/client.ts'
+import type { Access } from '../http/admission.ts'
+import type { EnqueueWrite } from '../organizations/queue.ts'
+import type { Changer } from '../sync/member-changes.ts'
+import type { SecretBox } from '../webhooks/signing/secret-box.ts'
+
+/** What the routes of settings need besides `RouteDeps`. */
+export interface SettingsDeps {
+  /** For transactions. */
+  writes: Sql
+  box: SecretBox
+  /** Runs `work` after the organization's earlier changes in this process. */
+  enqueueWrite: EnqueueWrite
+}
+
+/** An API key counts as an admin, also an owner's: only a person who signed in acts as an owner. */
+export const changerOf = ({ actor }: Access): Changer => ({ actor, mayChangeOwners: false })
