@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { auditRoutes } from './audit/routes.ts'
+import { authRoutes } from './auth/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
@@ -10,6 +11,7 @@ import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
 import { createDiskState, createReadiness, healthRoutes, REMOVED } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
+import { localUrl } from './http/listen.ts'
 import { docsRoutes } from './http/openapi/explorer.ts'
 import { dashboardRoutes } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
@@ -87,6 +89,7 @@ export function createApp(deps: AppDeps) {
   measureReadiness(registry, readiness)
   const routeDeps = { sql, config, log, now, bodies, cache }
 
+  const listenUrl = () => localUrl({ host: config.host, port: app.server?.port ?? config.port })
   const { enqueueWrite, stop: stopQueues } = createOrganizationQueues()
   const egress = createEgress({
     allowCidrs: config.webhookAllowCidrs,
@@ -118,7 +121,7 @@ export function createApp(deps: AppDeps) {
       .use(auditRoutes(routeDeps))
       .use(teamRoutes(routeDeps))
       .use(riskRoutes(routeDeps))
-      .use(settingsRoutes(routeDeps, webhookDeps))
+      .use(settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }))
       .use(whoAmIRoutes(routeDeps))
       .use(syncRoutes(routeDeps, intake))
       .use(webhookRoutes(routeDeps, webhookDeps))
@@ -138,6 +141,7 @@ export function createApp(deps: AppDeps) {
   app
     .use(healthRoutes(readiness))
     .use(dashboardRoutes(publicPath(config)))
+    .use(authRoutes({ writes, config, log, now, bodies, listenUrl }))
     .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
     .group('/v1', (group) => group.use(v1()))

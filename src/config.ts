@@ -85,6 +85,9 @@ const retryDelays = integers(
   'must be 1 to 20 delays in seconds, each an integer from 0 to 604800',
 )
 
+const onOff: Parser<boolean> = (text) =>
+  text === 'on' || text === 'off' ? text === 'on' : new Invalid('must be on or off')
+
 const headerPrefix = matching(
   /^[A-Za-z][A-Za-z0-9-]{0,62}[A-Za-z0-9]$/,
   'must be the beginning of a header name, as X-Service',
@@ -128,6 +131,7 @@ const TABLE = {
   databasePool: setting('DATABASE_POOL', integer(1, 1_000), '10', 'database connections of the server at most'),
   /** Without a trailing slash; null: not known. */
   publicUrl: setting('PUBLIC_URL', httpUrl, null, 'where clients reach this server'),
+  passwords: setting('PASSWORDS', onOff, 'on', 'off: people sign in by OIDC_ISSUER alone'),
   /** null: generated and kept in `dataDir`. */
   secretKey: setting('SECRET_KEY', key32, null, '32 bytes in base64 that encrypt webhook secrets'),
   trustProxy: setting('TRUST_PROXY', integer(0, 20), '0', 'proxies in front whose X-Forwarded-For is believed'),

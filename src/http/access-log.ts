@@ -33,7 +33,10 @@ const fieldsOf = ({ method, path, status, ms, requestId, access }: LoggedRequest
   status,
   ms: Math.round(ms * 10) / 10,
   request_id: requestId,
-  ...(access !== undefined && { org_id: access.orgId, key_id: access.keyId }),
+  ...(access !== undefined && {
+    org_id: access.orgId,
+    ...(access.keyId === null ? { user_id: access.person?.userId } : { key_id: access.keyId }),
+  }),
 })
 
 /** Collects a line for each request and writes the lines together, outside the requests. */

@@ -6,6 +6,11 @@ import { KEY_LENGTH, type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
+import { cookieReader } from '../people/cookies.ts'
+import { SCOPES_OF_ROLE } from '../people/roles.ts'
+import { type FoundSession, findSessions, sessionIdOf, touchSession } from '../people/session-queries.ts'
+import { csrfTokenOf } from '../people/tokens.ts'
+import type { Role } from '../records/member.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
 import { createKeyCache } from './key-cache.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
@@ -22,10 +27,23 @@ const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
 const UNAUTHORIZED = 'Missing or invalid API key'
 
-/** The organization of the request's key, and what the key may do. */
+/** Somebody who signed in. */
+export interface Person {
+  userId: string
+  email: string
+  role: Role
+  csrfToken: string
+}
+
+/** The organization of the request's key or person, and what they may do. */
 export interface Access {
   orgId: string
-  keyId: string
+  /** Null for a person. */
+  keyId: string | null
+  /** Null for a key. */
+  person: Person | null
+  /** Whether a person's request changes something without the token of their pages: another site may have sent it. */
+  isForged: boolean
   plan: Plan
   scopes: readonly Scope[]
   /** Of the member whose sessions the key sends; null: anybody's. */
@@ -65,7 +83,7 @@ export type LookUp = <Result>(statement: (sql: Sql) => Promise<Result>) => Promi
 interface AdmissionDeps {
   sql: Sql
   lookUp: LookUp
-  config: Pick<Config, 'rateLimits' | 'trustProxy'>
+  config: Pick<Config, 'rateLimits' | 'trustProxy' | 'publicUrl'>
   log: Log
   now: () => Date
   /** The clock of the limit's minutes: the database's unless a test gives one. */
@@ -91,6 +109,11 @@ export function createAdmission({
     find: (ids) => lookUp((from) => findKeys(from, ids)),
     clock: keyClock ?? elapsedMs,
   })
+  const findSessionOf = createKeyCache({
+    find: (ids) => lookUp((from) => findSessions(from, ids)),
+    clock: keyClock ?? elapsedMs,
+  })
+  const cookieOf = cookieReader(config)
   const limiterOf = (window: WindowName) =>
     createLimiter({
       lease: (orgId, count) =>
@@ -98,7 +121,8 @@ export function createAdmission({
       clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),
     })
   const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }
-  const touch = createTouch((keyId) => touchKey(sql, keyId), log)
+  const touchOfKey = createTouch((id) => touchKey(sql, id), log)
+  const touchOfSession = createTouch((id) => touchSession(sql, id), log)
 
   const forwardedOf = (request: Request) => request.headers.get('x-forwarded-for')
   const addressOf = (request: Request, peer: Peer) =>
@@ -110,7 +134,6 @@ export function createAdmission({
 
   const count = (access: Access, window: WindowName): Admitted | Promise<Admitted> => {
     const perMinute = config.rateLimits[access.plan]
-    touch(access.keyId)
     const limit = limiters[window].take(access.orgId, perMinute)
     if (!(limit instanceof Promise)) return { access, limit }
     return limit.then(
@@ -129,31 +152,45 @@ export function createAdmission({
         access: undefined,
         limit: addresses.take(addressOf(request, peer)),
       })
+      const whenFound = <Found>(
+        found: Found | Promise<Found>,
+        next: (found: Found) => ReturnType<typeof count>,
+      ) => {
+        if (!(found instanceof Promise)) return next(found)
+        return found.then(next, (failure: unknown) => ({
+          access: undefined,
+          limit: addresses.peek(addressOf(request, peer)),
+          failure,
+        }))
+      }
       const key = presentedKey(request)
-      if (key === undefined) return withoutKey()
-      const countIfValid = (found: FoundKey | undefined) =>
-        found !== undefined && sameHash(found.hash, key.hash)
-          ? count(accessBy(found, exactAddressOf(request, peer)), window)
-          : withoutKey()
-      const found = findKey(key.id)
-      if (!(found instanceof Promise)) return countIfValid(found)
-      return found.then(countIfValid, (failure: unknown) => ({
-        access: undefined,
-        limit: addresses.peek(addressOf(request, peer)),
-        failure,
-      }))
+      if (key !== undefined) {
+        return whenFound(findKey(key.id), (found) => {
+          if (found === undefined || !sameHash(found.hash, key.hash)) return withoutKey()
+          touchOfKey(found.id)
+          return count(accessBy(found, exactAddressOf(request, peer)), window)
+        })
+      }
+      const token = request.headers.has('authorization') ? undefined : cookieOf(request)
+      if (token === undefined) return withoutKey()
+      return whenFound(findSessionOf(sessionIdOf(token)), (found) => {
+        if (found === undefined) return withoutKey()
+        touchOfSession(found.id)
+        return count(accessOfPerson(found, token, request, exactAddressOf(request, peer)), window)
+      })
     },
     peek: (request, peer) => addresses.peek(addressOf(request, peer)),
   }
 }
 
-/** The access of a request. Throws UNAUTHORIZED, RATE_LIMITED, or what the database threw. */
+/** The access of a request. Throws UNAUTHORIZED, RATE_LIMITED, FORBIDDEN for a person's request without their token, or what the database threw. */
 export function accessOf(admitted: Admitted | undefined): Access {
   if (admitted === undefined) throw new Error('a route that needs a key lies outside /v1')
   const { access, limit, failure } = admitted
   if (failure !== undefined) throw failure
   if (!limit.admitted) throw rateLimited(limit)
   if (access === undefined) throw new ApiError('UNAUTHORIZED', UNAUTHORIZED)
+  if (access.isForged) throw new ApiError('FORBIDDEN', 'X-CSRF-Token: must be the one of /v1/whoami')
   return access
 }
 
@@ -168,6 +205,8 @@ function accessBy(found: FoundKey, ipAddress: string | null): Access {
   return {
     orgId,
     keyId: id,
+    person: null,
+    isForged: false,
     plan,
     scopes,
     memberEmail,
@@ -176,8 +215,30 @@ function accessBy(found: FoundKey, ipAddress: string | null): Access {
   }
 }
 
-/** Writes the time of a key's last use, in the background and at most once a minute for each key. */
-function createTouch(write: (keyId: string) => Promise<void>, log: Log): (keyId: string) => void {
+/** The token of their session derives from the cookie: another site knows neither. */
+function accessOfPerson(
+  { orgId, memberId, plan, email, role, hideMembers }: FoundSession,
+  token: string,
+  { method, headers }: Request,
+  ipAddress: string | null,
+): Access {
+  const scopes = SCOPES_OF_ROLE[role]
+  const csrfToken = csrfTokenOf(token)
+  return {
+    orgId,
+    keyId: null,
+    person: { userId: memberId, email, role, csrfToken },
+    isForged: method !== 'GET' && method !== 'HEAD' && headers.get('x-csrf-token') !== csrfToken,
+    plan,
+    scopes,
+    memberEmail: null,
+    hidesMembers: hideMembers && !grants(scopes, 'team:read'),
+    actor: { userId: memberId, ipAddress },
+  }
+}
+
+/** Writes the time of a last use, in the background and at most once a minute for each id. */
+function createTouch(write: (id: string) => Promise<void>, log: Log): (id: string) => void {
   const touchedAt = new Map<string, number>()
   return (keyId) => {
     const at = elapsedMs()

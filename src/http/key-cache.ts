@@ -1,7 +1,5 @@
-import type { FoundKey } from '../keys/queries.ts'
-
-// A key is looked up again before its entry is a second old, so that every instance refuses a revoked or
-// expired key within a second. One query at a time looks up all ids that are waiting: however many unknown
+// A key, or a session of the browser, is looked up again before its entry is a second old, so that every instance refuses a
+// revoked or expired one within a second. One query at a time looks up all ids that are waiting: however many unknown
 // keys are tried, the database gets one statement after the other.
 
 /** From the time before the query was sent. */
@@ -11,29 +9,35 @@ const REFRESH_AGE_MS = 500
 const MAX_KEYS = 20_000
 const MAX_BATCH = 500
 
-/** Looks keys up; undefined: there is no such key, or it is revoked or expired. */
-type FindKey = (id: string) => FoundKey | undefined | Promise<FoundKey | undefined>
+/** What is looked up; `expiresInMs` null: never. */
+interface Findable {
+  id: string
+  expiresInMs: number | null
+}
 
-interface Entry {
-  found: FoundKey | undefined
+/** Looks keys up; undefined: there is no such key, or it is revoked or expired. */
+type FindKey<Found> = (id: string) => Found | undefined | Promise<Found | undefined>
+
+interface Entry<Found> {
+  found: Found | undefined
   askedAt: number
   expiresAt: number
 }
 
-interface KeyCacheDeps {
-  find: (ids: string[]) => Promise<FoundKey[]>
+interface KeyCacheDeps<Found> {
+  find: (ids: string[]) => Promise<Found[]>
   /** Milliseconds from any beginning, never set back. */
   clock: () => number
 }
 
 /** A cache in front of `find`. Look-ups reject when `find` does and no entry is fresh enough. */
-export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
-  const entries = new Map<string, Entry>()
-  const pending = new Map<string, PromiseWithResolvers<Entry>>()
+export function createKeyCache<Found extends Findable>({ find, clock }: KeyCacheDeps<Found>): FindKey<Found> {
+  const entries = new Map<string, Entry<Found>>()
+  const pending = new Map<string, PromiseWithResolvers<Entry<Found>>>()
   let queue: string[] = []
   let running = false
 
-  const store = (id: string, found: FoundKey | undefined, askedAt: number): Entry => {
+  const store = (id: string, found: Found | undefined, askedAt: number): Entry<Found> => {
     const expiresInMs = found?.expiresInMs ?? null
     const entry = { found, askedAt, expiresAt: expiresInMs === null ? Infinity : askedAt + expiresInMs }
     // Deleted and set again, so that the map's order is that of the lookups: the oldest is dropped first.
@@ -64,17 +68,17 @@ export function createKeyCache({ find, clock }: KeyCacheDeps): FindKey {
     running = false
   }
 
-  const lookUp = (id: string): Promise<Entry> => {
+  const lookUp = (id: string): Promise<Entry<Found>> => {
     const known = pending.get(id)
     if (known !== undefined) return known.promise
-    const lookup = Promise.withResolvers<Entry>()
+    const lookup = Promise.withResolvers<Entry<Found>>()
     pending.set(id, lookup)
     queue.push(id)
     if (!running) void runBatches()
     return lookup.promise
   }
 
-  const valid = (entry: Entry) => (clock() < entry.expiresAt ? entry.found : undefined)
+  const valid = (entry: Entry<Found>) => (clock() < entry.expiresAt ? entry.found : undefined)
 
   return (id) => {
     const entry = entries.get(id)

@@ -71,7 +71,8 @@ export async function createKey(
   })
 }
 
-async function insertKey(tx: ISql, orgId: string, rights: Rights, actor: Actor): Promise<NewKey> {
+/** Stores a new key, which is returned once. Needs the organization's lock. */
+export async function insertKey(tx: ISql, orgId: string, rights: Rights, actor: Actor): Promise<NewKey> {
   const { id, key, hash } = makeKey()
   const { name, scopes, expires_at, member } = rights
   await tx`

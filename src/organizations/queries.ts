@@ -94,6 +94,18 @@ export async function findOrganization(sql: ISql, slug: string): Promise<Organiz
   return row
 }
 
+/** Id, slug and name of an organization; undefined for one that is gone. */
+export async function findOrganizationById(
+  sql: ISql,
+  orgId: string,
+): Promise<Pick<Organization, 'id' | 'slug' | 'name'> | undefined> {
+  const [row] = await sql<Pick<Organization, 'id' | 'slug' | 'name'>[]>`
+    select o.org_id as id, o.slug, o.name
+    from organizations o
+    where o.org_id = ${orgId}`
+  return row
+}
+
 /** The organization with this slug. Throws OperatorError when there is none. */
 export async function getOrganization(sql: ISql, slug: string): Promise<Organization> {
   const organization = await findOrganization(sql, slug)

@@ -11,7 +11,12 @@ export interface SettingsDeps {
   box: SecretBox
   /** Runs `work` after the organization's earlier changes in this process. */
   enqueueWrite: EnqueueWrite
+  /** Where the server listens, for links without PUBLIC_URL. */
+  listenUrl: () => string
 }
 
 /** An API key counts as an admin, also an owner's: only a person who signed in acts as an owner. */
-export const changerOf = ({ actor }: Access): Changer => ({ actor, mayChangeOwners: false })
+export const changerOf = ({ actor, person }: Access): Changer => ({
+  actor,
+  mayChangeOwners: person?.role === 'owner',
+})

@@ -2,15 +2,30 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { publicPath } from '../config.ts'
 import type { ISql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
 import { access, guard, type RouteDeps } from '../http/access.ts'
-import { addMember, changeMember, removeWholeMember } from '../sync/member-changes.ts'
+import { createInvitation, invitationUrl } from '../people/invitation-queries.ts'
+import {
+  addMember,
+  changeMember,
+  getMember,
+  refuseForOwners,
+  removeWholeMember,
+} from '../sync/member-changes.ts'
 import { changerOf, type SettingsDeps } from './deps.ts'
-import { Member, MemberChangeBody, MemberListQuery, MemberPage, NewMemberBody } from './member-model.ts'
+import {
+  Invitation,
+  Member,
+  MemberChangeBody,
+  MemberListQuery,
+  MemberPage,
+  NewMemberBody,
+} from './member-model.ts'
 import { getListedMember, listMemberPage } from './member-queries.ts'
 
 const tags = ['Settings']
 
-export const memberRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
+export const memberRoutes = (deps: RouteDeps, { writes, enqueueWrite, listenUrl }: SettingsDeps) => {
   const prefix = publicPath(deps.config)
   const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
     enqueueWrite(orgId, () => writes.begin(work) as Promise<Result>)
@@ -47,6 +62,29 @@ export const memberRoutes = (deps: RouteDeps, { writes, enqueueWrite }: Settings
       {
         ...guard('admin', { body: MemberChangeBody, response: { 200: Member }, namesMembers: true }),
         detail: { operationId: 'changeMember', summary: 'Change a member', tags },
+      },
+    )
+    .post(
+      '/members/:user_id/invitation',
+      async ({ params: { user_id: id }, request, set, access }) => {
+        const { orgId, actor } = access
+        const { token, expires_at } = await change(orgId, async (tx) => {
+          await lockOrganization(tx, orgId)
+          refuseForOwners(changerOf(access), await getMember(tx, orgId, id), 'user_id')
+          return await createInvitation(tx, orgId, id, actor)
+        })
+        set.status = 201
+        set.headers.location = `${prefix}${new URL(request.url).pathname.replace(/\/invitation$/, '')}`
+        return { url: invitationUrl(deps.config.publicUrl ?? listenUrl(), token), expires_at }
+      },
+      {
+        ...guard('admin', { response: { 201: Invitation }, namesMembers: true }),
+        detail: {
+          operationId: 'inviteMember',
+          summary: 'Make a link by which a member sets a password',
+          description: 'Valid for 7 days and once. A new one replaces the old. It is in this answer only.',
+          tags,
+        },
       },
     )
     .delete(

@@ -55,19 +55,19 @@ async function namingFields<Result>(work: Promise<Result>): Promise<Result> {
 export async function addMember(
   tx: ISql,
   orgId: string,
-  { actor, mayChangeOwners }: Changer,
+  changer: Changer,
   member: { email: string; display_name: string; role: Role },
   now: Date,
 ): Promise<MemberWithAliases> {
   await lockOrganization(tx, orgId)
-  if (member.role === 'owner' && !mayChangeOwners) throw ownersOnly('role')
+  refuseForOwners(changer, member, 'role')
   if ((await findOwnAddress(tx, orgId, member.email)) !== undefined) {
     throw validationError({ field: 'email', message: 'is the address of a member' })
   }
   const record: MemberRecord = { type: 'member', ...member, joined_at: now.toISOString() }
   const { joined } = await namingFields(writeMembers(tx, orgId, [record]))
   const ids = joined.map(({ id }) => id)
-  await recordEntries(tx, orgId, actor, [{ action: 'member.created', details: { created: 1, ids } }])
+  await recordEntries(tx, orgId, changer.actor, [{ action: 'member.created', details: { created: 1, ids } }])
   await emit(
     tx,
     orgId,
@@ -87,7 +87,7 @@ export async function addMember(
 export async function changeMember(
   tx: ISql,
   orgId: string,
-  { actor, mayChangeOwners }: Changer,
+  changer: Changer,
   id: string,
   { display_name, role, aliases }: MemberChange,
 ): Promise<MemberWithAliases> {
@@ -99,7 +99,8 @@ export async function changeMember(
   await updateExpertiseOf(tx, orgId, written.addresses)
   await lockOrganization(tx, orgId)
   const before = await getMember(tx, orgId, id)
-  if ((before.role === 'owner' || role === 'owner') && !mayChangeOwners) throw ownersOnly('role')
+  refuseForOwners(changer, before, 'role')
+  refuseForOwners(changer, { role: role ?? before.role }, 'role')
   const record: MemberRecord = {
     type: 'member',
     email,
@@ -112,7 +113,7 @@ export async function changeMember(
     writeMembers(tx, orgId, [record], written.members, { mayChangeRoles: true }),
   )
   const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
-  await recordEntries(tx, orgId, actor, updated > 0 ? [entry] : [])
+  await recordEntries(tx, orgId, changer.actor, updated > 0 ? [entry] : [])
   return await getMember(tx, orgId, id)
 }
 
@@ -123,7 +124,7 @@ export async function changeMember(
 export async function removeWholeMember(
   tx: ISql,
   orgId: string,
-  { actor, mayChangeOwners }: Changer,
+  changer: Changer,
   id: string,
 ): Promise<Member & { aliases: readonly string[] }> {
   await lockHistory(tx, orgId)
@@ -132,7 +133,7 @@ export async function removeWholeMember(
   await updateExpertiseOf(tx, orgId, addresses)
   await lockOrganization(tx, orgId)
   const { role } = await getMember(tx, orgId, id)
-  if (role === 'owner' && !mayChangeOwners) throw ownersOnly('user_id')
+  refuseForOwners(changer, { role }, 'user_id')
   const member = await removeMember(tx, orgId, email)
   if (member === undefined) throw noMember()
   if (role === 'owner' && !(await hasOwner(tx, orgId))) {
@@ -140,7 +141,7 @@ export async function removeWholeMember(
   }
   await removeAccount(tx, orgId, id)
   const keys = await revokeKeysOfMember(tx, orgId, email)
-  await recordEntries(tx, orgId, actor, [
+  await recordEntries(tx, orgId, changer.actor, [
     { action: 'member.removed', details: { ids: [id] } },
     ...(keys.length > 0 ? [{ action: 'api_key.revoked', details: { ids: keys } }] : []),
   ])
@@ -154,6 +155,15 @@ export async function getMember(tx: ISql, orgId: string, idOrAddress: string): P
     : await findMemberById(tx, orgId, idOrAddress)
   if (found === undefined) throw noMember()
   return found
+}
+
+/** Throws FORBIDDEN where the member is an owner and the changer may change none. */
+export function refuseForOwners(
+  { mayChangeOwners }: Changer,
+  { role }: Pick<Member, 'role'>,
+  field: string,
+): void {
+  if (role === 'owner' && !mayChangeOwners) throw ownersOnly(field)
 }
 
 const ownersOnly = (field: string) =>

@@ -2,10 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { PLANS } from '../config.ts'
 import { oneOf } from '../http/query.ts'
 import { SCOPES } from '../keys/model.ts'
-import { strict, Timestamp } from '../records/fields.ts'
+import { nullable, strict, Timestamp } from '../records/fields.ts'
+import { Role } from '../records/member.ts'
 
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
+const scopes = Type.Array(oneOf(SCOPES))
 const perMinute = (description: string) => Type.Integer({ description, examples: [500] })
 
 export const WhoAmI = Type.Object(
@@ -19,23 +19,40 @@ export const WhoAmI = Type.Object(
       },
       strict,
     ),
-    key: Type.Object(
-      {
-        id: Type.String({ examples: ['k3y1d001'] }),
-        name: Type.String({ examples: ['laptop'] }),
-        scopes: Type.Array(oneOf(SCOPES)),
-        expires_at: orNull(Timestamp('UTC, milliseconds')),
-        member: orNull(
-          Type.Object(
-            {
-              id: orNull(Type.String({ description: 'null while no member has the address' })),
-              email: Type.String({ examples: ['ada@example.com'] }),
-            },
-            { ...strict, description: 'Whose sessions the key sends' },
+    key: nullable(
+      Type.Object(
+        {
+          id: Type.String({ examples: ['k3y1d001'] }),
+          name: Type.String({ examples: ['laptop'] }),
+          scopes,
+          expires_at: nullable(Timestamp('UTC, milliseconds')),
+          member: nullable(
+            Type.Object(
+              {
+                id: nullable(Type.String({ description: 'null while no member has the address' })),
+                email: Type.String({ examples: ['ada@example.com'] }),
+              },
+              { ...strict, description: 'Whose sessions the key sends' },
+            ),
           ),
-        ),
-      },
-      strict,
+        },
+        { ...strict, description: 'null for a person who signed in' },
+      ),
+    ),
+    member: nullable(
+      Type.Object(
+        {
+          id: Type.String({ examples: ['user_7h2k9d'] }),
+          email: Type.String({ examples: ['ada@example.com'] }),
+          display_name: Type.String({ examples: ['Ada'] }),
+          role: Role,
+        },
+        { ...strict, description: 'The person, or whose sessions the key sends' },
+      ),
+    ),
+    scopes,
+    csrf_token: Type.Optional(
+      Type.String({ description: 'Of a person: X-CSRF-Token of requests that change something' }),
     ),
     limits: Type.Object(
       { read: perMinute('Requests a minute'), sync: perMinute('Requests of POST /v1/sync a minute') },

@@ -4,40 +4,47 @@ import { ApiError } from '../errors.ts'
 import type { WhoAmI } from './model.ts'
 
 type Row = WhoAmI['organization'] & {
-  key_id: string
+  key_id: string | null
   key_name: string
-  scopes: WhoAmI['key']['scopes']
+  scopes: WhoAmI['scopes']
   expires_at: string | null
+  key_email: string | null
   member_id: string | null
-  member_email: string | null
+  member_email: string
+  display_name: string
+  role: NonNullable<WhoAmI['member']>['role']
 }
 
-/** The key, its organization, and whose sessions it sends. Throws UNAUTHORIZED when the key was just deleted. */
-export async function getKeyOwner(
+/**
+ * The organization, the key unless a person is asked for, and the member: the person, or whose sessions the key sends.
+ * Throws UNAUTHORIZED when the key or person was just deleted.
+ */
+export async function getCaller(
   sql: Sql,
   orgId: string,
-  keyId: string,
-): Promise<Pick<WhoAmI, 'organization' | 'key'>> {
+  by: { keyId: string } | { userId: string },
+): Promise<Pick<WhoAmI, 'organization' | 'key' | 'member'>> {
+  const keyId = 'keyId' in by ? by.keyId : null
+  const userId = 'userId' in by ? by.userId : null
   const [row] = await sql<Row[]>`
     select
       o.org_id as id, o.slug, o.name, o.plan,
-      k.id as key_id, k.name as key_name, k.scopes, k.member_email,
+      k.id as key_id, k.name as key_name, k.scopes, k.member_email as key_email,
       to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
-      (
-        select m.id
-        from members m
-        where m.org_id = ${orgId}
-          and m.email = k.member_email
-      ) as member_id
-    from api_keys k
-    join organizations o on o.org_id = k.org_id
-    where k.org_id = ${orgId}
-      and k.id = ${keyId}`
-  if (row === undefined) throw new ApiError('UNAUTHORIZED', 'Missing or invalid API key')
-  const { id, slug, name, plan, key_id, key_name, scopes, expires_at, member_id, member_email } = row
-  const member = member_email === null ? null : { id: member_id, email: member_email }
+      m.id as member_id, m.email as member_email, m.display_name, m.role
+    from organizations o
+    left join api_keys k on k.org_id = o.org_id and k.id = ${keyId}
+    left join members m on m.org_id = ${orgId} and (m.email = k.member_email or m.id = ${userId})
+    where o.org_id = ${orgId}`
+  if (row === undefined || (row.key_id ?? row.member_id) === null) {
+    throw new ApiError('UNAUTHORIZED', 'Missing or invalid API key')
+  }
+  const { id, slug, name, plan, key_id, key_name, scopes, expires_at, key_email } = row
+  const { member_id, member_email, display_name, role } = row
+  const owner = key_email === null ? null : { id: member_id, email: key_email }
   return {
     organization: { id, slug, name, plan },
-    key: { id: key_id, name: key_name, scopes, expires_at, member },
+    key: key_id === null ? null : { id: key_id, name: key_name, scopes, expires_at, member: owner },
+    member: member_id === null ? null : { id: member_id, email: member_email, display_name, role },
   }
 }

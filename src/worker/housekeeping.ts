@@ -6,6 +6,8 @@ import { deleteExpiredSessions } from '../erasure/retention.ts'
 import { messageOf } from '../errors.ts'
 import { deleteStaleRateWindows } from '../http/rate-windows.ts'
 import type { Log } from '../log.ts'
+import { deleteEnded } from '../people/session-queries.ts'
+import { deleteOldTries } from '../people/try-queries.ts'
 import { deleteOldIdempotencyKeys } from '../webhooks/idempotency-queries.ts'
 import { cancelOfDeletedEndpoints } from '../webhooks/outbox/cancel-of-deleted.ts'
 import { deleteOldDeliveries } from '../webhooks/outbox/delete-old.ts'
@@ -20,6 +22,8 @@ export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): P
   const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
   const tasks: Record<string, () => Promise<number>> = {
     rate_windows: () => deleteStaleRateWindows(sql),
+    sign_in_tries: () => deleteOldTries(sql),
+    ended_sign_ins: () => deleteEnded(sql),
     abandoned: () => failAbandoned(sql),
     deleted_endpoints: () => cancelOfDeletedEndpoints(sql),
     idempotency_keys: () => deleteOldIdempotencyKeys(sql),

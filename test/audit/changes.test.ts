@@ -55,7 +55,7 @@ const member = (fields: object = {}) => ({
   id: 'user_ada',
   email: 'ada@example.com',
   display_name: 'Ada',
-  role: 'owner',
+  role: 'developer',
   joined_at: '2026-01-01T00:00:00Z',
   ...fields,
 })
@@ -136,7 +136,7 @@ describe('commands', () => {
       [['org', 'update', 'cmd', '--badges', 'public'], 'organization.updated', { ids: [orgId] }],
       [['key', 'revoke', key.id], 'api_key.revoked', { ids: [key.id] }],
       [
-        ['member', 'add', ...org, ...ada, '--name', 'Ada', '--role', 'owner'],
+        ['member', 'add', ...org, ...ada, '--name', 'Ada', '--role', 'developer'],
         'member.created',
         { created: 1 },
       ],

@@ -134,6 +134,8 @@ describe('login', () => {
       server: server.url,
       organization: { id: expect.any(String), slug: 'acme', name: 'Acme', plan: 'cloud_team' },
       key: { id: keyId, name: 'ci', scopes: ['read', 'write'], expires_at: null, member: null },
+      member: null,
+      scopes: ['read', 'write'],
       limits: { read: 500, sync: 500 },
       user: null,
     })

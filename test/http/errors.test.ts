@@ -46,7 +46,11 @@ describe('errors', () => {
     const admission = createAdmission({
       sql: db.sql,
       lookUp: (statement) => statement(db.sql),
-      config: { trustProxy: 0, rateLimits: { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 } },
+      config: {
+        publicUrl: null,
+        trustProxy: 0,
+        rateLimits: { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 },
+      },
       log: silent,
       now: () => new Date(),
     })

@@ -29,7 +29,7 @@ function countingApp(count: unknown, isChecked: boolean) {
     admission: createAdmission({
       sql: database.sql,
       lookUp: (statement) => statement(database.sql),
-      config: { trustProxy: 0, rateLimits },
+      config: { publicUrl: null, trustProxy: 0, rateLimits },
       log: silent,
       now: () => new Date(),
     }),

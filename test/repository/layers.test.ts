@@ -37,6 +37,7 @@ const FOLDERS = [
   'seed',
   'worker',
   'intake',
+  'auth',
   'erasure',
   'settings',
   'sync',

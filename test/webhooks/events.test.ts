@@ -264,10 +264,13 @@ describe('what makes an event', () => {
 
   test('a member who is new, not one who changes', async () => {
     const org = await listener()
-    await sync(org, member(), member({ email: 'ada@EXAMPLE.com', role: 'owner' }))
+    await sync(org, member(), member({ email: 'ada@EXAMPLE.com', role: 'developer' }))
     await sync(org, member({ role: 'auditor' }))
     expect(await events(org.orgId)).toEqual([
-      { event: 'team.member_joined', data: { user_id: 'user_ada', email: 'ada@example.com', role: 'owner' } },
+      {
+        event: 'team.member_joined',
+        data: { user_id: 'user_ada', email: 'ada@example.com', role: 'developer' },
+      },
     ])
   })
 

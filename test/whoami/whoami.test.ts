@@ -45,10 +45,13 @@ test('any key learns what it is', async () => {
       expires_at: '2099-01-31T00:00:00.000Z',
       member: { id: 'user_ada', email: 'ada@example.com' },
     },
+    member: { id: 'user_ada', email: 'ada@example.com', display_name: 'Ada', role: 'developer' },
+    scopes: ['sessions:write'],
     limits: { read: 500, sync: 500 },
   } as never)
   const plain = await bodyOf(await client(app, own.key)('/api/v1/whoami'))
   expect(plain.key).toMatchObject({ id: own.keyId, expires_at: null, member: null })
+  expect(plain.member).toBeNull()
   expect((await client(app)('/v1/whoami')).status).toBe(401)
 })
 

@@ -6,11 +6,14 @@ import type { Server } from './server.ts'
 
 const TIMEOUT_MS = 10_000
 
+/** Of a key: for a person who signed in, `key` would be null. */
+export type KeyWhoAmI = WhoAmI & { key: NonNullable<WhoAmI['key']> }
+
 /**
  * What the server says of the key (`GET /v1/whoami`). Throws OperatorError when it is not available, refuses the key, or is
  * another program.
  */
-export async function fetchKeyOwner(url: string, key: string): Promise<WhoAmI> {
+export async function fetchKeyOwner(url: string, key: string): Promise<KeyWhoAmI> {
   const response = await ask({ url, key }, '/whoami')
   const body = bodyOf(response)
   if (response.ok && isKeyOwner(body)) return body
@@ -55,7 +58,7 @@ async function request(url: string, key: string): Promise<Answer> {
 }
 
 /** Whether the body is that of `GET /v1/whoami`, as far as it is used. */
-export function isKeyOwner(body: object): body is WhoAmI {
+export function isKeyOwner(body: object): body is KeyWhoAmI {
   const { organization, key, limits } = body as Partial<WhoAmI>
   const isText = (value: unknown) => typeof value === 'string'
   return (

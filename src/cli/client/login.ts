@@ -1,9 +1,8 @@
 import { OperatorError } from '../../errors.ts'
-import type { WhoAmI } from '../../whoami/model.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import type { Environment } from './folders.ts'
-import { fetchKeyOwner } from './key-owner.ts'
+import { fetchKeyOwner, type KeyWhoAmI } from './key-owner.ts'
 import { deleteLogin, keepLogin, type Login, loginPath, readLogin } from './login-file.ts'
 import { askSecret } from './prompt.ts'
 import { checkKey, findUrl, getServer, givenKey, type ServerOptions, warnOfPlainHttp } from './server.ts'
@@ -35,10 +34,10 @@ async function readKey(url: string): Promise<{ key: string; name: string }> {
   return { key, name: 'what was given' }
 }
 
-const nameOf = ({ organization, key }: WhoAmI): string =>
+const nameOf = ({ organization, key }: KeyWhoAmI): string =>
   `organization ${organization.slug}, key ${key.id} (${key.name})`
 
-const memberOf = ({ key: { member } }: WhoAmI): string => (member === null ? '' : ` of ${member.email}`)
+const memberOf = ({ key: { member } }: KeyWhoAmI): string => (member === null ? '' : ` of ${member.email}`)
 
 /** `whoami`: what the server says of the key, and whose sessions `sync` would send. */
 export async function whoAmI({ env, json }: Context, options: ServerOptions): Promise<void> {

@@ -60,7 +60,7 @@ function ListPage({ who }: PageProps) {
           )
         }
       </Show>
-      {who.key.scopes.includes('webhooks') && <NewEndpoint onMade={() => setCount(count + 1)} />}
+      {who.scopes.includes('webhooks') && <NewEndpoint onMade={() => setCount(count + 1)} />}
     </>
   )
 }

@@ -82,6 +82,7 @@ const V1_ROUTES = [
   'POST /members',
   'PATCH /members/:user_id',
   'DELETE /members/:user_id',
+  'POST /members/:user_id/invitation',
   'GET /budgets',
   'PUT /budgets/:month',
   'DELETE /budgets/:month',
@@ -137,6 +138,10 @@ export const ROUTES = [
   ...['/v1', '/api/v1'].flatMap((base) => V1_ROUTES.map((route) => route.replace(' ', ` ${base}`))),
   ...BADGES.map((badge) => `GET /api/badge/:org_slug/${badge}`),
   ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
+  // which organization is meant only a secret says: test/auth
+  ...['password', 'accept', 'logout', 'device', 'device/token', 'device/approve'].map(
+    (name) => `POST /auth/${name}`,
+  ),
 ]
 
 export interface Route {

@@ -1,0 +1,49 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { Config } from '../config.ts'
+import type { Sql } from '../db/client.ts'
+import { clientAddress, exactAddress } from '../http/address-limit.ts'
+import { createBodyCheck, readBody } from '../http/body.ts'
+import type { BodySemaphore } from '../http/body-semaphore.ts'
+import type { Log } from '../log.ts'
+
+/** What the routes of signing in need. */
+export interface AuthDeps {
+  /** For transactions. */
+  writes: Sql
+  config: Config
+  log: Log
+  now: () => Date
+  bodies: BodySemaphore
+  /** Where the server can be reached, without PUBLIC_URL: that of its listener. */
+  listenUrl: () => string
+}
+
+/** More than any body of these routes needs. */
+const MAX_BYTES = 4_096
+/** All of these requests share the memory for bodies of one organization. */
+const OWNER = 'sign-in'
+
+/** A function that reads a request's JSON by the schema. Throws VALIDATION_ERROR, with 415 for another type. */
+export function bodyReader<Schema extends TSchema>(
+  bodies: BodySemaphore,
+  schema: Schema,
+): (request: Request) => Promise<Static<Schema>> {
+  const check = createBodyCheck(schema)
+  return async (request) => {
+    const body = await readBody(request, { maxBytes: MAX_BYTES }, bodies.placesOf(request, OWNER))
+    check(body)
+    return body as Static<Schema>
+  }
+}
+
+type Server = { requestIP(request: Request): { address: string } | null } | null
+
+/** The client's address: as tries are counted, an IPv6 network as one, and as the audit log has it. */
+export function addressesOf(request: Request, server: Server, { trustProxy }: Config) {
+  const peer = server?.requestIP(request)?.address
+  const forwarded = request.headers.get('x-forwarded-for')
+  return {
+    counted: clientAddress(peer, forwarded, trustProxy),
+    exact: exactAddress(peer, forwarded, trustProxy),
+  }
+}

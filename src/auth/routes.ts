@@ -1,0 +1,67 @@
+import { Elysia } from 'elysia'
+import { ApiError } from '../errors.ts'
+import { cookieReader, sessionCookie } from '../people/cookies.ts'
+import { type AuthDeps, addressesOf, bodyReader } from './deps.ts'
+import { deviceRoutes } from './device-routes.ts'
+import { AcceptBody, PasswordBody } from './model.ts'
+import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
+
+/** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
+export const authRoutes = (deps: AuthDeps) => {
+  const { writes, config, bodies } = deps
+  const cookieOf = cookieReader(config)
+  const readPassword = bodyReader(bodies, PasswordBody)
+  const readAccept = bodyReader(bodies, AcceptBody)
+  const hide = { detail: { hide: true } }
+  const refuseWithoutPasswords = () => {
+    if (!config.passwords) {
+      throw new ApiError('FORBIDDEN', 'This server has no passwords: sign in by the identity provider')
+    }
+  }
+  return new Elysia()
+    .post(
+      '/auth/password',
+      async ({ request, server, set }) => {
+        set.headers['cache-control'] = 'no-store'
+        refuseWithoutPasswords()
+        const wanted = await readPassword(request)
+        const client = addressesOf(request, server, config)
+        const signedIn = await signInByPassword(writes, wanted, client, cookieOf(request))
+        if ('organizations' in signedIn) return signedIn
+        set.headers['set-cookie'] = sessionCookie(config, signedIn.token)
+        set.status = 204
+        return null
+      },
+      { parse: leaveUnread, ...hide },
+    )
+    .post(
+      '/auth/accept',
+      async ({ request, server, set }) => {
+        set.headers['cache-control'] = 'no-store'
+        refuseWithoutPasswords()
+        const given = await readAccept(request)
+        const client = addressesOf(request, server, config)
+        const token = await acceptInvitation(writes, given, client, cookieOf(request))
+        set.headers['set-cookie'] = sessionCookie(config, token)
+        set.status = 204
+        return null
+      },
+      { parse: leaveUnread, ...hide },
+    )
+    .post(
+      '/auth/logout',
+      async ({ request, server, set }) => {
+        const token = cookieOf(request)
+        if (token !== undefined) await signOut(writes, token, addressesOf(request, server, config))
+        set.headers['cache-control'] = 'no-store'
+        set.headers['set-cookie'] = sessionCookie(config)
+        set.status = 204
+        return null
+      },
+      { parse: leaveUnread, ...hide },
+    )
+    .use(deviceRoutes(deps))
+}
+
+/** Elysia must not read the body: it is read by the route, within its limits. */
+export const leaveUnread = () => null

@@ -1,0 +1,127 @@
+import { type Actor, recordEntries } from '../audit-log/append.ts'
+import type { ISql, Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import { ApiError } from '../errors.ts'
+import { type Account, endSessionsOf, findAccounts, saveAccount } from '../people/account-queries.ts'
+import { findInvitation, useInvitation } from '../people/invitation-queries.ts'
+import { hashPassword, isPassword } from '../people/passwords.ts'
+import { endSession, startSession } from '../people/session-queries.ts'
+import { countTry } from '../people/try-queries.ts'
+import { getMember } from '../sync/member-changes.ts'
+
+/** Where a request to sign in comes from. */
+export interface Client {
+  /** As tries are counted. */
+  counted: string
+  /** For the audit log. */
+  exact: string | null
+}
+
+/** The cookie's token of a new session, or the organizations among which the person has to choose. */
+type SignedIn = { token: string } | { organizations: { slug: string; name: string }[] }
+
+/** Counts a try of this address and account; throws RATE_LIMITED. */
+const countTries = (sql: Sql, { counted }: Client, ...accounts: string[]) =>
+  countTry(sql, [`address ${counted}`, ...accounts.map((account) => `account ${account.toLowerCase()}`)])
+
+/** Runs `work` in a transaction under the organization's lock. */
+const inOrganization = <Result>(sql: Sql, orgId: string, work: (tx: ISql) => Promise<Result>) =>
+  sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    return await work(tx)
+  }) as Promise<Result>
+
+const actorOf = (memberId: string, { exact }: Client): Actor => ({ userId: memberId, ipAddress: exact })
+
+/**
+ * Signs in by a password. `former`: the token of the browser's session before, which ends. Throws UNAUTHORIZED, whatever is
+ * wrong, and RATE_LIMITED.
+ */
+export async function signInByPassword(
+  sql: Sql,
+  wanted: { email: string; password: string; organization?: string },
+  client: Client,
+  former: string | undefined,
+): Promise<SignedIn> {
+  await countTries(sql, client, wanted.email)
+  const accounts = await findAccounts(sql, wanted.email, wanted.organization)
+  // one comparison at least, so that the time does not tell whether there is an account
+  const hashes = accounts.length === 0 ? [null] : accounts.map(({ passwordHash }) => passwordHash)
+  const right = await Promise.all(hashes.map((hash) => isPassword(wanted.password, hash)))
+  const matching = accounts.filter((_account, index) => right[index])
+  const [account] = matching
+  if (account === undefined) {
+    for (const { orgId, memberId } of accounts) await recordFailure(sql, orgId, memberId, client)
+    throw new ApiError('UNAUTHORIZED', 'The address or the password is wrong')
+  }
+  if (matching.length > 1) return { organizations: matching.map(({ slug, name }) => ({ slug, name })) }
+  return { token: await startSessionOf(sql, account, client, former) }
+}
+
+const recordFailure = (sql: Sql, orgId: string, memberId: string, client: Client) =>
+  inOrganization(sql, orgId, (tx) =>
+    recordEntries(tx, orgId, actorOf(memberId, client), [
+      { action: 'member.sign_in_failed', details: { ids: [memberId] } },
+    ]),
+  )
+
+/** Starts a session with a new token, and ends the browser's session before. */
+export async function startSessionOf(
+  sql: Sql,
+  { orgId, memberId }: Pick<Account, 'orgId' | 'memberId'>,
+  client: Client,
+  former: string | undefined,
+): Promise<string> {
+  return await inOrganization(sql, orgId, async (tx) => {
+    if (former !== undefined) await endSession(tx, former)
+    const token = await startSession(tx, orgId, memberId)
+    await recordEntries(tx, orgId, actorOf(memberId, client), [
+      { action: 'member.signed_in', details: { ids: [memberId] } },
+    ])
+    return token
+  })
+}
+
+/**
+ * Accepts an invitation: sets the password, ends the person's other sessions, and starts one. Throws UNAUTHORIZED for a
+ * token that is not valid, and RATE_LIMITED.
+ */
+export async function acceptInvitation(
+  sql: Sql,
+  { token, password }: { token: string; password: string },
+  client: Client,
+  former: string | undefined,
+): Promise<string> {
+  const invitation = await findInvitation(sql, token)
+  const accounts = invitation === undefined ? [] : [`${invitation.orgId} ${invitation.memberId}`]
+  await countTries(sql, client, ...accounts)
+  const refused = () =>
+    new ApiError('UNAUTHORIZED', 'The invitation is not valid, or was used: ask for a new one')
+  if (invitation === undefined) throw refused()
+  const { orgId, memberId } = invitation
+  const hash = await hashPassword(password)
+  return await inOrganization(sql, orgId, async (tx) => {
+    if (!(await useInvitation(tx, token))) throw refused()
+    await saveAccount(tx, orgId, await getMember(tx, orgId, memberId), hash)
+    await endSessionsOf(tx, orgId, memberId)
+    if (former !== undefined) await endSession(tx, former)
+    const started = await startSession(tx, orgId, memberId)
+    await recordEntries(tx, orgId, actorOf(memberId, client), [
+      { action: 'invitation.accepted', details: { ids: [memberId] } },
+      { action: 'member.signed_in', details: { ids: [memberId] } },
+    ])
+    return started
+  })
+}
+
+/** Ends the session, on every instance at once. */
+export async function signOut(sql: Sql, token: string, client: Client): Promise<void> {
+  const ended = await sql.begin((tx) => endSession(tx, token))
+  if (ended === undefined) return
+  const { orgId, memberId } = ended
+  await inOrganization(sql, orgId, (tx) =>
+    recordEntries(tx, orgId, actorOf(memberId, client), [
+      { action: 'member.signed_out', details: { ids: [memberId] } },
+    ]),
+  )
+}
