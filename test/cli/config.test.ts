@@ -107,6 +107,7 @@ const WRONG: Record<string, string[]> = {
   PUBLIC_URL: ['a.example', 'ftp://a'],
   SECRET_KEY: ['short', 'A'.repeat(44)],
   TRUST_PROXY: ['-1', 'yes'],
+  PASSWORDS: ['maybe', 'true'],
   RATE_LIMITS: ['100', '1,2', '1,2,3,4', '0,1,2', 'a,b,c', '1,2,'],
   WEBHOOK_RETRY_DELAYS: ['60;300', '-1', '60,'],
   WEBHOOK_TIMEOUT_MS: ['0'],
