@@ -6,6 +6,7 @@ import { addBudget } from './accounts/budget.ts'
 import { addKey } from './accounts/key.ts'
 import { addMember } from './accounts/member.ts'
 import { addOrg } from './accounts/org.ts'
+import { addOwner } from './accounts/owner.ts'
 import { addProject } from './accounts/project.ts'
 import { addReport } from './accounts/report.ts'
 import { addSession } from './accounts/session.ts'
@@ -102,6 +103,7 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
   addOrg(program, action)
   addKey(program, action)
   addMember(program, action)
+  addOwner(program, action)
   addBudget(program, action)
   addReport(program, action)
   addClient(program, action)

@@ -94,6 +94,18 @@ export async function findOrganization(sql: ISql, slug: string): Promise<Organiz
   return row
 }
 
+/** Slugs of the organizations in which nobody is an owner, at most `limit`. */
+export async function listWithoutOwner(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql<{ slug: string }[]>`
+    select o.slug
+    from organizations o
+    where o.deleted_at is null
+      and o.org_id not in (select m.org_id from members m where m.role = 'owner')
+    order by o.slug
+    limit ${limit}`
+  return rows.map(({ slug }) => slug)
+}
+
 /** Id, slug and name of an organization; undefined for one that is gone. */
 export async function findOrganizationById(
   sql: ISql,

@@ -12,7 +12,6 @@ import { run, runJson, type Serving, scratchFolder, serving } from '../support/c
 const SLOW_MS = 30_000
 const folder = scratchFolder()
 const serverEnv = { DATA_DIR: join(folder.path, 'data') }
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 let server: Serving
 let key: string
 let adasKey: string
@@ -168,37 +167,6 @@ describe('login', () => {
     const { env, file } = newUser({ CLOUD_ANALYTICS_KEY: key, CLOUD_ANALYTICS_SERVER: server.url })
     await runJson(['login'], env)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ server: server.url, key })
-  })
-
-  test('asks on a terminal, without showing what is typed', async () => {
-    const { env, file } = newUser()
-    const command = `'${process.execPath}' '${MAIN}' login --server ${server.url}`
-    const terminal = Bun.spawn({
-      cmd: ['script', '-qefc', command, '/dev/null'],
-      env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...env },
-      stdin: 'pipe',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    const reader = terminal.stdout.getReader()
-    const decoder = new TextDecoder()
-    let text = ''
-    const readOn = async (sign: string) => {
-      while (!text.includes(sign)) {
-        const { done, value } = await reader.read()
-        if (done) throw new Error(text)
-        text += decoder.decode(value)
-      }
-    }
-    await readOn(`API key for ${server.url}: `)
-    // a typing error is erased
-    terminal.stdin.write(`${key}x\u007f\r`)
-    await terminal.stdin.flush()
-    await readOn('signed in')
-    expect(text).not.toContain('ca_live_')
-    expect(JSON.parse(readFileSync(file, 'utf8')).key).toBe(key)
-    terminal.stdin.end()
-    await terminal.exited
   })
 
   test(

@@ -4,7 +4,7 @@ import { removeWholeMember } from '../../sync/member-changes.ts'
 import { findMember, listMembersWithAliases } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { printResult } from '../command/output.ts'
+import { printMessage, printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
 const COLUMNS = ['id', 'email', 'display_name', 'role', 'joined_at', 'aliases'] as const
@@ -44,6 +44,12 @@ export function addMember(program: Command, action: Actions): void {
       '\nThose with the address belong to a member who is added with it later, those with the id to one who is added with\nit: member add --id.',
     )
     .action(action(remove))
+  member
+    .command('invite <email>')
+    .description('make a link by which the member sets a password and signs in')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .addHelpText('after', '\nThe link is valid for 7 days and once; a new one replaces the old.')
+    .action(action(invite))
   member
     .command('erase <email>')
     .description('delete a person: address and name leave every table, a pseudonym stays')
@@ -122,6 +128,20 @@ async function remove(context: Context, { org, email }: { org: string; email: st
     return await sql.begin((tx) => removeWholeMember(tx, orgId, by, member.id))
   })
   await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
+}
+
+async function invite(
+  context: Context,
+  { org }: { org: string },
+  [email]: [string, ...string[]],
+): Promise<void> {
+  const { inviteMember } = await import('./owner.ts')
+  const invited = await withOrganization(context, org, (sql, orgId) =>
+    inviteMember(context, sql, orgId, email),
+  )
+  if (invited === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+  await printResult(context.json, invited, invited.url)
+  if (!context.json) printMessage(`valid once and until ${invited.expires_at}`)
 }
 
 async function erase(

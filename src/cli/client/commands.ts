@@ -11,14 +11,17 @@ export const USER_HELP =
 export function addClient(program: Command, action: Actions): void {
   program
     .command('login')
-    .description('sign in to a server: check an API key and keep it for the other commands')
+    .description(
+      'sign in to a server, by a browser or with an API key, and keep the key for the other commands',
+    )
     .option('--server <url>', 'address of the server (CLOUD_ANALYTICS_SERVER, else that of the login before)')
     .option('--key <key>', 'API key; or @FILE', secret)
+    .option('--no-browser', 'do not open a browser: open the address that is printed, on any machine')
     .addHelpText(
       'after',
       `
-The key is asked for without showing it, or read from standard input; CLOUD_ANALYTICS_KEY comes before both. It is kept in the
-user's configuration folder, in a file that only the user may read.
+At a terminal a browser is opened, where you sign in and approve this machine. A key that is given, in CLOUD_ANALYTICS_KEY or on
+standard input, comes before that. It is kept in the user's configuration folder, in a file that only the user may read.
 
 Examples:
   cloud-analytics login --server https://analytics.example.com

@@ -1,20 +1,23 @@
 import { OperatorError } from '../../errors.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
+import { loginByDevice } from './device-login.ts'
 import type { Environment } from './folders.ts'
 import { fetchKeyOwner, type KeyWhoAmI } from './key-owner.ts'
 import { deleteLogin, keepLogin, type Login, loginPath, readLogin } from './login-file.ts'
-import { askSecret } from './prompt.ts'
 import { checkKey, findUrl, getServer, givenKey, type ServerOptions, warnOfPlainHttp } from './server.ts'
 import { deleteStateOf } from './state-files.ts'
 import { findUser } from './user.ts'
 
 /** `login`: keeps server and key when the server knows the key. Without --server that of the login before. */
-export async function login({ env, json }: Context, options: ServerOptions): Promise<void> {
+export async function login(
+  { env, json }: Context,
+  options: ServerOptions & { browser: boolean },
+): Promise<void> {
   const url = findUrl(env, options)?.url ?? readLogin(env)?.server
   if (url === undefined) throw new OperatorError('give --server, as https://analytics.example.com', 2)
   warnOfPlainHttp(url)
-  const { key, name } = givenKey(env, options) ?? (await readKey(url))
+  const { key, name } = givenKey(env, options) ?? (await readKey(url, options))
   checkKey(key, name)
   const owner = await fetchKeyOwner(url, key)
   keepLogin(env, { server: url, key, member: owner.key.member?.email ?? null })
@@ -23,11 +26,13 @@ export async function login({ env, json }: Context, options: ServerOptions): Pro
   await printResult(json, { server: url, ...owner, path }, text)
 }
 
-async function readKey(url: string): Promise<{ key: string; name: string }> {
-  const text = process.stdin.isTTY ? await askSecret(`API key for ${url}: `) : await Bun.stdin.text()
-  const key = text.trim()
+async function readKey(url: string, options: { browser: boolean }): Promise<{ key: string; name: string }> {
+  if (process.stdin.isTTY) {
+    return { key: await loginByDevice(url, options), name: 'the key of the server' }
+  }
+  const key = (await Bun.stdin.text()).trim()
   if (key === '') {
-    const wanted = 'type it, or give it on standard input or in CLOUD_ANALYTICS_KEY'
+    const wanted = 'give it on standard input or in CLOUD_ANALYTICS_KEY'
     throw new OperatorError(`no key was given: ${wanted}`, 2)
   }
   // it is not shown: a mistyped key may differ from a valid one by a character

@@ -2,18 +2,21 @@ import type { Config } from '../../config.ts'
 import { openDatabase } from '../../database.ts'
 import { limitOf } from '../../db/embedded/system-limits.ts'
 import type { Log } from '../../log.ts'
-import { listOrganizations } from '../../organizations/queries.ts'
+import { listOrganizations, listWithoutOwner } from '../../organizations/queries.ts'
 import { VERSION } from '../../version.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startBackups } from './backups.ts'
 import { checkFolders } from './check-folders.ts'
-import { gettingStarted } from './getting-started.ts'
+import { gettingStarted, ownerHint } from './getting-started.ts'
 import { measureBackups } from './measure.ts'
 import { serveUntilSignal } from './server.ts'
 
 /** Fewer are too few for the pools, the worker and some hundred clients. */
 const MIN_OPEN_FILES = 1_024
+
+/** Organizations without an owner that are named at the start. */
+const MAX_NAMED = 3
 
 /** `serve`: the API and the worker, until a signal. */
 export async function serve(context: Context): Promise<void> {
@@ -32,6 +35,7 @@ export async function serve(context: Context): Promise<void> {
         `API explorer: ${url}/docs`,
         ...(metricsUrl === undefined ? [] : [`Metrics: ${metricsUrl}`]),
         ...(organizations.length === 0 ? [gettingStarted(context, url)] : []),
+        ...(await listWithoutOwner(database.sql, MAX_NAMED)).map((slug) => ownerHint(context, slug)),
       ]
       await printResult(json, { url, pid: process.pid, metrics: metricsUrl }, lines.join('\n'))
       return config.backupEveryS === null

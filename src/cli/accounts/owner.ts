@@ -1,0 +1,64 @@
+import type { Command } from 'commander'
+import type { Sql } from '../../db/client.ts'
+import { lockOrganization } from '../../db/org-lock.ts'
+import { createInvitation, invitationUrl } from '../../people/invitation-queries.ts'
+import { addMember, changeMember } from '../../sync/member-changes.ts'
+import { findMember, findOwnAddress } from '../../team/queries.ts'
+import { commandLineActor } from '../command/actor.ts'
+import { type Actions, type Context, withOrganization } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { serverUrl } from '../operations/health.ts'
+
+/** `owner` */
+export function addOwner(program: Command, action: Actions): void {
+  const owner = program.command('owner').description('who may do everything in an organization')
+  owner
+    .command('create')
+    .description('make an owner, and the link by which the person sets a password and signs in')
+    .requiredOption('--org <slug>', 'slug of the organization')
+    .requiredOption('--email <email>', 'address, in any case; a member with it becomes an owner')
+    .requiredOption('--name <name>', 'display name')
+    .addHelpText(
+      'after',
+      '\nThe link is valid for 7 days and once. member invite makes one for any member.\n\nExample:\n  cloud-analytics owner create --org acme --email ada@example.com --name Ada',
+    )
+    .action(action(create))
+}
+
+async function create(
+  context: Context,
+  { org, email, name }: { org: string; email: string; name: string },
+): Promise<void> {
+  const { checkUsage } = await import('./record.ts')
+  const joined_at = new Date().toISOString()
+  checkUsage({ type: 'member', email, display_name: name, role: 'owner', joined_at })
+  const by = { actor: commandLineActor(), mayChangeOwners: true }
+  const created = await withOrganization(context, org, (sql, orgId) =>
+    sql.begin(async (tx) => {
+      const known = await findMember(tx, orgId, (await findOwnAddress(tx, orgId, email)) ?? email)
+      const owner =
+        known === undefined
+          ? await addMember(tx, orgId, by, { email, display_name: name, role: 'owner' }, new Date())
+          : await changeMember(tx, orgId, by, known.id, { display_name: name, role: 'owner' })
+      const { token, expires_at } = await createInvitation(tx, orgId, owner.id, by.actor)
+      return { id: owner.id, email: owner.email, url: linkOf(context, token), expires_at }
+    }),
+  )
+  await printResult(context.json, created, created.url)
+  if (!context.json) printMessage(`for ${created.email}, valid once and until ${created.expires_at}`)
+}
+
+/** `member invite`: a link for a member; undefined where no member has the address. */
+export async function inviteMember(context: Context, sql: Sql, orgId: string, email: string) {
+  const actor = commandLineActor()
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const member = await findMember(tx, orgId, email)
+    if (member === undefined) return undefined
+    const { token, expires_at } = await createInvitation(tx, orgId, member.id, actor)
+    return { url: linkOf(context, token), expires_at }
+  })
+}
+
+const linkOf = (context: Context, token: string): string =>
+  invitationUrl(context.config.publicUrl ?? serverUrl(context), token)

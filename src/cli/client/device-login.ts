@@ -1,0 +1,102 @@
+import { setTimeout } from 'node:timers/promises'
+import { OperatorError } from '../../errors.ts'
+import { printMessage } from '../command/output.ts'
+import { type Answer, bodyOf, errorOf, fetchAnswer, refuseRedirect } from './answer.ts'
+import { notOurs } from './key-owner.ts'
+import { machineName } from './machine.ts'
+
+const TIMEOUT_MS = 10_000
+/** Longer ones are no server's of ours. */
+const MAX_WAIT_S = 3_600
+const MAX_INTERVAL_S = 60
+/** RFC 8628: added to the interval after `slow_down`. */
+const SLOW_DOWN_S = 5
+
+/**
+ * Signs this machine in by a person's approval in a browser (RFC 8628); returns the key. Throws OperatorError when the
+ * person refuses, nobody approves in time, or the server cannot.
+ */
+export async function loginByDevice(url: string, { browser }: { browser: boolean }): Promise<string> {
+  const asked = await post(url, '/auth/device', { name: machineName() ?? 'a machine' })
+  const device = bodyOf(asked)
+  if (!asked.ok || !isDevice(device)) throw refusal(url, asked)
+  printMessage(`open ${device.verification_uri} in a browser and approve this code: ${device.user_code}`)
+  if (browser) openBrowser(device.verification_uri_complete)
+  const deadline = performance.now() + device.expires_in * 1_000
+  let intervalS = device.interval
+  while (performance.now() < deadline) {
+    await setTimeout(intervalS * 1_000)
+    const answer = await post(url, '/auth/device/token', { device_code: device.device_code }).catch(
+      () => undefined,
+    )
+    // a server that restarts answers the next time
+    if (answer === undefined) continue
+    const { key, error } = bodyOf(answer) as { key?: unknown; error?: unknown }
+    if (answer.ok && typeof key === 'string') return key
+    if (error === 'slow_down') intervalS += SLOW_DOWN_S
+    else if (error === 'access_denied') throw new OperatorError('the person at the browser has refused')
+    else if (error === 'expired_token') break
+    else if (error !== 'authorization_pending' && answer.status < 500) throw refusal(url, answer)
+  }
+  throw new OperatorError('nobody has approved the code in time: run login again')
+}
+
+interface Device {
+  device_code: string
+  user_code: string
+  verification_uri: string
+  verification_uri_complete: string
+  expires_in: number
+  interval: number
+}
+
+const isDevice = (body: object): body is Device => {
+  const { device_code, user_code, verification_uri, verification_uri_complete, expires_in, interval } =
+    body as Partial<Device>
+  const isWithin = (seconds: unknown, max: number) =>
+    Number.isInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= max
+  // they are printed and opened: no control characters of a server that is not ours
+  return (
+    typeof device_code === 'string' &&
+    /^[A-Z]{4}-[A-Z]{4}$/.test(String(user_code)) &&
+    [verification_uri, verification_uri_complete].every((uri) => /^https?:\/\/[!-~]+$/.test(String(uri))) &&
+    isWithin(expires_in, MAX_WAIT_S) &&
+    isWithin(interval, MAX_INTERVAL_S)
+  )
+}
+
+async function post(url: string, path: string, body: object): Promise<Answer> {
+  try {
+    return await fetchAnswer(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`${new URL(url).origin} cannot be reached: ${String(error)}`)
+  }
+}
+
+function refusal(url: string, answer: Answer): OperatorError {
+  refuseRedirect(url, answer)
+  const { error } = errorOf(answer)
+  if (answer.status === 404 || error === undefined) return notOurs(url, answer.status)
+  return new OperatorError(`the server refuses: ${error}`)
+}
+
+/** Best effort: the address is printed too. */
+function openBrowser(address: string): void {
+  const command =
+    process.platform === 'darwin'
+      ? ['open', address]
+      : process.platform === 'win32'
+        ? ['rundll32', 'url.dll,FileProtocolHandler', address]
+        : ['xdg-open', address]
+  try {
+    Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).unref()
+  } catch {
+    // no browser here
+  }
+}
