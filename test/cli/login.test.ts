@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { configFolder } from '../../src/cli/client/folders.ts'
 import { machineName } from '../../src/cli/client/machine.ts'
 import { takeLock } from '../../src/cli/client/watch-lock.ts'

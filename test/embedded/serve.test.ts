@@ -277,7 +277,7 @@ test.skipIf(Bun.which('curl') === null)(
     try {
       const told = await readUntil(child.stdout, 'sync ~/.claude')
       const steps = told.split('\n').filter((line) => line.startsWith('  '))
-      const script = `set -e\n${steps.slice(0, 4).join('\n')}`
+      const script = `set -e\n${steps.slice(0, 5).join('\n')}`
       const shell = Bun.spawn(['sh', '-c', script], {
         env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LOG_LEVEL: 'warn' },
         stdout: 'pipe',
@@ -291,7 +291,8 @@ test.skipIf(Bun.which('curl') === null)(
       if (code !== 0) throw new Error(errors)
       expect(answers).toContain('"data":[]')
       expect(answers).toContain('"total_cost":0')
-      expect(steps[4]).toContain('sync ~/.claude --org acme --data-dir')
+      expect(answers).toContain('/accept#token=')
+      expect(steps[5]).toContain('sync ~/.claude --org acme --data-dir')
     } finally {
       child.kill()
       await child.exited
@@ -309,5 +310,5 @@ test('the first steps never show the DATABASE_URL, and say that it is needed', (
 
 test('the first steps name the file of settings with which the server was started', () => {
   const told = gettingStarted({ config: loadConfig({}, {}), env: {}, envFile: '/etc/a b' }, 'http://a')
-  expect(told.match(/ --env-file '\/etc\/a b'/g)).toHaveLength(3)
+  expect(told.match(/ --env-file '\/etc\/a b'/g)).toHaveLength(4)
 })
