@@ -38,15 +38,16 @@ export const WRITE_SCOPES = [
 
 /**
  * What a route needs of a key: a scope; `some write`: any scope that writes records, since the records say which; `admin or
- * read`; `any key`.
+ * read`; `admin or developer`: also a developer who signed in; `any key`.
  */
-export type Need = Scope | 'some write' | 'admin or read' | 'any key'
+export type Need = Scope | 'some write' | 'admin or read' | 'admin or developer' | 'any key'
 
 /** The scopes of which a key needs one for `need`; none for `any key`. */
 export function scopesFor(need: Need): Scope[] {
   if (need === 'any key') return []
   if (need === 'some write') return ['write', ...WRITE_SCOPES, 'audit:write']
   if (need === 'admin or read') return ['admin', 'read']
+  if (need === 'admin or developer') return ['admin']
   if (need.endsWith(':read')) return [need, 'read']
   return WRITE_SCOPES.some((scope) => scope === need) ? [need, 'write'] : [need]
 }

@@ -6,6 +6,7 @@ import { access, guard, type RouteDeps } from '../http/access.ts'
 import type { Access } from '../http/admission.ts'
 import { contains, type Scope } from '../keys/model.ts'
 import { createKey, revokeKey, rotateKey } from '../keys/queries.ts'
+import { SCOPES_OF_DEVELOPERS_KEYS } from '../people/roles.ts'
 import { getMember } from '../sync/member-changes.ts'
 import type { SettingsDeps } from './deps.ts'
 import { CreatedKey, graceMsOf, Key, KeyListQuery, KeyPage, NewKeyBody, RotateKeyBody } from './key-model.ts'
@@ -13,9 +14,16 @@ import { getKey, listKeyPage } from './key-queries.ts'
 
 const tags = ['Settings']
 
-/** Nobody gives a key more than they may do themselves. */
-function refuseMore(held: readonly Scope[], scopes: readonly Scope[]): void {
-  const missing = scopes.filter((scope) => !contains(held, scope))
+/** Whose keys somebody manages: the address of a developer, who has their own only; undefined: everybody's. */
+const ownerOf = ({ scopes, person }: Access): string | undefined =>
+  person === null || contains(scopes, 'admin') ? undefined : person.email
+
+/** Nobody gives a key more than they may do themselves; a developer also what a laptop needs. */
+function refuseMore(access: Access, scopes: readonly Scope[]): void {
+  const isOwn = ownerOf(access) !== undefined
+  const missing = scopes.filter((scope) =>
+    isOwn ? !SCOPES_OF_DEVELOPERS_KEYS.includes(scope) : !contains(access.scopes, scope),
+  )
   if (missing.length === 0) return
   throw forbidden(
     ...missing.map((scope) => ({ field: 'scopes', message: `you do not have the scope ${scope}` })),
@@ -38,8 +46,8 @@ const refusePast = ({ expires_at }: { expires_at?: unknown }) =>
 
 export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
   const prefix = publicPath(deps.config)
-  const getUsable = async (orgId: string, id: string): Promise<Key> => {
-    const key = await getKey(writes, orgId, id, undefined)
+  const getUsable = async (access: Access, id: string): Promise<Key> => {
+    const key = await getKey(writes, access.orgId, id, ownerOf(access))
     if (key.revoked_at !== null) throw new ApiError('NOT_FOUND', 'This API key is revoked')
     return key
   }
@@ -51,13 +59,19 @@ export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDep
       throw isUnknown ? validationError({ field: 'member', message: 'is no member' }) : error
     }
   }
-  const create = async ({ orgId, scopes, actor }: Access, body: NewKeyBody): Promise<CreatedKey> => {
-    refuseMore(scopes, body.scopes)
+  const create = async (access: Access, body: NewKeyBody): Promise<CreatedKey> => {
+    const { orgId, actor } = access
+    refuseMore(access, body.scopes)
+    const owner = ownerOf(access)
+    const member = body.member == null ? owner : await memberAddress(orgId, body.member)
+    if (owner !== undefined && member !== owner) {
+      throw forbidden({ field: 'member', message: 'a developer makes keys for themselves only' })
+    }
     const wanted = {
       name: body.name,
       scopes: body.scopes,
       expires: body.expires_at ?? undefined,
-      member: body.member == null ? undefined : await memberAddress(orgId, body.member),
+      member,
     }
     return await enqueueWrite(orgId, async () => {
       const { id, key } = await asRequest('body', createKey(writes, orgId, wanted, actor))
@@ -66,8 +80,8 @@ export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDep
   }
   return new Elysia()
     .use(access(deps))
-    .get('/keys', ({ query, access: { orgId } }) => listKeyPage(deps.sql, orgId, query, undefined), {
-      ...guard('admin', { query: KeyListQuery, response: { 200: KeyPage } }),
+    .get('/keys', ({ query, access }) => listKeyPage(deps.sql, access.orgId, query, ownerOf(access)), {
+      ...guard('admin or developer', { query: KeyListQuery, response: { 200: KeyPage } }),
       detail: { operationId: 'listKeys', summary: 'List the API keys, newest first', tags },
     })
     .post(
@@ -79,7 +93,11 @@ export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDep
         return created
       },
       {
-        ...guard('admin', { body: NewKeyBody, problems: refusePast, response: { 201: CreatedKey } }),
+        ...guard('admin or developer', {
+          body: NewKeyBody,
+          problems: refusePast,
+          response: { 201: CreatedKey },
+        }),
         detail: {
           operationId: 'createKey',
           summary: 'Make an API key',
@@ -90,24 +108,29 @@ export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDep
     )
     .get(
       '/keys/:key_id',
-      ({ params, access: { orgId } }) => getKey(deps.sql, orgId, params.key_id, undefined),
+      ({ params, access }) => getKey(deps.sql, access.orgId, params.key_id, ownerOf(access)),
       {
-        ...guard('admin', { response: { 200: Key } }),
+        ...guard('admin or developer', { response: { 200: Key } }),
         detail: { operationId: 'getKey', summary: 'One API key', tags },
       },
     )
     .post(
       '/keys/:key_id/rotate',
-      async ({ params, body, access: { orgId, scopes, actor } }): Promise<CreatedKey> => {
+      async ({ params, body, access }): Promise<CreatedKey> => {
+        const { orgId, actor } = access
         return await enqueueWrite(orgId, async () => {
-          const { id, scopes: given } = await getUsable(orgId, params.key_id)
-          refuseMore(scopes, given)
+          const { id, scopes: given } = await getUsable(access, params.key_id)
+          refuseMore(access, given)
           const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), actor))
           return { ...(await getKey(writes, orgId, made.id, undefined)), key: made.key }
         })
       },
       {
-        ...guard('admin', { body: RotateKeyBody, optional: true, response: { 200: CreatedKey } }),
+        ...guard('admin or developer', {
+          body: RotateKeyBody,
+          optional: true,
+          response: { 200: CreatedKey },
+        }),
         detail: {
           operationId: 'rotateKey',
           summary: 'Replace an API key',
@@ -118,15 +141,16 @@ export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDep
     )
     .delete(
       '/keys/:key_id',
-      async ({ params, set, access: { orgId, actor } }) => {
+      async ({ params, set, access }) => {
+        const { orgId, actor } = access
         await enqueueWrite(orgId, async () => {
-          const { id } = await getUsable(orgId, params.key_id)
+          const { id } = await getUsable(access, params.key_id)
           await asRequest('key_id', revokeKey(writes, id, actor))
         })
         set.status = 204
       },
       {
-        ...guard('admin', { response: { 204: Type.Void({ description: 'Revoked' }) } }),
+        ...guard('admin or developer', { response: { 204: Type.Void({ description: 'Revoked' }) } }),
         detail: { operationId: 'revokeKey', summary: 'Revoke an API key', tags },
       },
     )

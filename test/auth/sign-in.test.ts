@@ -166,7 +166,7 @@ describe('a session', () => {
     const { orgId } = await tenant(db.sql)
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
     expect((await ada.get('/v1/audit')).status).toBe(403)
-    expect((await ada.get('/v1/keys')).status).toBe(403)
+    expect((await ada.get('/v1/members')).status).toBe(403)
     await db.sql`update members set role = 'owner' where id = ${ada.id}`
     nowMs += 1_000
     expect((await ada.get('/v1/audit')).status).toBe(200)
