@@ -1,4 +1,3 @@
-import { Elysia } from 'elysia'
 import { auditRoutes } from './audit/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
@@ -7,6 +6,7 @@ import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { placeOfDisk } from './db/disk.ts'
 import { deletionRoutes } from './erasure/routes.ts'
+import { addRoutes } from './http/add-routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
 import { createDiskState, createReadiness, healthRoutes, REMOVED } from './http/health.ts'
@@ -17,6 +17,7 @@ import { dashboardRoutes } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
 import { createVersionReader } from './http/responses/versions.ts'
+import type { Route } from './http/route.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
@@ -87,7 +88,7 @@ export function createApp(deps: AppDeps) {
   const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)
   const readiness = createReadiness({ sql, worker, disk })
   measureReadiness(registry, readiness)
-  const routeDeps = { sql, config, log, now, bodies, cache }
+  const routeDeps = { sql, config, now }
 
   const listenUrl = () => localUrl({ host: config.host, port: app.server?.port ?? config.port })
   const { enqueueWrite, stop: stopQueues } = createOrganizationQueues()
@@ -111,21 +112,22 @@ export function createApp(deps: AppDeps) {
     limitTests: createTestLimit(),
   }
 
-  const v1 = () =>
-    new Elysia()
-      .use(sessionRoutes(routeDeps))
-      .use(deletionRoutes(routeDeps, webhookDeps))
-      .use(qualityRoutes(routeDeps))
-      .use(costRoutes(routeDeps))
-      .use(securityRoutes(routeDeps))
-      .use(auditRoutes(routeDeps))
-      .use(teamRoutes(routeDeps))
-      .use(riskRoutes(routeDeps))
-      .use(settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }))
-      .use(whoAmIRoutes(routeDeps))
-      .use(syncRoutes(routeDeps, intake))
-      .use(webhookRoutes(routeDeps, webhookDeps))
-      .use(deliveryRoutes(routeDeps, webhookDeps))
+  /** Every route below /v1. */
+  const endpoints: readonly Route[] = [
+    ...sessionRoutes(routeDeps),
+    ...deletionRoutes(webhookDeps),
+    ...qualityRoutes(routeDeps),
+    ...costRoutes(routeDeps),
+    ...securityRoutes(routeDeps),
+    ...auditRoutes(routeDeps),
+    ...teamRoutes(routeDeps),
+    ...riskRoutes(routeDeps),
+    ...settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }),
+    ...whoAmIRoutes(routeDeps),
+    ...syncRoutes(intake),
+    ...webhookRoutes(routeDeps, webhookDeps),
+    ...deliveryRoutes(routeDeps, webhookDeps),
+  ]
 
   const { app, flushAccessLog } = lifecycle({
     log,
@@ -133,8 +135,6 @@ export function createApp(deps: AppDeps) {
     admission,
     bodies,
     cache,
-    checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
-    prefix: publicPath(config),
     diskPlace: placeOfDisk(config),
     isDataRemoved: () => disk() === REMOVED,
   })
@@ -142,13 +142,18 @@ export function createApp(deps: AppDeps) {
     .use(healthRoutes(readiness))
     .use(dashboardRoutes(publicPath(config)))
     .use(authRoutes({ writes, config, log, now, bodies, listenUrl }))
-    .use(docsRoutes({ config, routes: () => app.routes, events: sentEvents }))
+    .use(docsRoutes({ config, endpoints, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
-    .group('/v1', (group) => group.use(v1()))
-    .group('/api/v1', (group) => group.use(v1()))
+  addRoutes(app, endpoints, {
+    bodies,
+    cache,
+    checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
+    prefix: publicPath(config),
+  })
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(app, {
     flushAccessLog,
+    endpoints,
     /** Refuses the requests that wait for others, or whose bodies have not come. */
     refuseWaiting() {
       bodies.stop()

@@ -1,49 +1,33 @@
-import { Elysia } from 'elysia'
-import { access, guard, type RouteDeps } from '../http/access.ts'
-import { sourceOf } from '../http/responses/cached-response.ts'
+import { type RouteDeps, read } from '../http/route.ts'
 import { readCursor } from './cursor.ts'
 import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
-export const auditRoutes = (deps: RouteDeps) =>
-  new Elysia()
-    .use(access(deps))
-    .get(
-      '/audit',
-      ({ query, access: { orgId } }) =>
-        deps.cache.respond(
-          orgId,
-          sourceOf('/audit', query, () => listEntries(deps.sql, orgId, query)),
-        ),
-      {
-        ...guard('audit:read', { query: AuditListQuery, response: { 200: AuditPage }, namesMembers: true }),
-        detail: {
-          operationId: 'listAuditEntries',
-          summary: 'List the audit log, newest first',
-          tags: ['Audit'],
-        },
-      },
-    )
-    .get(
-      '/audit/report',
-      ({ query: { cursor, direction }, access: { orgId } }) =>
-        getReport(
-          deps.sql,
-          orgId,
-          cursor === undefined ? { direction, at: null } : readCursor(cursor, direction),
-          deps.now(),
-        ),
-      {
-        ...guard('audit:read', {
-          query: AuditReportQuery,
-          response: { 200: AuditReport },
-          namesMembers: true,
-        }),
-        detail: {
-          operationId: 'getAuditReport',
-          summary: 'The audit log as a report, page by page',
-          tags: ['Audit'],
-        },
-      },
-    )
+export const auditRoutes = ({ sql, now }: RouteDeps) => [
+  read('/audit', 'audit:read', {
+    id: 'listAuditEntries',
+    summary: 'List the audit log, newest first',
+    tag: 'Audit',
+    query: AuditListQuery,
+    response: AuditPage,
+    namesMembers: true,
+    kept: true,
+    handler: ({ query, access: { orgId } }) => listEntries(sql, orgId, query),
+  }),
+  read('/audit/report', 'audit:read', {
+    id: 'getAuditReport',
+    summary: 'The audit log as a report, page by page',
+    tag: 'Audit',
+    query: AuditReportQuery,
+    response: AuditReport,
+    namesMembers: true,
+    handler: ({ query: { cursor, direction }, access: { orgId } }) =>
+      getReport(
+        sql,
+        orgId,
+        cursor === undefined ? { direction, at: null } : readCursor(cursor, direction),
+        now(),
+      ),
+  }),
+]

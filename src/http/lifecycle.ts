@@ -3,17 +3,14 @@ import { ApiError } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
-import type { Guard } from './access.ts'
 import { createAccessLog } from './access-log.ts'
 import { type Admission, type Admitted, limitHeaders } from './admission.ts'
-import { createAllowedMethods } from './allowed-methods.ts'
 import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse, dataRemoved } from './errors.ts'
 import type { WindowName } from './rate-windows.ts'
 import { BODY_HEADERS, cachedHeaders, isUnchanged } from './responses/cached-headers.ts'
 import { CachedResponse } from './responses/cached-response.ts'
 import { encodedBody, encodingOf } from './responses/compression.ts'
-import { linkOf, linkOfValue } from './responses/links.ts'
 import {
   bodyOf,
   COMMON_HEADERS,
@@ -23,13 +20,13 @@ import {
   responseText,
 } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
-import type { CheckResponse } from './responses/response-check.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
 /** What the metrics call the route of a request that no route takes, and of a preflight. */
 const NO_ROUTE = 'none'
 const PREFLIGHT = 'preflight'
+const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
 const SYNC = /^\/(?:api\/)?v1\/sync$/
 /** Pages of any site may read these without a key; badges say so themselves. */
 const OPEN = /^\/(?:docs\/json|health)$/
@@ -73,8 +70,6 @@ type Arrival = {
   startedAt: number
   /** Undefined outside /v1. */
   admitted: Admitted | undefined
-  /** Of a guarded route, once its scope is checked. */
-  guarded: Guard | undefined
 }
 
 interface LifecycleDeps {
@@ -83,10 +78,6 @@ interface LifecycleDeps {
   requests: RequestMeter
   bodies: Pick<BodySemaphore, 'release'>
   cache: ResponseCache
-  /** Undefined: responses are not checked. */
-  checkResponse: CheckResponse | undefined
-  /** The path that a proxy puts before ours, `` or `/analytics`. */
-  prefix: string
   /** Where an operator frees space for the database; `on its disk` unless given. */
   diskPlace?: string
   isDataRemoved?: () => boolean
@@ -102,21 +93,18 @@ export function lifecycle({
   admission,
   bodies,
   cache,
-  checkResponse,
-  prefix,
   diskPlace = 'on its disk',
   isDataRemoved = () => false,
 }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
-  let allowedMethods: ((path: string) => string[]) | undefined
-  const errorResponse = createErrorResponse({
-    log,
-    diskPlace,
-    allowedMethods: (path) => {
-      allowedMethods ??= createAllowedMethods(app.routes)
-      return allowedMethods(path)
-    },
-  })
+  const allowedMethods = (path: string): string[] => {
+    const { static: plain, http } = app.router
+    const taken = METHODS.filter(
+      (method) => plain[path]?.[method] !== undefined || http.find(method, path) !== null,
+    )
+    return (taken.includes('GET') ? ['HEAD', ...taken] : taken).sort()
+  }
+  const errorResponse = createErrorResponse({ log, diskPlace, allowedMethods })
   const record = (
     request: Request,
     { startedAt, admitted }: Arrival,
@@ -145,7 +133,7 @@ export function lifecycle({
 
   // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
   const app = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
-    .decorate({ startedAt: 0, admitted: undefined, guarded: undefined } as Arrival)
+    .decorate({ startedAt: 0, admitted: undefined } as Arrival)
     // Sets `startedAt` and `admitted` on the context, from which the later hooks take them. The context is given to no
     // function: then Elysia would parse headers, cookies and query of each request.
     .onRequest(async (context) => {
@@ -163,7 +151,7 @@ export function lifecycle({
           if (isVersioned) Object.assign(headers, limitHeaders(admission.peek(request, peer)))
           Object.assign(headers, PREFLIGHT_HEADERS)
           set.status = 204
-          const arrival = { startedAt: context.startedAt, admitted: undefined, guarded: undefined }
+          const arrival = { startedAt: context.startedAt, admitted: undefined }
           record(request, arrival, PREFLIGHT, 204, String(headers['x-request-id']))
           return ''
         }
@@ -191,9 +179,9 @@ export function lifecycle({
       return errorResponse({ error, request, path: pathOf(request.url), requestId }, set)
     })
     // `route` is undefined where no route takes the request, whatever its type
-    .mapResponse(({ responseValue, set, request, startedAt, admitted, guarded, route: pattern }) => {
+    .mapResponse(({ responseValue, set, request, startedAt, admitted, route: pattern }) => {
       bodies.release(request)
-      const arrival = { startedAt, admitted, guarded }
+      const arrival = { startedAt, admitted }
       const route = (pattern as string | undefined) ?? NO_ROUTE
       const requestId = String(set.headers['x-request-id'])
       // Files and complete responses keep what they are; Elysia adds the headers in `set`.
@@ -202,17 +190,10 @@ export function lifecycle({
         record(request, arrival, route, Number(status ?? 200), requestId)
         return undefined
       }
-      if (guarded !== undefined) {
-        checkResponse?.(guarded.response, Number(set.status ?? 200), responseValue)
-        if (responseValue instanceof CachedResponse) {
-          const body = sendCached(responseValue, request, set)
-          record(request, arrival, route, Number(set.status ?? 200), requestId)
-          return new Response(body)
-        }
-      }
-      if (guarded !== undefined && Number(set.status ?? 200) === 200) {
-        const link = linkOfValue(targetOf(request.url), responseValue, prefix)
-        if (link !== undefined) set.headers.link = link
+      if (responseValue instanceof CachedResponse) {
+        const body = sendCached(responseValue, request, set)
+        record(request, arrival, route, Number(set.status ?? 200), requestId)
+        return new Response(body)
       }
       const text = responseText(responseValue, set, request, admitted !== undefined)
       record(request, arrival, route, Number(set.status ?? 200), requestId)
@@ -222,9 +203,7 @@ export function lifecycle({
 
   const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
     const encoding = encodingOf(response, request.headers.get('accept-encoding'))
-    const { pagination } = response
-    const link = pagination === undefined ? undefined : linkOf(targetOf(request.url), pagination, prefix)
-    Object.assign(set.headers, cachedHeaders(response, encoding, link))
+    Object.assign(set.headers, cachedHeaders(response, encoding))
     if (isUnchanged(response, encoding, request)) {
       set.status = 304
       for (const name of BODY_HEADERS) delete set.headers[name]

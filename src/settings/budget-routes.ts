@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { recordEntries } from '../audit-log/append.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
@@ -7,7 +6,7 @@ import { dateOf, isDate, monthOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { validationError } from '../errors.ts'
-import { access, guard, type RouteDeps } from '../http/access.ts'
+import { action, type RouteDeps, read } from '../http/route.ts'
 import { derivedId } from '../ids.ts'
 import { budgetEvents } from '../sync/events.ts'
 import { emit } from '../webhooks/outbox/events.ts'
@@ -15,11 +14,11 @@ import { BudgetBody, BudgetListQuery, MonthBudget, MonthBudgetPage } from './bud
 import { deleteBudgetRow, getBudget, listBudgetPage, noBudget } from './budget-queries.ts'
 import type { SettingsDeps } from './deps.ts'
 
-const tags = ['Settings']
+const tag = 'Settings'
 
 const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
 
-export const budgetRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
+export const budgetRoutes = ({ sql, now }: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
   const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
     enqueueWrite(
       orgId,
@@ -29,60 +28,54 @@ export const budgetRoutes = (deps: RouteDeps, { writes, enqueueWrite }: Settings
           return await work(tx)
         }) as Promise<Result>,
     )
-  return new Elysia()
-    .use(access(deps))
-    .get('/budgets', ({ query, access: { orgId } }) => listBudgetPage(deps.sql, orgId, query), {
-      ...guard('admin', { query: BudgetListQuery, response: { 200: MonthBudgetPage } }),
-      detail: { operationId: 'listBudgets', summary: 'List the monthly limits, newest first', tags },
-    })
-    .put(
-      '/budgets/:month',
-      ({ params: { month }, body, access: { orgId, actor } }) => {
+  return [
+    read('/budgets', 'admin', {
+      id: 'listBudgets',
+      summary: 'List the monthly limits, newest first',
+      tag,
+      query: BudgetListQuery,
+      response: MonthBudgetPage,
+      handler: ({ query, access: { orgId } }) => listBudgetPage(sql, orgId, query),
+    }),
+    action('PUT', '/budgets/:month', 'admin', {
+      id: 'setBudget',
+      summary: 'Set the limit from a month on',
+      description: 'It is in force until a later month has one.',
+      tag,
+      body: BudgetBody,
+      response: { 200: MonthBudget },
+      handler: ({ params: { month }, body, access: { orgId, actor } }) => {
         if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
         return change(orgId, async (tx) => {
-          const now = deps.now()
+          const at = now()
           const written = await writeBudgets(tx, orgId, [{ type: 'budget', month, limit: body.limit }])
           if (written.created + written.updated > 0) {
-            const exceeded = await writeBudgetAlerts(tx, orgId, [monthOf(dateOf(now))])
+            const exceeded = await writeBudgetAlerts(tx, orgId, [monthOf(dateOf(at))])
             const done = written.created > 0 ? 'created' : 'updated'
             const ids = [...written.createdIds, ...written.updatedIds]
             await recordEntries(tx, orgId, actor, [
               { action: `budget.${done}`, details: { [done]: 1, ids, month, limit: body.limit } },
             ])
-            await emit(tx, orgId, now, budgetEvents(exceeded))
+            await emit(tx, orgId, at, budgetEvents(exceeded))
           }
           return await getBudget(tx, orgId, month)
         })
       },
-      {
-        ...guard('admin', { body: BudgetBody, response: { 200: MonthBudget } }),
-        detail: {
-          operationId: 'setBudget',
-          summary: 'Set the limit from a month on',
-          description: 'It is in force until a later month has one.',
-          tags,
-        },
-      },
-    )
-    .delete(
-      '/budgets/:month',
-      async ({ params: { month }, set, access: { orgId, actor } }) => {
+    }),
+    action('DELETE', '/budgets/:month', 'admin', {
+      id: 'deleteBudget',
+      summary: 'Delete the limit of a month',
+      description: 'The limit of the month before it holds on.',
+      tag,
+      response: { 204: Type.Void({ description: 'Deleted' }) },
+      handler: async ({ params: { month }, access: { orgId, actor } }) => {
         if (!isMonth(month)) throw noBudget()
         await change(orgId, async (tx) => {
           await deleteBudgetRow(tx, orgId, month)
           const ids = [derivedId('budget', `${month}-01`)]
           await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details: { ids, month } }])
         })
-        set.status = 204
       },
-      {
-        ...guard('admin', { response: { 204: Type.Void({ description: 'Deleted' }) } }),
-        detail: {
-          operationId: 'deleteBudget',
-          summary: 'Delete the limit of a month',
-          description: 'The limit of the month before it holds on.',
-          tags,
-        },
-      },
-    )
+    }),
+  ]
 }

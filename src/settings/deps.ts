@@ -16,7 +16,7 @@ export interface SettingsDeps {
 }
 
 /** An API key counts as an admin, also an owner's: only a person who signed in acts as an owner. */
-export const changerOf = ({ actor, person }: Access): Changer => ({
+export const changerOf = ({ actor, person }: Pick<Access, 'actor' | 'person'>): Changer => ({
   actor,
   mayChangeOwners: person?.role === 'owner',
 })

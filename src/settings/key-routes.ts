@@ -1,9 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
-import { publicPath } from '../config.ts'
 import { ApiError, forbidden, OperatorError, validationError } from '../errors.ts'
-import { access, guard, type RouteDeps } from '../http/access.ts'
-import type { Access } from '../http/admission.ts'
+import { action, type Call, type RouteDeps, read } from '../http/route.ts'
 import { contains, type Scope } from '../keys/model.ts'
 import { createKey, revokeKey, rotateKey } from '../keys/queries.ts'
 import { SCOPES_OF_DEVELOPERS_KEYS } from '../people/roles.ts'
@@ -12,14 +9,17 @@ import type { SettingsDeps } from './deps.ts'
 import { CreatedKey, graceMsOf, Key, KeyListQuery, KeyPage, NewKeyBody, RotateKeyBody } from './key-model.ts'
 import { getKey, listKeyPage } from './key-queries.ts'
 
-const tags = ['Settings']
+type Caller = Call['access']
+
+const tag = 'Settings'
+const NEED = 'admin or developer'
 
 /** Whose keys somebody manages: the address of a developer, who has their own only; undefined: everybody's. */
-const ownerOf = ({ scopes, person }: Access): string | undefined =>
+const ownerOf = ({ scopes, person }: Caller): string | undefined =>
   person === null || contains(scopes, 'admin') ? undefined : person.email
 
 /** Nobody gives a key more than they may do themselves; a developer also what a laptop needs. */
-function refuseMore(access: Access, scopes: readonly Scope[]): void {
+function refuseMore(access: Caller, scopes: readonly Scope[]): void {
   const isOwn = ownerOf(access) !== undefined
   const missing = scopes.filter((scope) =>
     isOwn ? !SCOPES_OF_DEVELOPERS_KEYS.includes(scope) : !contains(access.scopes, scope),
@@ -44,9 +44,8 @@ const refusePast = ({ expires_at }: { expires_at?: unknown }) =>
     ? [{ field: 'expires_at', message: 'must be in the future' }]
     : []
 
-export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
-  const prefix = publicPath(deps.config)
-  const getUsable = async (access: Access, id: string): Promise<Key> => {
+export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
+  const getUsable = async (access: Caller, id: string): Promise<Key> => {
     const key = await getKey(writes, access.orgId, id, ownerOf(access))
     if (key.revoked_at !== null) throw new ApiError('NOT_FOUND', 'This API key is revoked')
     return key
@@ -59,7 +58,7 @@ export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDep
       throw isUnknown ? validationError({ field: 'member', message: 'is no member' }) : error
     }
   }
-  const create = async (access: Access, body: NewKeyBody): Promise<CreatedKey> => {
+  const create = async (access: Caller, body: NewKeyBody): Promise<CreatedKey> => {
     const { orgId, actor } = access
     refuseMore(access, body.scopes)
     const owner = ownerOf(access)
@@ -78,80 +77,59 @@ export const keyRoutes = (deps: RouteDeps, { writes, enqueueWrite }: SettingsDep
       return { ...(await getKey(writes, orgId, id, undefined)), key }
     })
   }
-  return new Elysia()
-    .use(access(deps))
-    .get('/keys', ({ query, access }) => listKeyPage(deps.sql, access.orgId, query, ownerOf(access)), {
-      ...guard('admin or developer', { query: KeyListQuery, response: { 200: KeyPage } }),
-      detail: { operationId: 'listKeys', summary: 'List the API keys, newest first', tags },
-    })
-    .post(
-      '/keys',
-      async ({ body, request, set, access }) => {
-        const created = await create(access, body)
-        set.status = 201
-        set.headers.location = `${prefix}${new URL(request.url).pathname}/${created.id}`
-        return created
-      },
-      {
-        ...guard('admin or developer', {
-          body: NewKeyBody,
-          problems: refusePast,
-          response: { 201: CreatedKey },
+  return [
+    read('/keys', NEED, {
+      id: 'listKeys',
+      summary: 'List the API keys, newest first',
+      tag,
+      query: KeyListQuery,
+      response: KeyPage,
+      handler: ({ query, access }) => listKeyPage(sql, access.orgId, query, ownerOf(access)),
+    }),
+    action('POST', '/keys', NEED, {
+      id: 'createKey',
+      summary: 'Make an API key',
+      description: 'The key is in this answer only. It can have the scopes that you have yourself.',
+      tag,
+      body: NewKeyBody,
+      problems: refusePast,
+      response: { 201: CreatedKey },
+      location: ({ id }: CreatedKey) => `/keys/${id}`,
+      handler: ({ body, access }) => create(access, body),
+    }),
+    read('/keys/:key_id', NEED, {
+      id: 'getKey',
+      summary: 'One API key',
+      tag,
+      response: Key,
+      handler: ({ params, access }) => getKey(sql, access.orgId, params.key_id, ownerOf(access)),
+    }),
+    action('POST', '/keys/:key_id/rotate', NEED, {
+      id: 'rotateKey',
+      summary: 'Replace an API key',
+      description: 'The new key has the same rights; the old one ends after the grace period.',
+      tag,
+      body: RotateKeyBody,
+      optional: true,
+      response: { 200: CreatedKey },
+      handler: ({ params, body, access }): Promise<CreatedKey> =>
+        enqueueWrite(access.orgId, async () => {
+          const { id, scopes } = await getUsable(access, params.key_id)
+          refuseMore(access, scopes)
+          const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), access.actor))
+          return { ...(await getKey(writes, access.orgId, made.id, undefined)), key: made.key }
         }),
-        detail: {
-          operationId: 'createKey',
-          summary: 'Make an API key',
-          description: 'The key is in this answer only. It can have the scopes that you have yourself.',
-          tags,
-        },
-      },
-    )
-    .get(
-      '/keys/:key_id',
-      ({ params, access }) => getKey(deps.sql, access.orgId, params.key_id, ownerOf(access)),
-      {
-        ...guard('admin or developer', { response: { 200: Key } }),
-        detail: { operationId: 'getKey', summary: 'One API key', tags },
-      },
-    )
-    .post(
-      '/keys/:key_id/rotate',
-      async ({ params, body, access }): Promise<CreatedKey> => {
-        const { orgId, actor } = access
-        return await enqueueWrite(orgId, async () => {
-          const { id, scopes: given } = await getUsable(access, params.key_id)
-          refuseMore(access, given)
-          const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), actor))
-          return { ...(await getKey(writes, orgId, made.id, undefined)), key: made.key }
-        })
-      },
-      {
-        ...guard('admin or developer', {
-          body: RotateKeyBody,
-          optional: true,
-          response: { 200: CreatedKey },
-        }),
-        detail: {
-          operationId: 'rotateKey',
-          summary: 'Replace an API key',
-          description: 'The new key has the same rights; the old one ends after the grace period.',
-          tags,
-        },
-      },
-    )
-    .delete(
-      '/keys/:key_id',
-      async ({ params, set, access }) => {
-        const { orgId, actor } = access
-        await enqueueWrite(orgId, async () => {
+    }),
+    action('DELETE', '/keys/:key_id', NEED, {
+      id: 'revokeKey',
+      summary: 'Revoke an API key',
+      tag,
+      response: { 204: Type.Void({ description: 'Revoked' }) },
+      handler: ({ params, access }) =>
+        enqueueWrite(access.orgId, async () => {
           const { id } = await getUsable(access, params.key_id)
-          await asRequest('key_id', revokeKey(writes, id, actor))
-        })
-        set.status = 204
-      },
-      {
-        ...guard('admin or developer', { response: { 204: Type.Void({ description: 'Revoked' }) } }),
-        detail: { operationId: 'revokeKey', summary: 'Revoke an API key', tags },
-      },
-    )
+          await asRequest('key_id', revokeKey(writes, id, access.actor))
+        }),
+    }),
+  ]
 }

@@ -1,15 +1,13 @@
-import { Elysia } from 'elysia'
 import { cleanLabel } from '../badges/render.ts'
 import { isBadgeColor } from '../badges/settings.ts'
-import { publicPath } from '../config.ts'
 import type { FieldProblem } from '../errors.ts'
-import { access, guard, type RouteDeps } from '../http/access.ts'
+import { action, type RouteDeps, read } from '../http/route.ts'
 import { ticketPatternProblem } from '../organizations/tickets.ts'
 import type { SettingsDeps } from './deps.ts'
 import { BadgeToken, OrganizationChangeBody, OrganizationSettings } from './organization-model.ts'
 import { changeSettings, getSettings, replaceBadgeToken } from './organization-queries.ts'
 
-const tags = ['Settings']
+const tag = 'Settings'
 
 /** What the schema cannot say. The fields may be anything. */
 function problemsOf(body: object): FieldProblem[] {
@@ -38,57 +36,34 @@ function problemsOf(body: object): FieldProblem[] {
   return problems
 }
 
-export const organizationRoutes = (deps: RouteDeps, { writes, box, enqueueWrite }: SettingsDeps) => {
-  const prefix = publicPath(deps.config)
-  return new Elysia()
-    .use(access(deps))
-    .get('/organization', ({ access: { orgId } }) => getSettings(deps.sql, orgId), {
-      ...guard('admin or read', { response: { 200: OrganizationSettings } }),
-      detail: { operationId: 'getOrganization', summary: 'The organization’s settings', tags },
-    })
-    .patch(
-      '/organization',
-      ({ body, access: { orgId, actor } }) =>
-        enqueueWrite(
-          orgId,
-          () =>
-            writes.begin((tx) =>
-              changeSettings(tx, orgId, box, actor, body),
-            ) as Promise<OrganizationSettings>,
-        ),
-      {
-        ...guard('admin', {
-          body: OrganizationChangeBody,
-          problems: problemsOf,
-          response: { 200: OrganizationSettings },
-        }),
-        detail: {
-          operationId: 'changeOrganization',
-          summary: 'Change the organization’s settings',
-          description: 'Changes the fields that are given; null sets one to its default.',
-          tags,
-        },
-      },
-    )
-    .post(
-      '/organization/badge-token',
-      async ({ request, set, access: { orgId, actor } }) => {
-        const token = await enqueueWrite(
-          orgId,
-          () => writes.begin((tx) => replaceBadgeToken(tx, orgId, actor)) as Promise<string>,
-        )
-        set.status = 201
-        set.headers.location = `${prefix}${new URL(request.url).pathname.replace(/\/badge-token$/, '')}`
-        return { token }
-      },
-      {
-        ...guard('admin', { response: { 201: BadgeToken } }),
-        detail: {
-          operationId: 'replaceBadgeToken',
-          summary: 'Make a new token for private badges',
-          description: 'The token before it ends. The new one is in this answer only.',
-          tags,
-        },
-      },
-    )
-}
+export const organizationRoutes = ({ sql }: RouteDeps, { writes, box, enqueueWrite }: SettingsDeps) => [
+  read('/organization', 'admin or read', {
+    id: 'getOrganization',
+    summary: 'The organization’s settings',
+    tag,
+    response: OrganizationSettings,
+    handler: ({ access: { orgId } }) => getSettings(sql, orgId),
+  }),
+  action('PATCH', '/organization', 'admin', {
+    id: 'changeOrganization',
+    summary: 'Change the organization’s settings',
+    description: 'Changes the fields that are given; null sets one to its default.',
+    tag,
+    body: OrganizationChangeBody,
+    problems: problemsOf,
+    response: { 200: OrganizationSettings },
+    handler: ({ body, access: { orgId, actor } }) =>
+      enqueueWrite(orgId, () => writes.begin((tx) => changeSettings(tx, orgId, box, actor, body))),
+  }),
+  action('POST', '/organization/badge-token', 'admin', {
+    id: 'replaceBadgeToken',
+    summary: 'Make a new token for private badges',
+    description: 'The token before it ends. The new one is in this answer only.',
+    tag,
+    response: { 201: BadgeToken },
+    location: () => '/organization',
+    handler: async ({ access: { orgId, actor } }) => ({
+      token: await enqueueWrite(orgId, () => writes.begin((tx) => replaceBadgeToken(tx, orgId, actor))),
+    }),
+  }),
+]

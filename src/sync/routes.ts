@@ -1,9 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
-import { access, guard, type RouteDeps } from '../http/access.ts'
 import type { PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
+import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
@@ -106,10 +105,21 @@ export const SyncResponse = Type.Object(
 )
 export type SyncResponse = Static<typeof SyncResponse>
 
-export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
-  new Elysia().use(access(deps)).post(
-    '/sync',
-    ({
+export const syncRoutes = (intake: Intake) => [
+  action('POST', '/sync', 'some write', {
+    id: 'sync',
+    summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
+    description:
+      'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s; refused are sessions of another user, sessions that are stored without one, commits that are stored with other content, and aliases.',
+    tag: 'Sync',
+    headers: MachineHeader,
+    query: SyncQuery,
+    body: SyncRequest,
+    maxBytes: MAX_SYNC_BYTES,
+    ndjson: true,
+    packed: true,
+    response: { 200: SyncResponse },
+    handler: ({
       body,
       query: { reassign, restore, moved },
       access: { orgId, actor, scopes, memberEmail },
@@ -135,22 +145,5 @@ export const syncRoutes = (deps: RouteDeps, intake: Intake) =>
         request.signal,
       )
     },
-    {
-      ...guard('some write', {
-        query: SyncQuery,
-        body: SyncRequest,
-        maxBytes: MAX_SYNC_BYTES,
-        ndjson: true,
-        packed: true,
-        response: { 200: SyncResponse },
-      }),
-      headers: MachineHeader,
-      detail: {
-        operationId: 'sync',
-        summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
-        description:
-          'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s; refused are sessions of another user, sessions that are stored without one, commits that are stored with other content, and aliases.',
-        tags: ['Sync'],
-      },
-    },
-  )
+  }),
+]

@@ -1,45 +1,38 @@
-import { Elysia } from 'elysia'
-import { access, guard, type RouteDeps } from '../http/access.ts'
-import { sourceOf } from '../http/responses/cached-response.ts'
+import { type RouteDeps, read } from '../http/route.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { listMachines } from './machine-queries.ts'
 import { Expertise, MachineListQuery, MachinePage, TeamOverview } from './model.ts'
 import { getTeam } from './queries.ts'
 
-export const teamRoutes = (deps: RouteDeps) =>
-  new Elysia()
-    .use(access(deps))
-    .get('/team', ({ access: { orgId } }) => getTeam(deps.sql, orgId, deps.now()), {
-      ...guard('team:read', { response: { 200: TeamOverview } }),
-      detail: { operationId: 'getTeam', summary: 'Members and their activity', tags: ['Team'] },
-    })
-    .get(
-      '/team/expertise',
-      ({ access: { orgId } }) =>
-        deps.cache.respond(
-          orgId,
-          sourceOf('/team/expertise', {}, () => getExpertise(deps.sql, orgId)),
-        ),
-      {
-        ...guard('team:read', { response: { 200: Expertise } }),
-        detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code', tags: ['Team'] },
-      },
-    )
-    .get(
-      '/team/machines',
-      ({ query, access: { orgId } }) =>
-        deps.cache.respond(
-          orgId,
-          sourceOf('/team/machines', query, () => listMachines(deps.sql, orgId, query)),
-        ),
-      {
-        ...guard('team:read', { query: MachineListQuery, response: { 200: MachinePage } }),
-        detail: {
-          operationId: 'listMachines',
-          summary: 'List the machines that send records, the one seen last first',
-          description:
-            'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
-          tags: ['Team'],
-        },
-      },
-    )
+// These need team:read, which shows members.
+export const teamRoutes = ({ sql, now }: RouteDeps) => [
+  read('/team', 'team:read', {
+    id: 'getTeam',
+    summary: 'Members and their activity',
+    tag: 'Team',
+    response: TeamOverview,
+    namesMembers: true,
+    handler: ({ access: { orgId } }) => getTeam(sql, orgId, now()),
+  }),
+  read('/team/expertise', 'team:read', {
+    id: 'getExpertise',
+    summary: 'Who knows which part of the code',
+    tag: 'Team',
+    response: Expertise,
+    namesMembers: true,
+    kept: true,
+    handler: ({ access: { orgId } }) => getExpertise(sql, orgId),
+  }),
+  read('/team/machines', 'team:read', {
+    id: 'listMachines',
+    summary: 'List the machines that send records, the one seen last first',
+    description:
+      'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
+    tag: 'Team',
+    query: MachineListQuery,
+    response: MachinePage,
+    namesMembers: true,
+    kept: true,
+    handler: ({ query, access: { orgId } }) => listMachines(sql, orgId, query),
+  }),
+]

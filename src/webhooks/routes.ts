@@ -1,7 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
-import { publicPath } from '../config.ts'
-import { access, guard, type RouteDeps } from '../http/access.ts'
+import { action, type RouteDeps, read } from '../http/route.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { changeOf, checkHost, endpointProblems, newEndpointOf } from './endpoint-check.ts'
@@ -38,7 +36,7 @@ export interface WebhookDeps extends EndpointDeps {
   enqueueWrite: EnqueueWrite
 }
 
-const tags = ['Webhooks']
+const tag = 'Webhooks'
 const IdempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -49,110 +47,91 @@ const IdempotencyHeader = Type.Object({
   ),
 })
 
-export const webhookRoutes = (deps: RouteDeps, webhooks: WebhookDeps) => {
+export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
   const { egress, resolve, box, enqueueWrite } = webhooks
-  const prefix = publicPath(deps.config)
   const problems = (body: EndpointChangeBody) => endpointProblems(body, egress)
-  return new Elysia()
-    .use(access(deps))
-    .get('/webhooks/events', () => catalogue, {
-      ...guard('webhooks', { response: { 200: Catalogue } }),
-      detail: { operationId: 'listWebhookEvents', summary: 'The events there are', tags },
-    })
-    .get('/webhooks', async ({ access: { orgId } }) => ({ data: await listEndpoints(deps.sql, orgId) }), {
-      ...guard('webhooks', { response: { 200: EndpointList } }),
-      detail: { operationId: 'listWebhooks', summary: 'List webhook endpoints, oldest first', tags },
-    })
-    .post(
-      '/webhooks',
-      async ({ body, request, set, access: { orgId, actor } }) => {
+  return [
+    read('/webhooks/events', 'webhooks', {
+      id: 'listWebhookEvents',
+      summary: 'The events there are',
+      tag,
+      response: Catalogue,
+      handler: () => catalogue,
+    }),
+    read('/webhooks', 'webhooks', {
+      id: 'listWebhooks',
+      summary: 'List webhook endpoints, oldest first',
+      tag,
+      response: EndpointList,
+      handler: async ({ access: { orgId } }) => ({ data: await listEndpoints(sql, orgId) }),
+    }),
+    action('POST', '/webhooks', 'webhooks', {
+      id: 'createWebhook',
+      summary: 'Add a webhook endpoint',
+      tag,
+      headers: IdempotencyHeader,
+      body: NewEndpointBody,
+      problems,
+      response: { 201: CreatedEndpoint },
+      location: ({ id }: CreatedEndpoint) => `/webhooks/${id}`,
+      handler: async ({ body, request, access: { orgId, actor } }) => {
         const idempotency = idempotencyOf(request.headers.get('idempotency-key'), body)
         const wanted = newEndpointOf(body, egress)
-        const stored = await findStoredResponse(deps.sql, box, orgId, idempotency)
-        if (stored === undefined) await checkHost(wanted.url, egress, resolve)
-        const created =
-          stored === undefined
-            ? await enqueueWrite(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, idempotency))
-            : (JSON.parse(stored) as CreatedEndpoint)
-        set.status = 201
-        set.headers.location = `${prefix}${new URL(request.url).pathname}/${created.id}`
-        return created
+        const stored = await findStoredResponse(sql, box, orgId, idempotency)
+        if (stored !== undefined) return JSON.parse(stored) as CreatedEndpoint
+        await checkHost(wanted.url, egress, resolve)
+        return await enqueueWrite(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, idempotency))
       },
-      {
-        ...guard('webhooks', { body: NewEndpointBody, problems, response: { 201: CreatedEndpoint } }),
-        headers: IdempotencyHeader,
-
-        detail: { operationId: 'createWebhook', summary: 'Add a webhook endpoint', tags },
-      },
-    )
-    .get(
-      '/webhooks/:webhook_id',
-      ({ params, access: { orgId } }) => getEndpoint(deps.sql, orgId, params.webhook_id),
-      {
-        ...guard('webhooks', { response: { 200: Endpoint } }),
-        detail: { operationId: 'getWebhook', summary: 'One webhook endpoint', tags },
-      },
-    )
-    .patch(
-      '/webhooks/:webhook_id',
-      async ({ params, body, access: { orgId, actor } }) => {
+    }),
+    read('/webhooks/:webhook_id', 'webhooks', {
+      id: 'getWebhook',
+      summary: 'One webhook endpoint',
+      tag,
+      response: Endpoint,
+      handler: ({ params, access: { orgId } }) => getEndpoint(sql, orgId, params.webhook_id),
+    }),
+    action('PATCH', '/webhooks/:webhook_id', 'webhooks', {
+      id: 'updateWebhook',
+      summary: 'Change a webhook endpoint',
+      description: 'Changes the fields that are given. Enabled again, an endpoint gets what was held.',
+      tag,
+      body: EndpointChangeBody,
+      problems,
+      response: { 200: Endpoint },
+      handler: async ({ params: { webhook_id: id }, body, access: { orgId, actor } }) => {
         const change = changeOf(body, egress)
         if (change.url !== undefined) {
-          const { url } = await getEndpoint(deps.sql, orgId, params.webhook_id)
+          const { url } = await getEndpoint(sql, orgId, id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
         }
-        return await enqueueWrite(orgId, () =>
-          updateEndpoint(webhooks, orgId, actor, params.webhook_id, change),
-        )
+        return await enqueueWrite(orgId, () => updateEndpoint(webhooks, orgId, actor, id, change))
       },
-      {
-        ...guard('webhooks', { body: EndpointChangeBody, problems, response: { 200: Endpoint } }),
-        detail: {
-          operationId: 'updateWebhook',
-          summary: 'Change a webhook endpoint',
-          description: 'Changes the fields that are given. Enabled again, an endpoint gets what was held.',
-          tags,
-        },
-      },
-    )
-    .delete(
-      '/webhooks/:webhook_id',
-      async ({ params, set, access: { orgId, actor } }) => {
-        await enqueueWrite(orgId, () => deleteEndpoint(webhooks, orgId, actor, params.webhook_id))
-        set.status = 204
-      },
-      {
-        ...guard('webhooks', { response: { 204: Type.Void({ description: 'Removed' }) } }),
-        detail: {
-          operationId: 'deleteWebhook',
-          summary: 'Remove a webhook endpoint',
-          description: 'What waits for it is cancelled; an attempt in flight may still arrive.',
-          tags,
-        },
-      },
-    )
-    .post(
-      '/webhooks/:webhook_id/rotate-secret',
-      ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
+    }),
+    action('DELETE', '/webhooks/:webhook_id', 'webhooks', {
+      id: 'deleteWebhook',
+      summary: 'Remove a webhook endpoint',
+      description: 'What waits for it is cancelled; an attempt in flight may still arrive.',
+      tag,
+      response: { 204: Type.Void({ description: 'Removed' }) },
+      handler: ({ params, access: { orgId, actor } }) =>
+        enqueueWrite(orgId, () => deleteEndpoint(webhooks, orgId, actor, params.webhook_id)),
+    }),
+    action('POST', '/webhooks/:webhook_id/rotate-secret', 'webhooks', {
+      id: 'rotateWebhookSecret',
+      summary: 'Replace the signing secret',
+      description:
+        'Until the grace period ends, or is ended by `finish`, the signature headers are by the former secret, `X-Service-Signature-256-Next` is by the new one, and `webhook-signature` has both. Once more within the grace period replaces the new one.',
+      tag,
+      body: RotateBody,
+      optional: true,
+      problems: rotationProblems,
+      response: { 200: RotatedSecret },
+      handler: ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
         enqueueWrite(orgId, () =>
           body.finish === true
             ? finishRotation(webhooks, orgId, actor, id)
             : rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
         ),
-      {
-        ...guard('webhooks', {
-          body: RotateBody,
-          optional: true,
-          problems: rotationProblems,
-          response: { 200: RotatedSecret },
-        }),
-        detail: {
-          operationId: 'rotateWebhookSecret',
-          summary: 'Replace the signing secret',
-          description:
-            'Until the grace period ends, or is ended by `finish`, the signature headers are by the former secret, `X-Service-Signature-256-Next` is by the new one, and `webhook-signature` has both. Once more within the grace period replaces the new one.',
-          tags,
-        },
-      },
-    )
+    }),
+  ]
 }

@@ -60,8 +60,6 @@ describe('errors', () => {
       admission,
       bodies: { release: () => {} },
       cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
-      checkResponse: undefined,
-      prefix: '',
     })
     app
       .get('/v1/fails', () => {

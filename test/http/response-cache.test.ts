@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { keyOf, sourceOf } from '../../src/http/responses/cached-response.ts'
+import { keyOf } from '../../src/http/responses/cached-response.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createVersionReader } from '../../src/http/responses/versions.ts'
 import { JsonText } from '../../src/json-text.ts'
@@ -215,13 +215,13 @@ describe('the cache', () => {
     let computed = 0
     const cache = createResponseCache(async () => String(version), maxBytes)
     const respond = (key: string, size = 10, orgId = 'o') =>
-      cache.respond(
-        orgId,
-        sourceOf(key, {}, async () => {
+      cache.respond(orgId, {
+        key,
+        async compute() {
           computed += 1
           return new JsonText('x'.repeat(size))
-        }),
-      )
+        },
+      })
     return { cache, respond, computed: () => computed, write: () => (version += 1) }
   }
 
@@ -283,9 +283,9 @@ describe('the cache', () => {
     const kept = await respond('a')
     write()
     expect(cache.last('o', 'b', 60_000)).toBeUndefined()
-    expect(cache.last('o', keyOf('a', {}), 60_000)).toBe(kept)
+    expect(cache.last('o', 'a', 60_000)).toBe(kept)
     await Bun.sleep(5)
-    expect(cache.last('o', keyOf('a', {}), 1)).toBeUndefined()
+    expect(cache.last('o', 'a', 1)).toBeUndefined()
   })
 
   test('keeps nothing when the version cannot be read, and what fails is computed again', async () => {
@@ -294,13 +294,13 @@ describe('the cache', () => {
       if (fails) throw new Error('no database')
       return 'v'
     }, 10_000)
-    const source = sourceOf('a', {}, async () => new JsonText('{}'))
+    const source = { key: 'a', compute: async () => new JsonText('{}') }
     await cache.respond('o', source)
     fails = true
     await expect(cache.respond('o', source)).rejects.toThrow('no database')
     fails = false
     expect((await cache.respond('o', source)).version).toBe('v')
-    const broken = sourceOf('b', {}, () => Promise.reject(new Error('broken')))
+    const broken = { key: 'b', compute: () => Promise.reject(new Error('broken')) }
     await expect(cache.respond('o', broken)).rejects.toThrow('broken')
     expect(cache.size().responses).toBe(1)
   })

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { access, guard } from '../../src/http/access.ts'
+import { addRoutes } from '../../src/http/add-routes.ts'
 import { createAdmission } from '../../src/http/admission.ts'
 import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
 import { lifecycle } from '../../src/http/lifecycle.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createResponseCheck } from '../../src/http/responses/response-check.ts'
+import { action, read } from '../../src/http/route.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
 import { measureRequests } from '../../src/metrics/requests.ts'
 import { tenant } from '../support/api.ts'
@@ -22,6 +23,7 @@ const Count = Type.Object({ count: Type.Integer() })
 /** An app with a route that returns `count` without a body, and one that takes a body. */
 function countingApp(count: unknown, isChecked: boolean) {
   const bodies = createBodySemaphore()
+  const cache = createResponseCache(() => Promise.reject(new Error('not asked')), 0)
   const rateLimits = { cloud_pro: 10, cloud_team: 10, cloud_enterprise: 10 }
   const { app } = lifecycle({
     log: silent,
@@ -34,15 +36,22 @@ function countingApp(count: unknown, isChecked: boolean) {
       now: () => new Date(),
     }),
     bodies,
-    prefix: '',
-    cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
-    checkResponse: isChecked ? createResponseCheck() : undefined,
+    cache,
   })
-  const give = () => ({ count }) as never
+  const described = { id: 'count', summary: 'Count', tag: 'Service' }
+  const handler = () => ({ count })
+  const routes = [
+    read('/count', 'read', { ...described, response: Count, handler }),
+    action('POST', '/count', 'write', {
+      ...described,
+      body: Type.Object({}),
+      response: { 200: Count },
+      handler,
+    }),
+  ]
+  const checkResponse = isChecked ? createResponseCheck() : undefined
+  addRoutes(app, routes, { bodies, cache, checkResponse, prefix: '' })
   return app
-    .use(access({ bodies }))
-    .get('/v1/count', give, guard('read', { response: { 200: Count } }))
-    .post('/v1/count', give, guard('write', { body: Type.Object({}), response: { 200: Count } }))
 }
 
 test.each([

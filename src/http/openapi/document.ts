@@ -1,8 +1,7 @@
-import { filterPaths, registerSchemaPath } from '@elysiajs/swagger/utils'
 import { type Need, scopesFor } from '../../keys/model.ts'
 import { VERSION } from '../../version.ts'
-import { type Guard, guardOf } from '../access.ts'
 import { CSV_TYPE } from '../responses/csv.ts'
+import type { Route } from '../route.ts'
 import {
   completedParameter,
   errorComponents,
@@ -16,17 +15,14 @@ import { type Components, createComponents, exampleOf, pascal, type Schema } fro
 import { DESCRIPTION, TAGS } from './text.ts'
 import { type SentEvent, webhooksOf } from './webhooks.ts'
 
-// Makes the API's document from the routes: what the swagger plugin describes of each, and what it leaves
-// out.
+// Makes the API's document: of the routes below /v1 from their declarations, of the others from what their options say.
 
-/** A route of the app, as far as the document needs it. */
-export interface Route {
+/** A route outside of /v1, as Elysia has it. */
+export interface PlainRoute {
   method: string
   path: string
   hooks: object
 }
-
-type Hooks = { [hook: string]: unknown }
 
 /** The events that the service sends, and the beginning of their headers' names. */
 export interface Sent {
@@ -34,22 +30,27 @@ export interface Sent {
   headerPrefix: string
 }
 
-/** What is known of an operation before its responses are described. */
+/** What is known of an operation. */
 interface Operation {
   method: string
   path: string
-  hooks: Hooks
-  /** As the plugin describes it. */
-  base: Schema
-  /** Below /v1: it needs a key. */
-  versioned: boolean
+  id: string
+  summary: string
+  description: string | undefined
+  tag: string
+  query: Schema | undefined
+  headers: Schema | undefined
+  /** Undefined outside of /v1. */
+  route: Route | undefined
+  /** Schemas of JSON by status; undefined where `contents` are given. */
+  responses: Schema | undefined
+  /** Responses that are not JSON, complete. */
+  contents: Schema
   limited: boolean
   /** Its 200 has an ETag, which gives 304. */
   conditional: boolean
 }
 
-const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-const DUPLICATE_PREFIX = '/api/v1/'
 const MEANING_OF_STATUS: Record<string, string> = {
   200: 'OK',
   201: 'Made',
@@ -70,33 +71,85 @@ const CSV_CONTENT = {
   },
 }
 
+/** An operation outside of /v1; undefined for one that the document leaves out. */
+function plainOperation({ method, path, hooks }: PlainRoute): Operation | undefined {
+  const { detail, query, response } = hooks as { [hook in 'detail' | 'query' | 'response']?: Schema }
+  if (detail === undefined || detail.hide === true) return undefined
+  const limited = path.startsWith('/api/badge/')
+  return {
+    method,
+    path,
+    id: String(detail.operationId),
+    summary: String(detail.summary),
+    description: detail.description as string | undefined,
+    tag: (detail.tags as [string])[0],
+    query,
+    headers: undefined,
+    route: undefined,
+    responses: response,
+    contents: (detail.responses ?? {}) as Schema,
+    limited,
+    conditional: limited || path === '/' || path.startsWith('/docs'),
+  }
+}
+
+const declaredOperation = (route: Route): Operation => ({
+  method: route.method,
+  path: `/v1${route.path}`,
+  id: route.id,
+  summary: route.summary,
+  description: route.description,
+  tag: route.tag,
+  query: route.query as Schema | undefined,
+  headers: route.headers as Schema | undefined,
+  route,
+  responses: { [route.status]: route.response },
+  contents: {},
+  limited: true,
+  conditional: route.method === 'GET',
+})
+
+/** The parameters of the path, headers and query, as far as the schemas tell. */
+function parametersOf({ path, headers, query }: Operation): Schema[] {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    schema: { type: 'string' },
+    in: 'path',
+    name,
+    required: true,
+  }))
+  const of = (place: string, schema: Schema = {}) =>
+    Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([name, property]) => {
+      const { type, description, examples, ...rest } = property
+      const required = (schema.required as string[] | undefined)?.includes(name) ?? false
+      return { description, examples, schema: { type, ...rest }, in: place, name, required }
+    })
+  return [...inPath, ...of('header', headers), ...of('query', query)]
+}
+
 /**
- * The OpenAPI 3.1 document of the routes; those below /api/v1 are the same as below /v1 and named as a second
- * server. `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
+ * The OpenAPI 3.1 document of the routes: those declared, which are also below /api/v1, named as a second server, and the
+ * plain ones. `prefix` is the path that a proxy in front puts before ours, `` or `/analytics`.
  */
-export function createDocument(routes: readonly Route[], prefix: string, sent: Sent): Schema {
+export function createDocument(
+  plain: readonly PlainRoute[],
+  declared: readonly Route[],
+  prefix: string,
+  sent: Sent,
+): Schema {
   const components = createComponents()
   const errors = errorComponents(components)
   const root = { url: prefix === '' ? '/' : prefix, description: 'This server' }
   const paths: Record<string, Schema> = {}
-  for (const { method, path, hooks } of routes) {
-    const known = hooks as Hooks
-    const detail = known.detail as Schema | undefined
-    if (!METHODS.has(method) || path.startsWith(DUPLICATE_PREFIX) || detail?.hide === true) continue
-    const made: Record<string, Record<string, Schema>> = {}
-    registerSchemaPath({ schema: made, hook: known, method: method as 'GET', path, models: {} })
-    const [[name, item] = ['', {}]] = Object.entries(
-      filterPaths(made, { excludeStaticFile: false, exclude: [] }),
-    )
-    const versioned = path.startsWith('/v1/')
-    const limited = versioned || path.startsWith('/api/badge/')
-    const conditional = method === 'GET' && (limited || path === '/' || path.startsWith('/docs'))
-    const base = (item as Record<string, Schema>)[method.toLowerCase()] ?? {}
-    const operation = { method, path: name, hooks: known, base, versioned, limited, conditional }
+  const operations = [
+    ...plain.flatMap((one) => plainOperation(one) ?? []),
+    ...declared.map(declaredOperation),
+  ]
+  for (const operation of operations) {
+    const name = operation.path.replace(/:(\w+)/g, '{$1}')
     paths[name] = {
       ...paths[name],
-      ...(versioned ? {} : { servers: [root] }),
-      [method.toLowerCase()]: completed(operation, components),
+      ...(operation.route === undefined && { servers: [root] }),
+      [operation.method.toLowerCase()]: completed(operation, components),
     }
   }
   const text = JSON.stringify(paths)
@@ -138,41 +191,26 @@ function used(components: Schema, text: string): Schema {
   return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
 }
 
-const functionsOf = (hook: unknown): object[] =>
-  (Array.isArray(hook) ? hook : [hook]).flatMap((entry: unknown) => {
-    if (typeof entry === 'function') return [entry]
-    const inner = typeof entry === 'object' && entry !== null && 'fn' in entry ? entry.fn : undefined
-    return typeof inner === 'function' ? [inner] : []
-  })
-
 function completed(operation: Operation, components: Components): Schema {
-  const { hooks, base, conditional } = operation
-  const guard = functionsOf(hooks.transform)
-    .map(guardOf)
-    .find((known) => known !== undefined)
-  const { scope, body } = guard ?? {}
-  const given = Array.isArray(base.parameters) ? base.parameters : []
+  const { id, summary, tag, route, conditional } = operation
   const shared = [
     ...(conditional ? ['IfNoneMatch'] : []),
-    ...(body === undefined ? [] : ['ContentEncoding']),
+    ...(route?.body === undefined ? [] : ['ContentEncoding']),
     'RequestId',
   ]
   const parameters = [
-    ...given.map((parameter: Schema) => completedParameter(parameter, components)),
+    ...parametersOf(operation).map((parameter) => completedParameter(parameter, components)),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
   return {
-    operationId: base.operationId,
-    summary: base.summary,
-    description: describe(base, scope),
-    tags: base.tags,
-    security: securityOf(scope),
+    operationId: id,
+    summary,
+    description: describe(operation),
+    tags: [tag],
+    security: securityOf(route?.scope),
     parameters,
-    ...(body === undefined ? {} : { requestBody: bodyOf(operation, body, components) }),
-    responses: {
-      ...errorsOf(operation, scope, body !== undefined),
-      ...successResponses(operation, guard, components),
-    },
+    ...(route?.body && { requestBody: bodyOf(id, route.body, components) }),
+    responses: { ...errorsOf(operation), ...successResponses(operation, components) },
   }
 }
 
@@ -182,39 +220,36 @@ function securityOf(scope: Need | undefined): Schema[] {
   return scope === 'any key' ? [{ apiKey: [] }] : scopesFor(scope).map((one) => ({ apiKey: [one] }))
 }
 
-function errorsOf(
-  { path, versioned, limited }: Operation,
-  scope: Need | undefined,
-  hasBody: boolean,
-): Schema {
-  const ofKey = [401, ...(scope === 'any key' ? [] : [403]), ...(path.includes('{') ? [404] : []), 429]
+function errorsOf({ path, route, limited }: Operation): Schema {
+  const isOfAny = route?.scope === 'any key'
+  const ofKey = [401, ...(isOfAny ? [] : [403]), ...(path.includes(':') ? [404] : []), 429]
   const errors = [
     ...(limited ? [400, 503] : []),
-    ...(versioned ? ofKey : []),
-    ...(hasBody ? [408, 413, 415] : []),
+    ...(route === undefined ? [] : ofKey),
+    ...(route?.body === undefined ? [] : [408, 413, 415]),
     405,
     500,
   ]
   // a badge's limit is counted after the check of the URL's length
-  return { ...errorReferences(errors, limited), ...errorReferences([414], versioned) }
+  return { ...errorReferences(errors, limited), ...errorReferences([414], route !== undefined) }
 }
 
-function describe({ summary, description }: Schema, scope: Need | undefined): string {
-  const meaning = typeof description === 'string' ? description : `${String(summary)}.`
-  if (scope === undefined) return meaning
-  const plan = scope === 'webhooks' ? ', and the plan `cloud_team` or `cloud_enterprise`' : ''
-  if (scope === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
-  const scopes = scopesFor(scope).map((one) => `\`${one}\``)
+function describe({ summary, description, route }: Operation): string {
+  const meaning = description ?? `${summary}.`
+  if (route === undefined) return meaning
+  const plan = route.scope === 'webhooks' ? ', and the plan `cloud_team` or `cloud_enterprise`' : ''
+  if (route.scope === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
+  const scopes = scopesFor(route.scope).map((one) => `\`${one}\``)
   return `${meaning}\n\nNeeds the scope ${scopes.join(' or ')}${plan}.`
 }
 
 function bodyOf(
-  { base }: Operation,
-  { schema: sent, ndjson = false, optional = false }: NonNullable<Guard['body']>,
+  id: string,
+  { schema: sent, ndjson = false, optional = false }: NonNullable<Route['body']>,
   components: Components,
 ): Schema {
   const required = !optional
-  const schema = components.named(`${pascal(String(base.operationId))}Request`, sent)
+  const schema = components.named(`${pascal(id)}Request`, sent)
   const example = exampleOf(schema, components.schemas) as { records?: unknown[] }
   const json = { [JSON_TYPE]: { schema, example } }
   if (!ndjson) return { required, content: json }
@@ -228,20 +263,15 @@ function bodyOf(
 const isPage = (schema: Schema | undefined): boolean =>
   'pagination' in ((schema?.properties as Schema | undefined) ?? {})
 
-/** The responses that a route declares itself, by its guard or, where they are not JSON, by `detail.responses`. */
-function successResponses(
-  operation: Operation,
-  guard: Guard | undefined,
-  components: Components,
-): Record<string, Schema> {
-  const { hooks, base, limited, conditional } = operation
-  const declared = (guard?.response ?? hooks.response) as Record<string, Schema> | undefined
+/** The responses that a route declares itself. */
+function successResponses(operation: Operation, components: Components): Record<string, Schema> {
+  const { id, route, responses: declared, contents, limited, conditional } = operation
   const responses: Record<string, Schema> = {}
-  const add = (status: string, description: unknown, content?: Schema) => {
+  const add = (status: string, schema: Schema | undefined, description: unknown, content?: Schema) => {
     const more: HeaderName[] = [
       ...(status === '201' ? ['Location' as const] : []),
       ...(conditional ? ['ETag' as const, 'Cache-Control' as const] : []),
-      ...(isPage(declared?.[status]) ? ['Link' as const] : []),
+      ...(isPage(schema) ? ['Link' as const] : []),
     ]
     const meaning = typeof description === 'string' ? description : MEANING_OF_STATUS[status]
     responses[status] = {
@@ -251,27 +281,17 @@ function successResponses(
     }
   }
   const media = (schema: Schema) => ({ schema, example: exampleOf(schema, components.schemas) })
-  for (const [status, schema] of Object.entries(declared ?? {})) {
-    if (Number(status) >= 400 && limited) continue
-    const empty = status === '204' || ['null', 'undefined', 'void'].includes(String(schema.type))
-    const name = `${pascal(String(base.operationId))}Response`
-    add(
-      status,
-      schema.description,
-      empty
-        ? undefined
-        : { [JSON_TYPE]: media(components.named(name, schema)), ...(guard?.csv === true ? CSV_CONTENT : {}) },
-    )
+  for (const [status, schema] of Object.entries((declared ?? {}) as Record<string, Schema>)) {
+    const json = () => media(components.named(`${pascal(id)}Response`, schema))
+    const content =
+      schema.type === 'void' ? undefined : { [JSON_TYPE]: json(), ...(route?.csv && CSV_CONTENT) }
+    add(status, schema, schema.description, content)
   }
-  if (declared === undefined) {
-    for (const [status, { description, content }] of Object.entries(
-      base.responses as Record<string, Schema>,
-    )) {
-      const types = Object.entries((content ?? {}) as Record<string, { schema?: Schema }>)
-      const shown = types.map(([type, { schema }]) => [type, media(components.plain(schema))])
-      add(status, description, Object.fromEntries(shown))
-    }
+  for (const [status, { description, content }] of Object.entries(contents as Record<string, Schema>)) {
+    const types = Object.entries((content ?? {}) as Record<string, { schema?: Schema }>)
+    const shown = types.map(([type, { schema }]) => [type, media(components.plain(schema))])
+    add(status, undefined, description, Object.fromEntries(shown))
   }
-  if (conditional) add('304', 'What the ETag in If-None-Match names is still the answer')
+  if (conditional) add('304', undefined, 'What the ETag in If-None-Match names is still the answer')
   return responses
 }

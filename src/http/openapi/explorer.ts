@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Config, publicPath } from '../../config.ts'
 import { packedFile, sendFile, textFile } from '../pages/static-files.ts'
-import type { Route } from './document.ts'
+import type { Route } from '../route.ts'
+import type { PlainRoute } from './document.ts'
 import type { SentEvent } from './webhooks.ts'
 
 // The explorer: Swagger UI, without files of other servers. Its files and the document are made at the first request
@@ -73,19 +74,21 @@ const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=ut
 
 interface DocsDeps {
   /** All routes of the app; called when the document is made. */
-  routes: () => readonly Route[]
+  routes: () => readonly PlainRoute[]
+  /** Those declared, below /v1. */
+  endpoints: readonly Route[]
   /** What is sent to webhook endpoints. */
   events: () => readonly SentEvent[]
   config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix'>
 }
 
 /** `/docs`, what its page loads, and `/docs/json`, the API's document. None needs a key. */
-export const docsRoutes = ({ routes, events, config }: DocsDeps) => {
+export const docsRoutes = ({ routes, endpoints, events, config }: DocsDeps) => {
   const makeDocument = async () => {
     // Loaded at the first request, so that the server starts faster.
     const { createDocument } = await import('./document.ts')
     const sent = { events: events(), headerPrefix: config.webhookHeaderPrefix }
-    return JSON.stringify(createDocument(routes(), publicPath(config), sent))
+    return JSON.stringify(createDocument(routes(), endpoints, publicPath(config), sent))
   }
   const page = textFile('text/html; charset=utf-8', () => PAGE)
   const document = textFile('application/json', makeDocument)

@@ -9,11 +9,9 @@ export const BODY_HEADERS = ['content-type', 'content-encoding'] as const
 export function cachedHeaders(
   response: CachedResponse,
   encoding: Encoding | undefined,
-  link: string | undefined,
 ): Record<string, string> {
   const { contentType, variesByAccept } = response.source
   return {
-    ...(link !== undefined && { link }),
     etag: encodedEtag(response, encoding),
     'cache-control': 'private, no-cache',
     vary: variesByAccept === true ? 'Accept, Accept-Encoding' : 'Accept-Encoding',

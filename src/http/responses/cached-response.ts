@@ -17,15 +17,6 @@ export interface ResponseSource {
   contentType?: string | undefined
 }
 
-/** The source of a response that depends on nothing but its parameters and the organization's data. */
-export function sourceOf(
-  route: string,
-  parameters: Record<string, unknown>,
-  compute: ResponseSource['compute'],
-): ResponseSource {
-  return { key: keyOf(route, parameters), compute }
-}
-
 /** A key of flat parameters, the same in whatever order they were given. */
 export const keyOf = (route: string, parameters: Record<string, unknown>): string =>
   `${route} ${JSON.stringify(parameters, Object.keys(parameters).sort())}`

@@ -1,5 +1,5 @@
 import { JsonText } from '../../json-text.ts'
-import { type ResponseSource, sourceOf } from './cached-response.ts'
+import type { ResponseSource } from './cached-response.ts'
 
 // Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.
 
@@ -52,25 +52,16 @@ export const csvOf = (columns: readonly string[], rows: readonly (readonly Cell[
 /** The columns of an item, in their order, and the value of each. */
 export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 
-/**
- * The source of a page of a list, as JSON or, where the request's Accept header prefers it, as CSV with these columns.
- */
-export function pageSource<Item>(
-  request: Request,
-  route: string,
-  parameters: Record<string, unknown>,
-  compute: () => Promise<JsonText>,
-  columns: CsvColumns<Item>,
-): ResponseSource {
-  if (!prefersCsv(request.headers.get('accept'))) {
-    return { ...sourceOf(route, parameters, compute), variesByAccept: true }
-  }
-  const source = sourceOf(`${route} as CSV`, parameters, async () => {
-    const page = await compute()
-    const { data } = JSON.parse(page.text) as { data: Item[] }
+/** The page that `source` computes as JSON, as CSV with these columns. */
+export const csvSource = (source: ResponseSource, columns: CsvColumns<unknown>): ResponseSource => ({
+  ...source,
+  key: `${source.key} as CSV`,
+  contentType: CONTENT_TYPE,
+  async compute() {
+    const page = (await source.compute()) as JsonText
+    const { data } = JSON.parse(page.text) as { data: unknown[] }
     const read = Object.values(columns)
     const rows = data.map((item) => read.map((value) => value(item)))
     return new JsonText(csvOf(Object.keys(columns), rows), page.pagination)
-  })
-  return { ...source, variesByAccept: true, contentType: CONTENT_TYPE }
-}
+  },
+})

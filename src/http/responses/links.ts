@@ -59,7 +59,8 @@ export function cursorLinkOf(target: string, cursor: string | null, prefix: stri
 /** The Link header of the response for `value`, as a handler returned it; undefined where it is no part of a list. */
 export function linkOfValue(target: string, value: unknown, prefix: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  if ('pagination' in value) return linkOf(target, value.pagination as PagePosition, prefix)
+  if ('pagination' in value && value.pagination !== undefined)
+    return linkOf(target, value.pagination as PagePosition, prefix)
   if ('next_cursor' in value) return cursorLinkOf(target, value.next_cursor as string | null, prefix)
   return undefined
 }

@@ -3,18 +3,14 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import '../../records/formats.ts'
 import { CachedResponse } from './cached-response.ts'
 
-/** Schemas by status. */
-export type ResponseSchemas = Readonly<Record<number, TSchema>>
-
-/** Throws when a response with this status does not match the schema of its route: a defect of ours. */
-export type CheckResponse = (schemas: ResponseSchemas, status: number, value: unknown) => void
+/** Throws when a response does not match the schema of its route: a defect of ours. */
+export type CheckResponse = (schema: TSchema, value: unknown) => void
 
 /** A check of responses by their schemas, for tests and `bun run dev`. */
 export function createResponseCheck(): CheckResponse {
   const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
-  return (schemas, status, value) => {
-    const schema = schemas[status]
-    if (schema === undefined || schema.type === 'void') return
+  return (schema, value) => {
+    if (schema.type === 'void') return
     if (value instanceof CachedResponse && value.source.contentType !== undefined) return
     const check = compiled.get(schema) ?? TypeCompiler.Compile<TSchema>(schema)
     compiled.set(schema, check)

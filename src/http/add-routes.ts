@@ -1,0 +1,115 @@
+import { authorize } from './access.ts'
+import { type Admitted, accessOf } from './admission.ts'
+import { createBodyCheck, readBody, readPacked } from './body.ts'
+import type { BodySemaphore } from './body-semaphore.ts'
+import type { lifecycle } from './lifecycle.ts'
+import { targetOf } from './lifecycle.ts'
+import { queryReader } from './query-reader.ts'
+import { keyOf, type ResponseSource } from './responses/cached-response.ts'
+import { csvSource, prefersCsv } from './responses/csv.ts'
+import { linkOfValue } from './responses/links.ts'
+import type { ResponseSet } from './responses/response.ts'
+import type { ResponseCache } from './responses/response-cache.ts'
+import type { CheckResponse } from './responses/response-check.ts'
+import type { Call, Route } from './route.ts'
+
+/** The paths before those of the routes. */
+const BASES = ['/v1', '/api/v1'] as const
+
+interface AnswerDeps {
+  bodies: BodySemaphore
+  cache: ResponseCache
+  /** Undefined: responses are not checked. In production that took 15 % of a request. */
+  checkResponse: CheckResponse | undefined
+  /** The path that a proxy puts before ours, `` or `/analytics`. */
+  prefix: string
+}
+
+/** A request, as Elysia gives it to a route. */
+interface Routed {
+  request: Request
+  params: Record<string, string> | undefined
+  set: ResponseSet
+  server: { timeout(request: Request, seconds: number): void } | null
+  admitted: Admitted | undefined
+}
+
+/** PostgreSQL rejects NUL in a text. U+FFFD stands for broken UTF-8 already, and no id has it: the result is NOT_FOUND. */
+function replaceNul(params: Record<string, string>): void {
+  for (const name in params) {
+    const value = params[name]
+    if (value?.includes('\0')) params[name] = value.replaceAll('\0', '\uFFFD')
+  }
+}
+
+/** A function that reads and checks the body of a route's request. Throws VALIDATION_ERROR. */
+function bodyReader({ body }: Route, bodies: BodySemaphore): (request: Request, orgId: string) => unknown {
+  if (body === undefined) return () => undefined
+  const { schema, problems, ...options } = body
+  const places = (request: Request, orgId: string) => bodies.placesOf(request, orgId)
+  if (options.packed === true) {
+    return (request, orgId) => readPacked(request, options, places(request, orgId))
+  }
+  const check = createBodyCheck(schema, problems)
+  return async (request, orgId) => {
+    const value = await readBody(request, options, places(request, orgId))
+    check(value)
+    return value
+  }
+}
+
+/** Where a kept response comes from: its key has all that it depends on besides the organization's data. */
+function sourceOf({ path, kept, csv, handler }: Route, call: Call): ResponseSource {
+  const { params, query, hidesMembers, request } = call
+  const further = typeof kept === 'function' ? kept() : undefined
+  const source: ResponseSource = {
+    key: keyOf(path, { ...params, ...(query as object), ...further, ...(hidesMembers && { hidesMembers }) }),
+    compute: async () => (await handler(call)) as object,
+  }
+  if (csv === undefined) return source
+  source.variesByAccept = true
+  if (!prefersCsv(request.headers.get('accept'))) return source
+  return csvSource(source, typeof csv === 'function' ? csv(query) : csv)
+}
+
+/** The way of every request of a route, once its key is known and it is counted: nothing is read before it is allowed. */
+function answerOf(route: Route, { bodies, cache, checkResponse, prefix }: AnswerDeps) {
+  const readQuery = route.query === undefined ? undefined : queryReader(route.query)
+  const readBodyOf = bodyReader(route, bodies)
+  return async (base: string, { request, params = {}, set, server, admitted }: Routed) => {
+    const access = accessOf(admitted)
+    const { query, hidesMembers } = authorize(access, route, () => readQuery?.(request.url))
+    replaceNul(params)
+    const body = await readBodyOf(request, access.orgId)
+    if (route.timeoutS !== undefined) server?.timeout(request, route.timeoutS)
+    const call = { params, query, body, access, hidesMembers, request }
+    const value = await (route.kept === undefined
+      ? route.handler(call)
+      : cache.respond(access.orgId, sourceOf(route, call)))
+    checkResponse?.(route.response, value)
+    if (route.status !== 200) set.status = route.status
+    if (route.location !== undefined)
+      set.headers.location = `${prefix}${base}${route.location(value, params)}`
+    const link = linkOfValue(targetOf(request.url), value, prefix)
+    if (link !== undefined) set.headers.link = link
+    return value
+  }
+}
+
+/** Adds the routes to the app, below /v1 and /api/v1. */
+export function addRoutes(
+  app: ReturnType<typeof lifecycle>['app'],
+  routes: readonly Route[],
+  deps: AnswerDeps,
+): void {
+  for (const route of routes) {
+    const answer = answerOf(route, deps)
+    for (const base of BASES) {
+      // The names are taken from the context here, and bodies are not: Elysia reads the handler's text, and would parse what
+      // else the context has.
+      app.route(route.method, `${base}${route.path}`, async ({ request, params, set, server, admitted }) =>
+        answer(base, { request, params, set, server, admitted }),
+      )
+    }
+  }
+}

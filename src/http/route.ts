@@ -1,0 +1,155 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { Config } from '../config.ts'
+import type { Sql } from '../db/client.ts'
+import type { Need } from '../keys/model.ts'
+import type { Access } from './admission.ts'
+import type { BodyOptions, MoreProblems } from './body.ts'
+import type { CsvColumns } from './responses/csv.ts'
+
+// A route below /v1 is declared once, by `read` or `action`. From the declaration come who may call it (access.ts), how a
+// request is answered (add-routes.ts), the key under which its response is kept, its place in the API's document
+// (openapi/document.ts), and its cases in the proofs of isolation and of hidden members (test/http).
+
+/** What every feature's routes are made from. */
+export interface RouteDeps {
+  /** For reads. */
+  sql: Sql
+  config: Config
+  now: () => Date
+}
+
+/** What a handler is given: a request that may have what it asks for. */
+export interface Call<Query = unknown, Body = unknown, Name extends string = string> {
+  /** By the names in the path. */
+  params: Readonly<Record<Name, string>>
+  query: Query
+  body: Body
+  access: Omit<Access, 'hidesMembers'>
+  /** Whether the response must leave members out; false unless the route is declared to do so. */
+  hidesMembers: boolean
+  request: Request
+}
+
+/**
+ * Whether the responses name members: always; with some queries; or not where members are hidden, since the handler leaves
+ * them out then. Absent: never. A key that the organization hides its members from gets FORBIDDEN for one that would.
+ */
+type NamesMembers<Query> = true | 'left out' | ((query: Query) => boolean)
+
+/** What the API's document says of a route besides its schemas. */
+interface Described {
+  /** Generated clients name their functions by it. */
+  id: string
+  summary: string
+  /** The summary unless given. */
+  description?: string
+  /** One of `openapi/text.ts`. */
+  tag: string
+}
+
+/** What routes of either kind declare. */
+interface Declared<Query extends TObject> extends Described {
+  /** Read strictly from the raw query string, with its defaults. */
+  query?: Query
+  namesMembers?: NamesMembers<Static<Query>>
+}
+
+interface Read<Path extends string, Query extends TObject> extends Declared<Query> {
+  /** Of the 200. */
+  response: TSchema
+  /** The 200 is a page of a list, which may be asked for as CSV with these columns. */
+  csv?: CsvColumns<never> | ((query: Static<Query>) => CsvColumns<never>)
+  /**
+   * The response is kept in memory until the organization's data change: it must depend on nothing else but the request,
+   * whether members are hidden, and what the function returns.
+   */
+  kept?: true | (() => Record<string, string>)
+  handler: (call: Call<Static<Query>, undefined, NamesIn<Path>>) => unknown
+}
+
+interface Action<Path extends string, Query extends TObject, Body extends TSchema>
+  extends Declared<Query>,
+    BodyOptions {
+  body?: Body
+  /** What is wrong with a body besides its schema: reported together. */
+  problems?: MoreProblems
+  /** Request headers that the handler reads, all optional. */
+  headers?: TObject
+  /** The status of success and the schema of its body. */
+  response: Readonly<Record<number, TSchema>>
+  /** The path below /v1 of what was made: for a 201. */
+  location?: (made: never, params: Readonly<Record<NamesIn<Path>, string>>) => string
+  /** How long the connection may be silent, where that is longer than the server's own limit. */
+  timeoutS?: number
+  handler: (call: Call<Static<Query>, Static<Body>, NamesIn<Path>>) => unknown
+}
+
+/** The names of the parameters in a path. */
+type NamesIn<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer More}`
+    ? Name | NamesIn<`/${More}`>
+    : Rest
+  : never
+
+/** A declared route. */
+export interface Route extends Described {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below /v1, with its parameters as `:name`. */
+  path: string
+  scope: Need
+  query: TObject | undefined
+  namesMembers: NamesMembers<unknown> | undefined
+  headers: TObject | undefined
+  /** Undefined for a route without a body. */
+  body: (BodyOptions & { schema: TSchema; problems?: MoreProblems }) | undefined
+  /** Of success. */
+  status: number
+  response: TSchema
+  csv: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>) | undefined
+  kept: true | (() => Record<string, string>) | undefined
+  location: ((made: unknown, params: Readonly<Record<string, string>>) => string) | undefined
+  timeoutS: number | undefined
+  handler: (call: Call) => unknown
+}
+
+/** Declares a GET, which changes nothing. */
+export const read = <const Path extends string, Query extends TObject = TObject>(
+  path: Path,
+  scope: Need,
+  declared: Read<Path, Query>,
+): Route =>
+  ({
+    ...{ headers: undefined, location: undefined, timeoutS: undefined },
+    ...{ query: undefined, namesMembers: undefined, csv: undefined, kept: undefined },
+    ...declared,
+    method: 'GET',
+    path,
+    scope,
+    body: undefined,
+    status: 200,
+  }) as Route
+
+/** Declares a route that changes something. */
+export function action<
+  const Path extends string,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+>(
+  method: Exclude<Route['method'], 'GET'>,
+  path: Path,
+  scope: Need,
+  { body, problems, maxBytes, ndjson, optional, packed, response, ...declared }: Action<Path, Query, Body>,
+): Route {
+  const [[status, schema]] = Object.entries(response) as [[string, TSchema]]
+  return {
+    ...{ headers: undefined, location: undefined, timeoutS: undefined, query: undefined },
+    ...{ namesMembers: undefined, csv: undefined, kept: undefined },
+    ...declared,
+    method,
+    path,
+    scope,
+    body: body && { schema: body, problems, maxBytes, ndjson, optional, packed },
+    status: Number(status),
+    response: schema,
+  } as Route
+}
