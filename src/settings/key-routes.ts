@@ -30,6 +30,10 @@ function refuseMore(access: Caller, scopes: readonly Scope[]): void {
   )
 }
 
+/** The key for a response that may have to leave members out. */
+const shownKey = <Shown extends Key>(key: Shown, hidesMembers: boolean): Shown =>
+  hidesMembers ? { ...key, member: null, created_by: null } : key
+
 /** The operator's errors of the command line as those of a request. */
 async function asRequest<Result>(field: string, work: Promise<Result>): Promise<Result> {
   try {
@@ -84,7 +88,11 @@ export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: Settings
       tag,
       query: KeyListQuery,
       response: KeyPage,
-      handler: ({ query, access }) => listKeyPage(sql, access.orgId, query, ownerOf(access)),
+      namesMembers: 'left out',
+      handler: async ({ query, access, hidesMembers }) => {
+        const keys = await listKeyPage(sql, access.orgId, query, ownerOf(access))
+        return { ...keys, data: keys.data.map((key) => shownKey(key, hidesMembers)) }
+      },
     }),
     action('POST', '/keys', NEED, {
       id: 'createKey',
@@ -95,14 +103,17 @@ export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: Settings
       problems: refusePast,
       response: { 201: CreatedKey },
       location: ({ id }: CreatedKey) => `/keys/${id}`,
-      handler: ({ body, access }) => create(access, body),
+      namesMembers: 'left out',
+      handler: async ({ body, access, hidesMembers }) => shownKey(await create(access, body), hidesMembers),
     }),
     read('/keys/:key_id', NEED, {
       id: 'getKey',
       summary: 'One API key',
       tag,
       response: Key,
-      handler: ({ params, access }) => getKey(sql, access.orgId, params.key_id, ownerOf(access)),
+      namesMembers: 'left out',
+      handler: async ({ params, access, hidesMembers }) =>
+        shownKey(await getKey(sql, access.orgId, params.key_id, ownerOf(access)), hidesMembers),
     }),
     action('POST', '/keys/:key_id/rotate', NEED, {
       id: 'rotateKey',
@@ -112,12 +123,14 @@ export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: Settings
       body: RotateKeyBody,
       optional: true,
       response: { 200: CreatedKey },
-      handler: ({ params, body, access }): Promise<CreatedKey> =>
+      namesMembers: 'left out',
+      handler: ({ params, body, access, hidesMembers }): Promise<CreatedKey> =>
         enqueueWrite(access.orgId, async () => {
           const { id, scopes } = await getUsable(access, params.key_id)
           refuseMore(access, scopes)
           const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), access.actor))
-          return { ...(await getKey(writes, access.orgId, made.id, undefined)), key: made.key }
+          const key = await getKey(writes, access.orgId, made.id, undefined)
+          return shownKey({ ...key, key: made.key }, hidesMembers)
         }),
     }),
     action('DELETE', '/keys/:key_id', NEED, {

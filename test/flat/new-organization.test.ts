@@ -4,7 +4,7 @@ import { createIntake } from '../../src/intake/intake.ts'
 import { type Tenant, tenant, testApp } from '../support/api.ts'
 import { explainedPool } from '../support/explained.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
-import { pathsOf, routesOf } from '../support/isolation/routes.ts'
+import { pathsOf, readRoutes } from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Statements on an organization that came after the last ANALYZE, of which PostgreSQL's statistics know nothing: none
@@ -170,7 +170,7 @@ async function workOf(database: TestDatabase, size: number): Promise<Map<string,
   await writes.sql.end()
   const reads = await explainedPool(database, true)
   const { app, ask } = asked(reads.sql)
-  for (const route of routesOf(app).filter(({ method, path }) => method === 'GET' && path.startsWith('/v1/')))
+  for (const route of readRoutes(app).filter(({ path }) => path.startsWith('/v1/')))
     for (const path of pathsOf(route, names, owner.keyId))
       expect((await ask(path, owner.key)).status, path).toBeLessThan(500)
   await reads.sql.end()

@@ -5,7 +5,7 @@ import { restoreBackup } from '../../src/backup/restore.ts'
 import type { Sql } from '../../src/db/client.ts'
 import { client, type Tenant, testApp } from './api.ts'
 import { type Names, recordsOf, storeWebhook } from './isolation/records.ts'
-import { pathsOf, routesOf } from './isolation/routes.ts'
+import { pathsOf, readRoutes } from './isolation/routes.ts'
 import { silent } from './postgres.ts'
 
 /** Noon of a day after all records. */
@@ -39,8 +39,7 @@ export async function allResponses(
   const app = appOf(sql)
   const ask = client(app, key)
   const responses = new Map<string, string>()
-  for (const route of routesOf(app)) {
-    if (route.method !== 'GET' || !/^(\/api)?\/v1\//.test(route.path)) continue
+  for (const route of readRoutes(app)) {
     for (const path of pathsOf(route, names, keyId)) {
       const response = await ask(path)
       const body = (await response.text()).replace(/"request_id":"[^"]*"/, '')

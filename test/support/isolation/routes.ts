@@ -13,7 +13,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   delivery_id: (names) => [names.delivery],
   key_id: (_names, key) => [key],
   // the same months are everybody's
-  month: ['2025-10'],
+  month: ['2025-11'],
   q: (names) => [names.email],
   role: ['developer'],
   project: (names) => [names.project],
@@ -52,69 +52,41 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   restore: ['true'],
   moved: ['true'],
 }
-const V1_ROUTES = [
-  'GET /sessions',
-  'GET /sessions/:session_id',
-  'GET /projects',
-  'GET /models',
-  'GET /agents',
-  'DELETE /sessions/:session_id',
-  'GET /quality',
-  'GET /quality/trend',
-  'GET /cost',
-  'GET /cost/trend',
-  'GET /cost/breakdown',
-  'GET /security',
-  'GET /security/heatmap',
-  'GET /audit',
-  'GET /audit/report',
-  'GET /team',
-  'GET /team/expertise',
-  'GET /team/machines',
-  'GET /risk',
-  'GET /risk/:pr_id',
-  'GET /keys',
-  'POST /keys',
-  'GET /keys/:key_id',
-  'POST /keys/:key_id/rotate',
-  'DELETE /keys/:key_id',
-  'GET /members',
-  'POST /members',
-  'PATCH /members/:user_id',
-  'DELETE /members/:user_id',
-  'POST /members/:user_id/invitation',
-  'GET /budgets',
-  'PUT /budgets/:month',
-  'DELETE /budgets/:month',
-  'GET /organization',
-  'PATCH /organization',
-  'POST /organization/badge-token',
-  'GET /whoami',
-  'POST /sync',
-  'GET /webhooks',
-  'POST /webhooks',
-  'GET /webhooks/events',
-  'GET /webhooks/:webhook_id',
-  'PATCH /webhooks/:webhook_id',
-  'DELETE /webhooks/:webhook_id',
-  'POST /webhooks/:webhook_id/rotate-secret',
-  'POST /webhooks/:webhook_id/test',
-  'GET /webhooks/:webhook_id/deliveries',
-  'GET /webhooks/:webhook_id/deliveries/:delivery_id',
-  'POST /webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
-  'POST /webhooks/:webhook_id/recover',
-]
 /** Below /v1, and the same for every organization. */
 export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
-/** Request bodies of routes that change something; the others take none. */
-export const BODIES: Record<string, object> = {
+/** The routes that change something, with a body that is good; null: without one. */
+export const CHANGES: Record<string, object | null> = {
+  'DELETE /sessions/:session_id': null,
+  'POST /sync': { records: [] },
+  'POST /keys': { name: 'made', scopes: ['cost:read'] },
+  'POST /keys/:key_id/rotate': {},
+  'DELETE /keys/:key_id': null,
+  'POST /members': { email: 'new@example.com', display_name: 'New', role: 'developer' },
   'PATCH /members/:user_id': { display_name: 'Another' },
+  'POST /members/:user_id/invitation': null,
+  'DELETE /members/:user_id': null,
   'PUT /budgets/:month': { limit: 12.5 },
+  'DELETE /budgets/:month': null,
+  'PATCH /organization': { name: 'Another' },
+  'POST /organization/badge-token': null,
+  'POST /webhooks': { url: 'https://93.184.215.14/hook', events: ['session.completed'] },
   'PATCH /webhooks/:webhook_id': { enabled: false },
+  'DELETE /webhooks/:webhook_id': null,
   'POST /webhooks/:webhook_id/rotate-secret': { grace_period_seconds: 0 },
   'POST /webhooks/:webhook_id/test': {},
+  'POST /webhooks/:webhook_id/deliveries/:delivery_id/redeliver': null,
   'POST /webhooks/:webhook_id/recover': { since: '2020-01-01T00:00:00Z' },
 }
+
+/** The request of a route that changes something, but for its path. `route`: method and path below /v1. */
+export function changeOf(route: string): RequestInit {
+  const body = CHANGES[route]
+  if (body === undefined) throw new Error(`${route} is not in CHANGES`)
+  const method = route.split(' ')[0] ?? ''
+  if (body === null) return { method }
+  return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
 export const BADGES = ['quality', 'security', 'cost'].flatMap((kind) => [kind, `${kind}.json`])
 export const BADGE_PARAMETERS = ['style', 'label', 'days', 'project', 'token']
 /** Routes that read nothing of any organization. */
@@ -134,8 +106,8 @@ export const PUBLIC_ROUTES = [
   '/docs/swagger-ui-bundle.js',
   '/docs/swagger-ui.css',
 ]
-export const ROUTES = [
-  ...['/v1', '/api/v1'].flatMap((base) => V1_ROUTES.map((route) => route.replace(' ', ` ${base}`))),
+/** Every route that is not declared below /v1. */
+export const PLAIN_ROUTES = [
   ...BADGES.map((badge) => `GET /api/badge/:org_slug/${badge}`),
   ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
   // which organization is meant only a secret says: test/auth
@@ -150,27 +122,45 @@ export interface Route {
   parameters: string[]
 }
 
-/** Every route of the app, with the parameters of its path and its query. */
-export function routesOf(app: App): Route[] {
-  return app.routes.map(({ method, path, hooks }) => {
-    const { query } = hooks as { query?: { properties: object } }
-    const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-    return { method, path, parameters: [...inPath, ...Object.keys(query?.properties ?? {})] }
-  })
+const routeOf = (method: string, path: string, query: unknown): Route => {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const { properties = {} } = (query ?? {}) as { properties?: object }
+  return { method, path, parameters: [...inPath, ...Object.keys(properties)] }
 }
 
-const ownId = (parameter: string, names: Names): string => {
-  if (parameter === 'webhook_id') return names.hook
-  if (parameter === 'pr_id') return names.risk
-  return parameter === 'delivery_id' ? names.delivery : names.session
+/** Every route below /v1 and /api/v1, with the parameters of its path and its query. */
+export const declaredRoutes = ({ endpoints }: App): Route[] =>
+  ['/v1', '/api/v1'].flatMap((base) =>
+    endpoints.map(({ method, path, query }) => routeOf(method, `${base}${path}`, query)),
+  )
+
+/** Those that read. */
+export const readRoutes = (app: App): Route[] => declaredRoutes(app).filter(({ method }) => method === 'GET')
+
+/** Every other route. */
+export const plainRoutes = (app: App): Route[] =>
+  app.routes
+    .filter(({ path }) => !/^(\/api)?\/v1\//.test(path))
+    .map(({ method, path, hooks }) => routeOf(method, path, (hooks as { query?: unknown }).query))
+
+/** The first value that names something of the organization. */
+function ownId(parameter: string, names: Names, keyId: string): string {
+  const values = PARAMETERS[parameter] ?? []
+  return (typeof values === 'function' ? values(names, keyId) : values)[0] ?? ''
 }
 
 /**
  * The path of `route` with a value for one parameter; other parameters of the path are taken from `names`.
  */
-export function pathOf(route: Route, parameter: string | undefined, value: string, names: Names): string {
+export function pathOf(
+  route: Route,
+  parameter: string | undefined,
+  value: string,
+  names: Names,
+  keyId = 'nokey',
+): string {
   const path = route.path.replace(/:(\w+)/g, (_all, name) =>
-    name === parameter ? value : ownId(name, names),
+    name === parameter ? value : ownId(name, names, keyId),
   )
   const isBreakdown = route.path.endsWith('/breakdown') && parameter !== 'by'
   const required = isBreakdown ? ['by=project'] : []
@@ -188,7 +178,7 @@ export function pathsOf(route: Route, names: Names, keyId: string): string[] {
     const isOfBreakdown = parameter === 'sort' && route.path.endsWith('/breakdown')
     const values = isOfBreakdown ? ['tokens', 'key'] : (PARAMETERS[parameter] ?? [])
     const given = typeof values === 'function' ? values(names, keyId) : values
-    return given.map((value) => pathOf(route, parameter, value, names))
+    return given.map((value) => pathOf(route, parameter, value, names, keyId))
   })
-  return [pathOf(route, undefined, '', names), ...withValues]
+  return [pathOf(route, undefined, '', names, keyId), ...withValues]
 }

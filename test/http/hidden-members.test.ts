@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { App } from '../../src/app.ts'
+import { SCOPES } from '../../src/keys/model.ts'
+import { createKey } from '../../src/keys/queries.ts'
+import { updateOrganization } from '../../src/organizations/queries.ts'
+import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
+import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
+import { changeOf, PARAMETERS, pathOf, pathsOf, readRoutes } from '../support/isolation/routes.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// Where an organization hides its members, no route names one to a key without the scope team:read. Holds for every declared
+// route, with each of its parameters: one that names members without saying so fails here, and one that says so in vain.
+
+const NOW = new Date('2025-11-15T12:30:00.000Z')
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+/** In every id, address and name of the member, and in nothing else. */
+const WORD = 'qhiddenq'
+const NAMES = { ...namesOf('shown'), user: `user_${WORD}`, email: `${WORD}@example.com` }
+const ALL = ['read', 'write', 'audit:write', 'webhooks', 'admin']
+const NARROW = SCOPES.filter((scope) => scope !== 'read' && scope !== 'team:read')
+
+interface Hiding {
+  owner: Tenant
+  /** May do everything but see members. */
+  narrow: Tenant
+  /** Bound to the member. */
+  boundId: string
+}
+
+let database: TestDatabase
+let app: App
+let hiding: Hiding
+/** Without a database, for the declarations. */
+const { endpoints } = testApp(undefined as never)
+type Declared = (typeof endpoints)[number]
+const reads = readRoutes({ endpoints } as App).filter(({ path }) => path.startsWith('/v1/'))
+
+const named = (records: ReturnType<typeof recordsOf>) =>
+  records.map((record) => ({
+    ...record,
+    ...('display_name' in record && { display_name: WORD }),
+    ...('author_name' in record && { author_name: WORD }),
+  }))
+
+/** An organization that hides its members, with one of each kind of record. */
+async function hidingOrganization(): Promise<Hiding> {
+  const { sql } = database
+  const owner = await tenant(sql, { scopes: ALL })
+  const stored = await client(app, owner.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-machine': 'laptop' },
+    body: JSON.stringify({ records: named(recordsOf(NAMES)) }),
+  })
+  expect(stored.status).toBe(200)
+  await storeWebhook(sql, owner.orgId, NAMES)
+  await updateOrganization(sql, owner.slug, { hideMembers: true })
+  const madeBy = { userId: NAMES.user, ipAddress: null }
+  const bound = await createKey(
+    sql,
+    owner.orgId,
+    { name: 'laptop', scopes: ['cost:read'], member: NAMES.email },
+    madeBy,
+  )
+  const { id: keyId, key } = await createKey(sql, owner.orgId, { name: 'narrow', scopes: NARROW })
+  return { owner, narrow: { ...owner, keyId, key }, boundId: bound.id }
+}
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+  hiding = await hidingOrganization()
+})
+afterAll(() => database.drop())
+
+/** What of a response may name somebody. */
+const shown = async (response: Response) => ({
+  status: response.status,
+  text: [response.headers.get('link'), response.headers.get('location'), await response.text()].join(' '),
+})
+
+/** Whether members are shown by these parameters, so that the request must be refused. */
+function isNaming({ scope, namesMembers }: Declared, path: string): boolean {
+  if (scope === 'team:read') return true
+  const query = Object.fromEntries(new URL(path, 'http://localhost').searchParams)
+  return typeof namesMembers === 'function' ? namesMembers(query) : namesMembers === true
+}
+
+describe('a read', () => {
+  for (const declared of endpoints.filter(({ method }) => method === 'GET')) {
+    test(`${declared.path}, with each parameter, asked for first by who may see members`, async () => {
+      const { owner, narrow, boundId } = hiding
+      // what is kept is asked for until it is answered from memory
+      const clientOf = declared.kept === undefined ? client : repeatingClient
+      const [asOwner, asNarrow] = [clientOf(app, owner.key), clientOf(app, narrow.key)]
+      const route = reads.find(({ path }) => path === `/v1${declared.path}`)
+      let isNamed = false
+      for (const path of route === undefined ? [] : pathsOf(route, NAMES, boundId))
+        for (const accept of declared.csv === undefined ? ['*/*'] : ['*/*', 'text/csv']) {
+          const ask = async (as: typeof asOwner) => await shown(await as(path, { headers: { accept } }))
+          const full = await ask(asOwner)
+          expect([path, full.status]).toEqual([path, 200])
+          isNamed ||= full.text.includes(WORD)
+          const given = await ask(asNarrow)
+          expect([path, given.status]).toEqual([path, isNaming(declared, path) ? 403 : 200])
+          if (given.status === 200) expect(given.text).not.toContain(WORD)
+          if (declared.kept !== undefined) expect(await ask(asOwner)).toEqual(full)
+        }
+      expect([declared.path, isNamed]).toEqual([declared.path, declared.namesMembers !== undefined])
+    })
+  }
+})
+
+describe('a change', () => {
+  for (const { method, path, namesMembers } of endpoints.filter((one) => one.method !== 'GET')) {
+    test(`${method} ${path}`, async () => {
+      const own = await hidingOrganization()
+      const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+      expect(parameters.filter((name) => PARAMETERS[name] === undefined)).toEqual([])
+      const target = pathOf({ method, path: `/v1${path}`, parameters }, undefined, '', NAMES, own.boundId)
+      const given = await shown(await client(app, own.narrow.key)(target, changeOf(`${method} ${path}`)))
+      expect(given.text.replace(target, '')).not.toContain(WORD)
+      if (namesMembers === true) expect(given.status).toBe(403)
+      else expect([200, 201, 202, 204]).toContain(given.status)
+    })
+  }
+})
