@@ -1,12 +1,15 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../whoami/model.ts'
-import { KEY_REFUSED, useApi } from './client/api.ts'
-import { basePath } from './client/base.ts'
-import { forgetKey, readKey } from './client/key.ts'
+import { AcceptPage } from './accept.tsx'
+import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
+import { basePath, pageName } from './client/base.ts'
+import { forgetKey } from './client/key.ts'
 import { linkTo } from './client/links.ts'
 import type { PageProps } from './client/page-props.ts'
 import { useRoute } from './client/router.ts'
+import { keepCsrfToken, postAuth } from './client/session.ts'
+import { DevicePage } from './device.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { BadgesPage } from './pages/badges.tsx'
 import { CostPage } from './pages/cost.tsx'
@@ -17,7 +20,7 @@ import { SecurityPage } from './pages/security.tsx'
 import { SessionsPage } from './pages/sessions.tsx'
 import { TeamPage } from './pages/team.tsx'
 import { WebhooksPage } from './pages/webhooks.tsx'
-import { Show } from './parts/show.tsx'
+import { SettingsPage } from './settings/settings.tsx'
 import { SignIn } from './sign-in.tsx'
 import { applyTheme, readTheme, THEMES } from './theme.ts'
 
@@ -32,33 +35,60 @@ const PAGES: readonly { page: string; name: string; Content: ComponentType<PageP
   { page: 'audit', name: 'Audit', Content: AuditPage },
   { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage },
   { page: 'badges', name: 'Badges', Content: BadgesPage },
+  { page: 'settings', name: 'Settings', Content: SettingsPage },
 ]
 
-/** The dashboard: a sign-in until there is a key, then the page that the URL names. */
+/** Who is signed in: null while nobody is, undefined while that is not known. */
+type Signed = WhoAmI | null | undefined
+
+/** The dashboard: a sign-in until there is a session or a key, then the page that the URL names. */
 export function App() {
-  const [key, setKey] = useState(readKey())
+  const [who, setWho] = useState<Signed>(undefined)
   const [reason, setReason] = useState<string>()
-  const signOut = (why?: string) => {
+  const signIn = async (): Promise<void> => {
+    try {
+      const found = await getJson<WhoAmI>('/whoami')
+      keepCsrfToken(found.csrf_token)
+      setReason(undefined)
+      setWho(found)
+    } catch (error) {
+      const isRefused = error instanceof ApiFailure && error.status === 401
+      if (!isRefused) setReason(error instanceof Error ? error.message : String(error))
+      setWho(null)
+    }
+  }
+  const leave = (why?: string) => {
     forgetKey()
     setReason(why)
-    setKey(null)
+    setWho(null)
   }
+  const signOut = async (): Promise<void> => {
+    if (who?.key === null) await postAuth('logout', {})
+    leave()
+  }
+  useEffect(() => void signIn(), [])
   useEffect(() => {
+    if (who === null || who === undefined) return
     const onRefused = (event: Event) =>
-      signOut(`Signed out: ${event instanceof CustomEvent ? String(event.detail) : 'the key was refused'}`)
+      leave(`Signed out: ${event instanceof CustomEvent ? String(event.detail) : 'the key was refused'}`)
     addEventListener(KEY_REFUSED, onRefused)
     return () => removeEventListener(KEY_REFUSED, onRefused)
-  }, [])
-  return key === null ? (
-    <SignIn reason={reason} onKey={setKey} />
-  ) : (
-    <SignedIn key={key} signOut={() => signOut()} />
-  )
+  }, [who])
+  if (pageName() === 'accept') return <AcceptPage />
+  if (who === undefined) {
+    return (
+      <main class="sign-in">
+        <p role="status">Loading …</p>
+      </main>
+    )
+  }
+  if (who === null) return <SignIn reason={reason} onSignedIn={() => void signIn()} />
+  if (pageName() === 'device') return <DevicePage who={who} />
+  return <SignedIn who={who} signOut={() => void signOut()} />
 }
 
-function SignedIn({ signOut }: { signOut: () => void }) {
+function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
   const route = useRoute()
-  const who = useApi<WhoAmI>('/whoami')
   const shown = PAGES.find(({ page }) => page === route.page)
   const title = shown?.name ?? 'Not found'
   useEffect(() => {
@@ -82,11 +112,9 @@ function SignedIn({ signOut }: { signOut: () => void }) {
           <a href={`${basePath()}docs`}>API</a>
         </nav>
         <div class="account">
-          {who.state === 'ready' && (
-            <p>
-              <bdi>{who.value.organization.name}</bdi>
-            </p>
-          )}
+          <p title={who.member?.email}>
+            <bdi>{who.organization.name}</bdi>
+          </p>
           <ThemeChooser />
           <button type="button" onClick={signOut}>
             Sign out
@@ -100,9 +128,7 @@ function SignedIn({ signOut }: { signOut: () => void }) {
             There is no such page. <a href={linkTo('')}>To the overview</a>
           </p>
         ) : (
-          <Show loaded={who} what="the key’s organization">
-            {(value) => <shown.Content route={route} who={value} />}
-          </Show>
+          <shown.Content route={route} who={who} />
         )}
       </main>
     </>

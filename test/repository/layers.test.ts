@@ -27,6 +27,7 @@ const FOLDERS = [
   'app.ts',
   'dashboard',
   'dashboard/pages',
+  'dashboard/settings',
   'dashboard/parts',
   'dashboard/charts',
   'dashboard/client',

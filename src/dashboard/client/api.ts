@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { basePath } from './base.ts'
 import { readKey } from './key.ts'
+import { readCsrfToken } from './session.ts'
 
 // The dashboard knows only the public API: what it shows, any client with the same key can ask for.
 
@@ -37,18 +38,21 @@ interface Sent {
   signal?: AbortSignal
 }
 
-/** Dispatched to the window, with the API's message as its detail, when the tab's key is no longer valid. */
+/** Dispatched to the window, with the API's message as its detail, when the key or session is no longer valid. */
 export const KEY_REFUSED = 'key-refused'
 
-/** Makes a request with the tab's key. Throws ApiFailure with the API's message. */
+/** Makes a request with the tab's key, without one by the browser's session. Throws ApiFailure with the API's message. */
 export async function request(
   path: string,
   { method = 'GET', body, accept, key = readKey(), signal }: Sent = {},
 ) {
-  const headers = new Headers({ authorization: `Bearer ${key ?? ''}` })
+  const headers = new Headers()
+  const csrfToken = readCsrfToken()
+  if (key !== null) headers.set('authorization', `Bearer ${key}`)
+  else if (csrfToken !== undefined) headers.set('x-csrf-token', csrfToken)
   if (accept !== undefined) headers.set('accept', accept)
   if (body !== undefined) headers.set('content-type', 'application/json')
-  const init: RequestInit = { method, headers, credentials: 'omit' }
+  const init: RequestInit = { method, headers, credentials: key === null ? 'same-origin' : 'omit' }
   if (body !== undefined) init.body = JSON.stringify(body)
   if (signal !== undefined) init.signal = signal
   const response = await fetch(`${basePath()}v1${path}`, init).catch((error: unknown) => {
@@ -62,7 +66,7 @@ export async function request(
       ? failed.error
       : `The server responded with status ${response.status}`
   // not for a key that the sign-in tries, nor for one that was signed out meanwhile
-  if (response.status === 401 && key !== null && key === readKey())
+  if (response.status === 401 && key === readKey())
     dispatchEvent(new CustomEvent(KEY_REFUSED, { detail: message }))
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   throw new ApiFailure(response.status, message, Number.isFinite(retryAfter) ? retryAfter : undefined)

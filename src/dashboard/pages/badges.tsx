@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import { basePath } from '../client/base.ts'
+import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { Copied } from '../parts/copied.tsx'
 import { Choice, Field, named } from '../parts/field.tsx'
 
 const KINDS = ['quality', 'security', 'cost'] as const
@@ -40,39 +42,13 @@ export function BadgesPage({ who }: PageProps) {
         <img src={path} alt={`The ${kind} badge`} />
       </p>
       <p class="note">
-        A grey “unknown” means that badges are private and the token is missing or wrong. To make them public:
+        A grey “unknown” means that badges are private and the token is missing or wrong. Who sees them, and
+        how they look: <a href={linkTo('settings', {}, 'badges')}>settings</a>.
       </p>
-      <pre>
-        <code>{`cloud-analytics org update ${who.organization.slug} --badges public`}</code>
-      </pre>
       <h2>Markdown</h2>
       <Copied text={markdown} />
       <h2>HTML</h2>
       <Copied text={`<img src="${url.replaceAll('&', '&amp;')}" alt="${kind}">`} />
     </>
-  )
-}
-
-/** A text with a button that copies it. */
-function Copied({ text }: { text: string }) {
-  const [said, setSaid] = useState('')
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setSaid('Copied')
-    } catch {
-      setSaid('The browser does not allow it: select the text')
-    }
-  }
-  return (
-    <div class="copied">
-      <pre>
-        <code>{text}</code>
-      </pre>
-      <button type="button" onClick={() => void copy()}>
-        Copy
-      </button>{' '}
-      <span role="status">{said}</span>
-    </div>
   )
 }

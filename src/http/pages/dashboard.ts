@@ -59,6 +59,10 @@ export const dashboardRoutes = (prefix: string) => {
       },
     },
   )
+  // the same page: it shows what its path names
+  for (const path of ['/accept', '/device']) {
+    app.get(path, ({ request }) => sendFile(request, page, POLICY), { detail: { hide: true } })
+  }
   for (const [name, type] of Object.entries(FILES)) {
     const file = packedFile(type, name)
     app.get(`/dashboard/${name}`, ({ request }) => sendFile(request, file, POLICY), {

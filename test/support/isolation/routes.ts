@@ -99,6 +99,8 @@ export const PUBLIC_ROUTES = [
   '/docs/',
   '/docs/json',
   '/docs/explorer.js',
+  '/accept',
+  '/device',
   '/dashboard/app.css',
   '/dashboard/app.js',
   '/dashboard/icon.svg',

@@ -1,0 +1,39 @@
+import { basePath } from './base.ts'
+
+// A session of the browser: the server's cookie, which this page cannot read and every tab shares.
+
+let csrfToken: string | undefined
+
+/** Kept for the page: requests that change something carry it. */
+export function keepCsrfToken(token: string | undefined): void {
+  csrfToken = token
+}
+
+export const readCsrfToken = (): string | undefined => csrfToken
+
+/** What the server says to a request outside /v1. */
+export interface AuthAnswer {
+  status: number
+  body: Record<string, unknown>
+}
+
+/** Posts to `/auth/…`, by the cookie. Never rejects: status 0 where the server does not respond. */
+export async function postAuth(path: string, body: object): Promise<AuthAnswer> {
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (csrfToken !== undefined) headers.set('x-csrf-token', csrfToken)
+  try {
+    const response = await fetch(`${basePath()}auth/${path}`, {
+      method: 'POST',
+      headers,
+      credentials: 'same-origin',
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, body: await response.json().catch(() => ({})) }
+  } catch {
+    return { status: 0, body: { error: 'The server does not respond' } }
+  }
+}
+
+/** What is wrong, for people. */
+export const problemOf = ({ status, body }: AuthAnswer): string =>
+  typeof body.error === 'string' ? body.error : `The server responded with status ${status}`

@@ -1,0 +1,44 @@
+import type { ComponentType } from 'preact'
+import { linkTo } from '../client/links.ts'
+import type { PageProps } from '../client/page-props.ts'
+import { BadgeSettings } from './badges.tsx'
+import { BudgetSettings } from './budgets.tsx'
+import { KeySettings } from './keys.tsx'
+import { MemberSettings } from './members.tsx'
+import { OrganizationSettings } from './organization.tsx'
+import { isAdmin, type SectionProps } from './section.ts'
+
+const SECTIONS: readonly { name: string; title: string; Content: ComponentType<SectionProps> }[] = [
+  { name: 'keys', title: 'API keys', Content: KeySettings },
+  { name: 'members', title: 'Members', Content: MemberSettings },
+  { name: 'budget', title: 'Budget', Content: BudgetSettings },
+  { name: 'badges', title: 'Badges', Content: BadgeSettings },
+  { name: 'organization', title: 'Organization', Content: OrganizationSettings },
+]
+
+/** The settings of the organization, a section at a time. */
+export function SettingsPage({ who, route }: PageProps) {
+  const mayUse = isAdmin(who) || (who.key === null && who.member?.role === 'developer')
+  if (!mayUse) {
+    return <p class="note">Settings need an owner or admin who signed in, or a key with the scope admin.</p>
+  }
+  const sections = isAdmin(who) ? SECTIONS : SECTIONS.slice(0, 1)
+  const shown = sections.find(({ name }) => name === route.id) ?? sections[0]
+  if (shown === undefined) return null
+  return (
+    <>
+      <nav class="sections" aria-label="Settings">
+        {sections.map(({ name, title }) => (
+          <a
+            key={name}
+            href={linkTo('settings', {}, name)}
+            aria-current={name === shown.name ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      <shown.Content who={who} query={route.query} />
+    </>
+  )
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { addPerson, invite, PASSWORD, post } from '../auth/people.ts'
+import { client, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+
+// An owner's first sign-in and the settings, in Chromium, by what is shown and clicked. Skipped on a machine without it.
+
+const program = findBrowser()
+const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8')
+
+let db: TestDatabase
+let app: ReturnType<typeof testApp>
+let server: HttpServer
+let browser: Browser
+let page: Page
+let orgId: string
+let ownerId: string
+
+beforeAll(async () => {
+  if (program === null) return
+  db = await testDatabase()
+  app = testApp(db.sql, { writes: db.pool(2) })
+  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+  browser = await startBrowser(program)
+  page = await browser.newPage()
+  ;({ orgId } = await tenant(db.sql, { plan: 'cloud_team' }))
+  ;({ id: ownerId } = await addPerson(db.sql, orgId, 'ada@example.com', 'owner'))
+})
+afterAll(async () => {
+  if (program === null) return
+  await browser.close()
+  await server.stop()
+  await db.drop()
+})
+
+const quoted = JSON.stringify
+/** Types into the field with this label. */
+const type = (label: string, text: string) =>
+  page.evaluate(`{
+    const label = [...document.querySelectorAll('label')].find((one) => one.innerText.startsWith(${quoted(label)}))
+    const field = label.querySelector('input, select') ?? document.getElementById(label.htmlFor)
+    field.value = ${quoted(text)}
+    field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true }))
+  }`)
+/** Clicks what has this text: a button, a link or the label of a checkbox. */
+const click = async (text: string) => {
+  const found = `[...document.querySelectorAll('button, a, label.check')].filter((one) => one.innerText.trim().startsWith(${quoted(text)}))[0]`
+  await page.until(`${found} !== undefined`)
+  await page.evaluate(`${found}.click()`)
+}
+const sees = (text: string) => page.until(`document.body.innerText.includes(${quoted(text)})`)
+const checkAxe = async () => {
+  await page.evaluate(AXE)
+  const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+    'axe.run().then(({ violations }) => violations)',
+  )
+  expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
+}
+const settings = async (section: string) => {
+  await page.evaluate(`location.hash = '#/settings/${section}'`)
+  await page.until(`document.querySelector('nav.sections [aria-current]')?.href.endsWith('/${section}')`)
+}
+
+describe.skipIf(program === null)('an owner in Chromium', () => {
+  test('accepts the invitation, signs out and in', async () => {
+    await page.open(`${server.url}/accept#token=${await invite(db.sql, orgId, ownerId)}`)
+    await page.until(`document.querySelector('form') !== null`)
+    await checkAxe()
+    await type('Password', PASSWORD)
+    await type('The same again', `${PASSWORD}x`)
+    await click('Set the password')
+    await sees('The two passwords differ')
+    await type('The same again', PASSWORD)
+    await click('Set the password')
+    await page.until(`document.querySelector('header nav') !== null`)
+    expect(await page.evaluate<string>('location.pathname')).toBe('/')
+    await click('Sign out')
+    await page.until(`document.querySelector('input[name=email]') !== null`)
+    await checkAxe()
+    await type('E-mail', 'ada@example.com')
+    await type('Password', 'not the password')
+    await click('Sign in')
+    await sees('The address or the password is wrong')
+    await type('Password', PASSWORD)
+    await click('Sign in')
+    await page.until(`document.querySelector('header nav') !== null`)
+    // another tab is signed in too
+    const tab = await browser.newPage()
+    await tab.open(`${server.url}/#/settings`)
+    await tab.until(`document.querySelector('nav.sections') !== null`)
+    page.problems.splice(0)
+  }, 60_000)
+
+  test('makes a key, which works, and revokes it', async () => {
+    await settings('keys')
+    await checkAxe()
+    await type('What it is for', 'ci')
+    await click('read everything')
+    await click('Make the key')
+    await sees('shown only now')
+    const key = await page.evaluate<string>(`document.querySelector('.copied code').innerText`)
+    const ask = client(testApp(db.sql), key)
+    expect((await ask('/v1/sessions')).status).toBe(200)
+    await sees('ci ')
+    await click('Revoke')
+    await click('Revoke it for ever?')
+    await sees('revoked 20')
+    expect((await client(testApp(db.sql), key)('/v1/sessions')).status).toBe(401)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('adds and invites a member, whose role changes', async () => {
+    await settings('members')
+    await type('E-mail', 'bob@example.com')
+    await type('Name', 'Bob')
+    await click('Add and make a link')
+    await sees('Send this link to Bob')
+    const link = await page.evaluate<string>(`document.querySelector('.copied code').innerText`)
+    expect(link).toStartWith(`${server.url}/accept#token=`)
+    const token = link.split('=')[1]
+    expect((await post(app, '/auth/accept', { token, password: PASSWORD })).status).toBe(204)
+    await checkAxe()
+    await page.evaluate(`{
+      const row = [...document.querySelectorAll('tr')].find((one) => one.innerText.includes('bob@example.com'))
+      const choice = row.querySelector('select')
+      choice.value = 'auditor'
+      choice.dispatchEvent(new Event('change', { bubbles: true }))
+    }`)
+    await sees('Saved')
+    const [bob] = await db.sql<{ role: string }[]>`select role from members where email = 'bob@example.com'`
+    expect(bob?.role).toBe('auditor')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('sets a budget, colours a badge and renames the organization', async () => {
+    await settings('budget')
+    await type('US dollars', '2500')
+    await click('Set the limit')
+    await sees('$2,500.00')
+    await checkAxe()
+    await settings('badges')
+    await sees('Label of cost')
+    await type('Who sees them', 'public')
+    await type('Color of good', 'blue')
+    await click('Save')
+    await sees('Saved')
+    await checkAxe()
+    await settings('organization')
+    await sees('Who sees whom')
+    await type('Name', 'Acme Inc')
+    await click('Save')
+    await sees('Saved')
+    await checkAxe()
+    const [row] = await db.sql<{ name: string; look: object; badges_public: boolean }[]>`
+      select name, badge_look as look, badges_public from organizations where org_id = ${orgId}`
+    expect(row).toMatchObject({
+      name: 'Acme Inc',
+      look: { colors: ['blue', 'yellow', 'red'] },
+      badges_public: true,
+    })
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('approves a machine', async () => {
+    const device = (await (await post(app, '/auth/device', { name: 'laptop' })).json()) as Record<
+      string,
+      string
+    >
+    await page.open(`${server.url}/device#code=${device.user_code}`)
+    await sees('Sign a machine in')
+    await checkAxe()
+    await click('Approve')
+    await sees('Approved')
+    const answer = await post(app, '/auth/device/token', { device_code: device.device_code })
+    expect(answer.status).toBe(200)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+})
