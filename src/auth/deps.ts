@@ -4,15 +4,14 @@ import type { Sql } from '../db/client.ts'
 import { clientAddress, exactAddress } from '../http/address-limit.ts'
 import { createBodyCheck, readBody } from '../http/body.ts'
 import type { BodySemaphore } from '../http/body-semaphore.ts'
-import type { Log } from '../log.ts'
 
 /** What the routes of signing in need. */
 export interface AuthDeps {
   /** For transactions. */
   writes: Sql
   config: Config
-  log: Log
-  now: () => Date
+  /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
+  windowClock?: (() => Date) | undefined
   bodies: BodySemaphore
   /** Where the server can be reached, without PUBLIC_URL: that of its listener. */
   listenUrl: () => string
@@ -39,11 +38,13 @@ export function bodyReader<Schema extends TSchema>(
 type Server = { requestIP(request: Request): { address: string } | null } | null
 
 /** The client's address: as tries are counted, an IPv6 network as one, and as the audit log has it. */
-export function addressesOf(request: Request, server: Server, { trustProxy }: Config) {
+export function clientOf(request: Request, server: Server, { config, windowClock }: AuthDeps) {
+  const { trustProxy } = config
   const peer = server?.requestIP(request)?.address
   const forwarded = request.headers.get('x-forwarded-for')
   return {
     counted: clientAddress(peer, forwarded, trustProxy),
     exact: exactAddress(peer, forwarded, trustProxy),
+    at: windowClock?.(),
   }
 }

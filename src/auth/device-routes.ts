@@ -20,7 +20,7 @@ import { csrfTokenOf } from '../people/tokens.ts'
 import { countTry } from '../people/try-queries.ts'
 import type { Role } from '../records/member.ts'
 import { getMember } from '../sync/member-changes.ts'
-import { type AuthDeps, addressesOf, bodyReader } from './deps.ts'
+import { type AuthDeps, bodyReader, clientOf } from './deps.ts'
 import { ApproveBody, DeviceBody, DeviceTokenBody } from './model.ts'
 
 /** What a laptop needs. */
@@ -40,7 +40,8 @@ const scopesFor = (role: Role): Scope[] =>
 const mayApprove = (role: Role): boolean => scopesFor(role).includes('sessions:write')
 
 /** Signing a machine in: RFC 8628. */
-export const deviceRoutes = ({ writes, config, bodies, listenUrl }: AuthDeps) => {
+export const deviceRoutes = (deps: AuthDeps) => {
+  const { writes, config, bodies, listenUrl } = deps
   const cookieOf = cookieReader(config)
   const readDevice = bodyReader(bodies, DeviceBody)
   const readToken = bodyReader(bodies, DeviceTokenBody)
@@ -52,8 +53,8 @@ export const deviceRoutes = ({ writes, config, bodies, listenUrl }: AuthDeps) =>
       async ({ request, server, set }) => {
         set.headers['cache-control'] = 'no-store'
         const { name } = await readDevice(request)
-        const { counted } = addressesOf(request, server, config)
-        await countTry(writes, [`machines of ${counted}`], MAX_DEVICES)
+        const { counted, at } = clientOf(request, server, deps)
+        await countTry(writes, [`machines of ${counted}`], { limit: MAX_DEVICES, at })
         const device = await createDevice(writes, name)
         const verification_uri = `${config.publicUrl ?? listenUrl()}/device`
         return {
@@ -99,8 +100,8 @@ export const deviceRoutes = ({ writes, config, bodies, listenUrl }: AuthDeps) =>
         }
         const code = normalized(user_code)
         if (!(await approveDevice(writes, code, approve ? { orgId, memberId } : null))) {
-          const { counted } = addressesOf(request, server, config)
-          await countTry(writes, [`address ${counted}`, `account ${memberId}`])
+          const { counted, at } = clientOf(request, server, deps)
+          await countTry(writes, [`address ${counted}`, `account ${memberId}`], { at })
           throw new ApiError('NOT_FOUND', 'No machine waits with this code: it may be too old')
         }
         set.status = 204

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { cookieReader, sessionCookie } from '../people/cookies.ts'
-import { type AuthDeps, addressesOf, bodyReader } from './deps.ts'
+import { type AuthDeps, bodyReader, clientOf } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { AcceptBody, PasswordBody } from './model.ts'
 import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
@@ -25,7 +25,7 @@ export const authRoutes = (deps: AuthDeps) => {
         set.headers['cache-control'] = 'no-store'
         refuseWithoutPasswords()
         const wanted = await readPassword(request)
-        const client = addressesOf(request, server, config)
+        const client = clientOf(request, server, deps)
         const signedIn = await signInByPassword(writes, wanted, client, cookieOf(request))
         if ('organizations' in signedIn) return signedIn
         set.headers['set-cookie'] = sessionCookie(config, signedIn.token)
@@ -40,7 +40,7 @@ export const authRoutes = (deps: AuthDeps) => {
         set.headers['cache-control'] = 'no-store'
         refuseWithoutPasswords()
         const given = await readAccept(request)
-        const client = addressesOf(request, server, config)
+        const client = clientOf(request, server, deps)
         const token = await acceptInvitation(writes, given, client, cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, token)
         set.status = 204
@@ -52,7 +52,7 @@ export const authRoutes = (deps: AuthDeps) => {
       '/auth/logout',
       async ({ request, server, set }) => {
         const token = cookieOf(request)
-        if (token !== undefined) await signOut(writes, token, addressesOf(request, server, config))
+        if (token !== undefined) await signOut(writes, token, clientOf(request, server, deps))
         set.headers['cache-control'] = 'no-store'
         set.headers['set-cookie'] = sessionCookie(config)
         set.status = 204

@@ -15,14 +15,18 @@ export interface Client {
   counted: string
   /** For the audit log. */
   exact: string | null
+  /** Tests only: when the request was made. */
+  at: Date | undefined
 }
 
 /** The cookie's token of a new session, or the organizations among which the person has to choose. */
 type SignedIn = { token: string } | { organizations: { slug: string; name: string }[] }
 
 /** Counts a try of this address and account; throws RATE_LIMITED. */
-const countTries = (sql: Sql, { counted }: Client, ...accounts: string[]) =>
-  countTry(sql, [`address ${counted}`, ...accounts.map((account) => `account ${account.toLowerCase()}`)])
+const countTries = (sql: Sql, { counted, at }: Client, ...accounts: string[]) =>
+  countTry(sql, [`address ${counted}`, ...accounts.map((account) => `account ${account.toLowerCase()}`)], {
+    at,
+  })
 
 /** Runs `work` in a transaction under the organization's lock. */
 const inOrganization = <Result>(sql: Sql, orgId: string, work: (tx: ISql) => Promise<Result>) =>

@@ -5,17 +5,22 @@ import { ApiError } from '../errors.ts'
 const MAX_TRIES = 10
 
 /**
- * Counts a try for each subject, such as an address and an account, in the minute by the database's clock, which all
- * instances share. Throws RATE_LIMITED when one of them has had more than `limit`.
+ * Counts a try for each subject, such as an address and an account, in the minute by the clock of the database, which all
+ * instances share, or of `at` in tests. Throws RATE_LIMITED when one of them has had more than `limit`.
  */
-export async function countTry(sql: Sql, subjects: readonly string[], limit = MAX_TRIES): Promise<void> {
+export async function countTry(
+  sql: Sql,
+  subjects: readonly string[],
+  { limit = MAX_TRIES, at }: { limit?: number; at: Date | undefined },
+): Promise<void> {
+  const now = sql`coalesce(${at ?? null}::timestamptz, clock_timestamp())`
   for (const subject of subjects) {
     const hash = new Bun.CryptoHasher('sha256').update(subject).digest()
     const [row] = await sql<{ tries: number; rest_s: number }[]>`
       insert into sign_in_tries as t (subject, minute, tries)
-      values (${hash}, floor(extract(epoch from clock_timestamp()) / 60)::bigint, 1)
+      values (${hash}, floor(extract(epoch from ${now}) / 60)::bigint, 1)
       on conflict (subject, minute) do update set tries = t.tries + 1
-      returning t.tries, ceil(60 - extract(epoch from clock_timestamp())::numeric % 60)::integer as rest_s`
+      returning t.tries, ceil(60 - extract(epoch from ${now})::numeric % 60)::integer as rest_s`
     if (row !== undefined && row.tries > limit) {
       throw new ApiError('RATE_LIMITED', `More than ${limit} tries in this minute`, {
         headers: { 'retry-after': String(Math.max(1, row.rest_s)) },

@@ -10,7 +10,8 @@ let db: TestDatabase
 let app: App
 beforeAll(async () => {
   db = await testDatabase()
-  app = testApp(db.sql)
+  // all tries are in one minute
+  app = testApp(db.sql, { windowClock: () => new Date('2026-11-15T12:00:00Z') })
 })
 afterAll(() => db.drop())
 beforeEach(async () => {

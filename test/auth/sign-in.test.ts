@@ -9,12 +9,18 @@ import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from '
 // Signing in by password and out, sessions of the browser, and what an attacker would try.
 
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+/** All tries are in one minute. */
+const MINUTE = new Date('2026-11-15T12:00:00Z')
 let db: TestDatabase
 let app: App
 /** Each instance looks a session up anew when its memory is a second old; these look at once. */
 let nowMs = 0
 const instance = (config = {}) =>
-  testApp(db.sql, { keyClock: () => nowMs, config: { rateLimits: PLENTY, ...config } })
+  testApp(db.sql, {
+    keyClock: () => nowMs,
+    windowClock: () => MINUTE,
+    config: { rateLimits: PLENTY, ...config },
+  })
 
 beforeAll(async () => {
   db = await testDatabase()
@@ -125,7 +131,7 @@ describe('a password', () => {
     const instances = [app, instance()]
     const tried = (n: number, email: string, from: string) =>
       post(
-        testApp(db.sql, { config: { trustProxy: 1 } }),
+        instance({ trustProxy: 1 }),
         '/auth/password',
         { email, password: `wrong ${n}` },
         { 'x-forwarded-for': from },
