@@ -5,6 +5,7 @@ import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { placeOfDisk } from './db/disk.ts'
+import { gathered } from './db/pools/gathered.ts'
 import { deletionRoutes } from './erasure/routes.ts'
 import { addRoutes } from './http/add-routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
@@ -16,7 +17,6 @@ import { docsRoutes } from './http/openapi/explorer.ts'
 import { dashboardRoutes } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
-import { createVersionReader } from './http/responses/versions.ts'
 import type { Route } from './http/route.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
@@ -78,8 +78,8 @@ export function createApp(deps: AppDeps) {
   const requests = measureRequests(registry)
   const admission = createAdmission(deps)
   const bodies = createBodySemaphore()
-  const readVersion = createVersionReader((ids) => lookUp((from) => findVersions(from, ids)))
-  const readVersionBySlug = createVersionReader((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
+  const readVersion = gathered((ids) => lookUp((from) => findVersions(from, ids)))
+  const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
   const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes)

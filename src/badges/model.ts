@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Project } from '../http/query.ts'
+import { strict } from '../records/fields.ts'
 
 export const BADGE_KINDS = ['quality', 'security', 'cost'] as const
 export type BadgeKind = (typeof BADGE_KINDS)[number]
@@ -63,6 +64,6 @@ export const ShieldsBadge = Type.Object(
     style: Type.Optional(oneOf(BADGE_STYLES)),
     cacheSeconds: Type.Integer({ examples: [CACHE_S] }),
   },
-  { additionalProperties: false, title: 'ShieldsBadge' },
+  { ...strict, title: 'ShieldsBadge' },
 )
 export type ShieldsBadge = Static<typeof ShieldsBadge>

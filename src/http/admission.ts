@@ -23,8 +23,6 @@ import { leaseRequests, type WindowName } from './rate-windows.ts'
 /** Two headers arrive joined by a comma, which no key contains. */
 const BEARER = /^bearer ([!-~]+)$/i
 const HEADER_LENGTH = 'Bearer '.length + KEY_LENGTH
-const TOUCH_EVERY_MS = 60_000
-const MAX_TOUCHED = 10_000
 const UNAUTHORIZED = 'Missing or invalid API key'
 
 /** Somebody who signed in. */
@@ -105,13 +103,19 @@ export function createAdmission({
   keyClock,
 }: AdmissionDeps): Admission {
   const addresses = createAddressLimiter(now)
-  const findKey = createKeyCache({
+  const clock = keyClock ?? elapsedMs
+  const noting = (write: (sql: Sql, id: string) => Promise<void>) => (id: string) => {
+    write(sql, id).catch((error: unknown) => log.debug('last_used_at was not written', { id, error }))
+  }
+  const keys = createKeyCache({
     find: (ids) => lookUp((from) => findKeys(from, ids)),
-    clock: keyClock ?? elapsedMs,
+    writeUse: noting(touchKey),
+    clock,
   })
-  const findSessionOf = createKeyCache({
+  const sessions = createKeyCache({
     find: (ids) => lookUp((from) => findSessions(from, ids)),
-    clock: keyClock ?? elapsedMs,
+    writeUse: noting(touchSession),
+    clock,
   })
   const cookieOf = cookieReader(config)
   const limiterOf = (window: WindowName) =>
@@ -121,8 +125,6 @@ export function createAdmission({
       clock: windowClock === undefined ? elapsedMs : () => windowClock().getTime(),
     })
   const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }
-  const touchOfKey = createTouch((id) => touchKey(sql, id), log)
-  const touchOfSession = createTouch((id) => touchSession(sql, id), log)
 
   const forwardedOf = (request: Request) => request.headers.get('x-forwarded-for')
   const addressOf = (request: Request, peer: Peer) =>
@@ -165,17 +167,17 @@ export function createAdmission({
       }
       const key = presentedKey(request)
       if (key !== undefined) {
-        return whenFound(findKey(key.id), (found) => {
+        return whenFound(keys.find(key.id), (found) => {
           if (found === undefined || !sameHash(found.hash, key.hash)) return withoutKey()
-          touchOfKey(found.id)
+          keys.noteUse(found.id)
           return count(accessBy(found, exactAddressOf(request, peer)), window)
         })
       }
       const token = request.headers.has('authorization') ? undefined : cookieOf(request)
       if (token === undefined) return withoutKey()
-      return whenFound(findSessionOf(sessionIdOf(token)), (found) => {
+      return whenFound(sessions.find(sessionIdOf(token)), (found) => {
         if (found === undefined) return withoutKey()
-        touchOfSession(found.id)
+        sessions.noteUse(found.id)
         return count(accessOfPerson(found, token, request, exactAddressOf(request, peer)), window)
       })
     },
@@ -234,20 +236,6 @@ function accessOfPerson(
     memberEmail: null,
     hidesMembers: hideMembers && !grants(scopes, 'team:read'),
     actor: { userId: memberId, ipAddress },
-  }
-}
-
-/** Writes the time of a last use, in the background and at most once a minute for each id. */
-function createTouch(write: (id: string) => Promise<void>, log: Log): (id: string) => void {
-  const touchedAt = new Map<string, number>()
-  return (keyId) => {
-    const at = elapsedMs()
-    if (at - (touchedAt.get(keyId) ?? -Infinity) < TOUCH_EVERY_MS) return
-    if (touchedAt.size >= MAX_TOUCHED) touchedAt.clear()
-    touchedAt.set(keyId, at)
-    write(keyId).catch((error: unknown) =>
-      log.debug('last_used_at was not written', { key_id: keyId, error }),
-    )
   }
 }
 

@@ -1,13 +1,14 @@
+import { gathered } from '../db/pools/gathered.ts'
+
 // A key, or a session of the browser, is looked up again before its entry is a second old, so that every instance refuses a
-// revoked or expired one within a second. One query at a time looks up all ids that are waiting: however many unknown
-// keys are tried, the database gets one statement after the other.
+// revoked or expired one within a second.
 
 /** From the time before the query was sent. */
 const MAX_AGE_MS = 800
 /** From this age on a key in use is looked up again in the background. */
 const REFRESH_AGE_MS = 500
 const MAX_KEYS = 20_000
-const MAX_BATCH = 500
+const NOTE_EVERY_MS = 60_000
 
 /** What is looked up; `expiresInMs` null: never. */
 interface Findable {
@@ -15,31 +16,45 @@ interface Findable {
   expiresInMs: number | null
 }
 
-/** Looks keys up; undefined: there is no such key, or it is revoked or expired. */
-type FindKey<Found> = (id: string) => Found | undefined | Promise<Found | undefined>
+interface KeyCache<Found> {
+  /** Undefined: there is no such key, or it is revoked or expired. Rejects when it cannot be looked up. */
+  find: (id: string) => Found | undefined | Promise<Found | undefined>
+  /** Notes that the key was used: at most once a minute. */
+  noteUse: (id: string) => void
+}
 
 interface Entry<Found> {
   found: Found | undefined
   askedAt: number
   expiresAt: number
+  isRefreshed: boolean
+  notedAt: number
 }
 
 interface KeyCacheDeps<Found> {
-  find: (ids: string[]) => Promise<Found[]>
+  find: (ids: readonly string[]) => Promise<Found[]>
+  /** Writes the time of a key's last use, in the background. */
+  writeUse: (id: string) => void
   /** Milliseconds from any beginning, never set back. */
   clock: () => number
 }
 
-/** A cache in front of `find`. Look-ups reject when `find` does and no entry is fresh enough. */
-export function createKeyCache<Found extends Findable>({ find, clock }: KeyCacheDeps<Found>): FindKey<Found> {
+/** A cache in front of `find`: all that one instance remembers of a key. */
+export function createKeyCache<Found extends Findable>({
+  find,
+  writeUse,
+  clock,
+}: KeyCacheDeps<Found>): KeyCache<Found> {
   const entries = new Map<string, Entry<Found>>()
-  const pending = new Map<string, PromiseWithResolvers<Entry<Found>>>()
-  let queue: string[] = []
-  let running = false
+  const ask = gathered(async (ids) => new Map((await find(ids)).map((found) => [found.id, found])))
 
-  const store = (id: string, found: Found | undefined, askedAt: number): Entry<Found> => {
+  const lookUp = async (id: string): Promise<Entry<Found>> => {
+    const askedAt = clock()
+    const found = await ask(id)
     const expiresInMs = found?.expiresInMs ?? null
-    const entry = { found, askedAt, expiresAt: expiresInMs === null ? Infinity : askedAt + expiresInMs }
+    const expiresAt = expiresInMs === null ? Infinity : askedAt + expiresInMs
+    const notedAt = entries.get(id)?.notedAt ?? -Infinity
+    const entry = { found, askedAt, expiresAt, isRefreshed: false, notedAt }
     // Deleted and set again, so that the map's order is that of the lookups: the oldest is dropped first.
     entries.delete(id)
     if (entries.size >= MAX_KEYS) entries.delete(entries.keys().next().value ?? id)
@@ -47,47 +62,25 @@ export function createKeyCache<Found extends Findable>({ find, clock }: KeyCache
     return entry
   }
 
-  const runBatch = async (ids: string[]): Promise<void> => {
-    const askedAt = clock()
-    try {
-      const found = new Map((await find(ids)).map((key) => [key.id, key]))
-      for (const id of ids) pending.get(id)?.resolve(store(id, found.get(id), askedAt))
-    } catch (error) {
-      for (const id of ids) pending.get(id)?.reject(error)
-    }
-    for (const id of ids) pending.delete(id)
-  }
-
-  const runBatches = async (): Promise<void> => {
-    running = true
-    while (queue.length > 0) {
-      const ids = queue.slice(0, MAX_BATCH)
-      queue = queue.slice(MAX_BATCH)
-      await runBatch(ids)
-    }
-    running = false
-  }
-
-  const lookUp = (id: string): Promise<Entry<Found>> => {
-    const known = pending.get(id)
-    if (known !== undefined) return known.promise
-    const lookup = Promise.withResolvers<Entry<Found>>()
-    pending.set(id, lookup)
-    queue.push(id)
-    if (!running) void runBatches()
-    return lookup.promise
-  }
-
   const valid = (entry: Entry<Found>) => (clock() < entry.expiresAt ? entry.found : undefined)
 
-  return (id) => {
-    const entry = entries.get(id)
-    const age = entry === undefined ? Infinity : clock() - entry.askedAt
-    if (entry === undefined || age >= MAX_AGE_MS) return lookUp(id).then(valid)
-    if (age >= REFRESH_AGE_MS && entry.found !== undefined) {
-      // The error is ignored here: a request after MAX_AGE_MS looks the key up again and gets it.
-      lookUp(id).catch(() => {})
-    }
-    return valid(entry)
+  return {
+    find(id) {
+      const entry = entries.get(id)
+      const age = entry === undefined ? Infinity : clock() - entry.askedAt
+      if (entry === undefined || age >= MAX_AGE_MS) return lookUp(id).then(valid)
+      if (age >= REFRESH_AGE_MS && entry.found !== undefined && !entry.isRefreshed) {
+        entry.isRefreshed = true
+        // The error is ignored here: a request after MAX_AGE_MS looks the key up again and gets it.
+        lookUp(id).catch(() => {})
+      }
+      return valid(entry)
+    },
+    noteUse(id) {
+      const entry = entries.get(id)
+      if (entry === undefined || clock() - entry.notedAt < NOTE_EVERY_MS) return
+      entry.notedAt = clock()
+      writeUse(id)
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
-import { nullable, Timestamp } from '../records/fields.ts'
+import { nullable, strict, Timestamp } from '../records/fields.ts'
 import { RiskContributions, STATES } from '../records/risk.ts'
 
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
@@ -47,7 +47,7 @@ export const RiskScore = Type.Object(
     }),
     contributions: RiskContributions,
   },
-  { additionalProperties: false, title: 'RiskScore' },
+  { ...strict, title: 'RiskScore' },
 )
 export type RiskScore = Static<typeof RiskScore>
 export const RiskPage = PageOf(RiskScore)
@@ -66,7 +66,7 @@ const RiskSession = Type.Object(
     quality_score: Type.Number({ description: '0 to 100, high is good', examples: [87.5] }),
     created_at: Timestamp('When the session began; UTC, milliseconds'),
   },
-  { additionalProperties: false, title: 'RiskSession' },
+  { ...strict, title: 'RiskSession' },
 )
 
 export const RiskDetail = Type.Object(
@@ -84,9 +84,9 @@ export const RiskDetail = Type.Object(
         findings: Type.Integer({ description: 'Security findings of these sessions', examples: [1] }),
         data: Type.Array(RiskSession, { description: 'The newest 50 of them', maxItems: 50 }),
       },
-      { additionalProperties: false, title: 'RiskSessions' },
+      { ...strict, title: 'RiskSessions' },
     ),
   },
-  { additionalProperties: false, title: 'RiskDetail' },
+  { ...strict, title: 'RiskDetail' },
 )
 export type RiskDetail = Static<typeof RiskDetail>

@@ -4,6 +4,7 @@ import type { PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
 import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
+import { strict } from '../records/fields.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
 import { MachineHeader, machineOf } from './machine.ts'
@@ -76,7 +77,7 @@ export const SyncResponse = Type.Object(
             id: Type.String({ examples: ['sess_4f1c2a'] }),
             reason: Type.Union([Type.Literal('deleted'), Type.Literal('retention')]),
           },
-          { additionalProperties: false, title: 'SkippedSession' },
+          { ...strict, title: 'SkippedSession' },
         ),
         {
           description:
@@ -92,7 +93,7 @@ export const SyncResponse = Type.Object(
             to: Type.String({ examples: ['checkout'] }),
             sessions: Type.Integer({ examples: [3] }),
           },
-          { additionalProperties: false, title: 'MovedSessions' },
+          { ...strict, title: 'MovedSessions' },
         ),
         {
           description:
@@ -101,7 +102,7 @@ export const SyncResponse = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false, title: 'SyncResult' },
+  { ...strict, title: 'SyncResult' },
 )
 export type SyncResponse = Static<typeof SyncResponse>
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gathered } from '../../src/db/pools/gathered.ts'
 import { keyOf } from '../../src/http/responses/cached-response.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
-import { createVersionReader } from '../../src/http/responses/versions.ts'
 import { JsonText } from '../../src/json-text.ts'
 import { createKey, revokeKey } from '../../src/keys/queries.ts'
 import { updateOrganization } from '../../src/organizations/queries.ts'
@@ -314,7 +314,7 @@ describe('the cache', () => {
 describe('the version reader', () => {
   test('reads begin after the calls they answer, together for all that wait', async () => {
     const reads: { orgIds: readonly string[]; answer: (versions: Map<string, string>) => void }[] = []
-    const read = createVersionReader(
+    const read = gathered<string>(
       (orgIds) => new Promise((resolve) => reads.push({ orgIds, answer: resolve })),
     )
     const first = [read('a'), read('b'), read('a')]
@@ -336,7 +336,7 @@ describe('the version reader', () => {
 
   test('a read waits for further calls as long as each turn brings some, and for 1 ms at most', async () => {
     const read: number[] = []
-    const reader = createVersionReader(async (owners) => {
+    const reader = gathered(async (owners) => {
       read.push(owners.length)
       return new Map(owners.map((owner) => [owner, 'v']))
     })
@@ -365,7 +365,7 @@ describe('the version reader', () => {
 
   test('gives undefined for an organization that is not there, and reads on after a failure', async () => {
     let fails = true
-    const read = createVersionReader(async () => {
+    const read = gathered(async () => {
       if (fails) throw new Error('no database')
       return new Map([['a', '1']])
     })

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { strict } from '../../records/fields.ts'
 import { VERSION } from '../../version.ts'
 import { packedFile, type StaticFile, sendFile, textFile } from './static-files.ts'
 
@@ -21,7 +22,7 @@ const Service = Type.Object(
     version: Type.String({ examples: [VERSION] }),
     docs: Type.String({ description: 'Path of the API explorer', examples: ['/docs'] }),
   },
-  { additionalProperties: false, title: 'Service' },
+  { ...strict, title: 'Service' },
 )
 
 /**

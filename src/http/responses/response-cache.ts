@@ -1,7 +1,6 @@
 import { JsonText, type PagePosition } from '../../json-text.ts'
 import { CachedResponse, type Computed, type ResponseSource } from './cached-response.ts'
 import { etagOf } from './response.ts'
-import type { ReadVersion } from './versions.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
 // computed; every transaction that changes what the organization's reads show moves the version. A request is given a
@@ -15,6 +14,12 @@ import type { ReadVersion } from './versions.ts'
 const OVERHEAD_BYTES = 1_536
 /** Places for hashes of names that were asked for at least once; another name with the same place takes it. */
 const NOTED_PLACES = 2 ** 16
+
+/**
+ * The version that an organization's data has now, or had at some moment after the call; undefined where there is no such
+ * organization. `owner` is its id or its slug. Rejects when the database cannot be asked.
+ */
+type ReadVersion = (owner: string) => Promise<string | undefined>
 
 export interface ResponseCache {
   /**

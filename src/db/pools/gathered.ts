@@ -1,0 +1,64 @@
+/** How long a statement waits at most for further requests, as long as each turn of the event loop brings some. */
+const MAX_GATHERING_MS = 1
+
+interface Batch<Value> {
+  /** By id; requests for the same one share the promise. */
+  values: Map<string, Promise<Value | undefined>>
+  found: PromiseWithResolvers<ReadonlyMap<string, Value>>
+}
+
+/**
+ * A function that looks one thing up by `find`, which looks many up. One statement at a time looks for all requests that
+ * arrived while the one before ran, however many there are. It begins after they arrived, so that whatever was committed
+ * before a request arrived is in what the request is given. Undefined where nothing is found; rejects when `find` does.
+ */
+export function gathered<Value>(
+  find: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+): (id: string) => Promise<Value | undefined> {
+  let waiting: Batch<Value> | undefined
+  let isRunning = false
+  let calls = 0
+
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+  /**
+   * Requests that arrive in the same turn of the event loop go together, and those of the next turns while there are any:
+   * sending a statement, which wakes PostgreSQL, took a fifth of the time of a response from memory.
+   */
+  const gather = async (): Promise<void> => {
+    const startedAt = performance.now()
+    for (let asked = -1; asked !== calls; ) {
+      asked = calls
+      await nextTurn()
+      if (performance.now() - startedAt > MAX_GATHERING_MS) return
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    isRunning = true
+    do {
+      await gather()
+      const batch = waiting
+      if (batch === undefined) break
+      waiting = undefined
+      try {
+        batch.found.resolve(await find([...batch.values.keys()]))
+      } catch (error) {
+        batch.found.reject(error)
+      }
+    } while (waiting !== undefined)
+    isRunning = false
+  }
+
+  return (id) => {
+    calls += 1
+    waiting ??= { values: new Map(), found: Promise.withResolvers() }
+    const { values, found } = waiting
+    const asked = values.get(id)
+    if (asked !== undefined) return asked
+    const value = found.promise.then((all) => all.get(id))
+    values.set(id, value)
+    if (!isRunning) void run()
+    return value
+  }
+}
