@@ -21,7 +21,7 @@ const securityCase = (name: string, options: Options<SecurityQuery>): Case => ({
   name,
   limit: LIMIT,
   path: (org) => `/v1/security${queryString(options(org))}`,
-  query: (sql, org) => getSecurity(sql, org.id, options(org)),
+  query: (sql, org) => getSecurity(sql, org.id, options(org), null),
 })
 
 const heatmapCase = (name: string, limit: number | null, options: Options<HeatmapQuery>): Case => ({
@@ -104,7 +104,7 @@ const TEAM: readonly Case[] = [
     name: 'team/expertise',
     limit: LIMIT,
     path: () => '/v1/team/expertise',
-    query: (sql, org) => getExpertise(sql, org.id),
+    query: (sql, org) => getExpertise(sql, org.id, null),
   },
 ]
 

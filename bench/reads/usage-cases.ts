@@ -15,7 +15,12 @@ function breakdownCase(name: string, limit: number | null, options: (org: BenchO
     limit,
     path: (org) => `/v1/cost/breakdown${queryString(options(org))}`,
     query: (sql, org) =>
-      getBreakdown(sql, org.id, { sort: 'cost', order: 'desc', page: 1, per_page: 50, ...options(org) }),
+      getBreakdown(
+        sql,
+        org.id,
+        { sort: 'cost', order: 'desc', page: 1, per_page: 50, ...options(org) },
+        null,
+      ),
   }
 }
 
@@ -49,7 +54,7 @@ const PULL_REQUEST: Case = {
   name: 'risk of one pull request',
   limit: LIMIT,
   path: (org) => `/v1/risk/${org.riskId}`,
-  query: (sql, org) => getRisk(sql, org.id, org.riskId),
+  query: (sql, org) => getRisk(sql, org.id, org.riskId, null),
 }
 
 export const USAGE_CASES: readonly Case[] = [...BREAKDOWNS, ...NAMES, PULL_REQUEST]

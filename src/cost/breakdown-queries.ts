@@ -1,6 +1,7 @@
 import type { Fragment, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import { JsonText } from '../json-text.ts'
+import type { Own } from '../people/visibility-queries.ts'
 import type { Dimension } from '../usage/model.ts'
 import { usageRows } from '../usage/sources.ts'
 import type { BreakdownKey, BreakdownQuery } from './breakdown-model.ts'
@@ -8,8 +9,11 @@ import type { BreakdownKey, BreakdownQuery } from './breakdown-model.ts'
 const isDimension = (key: BreakdownKey | undefined): key is Dimension =>
   key !== undefined && key !== 'day' && key !== 'week' && key !== 'month'
 
-/** A key as text, of a row `r`; weeks begin on Monday, as 0001-01-01 was. */
-function keyOf(sql: Sql, key: BreakdownKey): Fragment {
+/** The key of what is summed without being named. */
+const OTHERS = '(others)'
+
+/** A key as text, of a row `r`; weeks begin on Monday, as 0001-01-01 was. With `own` all other members are one. */
+function keyOf(sql: Sql, key: BreakdownKey, own: Own | null): Fragment {
   switch (key) {
     case 'day':
       return sql`r.bucket::text`
@@ -18,6 +22,9 @@ function keyOf(sql: Sql, key: BreakdownKey): Fragment {
     case 'month':
       return sql`date_trunc('month', r.bucket::timestamp)::date::text`
     case 'member':
+      if (own !== null) {
+        return sql`case when r.member = any (${own.keys}::text[]) then ${own.id}::text else ${OTHERS}::text end`
+      }
       return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
     default:
       return sql`nullif(r.${sql(key)}, '')`
@@ -50,9 +57,14 @@ const SUMS_ITEM = `'"sessions":' || g.sessions || ',"turns":' || g.turns
 
 /**
  * What the sessions that match used, by one key or by pairs of two, with the total, as of one instant. A member's sessions
- * are together whether they were sent with the id or an address.
+ * are together whether they were sent with the id or an address. With `own` the other members are not told apart.
  */
-export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuery): Promise<JsonText> {
+export async function getBreakdown(
+  sql: Sql,
+  orgId: string,
+  query: BreakdownQuery,
+  own: Own | null,
+): Promise<JsonText> {
   const { by, and_by, page, per_page } = query
   const keys = [by, and_by]
   const columns = keys.filter(isDimension)
@@ -71,8 +83,8 @@ export async function getBreakdown(sql: Sql, orgId: string, query: BreakdownQuer
     with ${columns.includes('member') ? ids : sql``}
     sums as materialized (
       select
-        ${keyOf(sql, by)} as key,
-        ${and_by === undefined ? sql`null::text` : keyOf(sql, and_by)} as and_key,
+        ${keyOf(sql, by, own)} as key,
+        ${and_by === undefined ? sql`null::text` : keyOf(sql, and_by, own)} as and_key,
         sum(${sessions}) as sessions, sum(${turns}) as turns,
         sum(${allSessions}) as all_sessions, sum(${allTurns}) as all_turns, sum(r.cost) as cost,
         sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,

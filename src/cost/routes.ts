@@ -53,9 +53,9 @@ export const costRoutes = ({ sql, now }: RouteDeps) => [
     namesMembers: ({ by, and_by, member }) => by === 'member' || and_by === 'member' || member !== undefined,
     csv: breakdownColumns,
     kept: true,
-    handler: ({ query, access: { orgId } }) => {
+    handler: ({ query, access: { orgId, own } }) => {
       checkKeys(query)
-      return getBreakdown(sql, orgId, query)
+      return getBreakdown(sql, orgId, query, own)
     },
   }),
   read('/cost/trend', 'cost:read', {

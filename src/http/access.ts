@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { grants, scopesFor } from '../keys/model.ts'
+import type { Own } from '../people/visibility-queries.ts'
 import type { Access } from './admission.ts'
 import type { Route } from './route.ts'
 
@@ -11,11 +12,17 @@ interface Authorized {
 }
 
 /**
- * Decides whether a request may have what it asks for: by the scopes and the plan, and by whether the organization hides its
- * members. The query is read, by `readQuery`, once scope and plan are right. Throws FORBIDDEN, naming what is missing.
+ * Decides whether a request may have what it asks for: by the scopes and the plan, by whether the organization hides its
+ * members, and for somebody who sees only their own figures by the filter `member`. The query is read, by `readQuery`, once scope and plan are right. Throws FORBIDDEN, naming what is missing.
  */
 export function authorize(
-  { scopes, plan, person, hidesMembers }: Pick<Access, 'scopes' | 'plan' | 'person' | 'hidesMembers'>,
+  {
+    scopes,
+    plan,
+    person,
+    hidesMembers,
+    own,
+  }: Pick<Access, 'scopes' | 'plan' | 'person' | 'hidesMembers' | 'own'>,
   { scope, namesMembers }: Pick<Route, 'scope' | 'namesMembers'>,
   readQuery: () => unknown,
 ): Authorized {
@@ -30,8 +37,17 @@ export function authorize(
   }
   if (hidesMembers && namesMembers === true) throw hidden()
   const query = readQuery()
+  if (own !== null && isOfAnother(own, query)) {
+    throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
+  }
   if (hidesMembers && typeof namesMembers === 'function' && namesMembers(query)) throw hidden()
   return { query, hidesMembers: hidesMembers && namesMembers === 'left out' }
+}
+
+/** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */
+function isOfAnother({ keys }: Own, query: unknown): boolean {
+  const { member } = (query ?? {}) as { member?: string }
+  return member !== undefined && !keys.includes(member.includes('@') ? member.toLowerCase() : member)
 }
 
 const hidden = () =>

@@ -60,10 +60,14 @@ function bodyReader({ body }: Route, bodies: BodySemaphore): (request: Request, 
 
 /** Where a kept response comes from: its key has all that it depends on besides the organization's data. */
 function sourceOf({ path, kept, csv, handler }: Route, call: Call): ResponseSource {
-  const { params, query, hidesMembers, request } = call
+  const { params, query, access, hidesMembers, request } = call
   const further = typeof kept === 'function' ? kept() : undefined
+  const seen = {
+    ...(hidesMembers && { hidesMembers }),
+    ...(access.own && { own: access.own.keys.join(' ') }),
+  }
   const source: ResponseSource = {
-    key: keyOf(path, { ...params, ...(query as object), ...further, ...(hidesMembers && { hidesMembers }) }),
+    key: keyOf(path, { ...params, ...(query as object), ...further, ...seen }),
     compute: async () => (await handler(call)) as object,
   }
   if (csv === undefined) return source

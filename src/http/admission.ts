@@ -10,6 +10,7 @@ import { cookieReader } from '../people/cookies.ts'
 import { SCOPES_OF_ROLE } from '../people/roles.ts'
 import { type FoundSession, findSessions, sessionIdOf, touchSession } from '../people/session-queries.ts'
 import { csrfTokenOf } from '../people/tokens.ts'
+import { findOwn, type Own } from '../people/visibility-queries.ts'
 import type { Role } from '../records/member.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
 import { createKeyCache } from './key-cache.ts'
@@ -48,6 +49,8 @@ export interface Access {
   memberEmail: string | null
   /** Whether no answer may name a member: the organization hides them from keys without the scope team:read. */
   hidesMembers: boolean
+  /** Of somebody who sees no figures but their own; null: everybody's. */
+  own: Own | null
   /** For the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor
 }
@@ -107,13 +110,26 @@ export function createAdmission({
   const noting = (write: (sql: Sql, id: string) => Promise<void>) => (id: string) => {
     write(sql, id).catch((error: unknown) => log.debug('last_used_at was not written', { id, error }))
   }
+  const withOwn = async <Found extends FoundKey | FoundSession>(
+    found: readonly Found[],
+  ): Promise<(Found & Pick<Access, 'own'>)[]> =>
+    await Promise.all(
+      found.map(async (one) => {
+        const email = 'email' in one ? one.email : one.memberEmail
+        const own =
+          one.memberVisibility === 'all' || email === null
+            ? null
+            : await lookUp((from) => findOwn(from, one.orgId, email))
+        return { ...one, own }
+      }),
+    )
   const keys = createKeyCache({
-    find: (ids) => lookUp((from) => findKeys(from, ids)),
+    find: async (ids) => withOwn(await lookUp((from) => findKeys(from, ids))),
     writeUse: noting(touchKey),
     clock,
   })
   const sessions = createKeyCache({
-    find: (ids) => lookUp((from) => findSessions(from, ids)),
+    find: async (ids) => withOwn(await lookUp((from) => findSessions(from, ids))),
     writeUse: noting(touchSession),
     clock,
   })
@@ -201,8 +217,8 @@ function presentedKey(request: Request): ParsedKey | undefined {
   return header?.length === HEADER_LENGTH ? parseKey(BEARER.exec(header)?.[1] ?? '') : undefined
 }
 
-function accessBy(found: FoundKey, ipAddress: string | null): Access {
-  const { orgId, id, plan, scopes, memberEmail, hideMembers } = found
+function accessBy(found: FoundKey & Pick<Access, 'own'>, ipAddress: string | null): Access {
+  const { orgId, id, plan, scopes, memberEmail, hideMembers, own } = found
   const hidesMembers = hideMembers && !grants(scopes, 'team:read')
   return {
     orgId,
@@ -213,13 +229,14 @@ function accessBy(found: FoundKey, ipAddress: string | null): Access {
     scopes,
     memberEmail,
     hidesMembers,
+    own,
     actor: { userId: `key_${id}`, ipAddress },
   }
 }
 
 /** The token of their session derives from the cookie: another site knows neither. */
 function accessOfPerson(
-  { orgId, memberId, plan, email, role, hideMembers }: FoundSession,
+  { orgId, memberId, plan, email, role, hideMembers, own }: FoundSession & Pick<Access, 'own'>,
   token: string,
   { method, headers }: Request,
   ipAddress: string | null,
@@ -235,6 +252,7 @@ function accessOfPerson(
     scopes,
     memberEmail: null,
     hidesMembers: hideMembers && !grants(scopes, 'team:read'),
+    own,
     actor: { userId: memberId, ipAddress },
   }
 }

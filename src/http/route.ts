@@ -61,7 +61,7 @@ interface Read<Path extends string, Query extends TObject> extends Declared<Quer
   csv?: CsvColumns<never> | ((query: Static<Query>) => CsvColumns<never>)
   /**
    * The response is kept in memory until the organization's data change: it must depend on nothing else but the request,
-   * whether members are hidden, and what the function returns.
+   * whose figures may be seen, whether members are hidden, and what the function returns.
    */
   kept?: true | (() => Record<string, string>)
   handler: (call: Call<Static<Query>, undefined, NamesIn<Path>>) => unknown

@@ -210,6 +210,7 @@ export interface FoundKey {
   memberEmail: string | null
   /** Whether its organization shows members to keys with the scope team:read only. */
   hideMembers: boolean
+  memberVisibility: 'all' | 'own'
   hash: Uint8Array
   expiresInMs: number | null
 }
@@ -218,7 +219,7 @@ export interface FoundKey {
 export async function findKeys(sql: Sql, ids: readonly string[]): Promise<FoundKey[]> {
   return await sql<FoundKey[]>`
     select k.id, k.org_id as "orgId", o.plan, k.scopes, k.member_email as "memberEmail", k.key_hash as hash,
-      o.hide_members as "hideMembers",
+      o.hide_members as "hideMembers", o.member_visibility as "memberVisibility",
       (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
     from api_keys k
     join organizations o on o.org_id = k.org_id

@@ -17,6 +17,7 @@ export interface FoundSession {
   email: string
   role: Role
   hideMembers: boolean
+  memberVisibility: 'all' | 'own'
   expiresInMs: number
 }
 
@@ -24,7 +25,7 @@ export interface FoundSession {
 export async function findSessions(sql: Sql, ids: readonly string[]): Promise<FoundSession[]> {
   return await sql<FoundSession[]>`
     select encode(b.token_hash, 'hex') as id, b.org_id as "orgId", o.plan, b.member_id as "memberId", m.email, m.role,
-      o.hide_members as "hideMembers",
+      o.hide_members as "hideMembers", o.member_visibility as "memberVisibility",
       (
         extract(epoch from least(
           b.last_used_at + ${IDLE_S} * interval '1 second',

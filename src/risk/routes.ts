@@ -26,6 +26,6 @@ export const riskRoutes = ({ sql }: RouteDeps) => [
     tag: 'Risk',
     response: RiskDetail,
     kept: true,
-    handler: ({ params, access: { orgId } }) => getRisk(sql, orgId, params.pr_id),
+    handler: ({ params, access: { orgId, own } }) => getRisk(sql, orgId, params.pr_id, own),
   }),
 ]

@@ -3,6 +3,7 @@ import type { Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import { ApiError } from '../errors.ts'
 import { JsonText } from '../json-text.ts'
+import type { Own } from '../people/visibility-queries.ts'
 import { RISK_FIELDS, riskColumns } from './queries.ts'
 
 /** Sessions in a response. */
@@ -23,9 +24,9 @@ const days = (sql: Sql, count: number) => sql`${count}::integer * interval '1 da
  *   not merged or closed yet: that which was open, of several the one opened last, else the next that was opened.
  *
  * So no cost is counted twice. A pull request whose record names no project has the repository's name with and without its
- * owner. Throws NOT_FOUND.
+ * owner. With `own` only their sessions are listed, and the sums are still of all. Throws NOT_FOUND.
  */
-export async function getRisk(sql: Sql, orgId: string, id: string): Promise<JsonText> {
+export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | null): Promise<JsonText> {
   const [row] = await sql<{ text: string }[]>`
     with pr as materialized (
       select ${riskColumns(sql)}, k.state, k.merged_at, k.closed_at, k.url, k.projects, k.head, k.ended_at
@@ -213,6 +214,7 @@ export async function getRisk(sql: Sql, orgId: string, id: string): Promise<Json
         from (
           select f.*
           from found f
+          ${own === null ? sql`` : sql`where f.member = any (${own.keys}::text[])`}
           order by f.created_at desc, f.session_id desc
           limit ${MAX_SESSIONS}
         ) s

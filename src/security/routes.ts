@@ -11,7 +11,7 @@ export const securityRoutes = ({ sql }: RouteDeps) => [
     query: SecurityQuery,
     response: SecurityOverview,
     kept: true,
-    handler: ({ query, access: { orgId } }) => getSecurity(sql, orgId, query),
+    handler: ({ query, access: { orgId, own } }) => getSecurity(sql, orgId, query, own),
   }),
   read('/security/heatmap', 'security:read', {
     id: 'getSecurityHeatmap',

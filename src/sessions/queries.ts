@@ -3,6 +3,7 @@ import { memberAddresses } from '../db/member-addresses.ts'
 import { ApiError } from '../errors.ts'
 import { MAX_PER_PAGE } from '../http/query.ts'
 import { JsonText, pageText } from '../json-text.ts'
+import type { Own } from '../people/visibility-queries.ts'
 import { filteredPage, isFiltered } from './filter-queries.ts'
 import {
   directionOf,
@@ -123,13 +124,14 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
 
 /**
  * The whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. With
- * `hidesUser` its user is null. Throws NOT_FOUND, also for an id of another organization.
+ * `hidesUser` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `own` for one of somebody
+ * else.
  */
 export async function getSession(
   sql: Sql,
   orgId: string,
   id: string,
-  { hidesUser = false }: { hidesUser?: boolean } = {},
+  { hidesUser = false, own = null }: { hidesUser?: boolean; own?: Own | null } = {},
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
@@ -140,7 +142,8 @@ export async function getSession(
     join session_details d on d.org_id = s.org_id and d.session_id = s.id
     left join ${memberAddresses(sql, orgId)} m on m.address = s.user_email
     where s.org_id = ${orgId}
-      and s.id = ${id}`
+      and s.id = ${id}
+      ${own === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${own.keys}::text[])`}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
   return new JsonText(`${row.head},${row.detail.slice(1)}`)
 }

@@ -44,7 +44,8 @@ export function sessionRoutes({ sql }: RouteDeps) {
       namesMembers: ({ member }) => member !== undefined,
       csv: COLUMNS,
       kept: true,
-      handler: ({ query, access: { orgId } }) => listSessions(sql, orgId, query),
+      handler: ({ query, access: { orgId, own } }) =>
+        listSessions(sql, orgId, own === null ? query : { ...query, member: own.id }),
     }),
     read('/sessions/:session_id', 'sessions:read', {
       id: 'getSession',
@@ -53,8 +54,8 @@ export function sessionRoutes({ sql }: RouteDeps) {
       response: SessionDetail,
       namesMembers: 'left out',
       kept: true,
-      handler: ({ params, access: { orgId }, hidesMembers }) =>
-        getSession(sql, orgId, params.session_id, { hidesUser: hidesMembers }),
+      handler: ({ params, access: { orgId, own }, hidesMembers }) =>
+        getSession(sql, orgId, params.session_id, { hidesUser: hidesMembers, own }),
     }),
     names('/projects', 'project', {
       id: 'listProjects',

@@ -2,6 +2,7 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import { page } from '../http/query.ts'
+import type { Own } from '../people/visibility-queries.ts'
 import type { MachineListQuery, MachinePage } from './model.ts'
 
 interface MachineRow {
@@ -13,14 +14,21 @@ interface MachineRow {
   member_email: string | null
 }
 
-/** A page of the machines that send records, the one seen last first. */
-export async function listMachines(sql: Sql, orgId: string, query: MachineListQuery): Promise<MachinePage> {
+/** A page of the machines that send records, the one seen last first; with `own` of those that send theirs. */
+export async function listMachines(
+  sql: Sql,
+  orgId: string,
+  query: MachineListQuery,
+  own: Own | null,
+): Promise<MachinePage> {
+  const visible = own === null ? sql`` : sql`and k.user_key = any (${own.keys}::text[])`
   const [row] = await sql<{ total: number; items: MachineRow[] | null }[]>`
     select
       (
         select count(*)::integer
         from machines k
         where k.org_id = ${orgId}
+          ${visible}
       ) as total,
       (
         select json_agg(
@@ -38,6 +46,7 @@ export async function listMachines(sql: Sql, orgId: string, query: MachineListQu
           select k.machine, k.last_seen_at, k.sessions, k.user_key
           from machines k
           where k.org_id = ${orgId}
+            ${visible}
           order by k.last_seen_at desc, k.machine, k.user_key
           limit ${query.per_page}
           offset ${(query.page - 1) * query.per_page}

@@ -21,7 +21,7 @@ export const teamRoutes = ({ sql, now }: RouteDeps) => [
     response: Expertise,
     namesMembers: true,
     kept: true,
-    handler: ({ access: { orgId } }) => getExpertise(sql, orgId),
+    handler: ({ access: { orgId, own } }) => getExpertise(sql, orgId, own),
   }),
   read('/team/machines', 'team:read', {
     id: 'listMachines',
@@ -33,6 +33,6 @@ export const teamRoutes = ({ sql, now }: RouteDeps) => [
     response: MachinePage,
     namesMembers: true,
     kept: true,
-    handler: ({ query, access: { orgId } }) => listMachines(sql, orgId, query),
+    handler: ({ query, access: { orgId, own } }) => listMachines(sql, orgId, query, own),
   }),
 ]

@@ -18,7 +18,7 @@ const sync = (orgId: string, records: unknown[]) =>
       records,
     ),
   )
-const expertiseOf = (orgId: string) => asOrganization(orgId, () => getExpertise(database.sql, orgId))
+const expertiseOf = (orgId: string) => asOrganization(orgId, () => getExpertise(database.sql, orgId, null))
 
 async function organization(): Promise<string> {
   organizations += 1

@@ -159,7 +159,7 @@ describe('reads at most a page and a day', () => {
   })
 
   test('risk, one with its sessions: each of these some times, and what they are linked to', async () => {
-    const reads = await readsOf((sql) => getRisk(sql, orgId, 'risk_flat'))
+    const reads = await readsOf((sql) => getRisk(sql, orgId, 'risk_flat', null))
     expect(reads).toBeGreaterThan(BRANCH_SESSIONS)
     expect(reads).toBeLessThanOrEqual(7 * BRANCH_SESSIONS)
   })
@@ -187,7 +187,7 @@ describe('reads the newest sessions and their details', () => {
     ['one project, days', { project: 'project-02', ...MONTH }],
   ]
   test.each(cases)('security, %s', async (_name, options) => {
-    const reads = await readsOf((sql) => getSecurity(sql, orgId, options))
+    const reads = await readsOf((sql) => getSecurity(sql, orgId, options, null))
     // an index that has all columns but one is read beside the table
     expect(reads).toBeLessThanOrEqual(2 * RECENT_SESSIONS)
   })
@@ -218,6 +218,6 @@ describe('reads as much as there are people', () => {
   })
 
   test('expertise: a commit of each author who is no member', async () => {
-    expect(await readsOf((sql) => getExpertise(sql, orgId))).toBeLessThanOrEqual(OTHER_AUTHORS)
+    expect(await readsOf((sql) => getExpertise(sql, orgId, null))).toBeLessThanOrEqual(OTHER_AUTHORS)
   })
 })

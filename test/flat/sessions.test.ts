@@ -134,7 +134,7 @@ describe('sorted by cost or turns, reads its page, and at most a narrow range in
 })
 
 const breakdown = (keys: Pick<BreakdownQuery, 'by'> & Partial<BreakdownQuery>) => () =>
-  getBreakdown(database.sql, orgId, { sort: 'cost', order: 'desc', page: 1, per_page: PAGE, ...keys })
+  getBreakdown(database.sql, orgId, { sort: 'cost', order: 'desc', page: 1, per_page: PAGE, ...keys }, null)
 
 describe('reads no session', () => {
   const aggregates: [string, () => Promise<unknown>][] = [

@@ -53,7 +53,7 @@ function route<Schema extends TObject>(
 
 const ROUTES = {
   '/cost': route(CostQuery, (sql, orgId, query) => getCost(sql, orgId, query, new Date())),
-  '/cost/breakdown': route(BreakdownQuery, getBreakdown),
+  '/cost/breakdown': route(BreakdownQuery, (sql, orgId, query) => getBreakdown(sql, orgId, query, null)),
   '/sessions': route(SessionListQuery, listSessions),
   '/quality': route(QualityQuery, getQuality),
   '/risk': route(RiskListQuery, listRisks),
