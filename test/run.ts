@@ -1,4 +1,6 @@
-import { availableParallelism } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism, freemem } from 'node:os'
+import { join } from 'node:path'
 import { packForHost } from '../src/build/pack.ts'
 import { packDashboard } from '../src/build/pack-dashboard.ts'
 import { packFiles } from '../src/build/pack-files.ts'
@@ -8,6 +10,14 @@ import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 
 /** One more than processors, as some tests wait for times. Four at most: the server has 64 connections for all of them. */
 const PROCESSES = Math.min(availableParallelism() + 1, 4)
+
+/** A file system in memory, where the machine has one. */
+const MEMORY = '/dev/shm'
+/** What the tests' databases and files take at most, several times over. */
+const FREE_BYTES = 8 * 2 ** 30
+
+const inMemory = memoryFolder()
+if (inMemory) process.env.TMPDIR = inMemory
 
 await packForHost()
 packFiles()
@@ -29,3 +39,21 @@ const tests = Bun.spawn({
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
 process.exitCode = await tests.exited
 await stop()
+if (inMemory) rmSync(inMemory, { recursive: true, force: true })
+
+/**
+ * A folder in memory for all that the tests write, where there is room: starting a database there takes a third of the
+ * time. Folders of runs that were killed are removed.
+ */
+function memoryFolder(): string | undefined {
+  if (!existsSync(MEMORY)) return undefined
+  for (const name of readdirSync(MEMORY)) {
+    const pid = /^ca-tests-(\d+)$/.exec(name)?.[1]
+    if (pid && !existsSync(`/proc/${pid}`)) rmSync(join(MEMORY, name), { recursive: true, force: true })
+  }
+  const { bavail, bsize } = statfsSync(MEMORY)
+  if (bavail * bsize < FREE_BYTES || freemem() < FREE_BYTES) return undefined
+  const folder = join(MEMORY, `ca-tests-${process.pid}`)
+  mkdirSync(folder, { mode: 0o755 })
+  return folder
+}

@@ -131,7 +131,8 @@ test(
     await Bun.write(join(folder.path, '.claude', 'settings.json'), '{"cleanupPeriodDays": 90}')
     expect(await runJson(['status'], env)).toMatchObject({ ending: [] })
     const { stdout } = await run(['status'], env)
-    expect(stdout).toMatch(/acme +claude-code +2 /)
+    // a sync that the killed watch had begun may have sent the third file too
+    expect(stdout).toMatch(/acme +claude-code +[23] /)
   },
   SLOW_MS,
 )
