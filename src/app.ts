@@ -28,6 +28,7 @@ import { riskRoutes } from './risk/routes.ts'
 import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
+import { findingRoutes } from './sync/finding-routes.ts'
 import type { Intake } from './sync/intake.ts'
 import { syncRoutes } from './sync/routes.ts'
 import { teamRoutes } from './team/routes.ts'
@@ -119,6 +120,7 @@ export function createApp(deps: AppDeps) {
     ...qualityRoutes(routeDeps),
     ...costRoutes(routeDeps),
     ...securityRoutes(routeDeps),
+    ...findingRoutes(webhookDeps),
     ...auditRoutes(routeDeps),
     ...teamRoutes(routeDeps),
     ...riskRoutes(routeDeps),

@@ -15,3 +15,23 @@ export const memberAddresses = (sql: ISql, orgId: string): Fragment => sql`
     join members m on m.org_id = l.org_id and m.email = l.member_email
     where l.org_id = ${orgId}
   )`
+
+/**
+ * The values of `member` in sessions of the member: a session has the id or the address, own or alias, that it was sent with. The
+ * parameter is an id, or an address in any case.
+ */
+export const memberKeys = (sql: ISql, orgId: string, member: string) => {
+  // an id in lower case may be another's
+  const key = member.includes('@') ? member.toLowerCase() : member
+  return sql`
+  any (array(
+    select ${key}::text
+    union
+    select k.key
+    from ${memberAddresses(sql, orgId)} w
+    join ${memberAddresses(sql, orgId)} o on o.id = w.id
+    cross join lateral unnest(array[o.id, o.address]) as k (key)
+    where w.address = ${key}::text
+      or w.id = ${key}::text
+  ))`
+}

@@ -3,7 +3,7 @@ import type { Fragment, ISql } from './client.ts'
 /** Types of columns, and what JavaScript gives for a value of each. */
 interface ColumnTypes {
   text: string | null
-  integer: number
+  integer: number | null
   smallint: number
   bigint: number
   /** A text keeps every digit. */

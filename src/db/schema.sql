@@ -247,16 +247,30 @@ CREATE INDEX finding_rollups_by_bucket ON finding_rollups USING btree (org_id, g
 create table findings (
   org_id text not null,
   session_id text not null,
-  file_key bytea not null,
-  fingerprint text not null,
+  "position" integer not null,
+  id text not null,
+  rule_id text not null,
+  category text not null,
   severity text not null,
+  title text not null,
+  description text,
+  file text,
+  file_key bytea,
+  line integer,
+  turn_number integer,
+  fingerprint text not null,
+  status text not null,
+  note text,
   project text not null,
-  file text not null,
+  member text not null,
   created_at timestamp with time zone not null,
-  constraint findings_pkey PRIMARY KEY (org_id, session_id, file_key, fingerprint),
-  constraint findings_severity_check CHECK (severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text]))
+  constraint findings_pkey PRIMARY KEY (org_id, session_id, "position"),
+  constraint findings_severity_check CHECK (severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text])),
+  constraint findings_status_check CHECK (status = ANY (ARRAY['open'::text, 'dismissed'::text]))
 );
-CREATE INDEX findings_by_file ON findings USING btree (org_id, project, file_key, created_at);
+CREATE INDEX findings_by_file ON findings USING btree (org_id, project, file_key, created_at) WHERE status = 'open'::text;
+CREATE INDEX findings_by_id ON findings USING btree (org_id, id);
+CREATE INDEX findings_by_time ON findings USING btree (org_id, created_at, session_id, "position");
 
 create table invitations (
   org_id text not null,

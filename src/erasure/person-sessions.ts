@@ -2,7 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { changePacked } from '../records/session-parts.ts'
 import { writeFindings } from '../security/write.ts'
-import type { StoredTexts } from '../sessions/deleted-queries.ts'
+import { readTexts, type StoredTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody } from '../sessions/model.ts'
 import { replaceTexts } from '../sessions/write.ts'
 import { updateActivity } from '../team/rollup.ts'
@@ -105,7 +105,7 @@ async function eraseInBatch(
   if (ids.length === 0) return 0
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
-    const stored = await readSessions(tx, orgId, ids)
+    const stored = await readTexts(tx, orgId, ids)
     const changed = stored.flatMap((before) => {
       const after = erase(before)
       return Bun.deepEquals(before, after) ? [] : [after]
@@ -113,26 +113,6 @@ async function eraseInBatch(
     if (changed.length > 0) await replaceSessions(tx, orgId, changed)
     return changed.length
   })
-}
-
-async function readSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<StoredSession[]> {
-  return await tx<StoredSession[]>`
-    select s.id, s.project, s.created_at as "createdAt", s.user_id as "userId", s.user_email as "userEmail",
-      (
-        select d.detail::text
-        from session_details d
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-      ) as detail,
-      (
-        select d.parts
-        from session_details d
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-      ) as parts
-    from sessions s
-    where s.org_id = ${orgId}
-      and s.id = any(${[...ids]}::text[])`
 }
 
 async function replaceSessions(tx: ISql, orgId: string, sessions: readonly StoredSession[]): Promise<void> {

@@ -40,8 +40,9 @@ export function authorize(
   if (own !== null && isOfAnother(own, query)) {
     throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
   }
-  if (hidesMembers && typeof namesMembers === 'function' && namesMembers(query)) throw hidden()
-  return { query, hidesMembers: hidesMembers && namesMembers === 'left out' }
+  const named = typeof namesMembers === 'function' ? namesMembers(query) : namesMembers
+  if (hidesMembers && named === true) throw hidden()
+  return { query, hidesMembers: hidesMembers && named === 'left out' }
 }
 
 /** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */

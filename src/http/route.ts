@@ -34,7 +34,7 @@ export interface Call<Query = unknown, Body = unknown, Name extends string = str
  * Whether the responses name members: always; with some queries; or not where members are hidden, since the handler leaves
  * them out then. Absent: never. A key that the organization hides its members from gets FORBIDDEN for one that would.
  */
-type NamesMembers<Query> = true | 'left out' | ((query: Query) => boolean)
+type NamesMembers<Query> = true | 'left out' | ((query: Query) => boolean | 'left out')
 
 /** What the API's document says of a route besides its schemas. */
 interface Described {

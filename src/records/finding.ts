@@ -20,6 +20,10 @@ export const SEVERITY_POINTS: Readonly<Record<Severity, number>> = {
   low: 3,
 }
 
+/** A dismissed finding counts neither in the heatmap nor in `has_findings`. */
+export const FindingStatus = Type.Union([Type.Literal('open'), Type.Literal('dismissed')])
+export const FindingNote = Type.String({ maxLength: 2_000, examples: ['a key of the test fixtures'] })
+
 export const FindingRecord = Type.Object(
   {
     id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$', examples: ['finding_4f1c2a'] })),
@@ -32,7 +36,8 @@ export const FindingRecord = Type.Object(
     line: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
     turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
     fingerprint: optional(name(200)),
-    status: Type.Optional(Type.Literal('open')),
+    status: Type.Optional(FindingStatus),
+    note: Type.Optional(FindingNote),
     created_at: optional(Timestamp()),
   },
   strict,

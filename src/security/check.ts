@@ -9,13 +9,9 @@ import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
  */
 const findingsFromDetails = (sql: ISql, orgId: OrgId) => sql`
   select
-    s.id as session_id,
-    substr(sha256(convert_to(f.file, 'UTF8')), 1, 16) as file_key,
-    f.fingerprint,
-    (array['critical', 'high', 'medium', 'low'])[
-      min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
-    ] as severity,
-    s.project, f.file, s.created_at
+    s.id as session_id, (f.position - 1)::integer as position, j.id, j.rule_id, j.category, j.severity, j.title, j.description,
+    nullif(j.file, '') as file, substr(sha256(convert_to(nullif(j.file, ''), 'UTF8')), 1, 16) as file_key, j.line,
+    j.turn_number, j.fingerprint, j.status, j.note, s.project, coalesce(s.user_id, s.user_email, '') as member, s.created_at
   from (
     select i.session_id, i.detail->'security_metadata'->'findings' as findings
     from session_details i
@@ -25,16 +21,32 @@ const findingsFromDetails = (sql: ISql, orgId: OrgId) => sql`
     offset 0
   ) d
   cross join lateral (
-    select s.id, s.project, s.created_at
+    select s.id, s.project, s.user_id, s.user_email, s.created_at
     from sessions s
     where s.org_id = ${orgId}
       and s.id = d.session_id
     offset 0
   ) s
-  cross join lateral json_to_recordset(d.findings)
-    as f (file text, fingerprint text, severity text)
-  where f.file <> ''
-  group by s.id, f.file, f.fingerprint, s.project, s.created_at`
+  cross join lateral json_array_elements(d.findings) with ordinality as f (finding, position)
+  cross join lateral json_to_record(f.finding) as j (
+    id text, rule_id text, category text, severity text, title text, description text, file text, line integer,
+    turn_number integer, fingerprint text, status text, note text
+  )`
+
+/** The findings that the heatmap counts: those that are open, each file and fingerprint of a session once. */
+const countedFindings = (sql: ISql, orgId: OrgId) => sql`
+  (
+    select
+      c.session_id, c.project, c.file_key, min(c.file) as file, c.fingerprint, c.created_at,
+      (array['critical', 'high', 'medium', 'low'])[
+        min(array_position(array['critical', 'high', 'medium', 'low'], c.severity))
+      ] as severity
+    from findings c
+    where c.org_id = ${orgId}
+      and c.status = 'open'
+      and c.file_key is not null
+    group by c.session_id, c.project, c.file_key, c.fingerprint, c.created_at
+  ) f`
 
 const fingerprintsFromFindings = (sql: ISql, orgId: OrgId) => sql`
   select
@@ -43,20 +55,18 @@ const fingerprintsFromFindings = (sql: ISql, orgId: OrgId) => sql`
     count(*) filter (where f.severity = 'high') as high,
     count(*) filter (where f.severity = 'medium') as medium,
     count(*) filter (where f.severity = 'low') as low
-  from findings f
+  from ${countedFindings(sql, orgId)}
   cross join (values ('all'), ('month'), ('day')) as g (grain)
   cross join lateral (select ${bucketOf(sql)} as bucket) b
-  where f.org_id = ${orgId}
   group by g.grain, f.project, b.bucket, f.file_key, f.fingerprint`
 
 const filesFromFindings = (sql: ISql, orgId: OrgId) => sql`
   select
     g.grain, f.project, b.bucket, f.file_key, count(distinct f.session_id) as sessions,
     min(f.created_at) as first_seen_at, max(f.created_at) as last_seen_at
-  from findings f
+  from ${countedFindings(sql, orgId)}
   cross join (values ('month'), ('day')) as g (grain)
   cross join lateral (select ${bucketOf(sql)} as bucket) b
-  where f.org_id = ${orgId}
   group by g.grain, f.project, b.bucket, f.file_key`
 
 /** The bucket of finding `f` at grain `g`. */
@@ -82,8 +92,7 @@ const risksFromFindings = (sql: ISql, orgId: OrgId) => sql`
       f.*,
       min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
         over (partition by f.project, f.file_key, f.fingerprint) as severity_rank
-    from findings f
-    where f.org_id = ${orgId}
+    from ${countedFindings(sql, orgId)}
   ) g
   group by g.project, g.file_key`
 
@@ -103,7 +112,20 @@ const describeProject =
 export const FINDING_TABLES: readonly DerivedTable[] = [
   {
     name: 'findings',
-    columns: ['project', 'session_id', 'file_key', 'fingerprint', 'severity', 'file', 'created_at'],
+    columns: [
+      ...[
+        'project',
+        'session_id',
+        'position',
+        'id',
+        'rule_id',
+        'category',
+        'severity',
+        'title',
+        'description',
+      ],
+      ...['file', 'file_key', 'line', 'turn_number', 'fingerprint', 'status', 'note', 'member', 'created_at'],
+    ],
     query: findingsFromDetails,
     describe: describeProject('findings'),
   },

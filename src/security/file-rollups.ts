@@ -112,6 +112,7 @@ async function lookUpTimes(tx: ISql, orgId: string, changes: readonly RollupChan
       where f.org_id = ${orgId}
         and f.project = r.project
         and f.file_key = r.file_key
+        and f.status = 'open'
         and f.created_at >= r.bucket::timestamp at time zone 'UTC'
         and f.created_at < (r.bucket + case r.grain when 'day' then interval '1 day' else interval '1 month' end) at time zone 'UTC'
     )

@@ -1,12 +1,18 @@
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
-import { type FileFinding, fileFindingsOf, type SessionWithFindings } from './file-findings.ts'
+import {
+  type FileFinding,
+  type FindingRow,
+  fileFindingsOf,
+  findingRowsOf,
+  type SessionWithFindings,
+} from './file-findings.ts'
 import { updateFileRisks } from './file-risks.ts'
 import { updateFileRollups } from './file-rollups.ts'
 import { updateFindingRollups } from './finding-rollups.ts'
 
 /**
- * Updates the heatmap's tables for the sessions just written. `known`: the ids of those that were stored
+ * Updates the findings and the heatmap's tables for the sessions just written. `known`: the ids of those that were stored
  * before; one that is not among the sessions was deleted. Needs the organization's lock, in the transaction that writes the sessions: counts change by the
  * findings that are removed and added.
  */
@@ -16,13 +22,14 @@ export async function writeFindings(
   sessions: readonly SessionWithFindings[],
   known: ReadonlySet<string>,
 ): Promise<void> {
-  const before = known.size === 0 ? [] : await findFindings(tx, orgId, [...known])
-  const after = fileFindingsOf(sessions)
+  const rowsBefore = known.size === 0 ? [] : await findRows(tx, orgId, [...known])
+  const rowsAfter = findingRowsOf(sessions)
+  await deleteRows(tx, orgId, difference(rowsBefore, rowsAfter, rowKey))
+  await insertRows(tx, orgId, difference(rowsAfter, rowsBefore, rowKey))
+  const [before, after] = [fileFindingsOf(rowsBefore), fileFindingsOf(rowsAfter)]
   const removed = difference(before, after, findingKey)
   const added = difference(after, before, findingKey)
   if (removed.length + added.length === 0) return
-  await deleteFindings(tx, orgId, removed)
-  await insertFindings(tx, orgId, added)
   await updateFindingRollups(tx, orgId, removed, added)
   await updateFileRollups(
     tx,
@@ -39,12 +46,15 @@ const findingKey = ({ sessionId, project, createdAt, fileKey, fingerprint, sever
 const sessionFileKey = ({ sessionId, createdAt, fileKey, project }: FileFinding): string =>
   `${sessionId} ${createdAt} ${fileKey} ${project}`
 
+const rowKey = (row: FindingRow): string =>
+  JSON.stringify(Object.keys(COLUMNS).map((column) => row[column as keyof FindingRow]))
+
 /** One finding of each key that is in `findings` and not in `others`. */
-function difference(
-  findings: readonly FileFinding[],
-  others: readonly FileFinding[],
-  keyOf: (finding: FileFinding) => string,
-): FileFinding[] {
+function difference<Row>(
+  findings: readonly Row[],
+  others: readonly Row[],
+  keyOf: (finding: Row) => string,
+): Row[] {
   const seen = new Set(others.map(keyOf))
   return findings.filter((finding) => {
     const key = keyOf(finding)
@@ -54,44 +64,53 @@ function difference(
   })
 }
 
-async function findFindings(tx: ISql, orgId: string, ids: readonly string[]): Promise<FileFinding[]> {
-  const rows = await tx<(Omit<FileFinding, 'createdAt'> & { createdAt: Date })[]>`
+const COLUMNS = {
+  session_id: 'text',
+  position: 'integer',
+  id: 'text',
+  rule_id: 'text',
+  category: 'text',
+  severity: 'text',
+  title: 'text',
+  description: 'text',
+  file: 'text',
+  file_key: 'bytea',
+  line: 'integer',
+  turn_number: 'integer',
+  fingerprint: 'text',
+  status: 'text',
+  note: 'text',
+  project: 'text',
+  member: 'text',
+  created_at: 'timestamptz',
+} as const
+
+async function findRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<FindingRow[]> {
+  const rows = await tx<(Omit<FindingRow, 'created_at'> & { created_at: Date })[]>`
     select
-      f.session_id as "sessionId", f.project, f.created_at as "createdAt", f.file,
-      encode(f.file_key, 'hex') as "fileKey", f.fingerprint, f.severity
+      f.session_id, f.position, f.id, f.rule_id, f.category, f.severity, f.title, f.description, f.file,
+      encode(f.file_key, 'hex') as file_key, f.line, f.turn_number, f.fingerprint, f.status, f.note, f.project, f.member,
+      f.created_at
     from findings f
     where f.org_id = ${orgId}
       and f.session_id = any(${[...ids]}::text[])`
-  return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }))
+  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
 }
 
-async function deleteFindings(tx: ISql, orgId: string, findings: readonly FileFinding[]): Promise<void> {
-  if (findings.length === 0) return
+async function deleteRows(tx: ISql, orgId: string, rows: readonly FindingRow[]): Promise<void> {
+  if (rows.length === 0) return
   await tx`
     delete from findings f
-    using ${unnest(tx, findings, {
-      session_id: ['text', ({ sessionId }) => sessionId],
-      file_key: ['bytea', ({ fileKey }) => fileKey],
-      fingerprint: 'text',
-    })}
+    using ${unnest(tx, rows, { session_id: 'text', position: 'integer' })}
     where f.org_id = ${orgId}
       and f.session_id = n.session_id
-      and f.file_key = n.file_key
-      and f.fingerprint = n.fingerprint`
+      and f.position = n.position`
 }
 
-async function insertFindings(tx: ISql, orgId: string, findings: readonly FileFinding[]): Promise<void> {
-  if (findings.length === 0) return
+async function insertRows(tx: ISql, orgId: string, rows: readonly FindingRow[]): Promise<void> {
+  if (rows.length === 0) return
   await tx`
-    insert into findings (org_id, session_id, file_key, fingerprint, severity, project, file, created_at)
+    insert into findings (org_id, ${tx.unsafe(Object.keys(COLUMNS).join(', '))})
     select ${orgId}, n.*
-    from ${unnest(tx, findings, {
-      session_id: ['text', ({ sessionId }) => sessionId],
-      file_key: ['bytea', ({ fileKey }) => fileKey],
-      fingerprint: 'text',
-      severity: 'text',
-      project: 'text',
-      file: 'text',
-      created_at: ['timestamptz', ({ createdAt }) => createdAt],
-    })}`
+    from ${unnest(tx, rows, COLUMNS)}`
 }

@@ -122,3 +122,28 @@ export async function updateTexts(tx: ISql, orgId: string, sessions: readonly St
     where d.org_id = ${orgId}
       and d.session_id = n.id`
 }
+
+/** These sessions as they are stored, with all that `replaceTexts` replaces. */
+export async function readTexts(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+): Promise<(StoredTexts & { createdAt: Date })[]> {
+  return await tx<(StoredTexts & { createdAt: Date })[]>`
+    select s.id, s.project, s.created_at as "createdAt", s.user_id as "userId", s.user_email as "userEmail",
+      (
+        select d.detail::text
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as detail,
+      (
+        select d.parts
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as parts
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])`
+}

@@ -3,6 +3,7 @@ import { isBetterName, mergeParts } from '../parts/merge.ts'
 import { composeRecord, turnIds } from '../parts/session-record.ts'
 import { packParts, type SessionParts, unpackParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
+import type { Finding } from './model.ts'
 import { type PreparedSession, prepareSession } from './prepare.ts'
 import { findParts, type StoredParts } from './store-queries.ts'
 
@@ -108,4 +109,34 @@ function contentsOf(parts: SessionParts, turns: Known['turns']): Map<string, str
       return content === undefined || id === undefined ? [] : [[id, content]]
     }),
   )
+}
+
+/**
+ * The session with the findings dismissed that were dismissed in it before: by their ids, else by file and fingerprint, as a
+ * finding whose turn has another number now has another id. Its hash stays that of what was sent.
+ */
+export function keepDismissed(session: PreparedSession, dismissed: readonly Finding[]): PreparedSession {
+  if (dismissed.length === 0) return session
+  const { security_metadata } = session.detail
+  const ids = new Set(security_metadata.findings.map(({ id }) => id))
+  const gone = dismissed.filter(({ id }) => !ids.has(id))
+  const findings = security_metadata.findings.map((finding) => {
+    const known =
+      dismissed.find(({ id }) => id === finding.id) ??
+      gone.find(({ file, fingerprint }) => file === finding.file && fingerprint === finding.fingerprint)
+    return known === undefined ? finding : withStatus(finding, 'dismissed', known.note)
+  })
+  return {
+    ...session,
+    detail: { ...session.detail, security_metadata: { ...security_metadata, findings } },
+  }
+}
+
+/** The finding with another status; a note belongs to a dismissed one. */
+export function withStatus(
+  { note: _note, ...finding }: Finding,
+  status: Finding['status'],
+  note?: string,
+): Finding {
+  return { ...finding, status, ...(status === 'dismissed' && note !== undefined ? { note } : {}) }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
 import { nullable, strict, Timestamp } from '../records/fields.ts'
-import { Severity } from '../records/finding.ts'
+import { FindingStatus, Severity } from '../records/finding.ts'
 import { PullRequest, QualityFactor, Tokens, ToolUse, UnpricedTokens } from '../records/session.ts'
 import { UsageFilters } from '../usage/model.ts'
 
@@ -87,7 +87,8 @@ export const Finding = Type.Object(
     line: nullable(Type.Integer()),
     turn_number: nullable(Type.Integer()),
     fingerprint: Type.String(),
-    status: Type.Literal('open'),
+    status: FindingStatus,
+    note: Type.Optional(Type.String({ description: 'Why it was dismissed, where somebody said so' })),
     created_at: Timestamp(),
   },
   { ...strict, title: 'Finding' },

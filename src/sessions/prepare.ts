@@ -253,7 +253,8 @@ function findingOf(
     line: finding.line ?? null,
     turn_number: finding.turn_number ?? null,
     fingerprint,
-    status: 'open',
+    status: finding.status ?? 'open',
+    ...(finding.note === undefined ? {} : { note: finding.note }),
     created_at: time(finding.created_at) ?? createdAt,
   }
 }

@@ -11,7 +11,8 @@ import {
   updateTexts,
   withoutDeleted,
 } from './deleted-queries.ts'
-import { type MergeOptions, withKnownParts } from './merge-parts.ts'
+import { keepDismissed, type MergeOptions, withKnownParts } from './merge-parts.ts'
+import type { Finding } from './model.ts'
 import type { PreparedSession } from './prepare.ts'
 import { type MovedSessions, movedOf } from './project-write.ts'
 import { type Ranked, updateRanges } from './range-rollup.ts'
@@ -58,6 +59,7 @@ interface StoredSession extends StoredScore {
   user_id: string | null
   user_email: string | null
   files: string[]
+  dismissed: Finding[] | null
 }
 
 export interface WriteOptions extends MergeOptions {
@@ -90,7 +92,7 @@ export async function writeSessions(
   const stored = await findStored(tx, orgId, [...new Set(kept.map(({ id }) => id))])
   const owned = await withUsers(tx, orgId, kept, stored, reassignment)
   const sessions = await withKnownParts(tx, orgId, owned, stored, merging)
-  const { rows, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
+  const { rows: changes, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
     sessions,
     stored,
     {
@@ -99,6 +101,7 @@ export async function writeSessions(
       isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
     },
   )
+  const rows = changes.map((session) => keepDismissed(session, stored.get(session.id)?.dismissed ?? []))
   const result = { ...compared, unchanged: compared.unchanged + sent.length - kept.length, skipped }
   if (rows.length === 0) return { ...nothing, ...result }
   const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
@@ -202,7 +205,17 @@ async function findStored(
         from session_details d
         where d.org_id = s.org_id
           and d.session_id = s.id
-      ) as files
+      ) as files,
+      (
+        select json_agg(f.finding)
+        from session_details d
+        cross join lateral json_array_elements(d.detail->'security_metadata'->'findings') as f (finding)
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+          -- few have one: searching for the word takes a tenth of the time of parsing the JSON
+          and strpos(d.detail::text, '"dismissed"') > 0
+          and f.finding->>'status' = 'dismissed'
+      ) as dismissed
     from sessions s
     where s.org_id = ${orgId}
       and s.id = any(${[...ids]}::text[])`

@@ -8,7 +8,11 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
       s.org_id, s.id as session_id, coalesce(j.model, '') as main, w.model, w.models,
       s.project, coalesce(s.user_id, s.user_email, '') as member, coalesce(j.source, '') as agent,
       coalesce(j.branch, '') as branch, s.created_at, j.ended_at, s.turns, s.quality_score,
-      json_array_length(j.security_metadata->'findings') as findings, s.estimated_cost as session_cost,
+      (
+        select count(*)::integer
+        from json_array_elements(j.security_metadata->'findings') as f (finding)
+        where f.finding->>'status' = 'open'
+      ) as findings, s.estimated_cost as session_cost,
       t.input, t.output, t.cache_read, t.cache_creation, s.unpriced_tokens,
       w.input as w_input, w.output as w_output, w.cache_read as w_cache_read, w.cache_creation as w_cache_creation,
       w.unpriced as w_unpriced_tokens, w.cost as turn_costs, w.tokens as turn_tokens

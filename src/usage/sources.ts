@@ -1,6 +1,6 @@
 import { daysOf, type Span, spansOf } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
-import { memberAddresses } from '../db/member-addresses.ts'
+import { memberKeys } from '../db/member-addresses.ts'
 import type { Dimension, UsageFilters } from './model.ts'
 
 // Where sums of usage are read from: the sums of days and months, and where none are of the columns asked for, the
@@ -45,26 +45,6 @@ export const isSummed = (filters: UsageFilters): boolean =>
 
 function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | undefined {
   return SUMS[grain].find(({ columns }) => needed.every((column) => columns.includes(column)))?.dims
-}
-
-/**
- * The values of `member` in sessions of the member: a session has the id or the address, own or alias, that it was sent with. The
- * parameter is an id, or an address in any case.
- */
-const memberKeys = (sql: ISql, orgId: string, member: string) => {
-  // an id in lower case may be another's
-  const key = member.includes('@') ? member.toLowerCase() : member
-  return sql`
-  any (array(
-    select ${key}::text
-    union
-    select k.key
-    from ${memberAddresses(sql, orgId)} w
-    join ${memberAddresses(sql, orgId)} o on o.id = w.id
-    cross join lateral unnest(array[o.id, o.address]) as k (key)
-    where w.address = ${key}::text
-      or w.id = ${key}::text
-  ))`
 }
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */

@@ -24,7 +24,7 @@ export interface UsedSession {
     branch: string | null
     ended_at: string | null
     pull_requests?: readonly { repo: string; number: number }[]
-    security_metadata: { findings: readonly unknown[] }
+    security_metadata: { findings: readonly { status: string }[] }
   }
 }
 
@@ -87,7 +87,7 @@ function rowsOf(session: UsedSession): UsageRow[] {
     ended_at: detail.ended_at,
     turns: session.turns,
     quality_score: decimalText(session.quality, SCORE_DECIMALS),
-    findings: detail.security_metadata.findings.length,
+    findings: detail.security_metadata.findings.filter(({ status }) => status === 'open').length,
     session_cost: decimalText(session.cost, MONEY_DECIMALS),
   }))
 }

@@ -82,7 +82,7 @@ const shown = async (response: Response) => ({
 function isNaming({ scope, namesMembers }: Declared, path: string): boolean {
   if (scope === 'team:read') return true
   const query = Object.fromEntries(new URL(path, 'http://localhost').searchParams)
-  return typeof namesMembers === 'function' ? namesMembers(query) : namesMembers === true
+  return (typeof namesMembers === 'function' ? namesMembers(query) : namesMembers) === true
 }
 
 describe('a read', () => {

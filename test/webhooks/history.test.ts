@@ -326,6 +326,25 @@ describe('redelivery', () => {
     await expectCounted(own)
   })
 
+  test('makes all that wait for a retry due, and nothing else', async () => {
+    const own = await fresh()
+    const other = await addHook(own.ask)
+    const retry = (path = own.path) => own.ask('POST', `${path}/retry`)
+    const waiting = await addDeliveries(db.sql, own.owner.orgId, own.hook.id, 3)
+    await settleAll(db.sql, own.owner.orgId, await claim(db.sql, own.owner.orgId, LIMITS), result())
+    const [first = ''] = await addDeliveries(db.sql, own.owner.orgId, own.hook.id, 1)
+    expect((await retry(`/v1/webhooks/${other.id}`)).body as unknown).toEqual({ count: 0 })
+    const { status, body } = await retry()
+    expect([status, body as unknown]).toEqual([202, { count: 3 }])
+    for (const id of waiting)
+      expect(await rowOf(own, id)).toMatchObject({ status: 'pending_retry', due: true })
+    expect(await rowOf(own, first)).toMatchObject({ status: 'pending', attempts: 0 })
+    const entries = await auditOf(own.ask, 'webhook.retried')
+    expect(entries.map(({ details }) => details)).toEqual([{ ids: [own.hook.id], count: 3 }])
+    expect((await retry('/v1/webhooks/hook_none')).status).toBe(404)
+    await expectCounted(own)
+  })
+
   test('leaves one in flight as it is', async () => {
     const own = await fresh()
     const [id = ''] = await addDeliveries(db.sql, own.owner.orgId, own.hook.id, 1)

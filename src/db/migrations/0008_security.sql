@@ -1,21 +1,37 @@
 -- What the security heatmap is read from, written in the transaction that changes sessions. A file's key is the first
--- 16 bytes of its name's SHA-256, since a name may be longer than an index entry can be. Only findings with a file
--- are here; all findings of a session are in its detail.
+-- 16 bytes of its name's SHA-256, since a name may be longer than an index entry can be.
 
--- One row per session, file and fingerprint, with the highest severity. Read to subtract a session's counts when it
--- changes, and to find a file's first and last time. Bounded by the findings of the sessions.
+-- Every finding of every session, as the session's detail lists them: the list of findings, and what the heatmap counted
+-- of a session before it changes.
 create table findings (
   org_id text not null,
   session_id text not null,
-  file_key bytea not null,
-  fingerprint text not null,
+  -- in the session's list
+  position integer not null,
+  id text not null,
+  rule_id text not null,
+  category text not null,
   severity text not null check (severity in ('critical', 'high', 'medium', 'low')),
+  title text not null,
+  description text,
+  -- null without a file
+  file text,
+  file_key bytea,
+  line integer,
+  turn_number integer,
+  fingerprint text not null,
+  status text not null check (status in ('open', 'dismissed')),
+  note text,
   project text not null,
-  file text not null,
+  -- the id or the address that the session was sent with; '' without a user
+  member text not null,
+  -- of the session
   created_at timestamptz not null,
-  primary key (org_id, session_id, file_key, fingerprint)
+  primary key (org_id, session_id, position)
 );
-create index findings_by_file on findings (org_id, project, file_key, created_at);
+create index findings_by_time on findings (org_id, created_at, session_id, position);
+create index findings_by_id on findings (org_id, id);
+create index findings_by_file on findings (org_id, project, file_key, created_at) where status = 'open';
 
 -- Sessions per file and fingerprint, by the severity it had there: of all time (bucket 1970-01-01), by month and by
 -- day, so that a range of dates reads whole months by month and only its ends by day. Bounded by the code base and

@@ -10,7 +10,13 @@ import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.
 import { insertTest } from '../outbox/insert-test.ts'
 import { leaseMsOf } from '../outbox/lease.ts'
 import { wakeWorker } from '../outbox/notify.ts'
-import { countUndelivered, redeliverOne, redeliverSpan, type Span } from '../outbox/redeliver.ts'
+import {
+  countUndelivered,
+  redeliverOne,
+  redeliverSpan,
+  retryWaiting,
+  type Span,
+} from '../outbox/redeliver.ts'
 import { settle } from '../outbox/settle.ts'
 import { getEndpoint, noEndpoint } from '../queries.ts'
 import { getDelivery } from './history-queries.ts'
@@ -98,6 +104,27 @@ export async function redeliver(
         await wakeWorker(tx, orgId)
       }
       return await getDelivery(tx, orgId, endpointId, id)
+    }),
+  )
+}
+
+/** Makes every delivery that waits for a retry due now. Throws NOT_FOUND. */
+export async function retryAll(
+  { writes, enqueueWrite }: Pick<RedeliveryDeps, 'writes' | 'enqueueWrite'>,
+  orgId: string,
+  actor: Actor,
+  endpointId: string,
+): Promise<RecoverResponse> {
+  return await enqueueWrite(orgId, () =>
+    inOrganizationTransaction(writes, orgId, async (tx) => {
+      await getEndpoint(tx, orgId, endpointId)
+      const count = await retryWaiting(tx, orgId, endpointId)
+      if (count > 0) {
+        const details = { ids: [endpointId], count }
+        await recordEntries(tx, orgId, actor, [{ action: 'webhook.retried', details }])
+        await wakeWorker(tx, orgId)
+      }
+      return { count }
     }),
   )
 }

@@ -14,7 +14,7 @@ import {
   TestBody,
   TestResponse,
 } from './model.ts'
-import { type RedeliveryDeps, recover, redeliver, testEndpoint } from './redelivery.ts'
+import { type RedeliveryDeps, recover, redeliver, retryAll, testEndpoint } from './redelivery.ts'
 
 export interface DeliveryDeps extends RedeliveryDeps {
   limitTests: TestLimit
@@ -87,6 +87,15 @@ export const deliveryRoutes = ({ sql }: RouteDeps, deliveries: DeliveryDeps) => 
       response: { 202: Delivery },
       handler: ({ params, access: { orgId, actor } }) =>
         redeliver(deliveries, orgId, actor, params.webhook_id, params.delivery_id),
+    }),
+    action('POST', '/webhooks/:webhook_id/retry', 'webhooks', {
+      id: 'retryDeliveries',
+      summary: 'Send all deliveries that wait for a retry now',
+      description: 'They keep the retries that they have left. Held while the endpoint is disabled.',
+      tag,
+      response: { 202: RecoverResponse },
+      handler: ({ params, access: { orgId, actor } }) =>
+        retryAll(deliveries, orgId, actor, params.webhook_id),
     }),
     action('POST', '/webhooks/:webhook_id/recover', 'webhooks', {
       id: 'recoverDeliveries',

@@ -114,6 +114,18 @@ export async function redeliverOne(
   return (await updateCountsOf(tx, orgId, endpointId, await requeue(tx, orgId, found))) > 0
 }
 
+/** Makes all deliveries of the endpoint that wait for a retry due now. Returns how many. */
+export async function retryWaiting(tx: ISql, orgId: string, endpointId: string): Promise<number> {
+  const { count } = await tx`
+    update webhook_queue q
+    set due_at = statement_timestamp()
+    where q.org_id = ${orgId}
+      and q.endpoint_id = ${endpointId}
+      and not q.leased
+      and q.attempts > 0`
+  return count
+}
+
 /** Deliveries created in [since, until), where null is now; times are RFC 3339 in UTC. */
 export interface Span {
   since: string

@@ -10,6 +10,7 @@ type Values = (names: Names, key: string) => string[]
 export const PARAMETERS: Record<string, Values | string[]> = {
   session_id: (names) => [names.session],
   webhook_id: (names) => [names.hook],
+  finding_id: (names) => [names.finding],
   delivery_id: (names) => [names.delivery],
   key_id: (_names, key) => [key],
   // the same months are everybody's
@@ -31,6 +32,10 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   granularity: ['week', 'month'],
   group_by: ['week', 'month'],
   min_score: ['1', '99'],
+  severity: ['high', 'critical', 'low'],
+  rule_id: ['unknown'],
+  category: ['other'],
+  file: (names) => [names.path],
   rating: ['low', 'medium', 'high', 'critical'],
   state: ['open', 'merged', 'closed'],
   direction: ['before', 'after'],
@@ -51,6 +56,11 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   has_findings: ['true', 'false'],
   restore: ['true'],
   moved: ['true'],
+}
+/** For parameters that mean something else in one route: by the last part of its path and the name. */
+const OWN_VALUES: Record<string, string[]> = {
+  'breakdown sort': ['tokens', 'key'],
+  'findings status': ['open', 'dismissed'],
 }
 /** Below /v1, and the same for every organization. */
 export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
@@ -75,6 +85,8 @@ export const CHANGES: Record<string, object | null> = {
   'POST /webhooks/:webhook_id/rotate-secret': { grace_period_seconds: 0 },
   'POST /webhooks/:webhook_id/test': {},
   'POST /webhooks/:webhook_id/deliveries/:delivery_id/redeliver': null,
+  'POST /webhooks/:webhook_id/retry': null,
+  'PATCH /findings/:finding_id': { status: 'dismissed', note: 'a fixture' },
   'POST /webhooks/:webhook_id/recover': { since: '2020-01-01T00:00:00Z' },
 }
 
@@ -177,8 +189,8 @@ export function pathOf(
  */
 export function pathsOf(route: Route, names: Names, keyId: string): string[] {
   const withValues = route.parameters.flatMap((parameter) => {
-    const isOfBreakdown = parameter === 'sort' && route.path.endsWith('/breakdown')
-    const values = isOfBreakdown ? ['tokens', 'key'] : (PARAMETERS[parameter] ?? [])
+    const name = `${route.path.split('/').at(-1)} ${parameter}`
+    const values = OWN_VALUES[name] ?? PARAMETERS[parameter] ?? []
     const given = typeof values === 'function' ? values(names, keyId) : values
     return given.map((value) => pathOf(route, parameter, value, names, keyId))
   })

@@ -1,0 +1,57 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage, Project } from '../http/query.ts'
+import { nullable, strict } from '../records/fields.ts'
+import { FindingNote, FindingStatus } from '../records/finding.ts'
+import { Finding } from '../sessions/model.ts'
+
+const text = (description: string, example: string, maxLength = 200) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
+
+export const FindingListQuery = Type.Object({
+  page: Page,
+  per_page: PerPage,
+  severity: Type.Optional(
+    oneOf(['critical', 'high', 'medium', 'low'], {
+      description: 'Only of this severity',
+      examples: ['high'],
+    }),
+  ),
+  rule_id: text('Only of this rule', 'aws-access-key'),
+  category: text('Only of this category', 'secret', 100),
+  project: Project,
+  file: text('Only in this file', 'src/deploy.ts', 4096),
+  member: text('Only in sessions of this member: an id, or an address in any case', 'ada@example.com', 320),
+  status: Type.Optional(
+    oneOf(['open', 'dismissed'], { description: 'Only of this status', examples: ['open'] }),
+  ),
+  date_from: DateFrom,
+  date_to: DateTo,
+})
+export type FindingListQuery = Static<typeof FindingListQuery>
+
+export const ListedFinding = Type.Object(
+  {
+    ...Finding.properties,
+    session_id: Type.String({ examples: ['sess_4f1c2a'] }),
+    project: Type.String({ examples: ['checkout'] }),
+    member: nullable(
+      Type.Object(
+        { id: nullable(Type.String()), email: nullable(Type.String()) },
+        { ...strict, description: 'Whose session it is; null where that is not known, or not shown' },
+      ),
+    ),
+  },
+  { ...strict, title: 'ListedFinding' },
+)
+export type ListedFinding = Static<typeof ListedFinding>
+export const FindingPage = PageOf(ListedFinding)
+
+export const FindingStatusBody = Type.Object(
+  { status: FindingStatus, note: Type.Optional(FindingNote) },
+  {
+    ...strict,
+    title: 'FindingChange',
+    examples: [{ status: 'dismissed', note: 'a key of the test fixtures' }],
+  },
+)
+export type FindingStatusBody = Static<typeof FindingStatusBody>

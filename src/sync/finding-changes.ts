@@ -1,0 +1,56 @@
+import { type Actor, recordEntries } from '../audit-log/append.ts'
+import type { Sql } from '../db/client.ts'
+import { lockOrganization } from '../db/org-lock.ts'
+import type { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
+import { findSessionsOf, getFinding, type Shown } from '../security/finding-queries.ts'
+import { writeFindings } from '../security/write.ts'
+import { readTexts } from '../sessions/deleted-queries.ts'
+import { withStatus } from '../sessions/merge-parts.ts'
+import type { SessionDetailBody } from '../sessions/model.ts'
+import { replaceTexts } from '../sessions/write.ts'
+
+/**
+ * Dismisses a finding or opens it again, in every session that has its id, with all that counts findings; scores stay.
+ * Returns the finding. Throws NOT_FOUND.
+ */
+export async function setFindingStatus(
+  writes: Sql,
+  orgId: string,
+  actor: Actor,
+  id: string,
+  { status, note }: FindingStatusBody,
+  shown: Shown,
+): Promise<ListedFinding> {
+  return await writes.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const ids = await findSessionsOf(tx, orgId, id, shown)
+    let isChanged = false
+    const sessions = (await readTexts(tx, orgId, ids)).map((session) => {
+      const detail = JSON.parse(session.detail) as SessionDetailBody
+      const { security_metadata } = detail
+      const findings = security_metadata.findings.map((finding) =>
+        finding.id === id ? withStatus(finding, status, note) : finding,
+      )
+      isChanged ||= !Bun.deepEquals(findings, security_metadata.findings)
+      const changed = { ...detail, security_metadata: { ...security_metadata, findings } }
+      return { session, changed }
+    })
+    if (isChanged) {
+      await replaceTexts(
+        tx,
+        orgId,
+        sessions.map(({ session, changed }) => ({ ...session, detail: JSON.stringify(changed) })),
+      )
+      const parsed = sessions.map(({ session, changed }) => ({
+        ...session,
+        createdAt: session.createdAt.toISOString(),
+        detail: changed,
+      }))
+      await writeFindings(tx, orgId, parsed, new Set(ids))
+      const action = status === 'dismissed' ? 'finding.dismissed' : 'finding.reopened'
+      const details = { ids: [id], ...(note !== undefined && status === 'dismissed' ? { note } : {}) }
+      await recordEntries(tx, orgId, actor, [{ action, details }])
+    }
+    return await getFinding(tx, orgId, id, shown)
+  })
+}
