@@ -30,6 +30,24 @@ export const BreakdownQuery = Type.Object({
       examples: ['model'],
     }),
   ),
+  top: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 50,
+      description:
+        'Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed ' +
+        'as `(others)`',
+      examples: [8],
+    }),
+  ),
+  compare: Type.Optional(
+    oneOf(['previous'], {
+      description:
+        'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
+        'key of time only the total has it',
+      examples: ['previous'],
+    }),
+  ),
   ...UsageFilters.properties,
   sort: oneOfOr(
     ['cost', 'tokens', 'sessions', 'key'],
@@ -64,14 +82,22 @@ const sums = {
   }),
 }
 
+const previous = Type.Optional(
+  Type.Object(
+    { cost: Type.Number({ examples: [96.1] }), sessions: Type.Integer({ examples: [31] }) },
+    { ...strict, description: 'In the equally long range before; with `compare`' },
+  ),
+)
+
 export const BreakdownItem = Type.Object(
   {
     key: key(
       'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
         'null for sessions without a member, branch …',
     ),
-    and_key: Type.Optional(key('The second key')),
+    and_key: Type.Optional(key('The second key; `(others)` for those beyond `top`')),
     ...sums,
+    previous,
   },
   { ...strict, title: 'BreakdownItem' },
 )
@@ -81,7 +107,10 @@ export const Breakdown = Type.Object(
   {
     data: Type.Array(BreakdownItem),
     pagination: Pagination,
-    total: Type.Object(sums, { ...strict, title: 'BreakdownTotal', description: 'Of all pages' }),
+    total: Type.Object(
+      { ...sums, previous },
+      { ...strict, title: 'BreakdownTotal', description: 'Of all pages' },
+    ),
   },
   { ...strict, title: 'Breakdown' },
 )

@@ -1,8 +1,9 @@
+import { addDays, daysBetween, isDate } from '../dates.ts'
 import type { Fragment, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import { JsonText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
-import type { Dimension } from '../usage/model.ts'
+import type { Dimension, UsageFilters } from '../usage/model.ts'
 import { usageRows } from '../usage/sources.ts'
 import type { BreakdownKey, BreakdownQuery } from './breakdown-model.ts'
 
@@ -55,6 +56,22 @@ const SUMS_ITEM = `'"sessions":' || g.sessions || ',"turns":' || g.turns
   || '},"cost":' || trim_scale(g.cost) || ',"share":' || trim_scale(g.share)
   || ',"unpriced_tokens":' || g.unpriced_tokens`
 
+/** `previous` behind the sums, from `p`, which has no row for a key that is new. */
+const PREVIOUS_ITEM = `',"previous":{"cost":' || trim_scale(coalesce(p.cost, 0))
+  || ',"sessions":' || coalesce(p.sessions, 0) || '}'`
+
+const FIRST_DATE = '0001-01-01'
+
+/** The equally long range before. */
+function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: BreakdownQuery) {
+  const days = daysBetween(date_from, date_to) + 1
+  const dateBefore = (count: number) => {
+    const date = addDays(date_from, -count)
+    return isDate(date) ? date : FIRST_DATE
+  }
+  return { date_from: dateBefore(days), date_to: dateBefore(1) }
+}
+
 /**
  * What the sessions that match used, by one key or by pairs of two, with the total, as of one instant. A member's sessions
  * are together whether they were sent with the id or an address. With `own` the other members are not told apart.
@@ -65,11 +82,11 @@ export async function getBreakdown(
   query: BreakdownQuery,
   own: Own | null,
 ): Promise<JsonText> {
-  const { by, and_by, page, per_page } = query
+  const { by, and_by, page, per_page, top, compare } = query
   const keys = [by, and_by]
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
-  const rows = usageRows(sql, orgId, query, { columns, byDays })
+  const isByTime = keys.some((key) => key !== undefined && !isDimension(key))
   // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
   const ids = sql`
     ids as materialized (
@@ -79,19 +96,55 @@ export async function getBreakdown(
   // under its models a session counts more than once, in all once
   const [sessions, turns] = countedBy(sql, columns.includes('model') || query.model !== undefined)
   const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)
+  const sumsIn = (filters: UsageFilters) => sql`
+    select
+      ${keyOf(sql, by, own)} as key,
+      ${and_by === undefined ? sql`null::text` : keyOf(sql, and_by, own)} as and_key,
+      sum(${sessions}) as sessions, sum(${turns}) as turns,
+      sum(${allSessions}) as all_sessions, sum(${allTurns}) as all_turns, sum(r.cost) as cost,
+      sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
+      sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
+    from (${usageRows(sql, orgId, filters, { columns, byDays })}) r
+    group by 1, 2`
+  // no key is an empty text
+  const topped = (table: Fragment) => sql`
+    select
+      s.key, case when k.and_key is not null then s.and_key else ${OTHERS}::text end as and_key,
+      sum(s.sessions) as sessions, sum(s.turns) as turns, sum(s.all_sessions) as all_sessions,
+      sum(s.all_turns) as all_turns, sum(s.cost) as cost, sum(s.input) as input, sum(s.output) as output,
+      sum(s.cache_read) as cache_read, sum(s.cache_creation) as cache_creation,
+      sum(s.unpriced_tokens) as unpriced_tokens
+    from ${table} s
+    left join largest k on k.and_key = coalesce(s.and_key, '')
+    group by 1, 2`
+  const named =
+    top === undefined
+      ? sql`sums as materialized (${sumsIn(query)}),`
+      : sql`
+          pairs as materialized (${sumsIn(query)}),
+          largest as materialized (
+            select coalesce(s.and_key, '') as and_key
+            from pairs s
+            group by s.and_key
+            order by sum(s.cost) desc, s.and_key collate "C" nulls last
+            limit ${top}
+          ),
+          sums as materialized (${topped(sql`pairs`)}),`
+  const earlier = sumsIn({ ...query, ...rangeBefore(query) })
+  const before =
+    compare === undefined
+      ? sql``
+      : top === undefined
+        ? sql`earlier as materialized (${earlier}),`
+        : sql`
+            earlier_pairs as materialized (${earlier}),
+            earlier as materialized (${topped(sql`earlier_pairs`)}),`
+  const previous = compare === undefined ? sql`` : sql`|| ${sql.unsafe(PREVIOUS_ITEM)}`
+  const itemPrevious = isByTime ? sql`` : previous
   const [row] = await sql<{ groups: string; total: string; items: string | null }[]>`
     with ${columns.includes('member') ? ids : sql``}
-    sums as materialized (
-      select
-        ${keyOf(sql, by, own)} as key,
-        ${and_by === undefined ? sql`null::text` : keyOf(sql, and_by, own)} as and_key,
-        sum(${sessions}) as sessions, sum(${turns}) as turns,
-        sum(${allSessions}) as all_sessions, sum(${allTurns}) as all_turns, sum(r.cost) as cost,
-        sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
-        sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
-      from (${rows}) r
-      group by 1, 2
-    ),
+    ${named}
+    ${before}
     total as materialized (
       select
         count(*) as groups, coalesce(sum(g.all_sessions), 0) as sessions, coalesce(sum(g.all_turns), 0) as turns,
@@ -103,12 +156,20 @@ export async function getBreakdown(
     )
     select
       (select g.groups from total g) as groups,
-      (select '{' || ${sql.unsafe(SUMS_ITEM)} || '}' from total g) as total,
+      (
+        select '{' || ${sql.unsafe(SUMS_ITEM)} ${previous} || '}'
+        from total g
+        ${
+          compare === undefined
+            ? sql``
+            : sql`cross join (select sum(e.cost) as cost, sum(e.all_sessions) as sessions from earlier e) p`
+        }
+      ) as total,
       (
         select string_agg(
           '{"key":' || coalesce(to_json(g.key)::text, 'null')
             || ${and_by === undefined ? sql`','` : sql`',"and_key":' || coalesce(to_json(g.and_key)::text, 'null') || ','`}
-            || ${sql.unsafe(SUMS_ITEM)} || '}',
+            || ${sql.unsafe(SUMS_ITEM)} ${itemPrevious} || '}',
           ',' order by ${orderOf(sql, query)}
         )
         from (
@@ -121,6 +182,14 @@ export async function getBreakdown(
           limit ${per_page}
           offset ${(page - 1) * per_page}
         ) g
+        ${
+          compare === undefined || isByTime
+            ? sql``
+            : sql`
+                left join earlier p
+                  on coalesce(p.key, '') = coalesce(g.key, '')
+                  and coalesce(p.and_key, '') = coalesce(g.and_key, '')`
+        }
       ) as items`
   if (row === undefined) throw new Error('the statement gave no row')
   const position = { page, per_page, total: Number(row.groups) }

@@ -7,15 +7,22 @@ import { getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
-function checkKeys({ by, and_by }: BreakdownQuery): void {
-  if (by === and_by) throw validationError({ field: 'and_by', message: 'must not be the same as by' })
+function checkBreakdown({ by, and_by, top, compare, date_from, date_to }: BreakdownQuery): void {
+  const problems = [
+    ...(by === and_by ? [{ field: 'and_by', message: 'must not be the same as by' }] : []),
+    ...(top !== undefined && and_by === undefined ? [{ field: 'top', message: 'needs and_by' }] : []),
+    ...(compare !== undefined && (date_from === undefined || date_to === undefined)
+      ? [{ field: 'compare', message: 'needs date_from and date_to' }]
+      : []),
+  ]
+  if (problems.length > 0) throw validationError(...problems)
 }
 
 const WHOLE_SESSIONS =
   'The cost of a day, week or month is that of the sessions that began in it: what a session costs on later days counts ' +
   'on its first.'
 
-const breakdownColumns = ({ and_by }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
+const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
   key: ({ key }) => key,
   ...(and_by === undefined ? {} : { and_key: ({ and_key }: BreakdownItem) => and_key }),
   sessions: ({ sessions }) => sessions,
@@ -27,6 +34,12 @@ const breakdownColumns = ({ and_by }: BreakdownQuery): CsvColumns<BreakdownItem>
   cost: ({ cost }) => cost,
   share: ({ share }) => share,
   unpriced_tokens: ({ unpriced_tokens }) => unpriced_tokens,
+  ...(compare === undefined
+    ? {}
+    : {
+        previous_cost: ({ previous }: BreakdownItem) => previous?.cost,
+        previous_sessions: ({ previous }: BreakdownItem) => previous?.sessions,
+      }),
 })
 
 export const costRoutes = ({ sql, now }: RouteDeps) => [
@@ -54,7 +67,7 @@ export const costRoutes = ({ sql, now }: RouteDeps) => [
     csv: breakdownColumns,
     kept: true,
     handler: ({ query, access: { orgId, own } }) => {
-      checkKeys(query)
+      checkBreakdown(query)
       return getBreakdown(sql, orgId, query, own)
     },
   }),

@@ -105,6 +105,8 @@ async function detailOf(id: string): Promise<Session> {
   return detail
 }
 
+const micros = (dollars: number) => Math.round(dollars * 1e6)
+
 interface Item {
   key: string | null
   and_key?: string | null
@@ -140,6 +142,81 @@ for (const filters of FILTERS) {
     }
   }, 600_000)
 }
+
+test('the largest values of a second key, and the others summed', async () => {
+  const { items } = sumsByHand(await sessionsOf(''), 'month', 'branch')
+  const costs = new Map<string | null, number>()
+  for (const { and_key = null, cost } of items) costs.set(and_key, (costs.get(and_key) ?? 0) + micros(cost))
+  const largest = [...costs].sort(([, a], [, b]) => b - a)[0]?.[0]
+  for (const sort of ['cost', 'key']) {
+    const { data, total } = await ask<{ data: Item[]; total: Item }>(
+      `/v1/cost/breakdown?by=month&and_by=branch&top=1&sort=${sort}&per_page=100`,
+    )
+    const months = [...new Set(items.map(({ key }) => key))]
+    for (const month of months) {
+      const of = (
+        list: readonly (Item | (typeof items)[number])[],
+        isLargest: (key: string | null) => boolean,
+      ) =>
+        list
+          .filter(({ key, and_key = null }) => key === month && isLargest(and_key))
+          .reduce((sum, { cost }) => sum + micros(cost), 0)
+      expect(of(data, (key) => key === largest)).toBe(of(items, (key) => key === largest))
+      expect(of(data, (key) => key === '(others)')).toBe(of(items, (key) => key !== largest))
+    }
+    expect(data).toHaveLength(2 * months.length)
+    expect(micros(total.cost)).toBe([...costs.values()].reduce((a, b) => a + b, 0))
+  }
+})
+
+test('compared with the equally long range before', async () => {
+  const range = '&date_from=2026-03-01&date_to=2026-03-30'
+  const earlier = '&date_from=2026-01-30&date_to=2026-02-28'
+  for (const keys of [
+    'by=member',
+    'by=model',
+    'by=project&and_by=branch&top=2',
+    'by=week',
+    'by=agent&and_by=day',
+  ]) {
+    const path = `/v1/cost/breakdown?${keys}&per_page=100`
+    const [now, was] = await Promise.all(
+      [`${range}&compare=previous`, earlier].map((query) =>
+        ask<{ data: (Item & { previous?: object; sessions: number })[]; total: Item & { sessions: number } }>(
+          `${path.replace('&top=2', query === earlier ? '' : '&top=2')}${query}`,
+        ),
+      ),
+    )
+    if (now === undefined || was === undefined) throw new Error(keys)
+    expect([keys, now.total]).toMatchObject([
+      keys,
+      { previous: { cost: was.total.cost, sessions: was.total.sessions } },
+    ])
+    const isByTime = /week|day/.test(keys)
+    const top = new Set(now.data.map(({ and_key }) => and_key))
+    for (const { key, and_key, previous } of now.data) {
+      const same = was.data.filter(
+        (item) =>
+          item.key === key &&
+          (item.and_key === and_key || (and_key === '(others)' && !top.has(item.and_key))),
+      )
+      const cost = same.reduce((sum, item) => sum + micros(item.cost), 0) / 1e6
+      const sessions = same.reduce((sum, item) => sum + item.sessions, 0)
+      expect([keys, key, and_key, previous]).toEqual([
+        keys,
+        key,
+        and_key,
+        isByTime ? undefined : { cost, sessions },
+      ])
+    }
+  }
+  const without = await ask<{ total: object }>(`/v1/cost/breakdown?by=agent${range}`)
+  expect(without.total).not.toHaveProperty('previous')
+  const first = '&date_from=0001-01-01&date_to=2026-12-31&compare=previous'
+  expect((await ask<{ total: object }>(`/v1/cost/breakdown?by=agent${first}`)).total).toMatchObject({
+    previous: { cost: 0, sessions: 0 },
+  })
+})
 
 test('sort and order', async () => {
   const keysOf = async (query: string) =>
@@ -181,6 +258,8 @@ test('wrong parameters are named', async () => {
   expect(await detailsOf('')).toEqual([400, ['by']])
   expect(await detailsOf('?by=owner&sort=name')).toEqual([400, ['by', 'sort']])
   expect(await detailsOf('?by=day&and_by=day')).toEqual([400, ['and_by']])
+  expect(await detailsOf('?by=day&top=3&compare=previous')).toEqual([400, ['top', 'compare']])
+  expect(await detailsOf('?by=day&and_by=model&top=51&compare=year')).toEqual([400, ['top', 'compare']])
   expect(await detailsOf('?by=day&min_cost=2&max_cost=1&min_quality=101')).toEqual([
     400,
     ['min_quality', 'min_cost'],

@@ -45,6 +45,8 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   pr_id: (names) => [names.risk],
   by: ['member', 'branch'],
   and_by: ['day'],
+  top: ['1&and_by=branch'],
+  compare: ['previous&date_from=2025-11-10&date_to=2025-11-12'],
   member: (names) => [names.user, names.email],
   model: (names) => [`model of ${names.project}`],
   agent: (names) => [`agent of ${names.project}`],
