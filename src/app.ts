@@ -143,7 +143,7 @@ export function createApp(deps: AppDeps) {
   app
     .use(healthRoutes(readiness))
     .use(dashboardRoutes(publicPath(config)))
-    .use(authRoutes({ writes, config, bodies, listenUrl, windowClock: deps.windowClock }))
+    .use(authRoutes({ writes, config, log, bodies, listenUrl, windowClock: deps.windowClock }))
     .use(docsRoutes({ config, endpoints, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
   addRoutes(app, endpoints, {

@@ -21,6 +21,10 @@ import {
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
+/** What a member may be, from the one who may most. */
+export const ROLES = ['owner', 'admin', 'developer', 'auditor'] as const
+export type Role = (typeof ROLES)[number]
+
 /** The largest DATABASE_POOL with the embedded server, which has more for the worker and commands. */
 export const MAX_EMBEDDED_POOL = 40
 
@@ -93,6 +97,29 @@ const headerPrefix = matching(
   'must be the beginning of a header name, as X-Service',
 )
 
+const text = matching(/^[^\0\r\n]{1,2000}$/, 'must be one line of text')
+
+/** As the provider writes it: some end with a slash. By http only where nobody is in between. */
+const issuerUrl: Parser<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '')
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)
+    ? value
+    : new Invalid('must be an https URL, or one of http on this machine')
+}
+
+const roleNames: Parser<ReadonlyMap<string, Role>> = (list) => {
+  const roles = new Map<string, Role>()
+  for (const pair of list.split(',')) {
+    const [, group = '', name] = /^\s*(.+?)\s*=\s*([a-z]+)\s*$/.exec(pair) ?? []
+    const role = ROLES.find((known) => known === name)
+    if (role === undefined)
+      return new Invalid(`must be value=role, separated by commas; roles: ${ROLES.join(', ')}`)
+    roles.set(group, role)
+  }
+  return roles
+}
+
 // The file is read at the start, so that an invalid one is an error before the first session is priced.
 const modelPrices: Parser<PriceFile> = (file) => {
   try {
@@ -132,6 +159,16 @@ const TABLE = {
   /** Without a trailing slash; null: not known. */
   publicUrl: setting('PUBLIC_URL', httpUrl, null, 'where clients reach this server'),
   passwords: setting('PASSWORDS', onOff, 'on', 'off: people sign in by OIDC_ISSUER alone'),
+  /** null: nobody signs in by an identity provider. */
+  oidcIssuer: setting('OIDC_ISSUER', issuerUrl, null, 'identity provider (OpenID Connect) by which people sign in'),
+  oidcClientId: setting('OIDC_CLIENT_ID', text, null, 'this server’s client id at OIDC_ISSUER'),
+  /** null: a public client. */
+  oidcClientSecret: setting('OIDC_CLIENT_SECRET', text, null, 'its secret'),
+  oidcScopes: setting('OIDC_SCOPES', text, 'openid email profile', 'what is asked for at sign-in'),
+  oidcOrganization: setting('OIDC_ORGANIZATION', text, null, 'slug of the organization of who signs in so'),
+  oidcRoleClaim: setting('OIDC_ROLE_CLAIM', text, 'groups', 'claim that OIDC_ROLES are looked up by'),
+  oidcRoles: setting('OIDC_ROLES', roleNames, () => new Map<string, Role>(), 'roles by values of the claim, such as analytics-admins=admin,engineering=developer: the highest counts (none)'),
+  oidcDefaultRole: setting('OIDC_DEFAULT_ROLE', oneOf(ROLES), null, 'role without a match (none: nobody comes in without)'),
   /** null: generated and kept in `dataDir`. */
   secretKey: setting('SECRET_KEY', key32, null, '32 bytes in base64 that encrypt webhook secrets'),
   trustProxy: setting('TRUST_PROXY', integer(0, 20), '0', 'proxies in front whose X-Forwarded-For is believed'),
@@ -160,7 +197,25 @@ const TABLE = {
 }
 
 type Table = typeof TABLE
-export type Config = { [Key in keyof Table]: ReturnType<Table[Key]['default']> }
+type Values = { [Key in keyof Table]: ReturnType<Table[Key]['default']> }
+
+/** How people sign in by an identity provider. */
+export interface OidcConfig {
+  issuer: string
+  clientId: string
+  clientSecret: string | null
+  scopes: string
+  /** Slug. */
+  organization: string
+  roleClaim: string
+  roles: ReadonlyMap<string, Role>
+  defaultRole: Role | null
+}
+
+export interface Config extends Omit<Values, `oidc${string}`> {
+  /** null: not set. */
+  oidc: OidcConfig | null
+}
 
 /** The path that a proxy puts before ours by PUBLIC_URL: `` or `/analytics`. */
 export const publicPath = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
@@ -173,6 +228,24 @@ export const SETTINGS: readonly Setting<SettingName, unknown>[] = Object.values(
 
 /** The command-line flag of a setting. */
 export const flagOf = (name: SettingName): string => `--${name.toLowerCase().replaceAll('_', '-')}`
+
+/** Adds to `problems` what is missing beside OIDC_ISSUER. */
+function oidcOf(values: Values, problems: string[]): OidcConfig | null {
+  const { oidcIssuer, oidcClientId, oidcOrganization } = values
+  if (oidcIssuer === null) return null
+  if (oidcClientId === null) problems.push('OIDC_CLIENT_ID must be set beside OIDC_ISSUER')
+  if (oidcOrganization === null) problems.push('OIDC_ORGANIZATION must be set beside OIDC_ISSUER')
+  return {
+    issuer: oidcIssuer,
+    clientId: oidcClientId ?? '',
+    clientSecret: values.oidcClientSecret,
+    scopes: values.oidcScopes,
+    organization: oidcOrganization ?? '',
+    roleClaim: values.oidcRoleClaim,
+    roles: values.oidcRoles,
+    defaultRole: values.oidcDefaultRole,
+  }
+}
 
 /**
  * Reads the settings: `flags` (by variable) come before `env`, and `env` before the defaults; an empty
@@ -189,7 +262,9 @@ export function loadConfig(env: Environment, flags: Partial<Record<SettingName, 
     problems.push(`${flag === undefined ? name : flagOf(name)} ${value.reason}`)
     return fallback(env)
   }
-  const config = Object.fromEntries(Object.entries(TABLE).map(([key, entry]) => [key, read(entry)])) as Config
+  const values = Object.fromEntries(Object.entries(TABLE).map(([key, entry]) => [key, read(entry)])) as Values
+  const oidc = oidcOf(values, problems)
+  const config: Config = { ...values, oidc }
   const isEmbedded = (flags.DATABASE_URL ?? env.DATABASE_URL ?? '').trim() === ''
   if (isEmbedded && config.databasePool > MAX_EMBEDDED_POOL) {
     const name = flags.DATABASE_POOL === undefined ? 'DATABASE_POOL' : flagOf('DATABASE_POOL')

@@ -4,12 +4,14 @@ import type { Sql } from '../db/client.ts'
 import { clientAddress, exactAddress } from '../http/address-limit.ts'
 import { createBodyCheck, readBody } from '../http/body.ts'
 import type { BodySemaphore } from '../http/body-semaphore.ts'
+import type { Log } from '../log.ts'
 
 /** What the routes of signing in need. */
 export interface AuthDeps {
   /** For transactions. */
   writes: Sql
   config: Config
+  log: Log
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
   windowClock?: (() => Date) | undefined
   bodies: BodySemaphore

@@ -4,6 +4,7 @@ import { cookieReader, sessionCookie } from '../people/cookies.ts'
 import { type AuthDeps, bodyReader, clientOf } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { AcceptBody, PasswordBody } from './model.ts'
+import { oidcRoutes } from './oidc-routes.ts'
 import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
 
 /** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
@@ -60,7 +61,9 @@ export const authRoutes = (deps: AuthDeps) => {
       },
       { parse: leaveUnread, ...hide },
     )
+    .get('/auth/methods', () => ({ password: config.passwords, oidc: config.oidc !== null }), hide)
     .use(deviceRoutes(deps))
+    .use(config.oidc === null ? new Elysia() : oidcRoutes(config.oidc, deps))
 }
 
 /** Elysia must not read the body: it is read by the route, within its limits. */

@@ -8,7 +8,7 @@ import { forgetKey } from './client/key.ts'
 import { linkTo } from './client/links.ts'
 import type { PageProps } from './client/page-props.ts'
 import { useRoute } from './client/router.ts'
-import { keepCsrfToken, postAuth } from './client/session.ts'
+import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
 import { DevicePage } from './device.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { BadgesPage } from './pages/badges.tsx'
@@ -50,6 +50,7 @@ export function App() {
       const found = await getJson<WhoAmI>('/whoami')
       keepCsrfToken(found.csrf_token)
       setReason(undefined)
+      if (returnToPlace()) return
       setWho(found)
     } catch (error) {
       const isRefused = error instanceof ApiFailure && error.status === 401

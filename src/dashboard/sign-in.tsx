@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiFailure, request } from './client/api.ts'
 import { basePath } from './client/base.ts'
 import { keepKey } from './client/key.ts'
-import { postAuth, problemOf } from './client/session.ts'
+import { keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
 
 interface SignInProps {
   /** Why nobody is signed in any more. */
@@ -14,6 +14,8 @@ interface SignInProps {
 export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [problem, setProblem] = useState(reason)
   useEffect(() => setProblem(reason), [reason])
+  const [methods, setMethods] = useState<SignInMethods>()
+  useEffect(() => void readMethods().then(setMethods), [])
   return (
     <main class="sign-in">
       <h1>Cloud Analytics</h1>
@@ -21,15 +23,24 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
         What your organization’s AI coding sessions cost, how good and how safe they were, and who works on
         what.
       </p>
-      <PasswordForm onSignedIn={onSignedIn} onProblem={setProblem} />
+      {methods?.oidc && (
+        <p>
+          <a class="button" href={`${basePath()}auth/oidc`} onClick={keepPlace}>
+            Sign in with your organization’s account
+          </a>
+        </p>
+      )}
+      {methods?.password && <PasswordForm onSignedIn={onSignedIn} onProblem={setProblem} />}
       {problem !== undefined && (
         <p class="failure" role="alert">
           {problem}
         </p>
       )}
-      <p class="note">
-        No password yet, or forgotten? An owner or admin of your organization makes a link for you.
-      </p>
+      {methods?.password && (
+        <p class="note">
+          No password yet, or forgotten? An owner or admin of your organization makes a link for you.
+        </p>
+      )}
       <details>
         <summary>Sign in with an API key</summary>
         <KeyForm onSignedIn={onSignedIn} onProblem={setProblem} />

@@ -1,12 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { ROLES } from '../config.ts'
 import { name, optional, strict, Timestamp } from './fields.ts'
 
-export const Role = Type.Union([
-  Type.Literal('owner'),
-  Type.Literal('admin'),
-  Type.Literal('developer'),
-  Type.Literal('auditor'),
-])
+export const Role = Type.Union(ROLES.map((role) => Type.Literal(role)))
 export type Role = Static<typeof Role>
 
 export const MemberRecord = Type.Object(

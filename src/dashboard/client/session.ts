@@ -34,6 +34,37 @@ export async function postAuth(path: string, body: object): Promise<AuthAnswer> 
   }
 }
 
+/** How people sign in at this server. */
+export interface SignInMethods {
+  password: boolean
+  oidc: boolean
+}
+
+/** Never rejects: a server that does not respond is asked again when somebody signs in by a password. */
+export async function readMethods(): Promise<SignInMethods> {
+  try {
+    const response = await fetch(`${basePath()}auth/methods`)
+    return (await response.json()) as SignInMethods
+  } catch {
+    return { password: true, oidc: false }
+  }
+}
+
+const PLACE = 'place-before-sign-in'
+
+/** Remembers the page for when the identity provider sends the browser back, which is always to the first page. */
+export const keepPlace = (): void => sessionStorage.setItem(PLACE, location.href)
+
+/** Goes to the page that was remembered, once; returns whether there was another one. */
+export function returnToPlace(): boolean {
+  const place = sessionStorage.getItem(PLACE)
+  sessionStorage.removeItem(PLACE)
+  if (place === null || place === location.href || !URL.canParse(place)) return false
+  if (new URL(place).origin !== location.origin) return false
+  location.replace(place)
+  return true
+}
+
 /** What is wrong, for people. */
 export const problemOf = ({ status, body }: AuthAnswer): string =>
   typeof body.error === 'string' ? body.error : `The server responded with status ${status}`

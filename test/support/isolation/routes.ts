@@ -114,6 +114,7 @@ export const PUBLIC_ROUTES = [
   '/docs/json',
   '/docs/explorer.js',
   '/accept',
+  '/auth/methods',
   '/device',
   '/dashboard/app.css',
   '/dashboard/app.js',

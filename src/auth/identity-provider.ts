@@ -1,0 +1,151 @@
+import * as client from 'openid-client'
+import type { OidcConfig } from '../config.ts'
+import { ApiError } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+// OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
+
+/** What the browser keeps between the way to the provider and the way back. */
+export interface Flow {
+  state: string
+  nonce: string
+  verifier: string
+}
+
+/** Who somebody is, by the provider. */
+export interface Identity {
+  email: string
+  name: string
+  /** Values of the claim of roles. */
+  groups: readonly string[]
+}
+
+export interface IdentityProvider {
+  /** The address to send the browser to, and what it has to keep. Throws with 503 while the provider is away. */
+  start(redirectUri: string): Promise<{ url: URL; flow: Flow }>
+  /** Who came back. `returned`: the address of the callback with its query. Throws UNAUTHORIZED and, as `start`, 503. */
+  finish(returned: URL, flow: Flow): Promise<Identity>
+}
+
+/** What the provider says of itself is read again after an hour. */
+const MAX_AGE_MS = 3_600_000
+const TIMEOUT_S = 10
+
+export function createIdentityProvider(
+  { issuer, clientId, clientSecret, scopes, roleClaim }: OidcConfig,
+  log: Log,
+): IdentityProvider {
+  let known: { provider: Promise<client.Configuration>; at: number } | undefined
+
+  /** It is asked for at the first sign-in, so that the server starts without it. */
+  const discovered = async (): Promise<client.Configuration> => {
+    if (known === undefined || Date.now() - known.at > MAX_AGE_MS)
+      known = { provider: discover(), at: Date.now() }
+    const { provider } = known
+    try {
+      return await provider
+    } catch (error) {
+      if (known?.provider === provider) known = undefined
+      log.warn('the identity provider does not answer', { issuer, error })
+      throw away()
+    }
+  }
+
+  async function discover(): Promise<client.Configuration> {
+    const url = new URL(issuer)
+    const execute = [
+      client.enableNonRepudiationChecks,
+      ...(url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+    ]
+    const options = { execute, timeout: TIMEOUT_S }
+    const found = await client.discovery(url, clientId, undefined, client.None(), options)
+    const methods = found.serverMetadata().token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
+    const authentication =
+      clientSecret === null
+        ? client.None()
+        : isPost
+          ? client.ClientSecretPost(clientSecret)
+          : client.ClientSecretBasic(clientSecret)
+    const provider = new client.Configuration(found.serverMetadata(), clientId, undefined, authentication)
+    provider.timeout = TIMEOUT_S
+    for (const set of execute) set(provider)
+    return provider
+  }
+
+  return {
+    async start(redirect_uri) {
+      const provider = await discovered()
+      const flow = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+      }
+      const url = client.buildAuthorizationUrl(provider, {
+        redirect_uri,
+        scope: scopes,
+        state: flow.state,
+        nonce: flow.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url, flow }
+    },
+    async finish(returned, { state, nonce, verifier }) {
+      const provider = await discovered()
+      try {
+        const tokens = await client.authorizationCodeGrant(provider, returned, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        const claims: Record<string, unknown> = { ...tokens.claims() }
+        const isComplete = ['email', 'email_verified', 'name', roleClaim].every((name) => name in claims)
+        const asked = provider.serverMetadata().userinfo_endpoint !== undefined && !isComplete
+        const more = asked
+          ? await client.fetchUserInfo(provider, tokens.access_token, String(claims.sub))
+          : {}
+        return identityOf({ ...more, ...claims }, roleClaim)
+      } catch (error) {
+        if (error instanceof ApiError) throw error
+        // the errors name tokens and codes in their causes: the log gets the code of the package alone
+        const code = (error as { code?: unknown }).code
+        log.warn('a sign-in by the identity provider failed', {
+          issuer,
+          code: typeof code === 'string' ? code : null,
+        })
+        if (code === 'OAUTH_TIMEOUT' || error instanceof TypeError) throw away()
+        throw new ApiError('UNAUTHORIZED', 'The identity provider’s answer is not valid: sign in again')
+      }
+    },
+  }
+}
+
+const away = () =>
+  new ApiError('INTERNAL_ERROR', 'The identity provider does not answer: try again later', { status: 503 })
+
+/** The person of these claims. Throws UNAUTHORIZED without an address that the provider has verified. */
+function identityOf(claims: Record<string, unknown>, roleClaim: string): Identity {
+  const { email, email_verified, name } = claims
+  if (
+    typeof email !== 'string' ||
+    !/^[^\s@\0]+@[^\s@\0]+$/.test(email) ||
+    email.length > 320 ||
+    email_verified !== true
+  ) {
+    throw new ApiError(
+      'UNAUTHORIZED',
+      'The identity provider has not verified an e-mail address of this account',
+    )
+  }
+  const groups = claims[roleClaim]
+  return {
+    email,
+    name:
+      typeof name === 'string' && name.trim() !== ''
+        ? name.trim().slice(0, 200)
+        : (email.split('@')[0] ?? email),
+    groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
+  }
+}
