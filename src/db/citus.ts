@@ -39,6 +39,7 @@ export const PLACEMENTS = {
   organizations: 'reference',
   pr_commits: 'distributed',
   pr_risks: 'distributed',
+  pr_sessions: 'distributed',
   // not logged, and leased by every instance many times a minute: a second node would only be a detour
   rate_windows: 'local',
   reports: 'distributed',

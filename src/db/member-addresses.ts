@@ -1,10 +1,11 @@
 import type { Fragment, ISql } from './client.ts'
+import type { OrgId } from './derived-tables.ts'
 
 /**
  * A subquery of members by every address they have: `address`, the member's `id` and own `email`. What is stored keeps the
  * address that it was sent with; whose that is, is looked up when it is read.
  */
-export const memberAddresses = (sql: ISql, orgId: string): Fragment => sql`
+export const memberAddresses = (sql: ISql, orgId: OrgId): Fragment => sql`
   (
     select m.id, m.email, m.email as address
     from members m

@@ -390,6 +390,21 @@ CREATE INDEX pr_risks_by_repo_state ON pr_risks USING btree (org_id, repo, state
 CREATE INDEX pr_risks_by_state ON pr_risks USING btree (org_id, state, created_at, id);
 CREATE INDEX pr_risks_by_time ON pr_risks USING btree (org_id, created_at, id);
 
+create table pr_sessions (
+  org_id text not null,
+  session_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  part numeric(14,6) not null,
+  project text not null,
+  member text not null,
+  agent text not null,
+  day date not null,
+  constraint pr_sessions_pkey PRIMARY KEY (org_id, session_id, repo, pr_number)
+);
+CREATE INDEX pr_sessions_by_day ON pr_sessions USING btree (org_id, day) INCLUDE (part, project, member, agent);
+CREATE INDEX pr_sessions_by_pull_request ON pr_sessions USING btree (org_id, repo, pr_number);
+
 create unlogged table rate_windows (
   org_id text not null,
   minute bigint not null,

@@ -4,6 +4,7 @@ import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
+import { type Branch, findBranches } from '../usage/pull-request-write.ts'
 import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
 import {
   type CountedRisk,
@@ -68,6 +69,9 @@ export interface RisksWritten extends WriteResult {
   /** For `updateRiskRollups`: what was replaced, and by what. */
   replaced: CountedRisk[]
   written: CountedRisk[]
+  /** For `updateParts`: those that were written, and where they came from before. */
+  pullRequests: { repo: string; prNumber: number }[]
+  formerBranches: Branch[]
 }
 
 /**
@@ -88,7 +92,8 @@ export async function writeRisks(
       ? [{ risk: computed.prepared.get(record) ?? prepareRisk(record), field: `records[${index}].id` }]
       : [],
   )
-  if (risks.length === 0) return { ...NOTHING_WRITTEN, replaced: [], written: [] }
+  if (risks.length === 0)
+    return { ...NOTHING_WRITTEN, replaced: [], written: [], pullRequests: [], formerBranches: [] }
   const prepared = risks.map(({ risk }) => risk)
   const found = await findStored(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [keyOf(row), row]))
@@ -113,10 +118,18 @@ export async function writeRisks(
     idOf: ({ id }) => id,
     isSame,
   })
+  const formerBranches = await findBranches(tx, orgId, rows)
   await upsertRisks(tx, orgId, rows)
   await replaceCommits(tx, orgId, rows)
   const replaced = rows.flatMap((row) => stored.get(keyOf(row)) ?? [])
-  return { ...result, replaced: replaced.map(counted), written: rows.map(counted) }
+  const pullRequests = rows.map(({ repo, prNumber }) => ({ repo, prNumber }))
+  return {
+    ...result,
+    replaced: replaced.map(counted),
+    written: rows.map(counted),
+    pullRequests,
+    formerBranches,
+  }
 }
 
 const keyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`

@@ -8,7 +8,7 @@ const GROWN = {
     'sessions, session_details, session_rollups, session_ranges, session_usage, usage_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks',
   audit: 'audit_log, audit_rollups',
   commits: 'commits, commit_files, files, file_authors, expertise_domains, expertise_authors',
-  risks: 'pr_risks, pr_commits, risk_rollups',
+  risks: 'pr_risks, pr_commits, pr_sessions, risk_rollups',
 }
 
 /** Vacuums and analyzes the tables, so that the first queries are as fast as later ones. */

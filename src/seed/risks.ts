@@ -11,6 +11,7 @@ import { type Lifecycle, riskParts } from '../risk/prepare.ts'
 import { regressionScore } from '../risk/regression.ts'
 import { securityPart } from '../risk/sensitive-paths.ts'
 import type { RiskRow } from '../risk/store-queries.ts'
+import { PULL_REQUEST_PARTS } from '../usage/check.ts'
 import { batchesOf, randomFrom, type SeedPlan } from './generate.ts'
 import { copyRisks, hasRisksOf, refreshStatistics } from './queries.ts'
 
@@ -109,7 +110,7 @@ export async function seedRisks(
       done += rows.length
       onProgress(done)
     }
-    await rebuildTables(tx, orgId, RISK_TABLES)
+    await rebuildTables(tx, orgId, [...RISK_TABLES, PULL_REQUEST_PARTS])
   })
   await refreshStatistics(sql, 'risks')
 }

@@ -12,7 +12,7 @@ import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { copySessions } from '../sessions/store-queries.ts'
 import { activityOf } from '../sessions/write.ts'
 import { type Activity, updateActivity } from '../team/rollup.ts'
-import { USAGE_ROLLUPS } from '../usage/check.ts'
+import { PULL_REQUEST_PARTS, USAGE_ROLLUPS } from '../usage/check.ts'
 import { copyUsage } from '../usage/write.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import { analyzeSessions, hasSession, insertSeedEntries, refreshStatistics } from './queries.ts'
@@ -66,7 +66,12 @@ export async function seedSessions(
     }
     await countActivity()
     await analyzeSessions(tx)
-    await rebuildTables(tx, orgId, [...SESSION_TABLES, ...USAGE_ROLLUPS, ...FINDING_TABLES])
+    await rebuildTables(tx, orgId, [
+      ...SESSION_TABLES,
+      ...USAGE_ROLLUPS,
+      PULL_REQUEST_PARTS,
+      ...FINDING_TABLES,
+    ])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   })

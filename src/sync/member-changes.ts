@@ -8,6 +8,7 @@ import { removeAccount } from '../people/member-queries.ts'
 import type { MemberRecord, Role } from '../records/member.ts'
 import { removeAliases, writeAliases } from '../team/alias-write.ts'
 import {
+  findKeysOf,
   findMember,
   findMemberById,
   findOwnAddress,
@@ -16,6 +17,7 @@ import {
   removeMember,
 } from '../team/queries.ts'
 import { hasOwner, writeMembers } from '../team/write.ts'
+import { updateParts } from '../usage/pull-request-write.ts'
 import { emit } from '../webhooks/outbox/events.ts'
 
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
@@ -33,6 +35,10 @@ export interface MemberChange {
   /** All of them. */
   aliases?: string[]
 }
+
+/** Decides again which pull requests the sessions of these members belong to: commits tell, by their addresses. */
+const updatePartsOf = (tx: ISql, orgId: string, members: readonly string[]) =>
+  updateParts(tx, orgId, { pullRequests: [], formerBranches: [], commits: [], members })
 
 const noMember = () => new ApiError('NOT_FOUND', 'There is no such member')
 
@@ -67,6 +73,7 @@ export async function addMember(
   const record: MemberRecord = { type: 'member', ...member, joined_at: now.toISOString() }
   const { joined } = await namingFields(writeMembers(tx, orgId, [record]))
   const ids = joined.map(({ id }) => id)
+  await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, ids, []))
   await recordEntries(tx, orgId, changer.actor, [{ action: 'member.created', details: { created: 1, ids } }])
   await emit(
     tx,
@@ -112,6 +119,9 @@ export async function changeMember(
   const { updated } = await namingFields(
     writeMembers(tx, orgId, [record], written.members, { mayChangeRoles: true }),
   )
+  if (aliases !== undefined) {
+    await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, [id], written.addresses))
+  }
   const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
   await recordEntries(tx, orgId, changer.actor, updated > 0 ? [entry] : [])
   return await getMember(tx, orgId, id)
@@ -134,11 +144,13 @@ export async function removeWholeMember(
   await lockOrganization(tx, orgId)
   const { role } = await getMember(tx, orgId, id)
   refuseForOwners(changer, { role }, 'user_id')
+  const keysOfSessions = await findKeysOf(tx, orgId, [id], addresses)
   const member = await removeMember(tx, orgId, email)
   if (member === undefined) throw noMember()
   if (role === 'owner' && !(await hasOwner(tx, orgId))) {
     throw validationError({ field: 'user_id', message: 'is the only owner: make another one first' })
   }
+  await updatePartsOf(tx, orgId, keysOfSessions)
   await removeAccount(tx, orgId, id)
   const keys = await revokeKeysOfMember(tx, orgId, email)
   await recordEntries(tx, orgId, changer.actor, [

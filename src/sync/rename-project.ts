@@ -8,6 +8,7 @@ import { renameInRisks } from '../risk/project-write.ts'
 import { renameInFindings } from '../security/project-write.ts'
 import { renameInSessions } from '../sessions/project-write.ts'
 import { renameInActivity } from '../team/rollup.ts'
+import { updatePartsOfProject } from '../usage/pull-request-write.ts'
 
 /** How many of each have the new name. */
 export interface Renamed {
@@ -34,6 +35,7 @@ export async function renameProject(
     const sessions = await renameInSessions(tx, orgId, renaming)
     await renameInActivity(tx, orgId, renaming)
     await renameInFindings(tx, orgId, renaming)
+    await updatePartsOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
     if (sessions + commits + pull_requests === 0)
       throw new OperatorError(`there is no project ${JSON.stringify(renaming.from)}`)

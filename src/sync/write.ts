@@ -28,8 +28,10 @@ import {
 } from '../sessions/write.ts'
 import { hasAliases, writeAliases } from '../team/alias-write.ts'
 import { noteMachine } from '../team/machine-write.ts'
+import { findKeysOf } from '../team/queries.ts'
 import { updateActivity } from '../team/rollup.ts'
 import { writeMembers } from '../team/write.ts'
+import { updateParts } from '../usage/pull-request-write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
 import { buildEvents, monthsToCheck } from './events.ts'
@@ -201,6 +203,16 @@ export async function storeBatch(
       report: await writeReports(tx, orgId, records),
     }
     await updateRiskRollups(tx, orgId, results.pr_risk.replaced, results.pr_risk.written)
+    await updateParts(tx, orgId, {
+      ...results.pr_risk,
+      commits: [...commit.createdIds, ...commit.updatedIds],
+      members: await findKeysOf(
+        tx,
+        orgId,
+        [...results.member.createdIds, ...results.member.updatedIds],
+        aliases.addresses,
+      ),
+    })
     const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(results, now))
     await recordEntries(tx, orgId, actor, buildAuditEntries(results))
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)

@@ -76,6 +76,21 @@ export async function findMemberById(
   return row
 }
 
+/** The ids of these members, all addresses they have, and `addresses`: what their sessions can have been sent with. */
+export async function findKeysOf(
+  sql: ISql,
+  orgId: string,
+  ids: readonly string[],
+  addresses: readonly string[],
+): Promise<string[]> {
+  if (ids.length + addresses.length === 0) return []
+  const rows = await sql<{ address: string }[]>`
+    select a.address
+    from ${memberAddresses(sql, orgId)} a
+    where a.id = any(${[...ids]}::text[])`
+  return [...new Set([...ids, ...addresses, ...rows.map(({ address }) => address)])]
+}
+
 export async function countOwners(sql: ISql, orgId: string): Promise<number> {
   const [row] = await sql<{ owners: number }[]>`
     select count(*)::integer as owners

@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
+import { pullRequestParts } from './pull-request-queries.ts'
 
 /** The parts of all sessions anew, from their details: as `partsOf` divides them. */
 const fromDetails = (sql: ISql, orgId: OrgId) => sql`
@@ -185,6 +186,14 @@ const ROLLUP_COLUMNS = [
   ...['main_turns', 'cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'],
 ]
 
+/** Which part of each session belongs to which pull request. */
+export const PULL_REQUEST_PARTS: DerivedTable = {
+  name: 'pr_sessions',
+  columns: ['session_id', 'repo', 'pr_number', 'part', 'project', 'member', 'agent', 'day'],
+  query: (sql, orgId) => pullRequestParts(sql, orgId, sql``),
+  describe: ({ session_id }) => `part of ${session_id} in a pull request`,
+}
+
 /** The sums of breakdowns. */
 export const USAGE_ROLLUPS: readonly DerivedTable[] = [
   {
@@ -210,4 +219,5 @@ export const USAGE_TABLES: readonly DerivedTable[] = [
     query: linksFromDetails,
     describe: ({ session_id }) => `pull requests of ${session_id}`,
   },
+  PULL_REQUEST_PARTS,
 ]

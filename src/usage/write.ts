@@ -4,6 +4,7 @@ import { canCopyInto, copyRows } from '../db/copy.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../decimals.ts'
 import { type Divisible, type Part, partsOf } from './parts.ts'
+import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { type Counted, updateSums } from './rollup.ts'
 
 /** A session as its usage is computed from it. */
@@ -61,6 +62,11 @@ export async function updateUsage(
   const rows = after.flatMap(rowsOf)
   await insertUsage(tx, orgId, rows)
   await insertLinks(tx, orgId, after)
+  await attachSessions(
+    tx,
+    orgId,
+    after.map(({ id }) => id),
+  )
   await updateSums(
     tx,
     orgId,
@@ -94,6 +100,7 @@ function rowsOf(session: UsedSession): UsageRow[] {
 
 async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<Counted[]> {
   if (ids.length === 0) return []
+  await detachSessions(tx, orgId, ids)
   await tx`
     delete from session_links l
     where l.org_id = ${orgId}

@@ -94,3 +94,20 @@ create table session_links (
   primary key (org_id, repo, pr_number, session_id)
 );
 create index session_links_by_session on session_links (org_id, session_id);
+
+-- Which part of a session's cost belongs to which pull request, in micro-dollars that add up to the session: derived from
+-- links, commits and branches (usage/pull-request-queries.ts). The rest is copied from session_usage.
+create table pr_sessions (
+  org_id text not null,
+  session_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  part numeric(14, 6) not null,
+  project text not null,
+  member text not null,
+  agent text not null,
+  day date not null,
+  primary key (org_id, session_id, repo, pr_number)
+);
+create index pr_sessions_by_pull_request on pr_sessions (org_id, repo, pr_number);
+create index pr_sessions_by_day on pr_sessions (org_id, day) include (part, project, member, agent);
