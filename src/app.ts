@@ -23,6 +23,7 @@ import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
 import { findVersions, findVersionsBySlug } from './organizations/queries.ts'
 import { createOrganizationQueues } from './organizations/queue.ts'
+import { outcomeRoutes } from './outcomes/routes.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
 import { securityRoutes } from './security/routes.ts'
@@ -124,6 +125,7 @@ export function createApp(deps: AppDeps) {
     ...auditRoutes(routeDeps),
     ...teamRoutes(routeDeps),
     ...riskRoutes(routeDeps),
+    ...outcomeRoutes(routeDeps),
     ...settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }),
     ...whoAmIRoutes(routeDeps),
     ...syncRoutes(intake),

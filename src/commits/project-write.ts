@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import type { Renaming } from '../db/move-sums.ts'
+import { renameInCommitAi } from './ai-write.ts'
 import { updateExpertise } from './expertise.ts'
 import { distinctIds, type ItemId } from './item-ids.ts'
 import { prepareCommit } from './prepare.ts'
@@ -31,6 +32,7 @@ export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Ren
     if (moved.length === 0) continue
     domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, moved, () => false))])
   }
+  await renameInCommitAi(tx, orgId, from, to)
   if (count === 0) return 0
   for (const table of TABLES) {
     await tx`

@@ -1,5 +1,5 @@
 import type { ISql, Sql } from '../db/client.ts'
-import type { CommitFile, CommitRecord } from '../records/commit.ts'
+import type { CommitAi, CommitFile, CommitRecord } from '../records/commit.ts'
 
 /** Commits per page of an export. */
 const PAGE = 500
@@ -37,6 +37,8 @@ interface CommitRow {
   committed_at: Date
   subject: string | null
   files: CommitFile[] | null
+  ai: CommitAi | null
+  survival: CommitRecord['survival']
 }
 
 /** All commits of the organization as NDJSON, one page per text, ordered by project and hash. */
@@ -55,9 +57,11 @@ export async function* commitPages(
   let after = { project: '', sha: '' }
   for (;;) {
     const rows = await commitsAfter(sql, orgId, after, project, size)
-    yield rows.map((row) => ({
+    yield rows.map(({ ai, survival, ...row }) => ({
       type: 'commit',
       ...row,
+      ...(ai === null ? {} : { ai }),
+      ...(survival == null ? {} : { survival }),
       committed_at: row.committed_at.toISOString(),
       files: row.files ?? [],
     }))
@@ -75,7 +79,22 @@ async function commitsAfter(
   size: number,
 ): Promise<CommitRow[]> {
   return await sql<CommitRow[]>`
-    select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject, f.files
+    select
+      c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject, f.files,
+      case
+        when a.provenance is not null then json_build_object(
+          'lines', a.lines, 'effective_lines', a.effective_lines, 'by_agent', a.by_agent, 'provenance', a.provenance,
+          'sessions', a.sessions
+        )
+      end as ai,
+      case
+        when a.survival_14 is not null and a.survival_30 is not null then json_build_array(
+          json_build_object('days', 14, 'lines', a.survival_14),
+          json_build_object('days', 30, 'lines', a.survival_30)
+        )
+        when a.survival_14 is not null then json_build_array(json_build_object('days', 14, 'lines', a.survival_14))
+        when a.survival_30 is not null then json_build_array(json_build_object('days', 30, 'lines', a.survival_30))
+      end as survival
     from (
       select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject
       from commits c
@@ -85,6 +104,7 @@ async function commitsAfter(
       order by c.project, c.sha
       limit ${size}
     ) c
+    left join commit_ai a on a.org_id = ${orgId} and a.project = c.project and a.sha = c.sha
     left join lateral (
       select json_agg(
         json_strip_nulls(

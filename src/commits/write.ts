@@ -3,6 +3,7 @@ import { unnest } from '../db/rows.ts'
 import { forbidden, MAX_PROBLEMS } from '../errors.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
+import { writeCommitAi } from './ai-write.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
 import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
@@ -25,14 +26,17 @@ export async function writeCommits(
   records: readonly SyncRecord[],
   { pause = () => undefined, mayReplace = true }: CommitOptions = {},
 ): Promise<WriteResult> {
-  const commits = records.flatMap((record) => (record.type === 'commit' ? [prepareCommit(record)] : []))
+  const given = records.filter((record) => record.type === 'commit')
+  const commits = given.map(prepareCommit)
   if (commits.length === 0) return NOTHING_WRITTEN
   const stored = await findHashes(tx, orgId, commits)
-  const { rows, ...result } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
+  const { rows, ...contents } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
     keyOf,
     idOf: ({ sha }) => sha,
     isSame: (commit, known) => commit.hash === known.hash,
   })
+  const withAi = await writeCommitAi(tx, orgId, given)
+  const result = countAlso(contents, commits, rows, withAi)
   const isStored = (commit: PreparedCommit) => stored.has(keyOf(commit))
   if (rows.length === 0) return result
   if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
@@ -45,6 +49,24 @@ export async function writeCommits(
   }
   await updateExpertise(tx, orgId, domains)
   return result
+}
+
+/** The result with commits of which only what agents wrote has changed: a commit's content is not the only thing told of it. */
+function countAlso(
+  result: WriteResult,
+  commits: readonly PreparedCommit[],
+  rows: readonly PreparedCommit[],
+  withAi: ReadonlySet<string>,
+): WriteResult {
+  const written = new Set(rows.map(keyOf))
+  const others = commits.filter((commit) => withAi.has(keyOf(commit)) && !written.has(keyOf(commit)))
+  const shas = [...new Map(others.map((commit) => [keyOf(commit), commit.sha])).values()]
+  return {
+    ...result,
+    updated: result.updated + shas.length,
+    unchanged: result.unchanged - shas.length,
+    updatedIds: [...result.updatedIds, ...shas],
+  }
 }
 
 interface CommitOptions {

@@ -19,6 +19,7 @@ export const PLACEMENTS = {
   browser_sessions: 'reference',
   budget_alerts: 'distributed',
   budgets: 'distributed',
+  commit_ai: 'distributed',
   commit_files: 'distributed',
   commits: 'distributed',
   deleted_sessions: 'distributed',

@@ -82,6 +82,21 @@ create table budgets (
   constraint budgets_month_check CHECK (EXTRACT(day FROM month) = 1::numeric)
 );
 
+create table commit_ai (
+  org_id text not null,
+  project text not null,
+  sha text collate "C" not null,
+  lines bigint,
+  effective_lines bigint,
+  by_agent json,
+  provenance text,
+  sessions text[],
+  survival_14 bigint,
+  survival_30 bigint,
+  constraint commit_ai_pkey PRIMARY KEY (org_id, project, sha),
+  constraint commit_ai_provenance_check CHECK (provenance = ANY (ARRAY['none'::text, 'trailer'::text, 'transcript'::text, 'note'::text]))
+);
+
 create table commit_files (
   org_id text not null,
   project text not null,
@@ -372,6 +387,7 @@ create table pr_risks (
   merge_commit text,
   url text,
   default_branch text,
+  author_email text,
   projects text[] not null generated always as (CASE WHEN (origin ->> 'project'::text) IS NULL THEN ARRAY[repo, regexp_replace(repo, '^.*/'::text, ''::text)] ELSE ARRAY[origin ->> 'project'::text] END) stored,
   head text generated always as (CASE WHEN (origin ->> 'branch'::text) = default_branch THEN NULL::text WHEN default_branch IS NULL AND ((origin ->> 'branch'::text) = ANY (ARRAY['main'::text, 'master'::text])) THEN NULL::text ELSE origin ->> 'branch'::text END) stored,
   ended_at timestamp with time zone not null generated always as (COALESCE(merged_at, closed_at, 'infinity'::timestamp with time zone)) stored,

@@ -29,7 +29,10 @@ export function authorize(
   const isDeveloper = scope === 'admin or developer' && person?.role === 'developer'
   if (!isDeveloper && !grants(scopes, scope)) {
     const missing = scopesFor(scope)
-    const names = missing[0] === scope ? scope : missing.join(', ').replace(/, (?=[^,]*$)/, ' or ')
+    const names =
+      missing[0] === scope || scope === 'cost:read and risk:read'
+        ? scope
+        : missing.join(', ').replace(/, (?=[^,]*$)/, ' or ')
     throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${names}`)
   }
   if (scope === 'webhooks' && plan === 'cloud_pro') {

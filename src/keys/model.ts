@@ -38,9 +38,16 @@ export const WRITE_SCOPES = [
 
 /**
  * What a route needs of a key: a scope; `some write`: any scope that writes records, since the records say which; `admin or
- * read`; `admin or developer`: also a developer who signed in; `any key`.
+ * read`; `admin or developer`: also a developer who signed in; `cost:read and risk:read`:
+ * both; `any key`.
  */
-export type Need = Scope | 'some write' | 'admin or read' | 'admin or developer' | 'any key'
+export type Need =
+  | Scope
+  | 'some write'
+  | 'admin or read'
+  | 'admin or developer'
+  | 'cost:read and risk:read'
+  | 'any key'
 
 /** The scopes of which a key needs one for `need`; none for `any key`. */
 export function scopesFor(need: Need): Scope[] {
@@ -48,6 +55,7 @@ export function scopesFor(need: Need): Scope[] {
   if (need === 'some write') return ['write', ...WRITE_SCOPES, 'audit:write']
   if (need === 'admin or read') return ['admin', 'read']
   if (need === 'admin or developer') return ['admin']
+  if (need === 'cost:read and risk:read') return ['cost:read', 'risk:read']
   if (need.endsWith(':read')) return [need, 'read']
   return WRITE_SCOPES.some((scope) => scope === need) ? [need, 'write'] : [need]
 }
@@ -74,5 +82,6 @@ export function contains(held: readonly Scope[], scope: Scope): boolean {
 
 /** True when a key with `held` scopes may do what needs `need`. */
 export function grants(held: readonly Scope[], need: Need): boolean {
+  if (need === 'cost:read and risk:read') return grants(held, 'cost:read') && grants(held, 'risk:read')
   return need === 'any key' || scopesFor(need).some((scope) => held.includes(scope))
 }

@@ -27,6 +27,30 @@ export type CommitFile = Static<typeof CommitFile>
 
 export const Sha = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,128}$', examples: ['8f3c2a1e5b'] })
 
+/** How it is known which lines of a commit agents wrote; the last is the surest. */
+export const PROVENANCES = ['none', 'trailer', 'transcript', 'note'] as const
+export type Provenance = (typeof PROVENANCES)[number]
+
+/** What agents wrote of a commit's effective lines (docs/outcomes.md). */
+export const CommitAi = Type.Object(
+  {
+    lines: count(1e9),
+    effective_lines: count(1e9),
+    by_agent: Type.Record(name(100), count(1e9), { maxProperties: 100 }),
+    provenance: Type.Union(PROVENANCES.map((provenance) => Type.Literal(provenance))),
+    sessions: Type.Array(Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,128}$' }), { maxItems: 1_000 }),
+  },
+  strict,
+)
+export type CommitAi = Static<typeof CommitAi>
+
+/** Of `ai.lines`, those that are still there so many days later. */
+export const SURVIVAL_DAYS = [14, 30] as const
+const Survival = Type.Object(
+  { days: Type.Union(SURVIVAL_DAYS.map((days) => Type.Literal(days))), lines: count(1e9) },
+  strict,
+)
+
 export const CommitRecord = Type.Object(
   {
     type: Type.Literal('commit'),
@@ -37,6 +61,8 @@ export const CommitRecord = Type.Object(
     committed_at: Timestamp(),
     subject: optional(Type.String({ maxLength: 10_000 })),
     files: Type.Array(CommitFile, { maxItems: 100_000 }),
+    ai: optional(CommitAi),
+    survival: optional(Type.Array(Survival, { maxItems: 2 })),
   },
   strict,
 )

@@ -36,6 +36,7 @@ export interface Lifecycle {
   url: string | null
   /** Of its repository. */
   default_branch: string | null
+  author_email: string | null
 }
 
 /** A record in its stored form: the parts as they were given, or the change to compute them from. */
@@ -86,6 +87,7 @@ function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
     merge_commit = null,
     url = null,
     default_branch = null,
+    author_email,
   } = record
   return {
     state,
@@ -94,6 +96,7 @@ function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
     merge_commit,
     url,
     default_branch,
+    author_email: author_email?.toLowerCase() ?? null,
   }
 }
 
@@ -108,6 +111,7 @@ export function lifecycleAfter(before: Lifecycle | undefined, { lifecycle }: Pre
     merge_commit: known('merge_commit'),
     url: known('url'),
     default_branch: known('default_branch'),
+    author_email: known('author_email'),
   }
 }
 

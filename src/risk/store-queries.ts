@@ -19,7 +19,7 @@ export interface RiskRow extends RiskParts {
 }
 
 export const lifecycleColumns = (sql: ISql) => sql`
-  k.state, k.merged_at, k.closed_at, k.merge_commit, k.url, k.default_branch`
+  k.state, k.merged_at, k.closed_at, k.merge_commit, k.url, k.default_branch, k.author_email`
 
 /** A row of `lifecycleColumns`. */
 export interface StoredLifecycle extends Omit<Lifecycle, 'merged_at' | 'closed_at'> {
@@ -34,6 +34,7 @@ export const lifecycleOf = (row: StoredLifecycle): Lifecycle => ({
   merge_commit: row.merge_commit,
   url: row.url,
   default_branch: row.default_branch,
+  author_email: row.author_email,
 })
 
 /** The stored scores of these pull requests, and those with one of these ids. */
@@ -96,12 +97,12 @@ export async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRo
     insert into pr_risks (
       org_id, repo, pr_number, id, pr_title, files_changed, created_at,
       impact_score, regression_score, security_score, coupling_score, risk_score, contributions, input_hash, origin,
-      state, merged_at, closed_at, merge_commit, url, default_branch
+      state, merged_at, closed_at, merge_commit, url, default_branch, author_email
     )
     select
       ${orgId}, n.repo, n.pr_number, n.id, n.pr_title, n.files_changed, n.created_at,
       n.impact, n.regression, n.security, n.coupling, n.risk_score, n.contributions::json, n.input_hash, n.origin::json,
-      n.state, n.merged_at, n.closed_at, n.merge_commit, n.url, n.default_branch
+      n.state, n.merged_at, n.closed_at, n.merge_commit, n.url, n.default_branch, n.author_email
     from ${unnest(tx, rows, {
       repo: 'text',
       pr_number: ['integer', ({ prNumber }) => prNumber],
@@ -123,6 +124,7 @@ export async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRo
       merge_commit: ['text', ({ lifecycle }) => lifecycle.merge_commit],
       url: ['text', ({ lifecycle }) => lifecycle.url],
       default_branch: ['text', ({ lifecycle }) => lifecycle.default_branch],
+      author_email: ['text', ({ lifecycle }) => lifecycle.author_email],
     })}
     on conflict (org_id, repo, pr_number) do update set
       pr_title = excluded.pr_title,
@@ -141,7 +143,8 @@ export async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRo
       closed_at = excluded.closed_at,
       merge_commit = excluded.merge_commit,
       url = excluded.url,
-      default_branch = excluded.default_branch`
+      default_branch = excluded.default_branch,
+      author_email = excluded.author_email`
 }
 
 /** Replaces the commits of the pull requests by those of their origins. */

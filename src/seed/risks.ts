@@ -81,7 +81,7 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
 
 /** Two days after it was opened, every tenth is closed and the others are merged; then those of the last two days are open. */
 function lifecycleOf(index: number, openedAt: number, now: number): Lifecycle {
-  const known = { merge_commit: null, url: null, default_branch: null }
+  const known = { merge_commit: null, url: null, default_branch: null, author_email: null }
   const endsAt = openedAt + 2 * DAY_MS
   if (endsAt > now) return { ...known, state: 'open', merged_at: null, closed_at: null }
   const closed_at = new Date(endsAt).toISOString()

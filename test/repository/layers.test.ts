@@ -44,6 +44,7 @@ const FOLDERS = [
   'sync',
   'security',
   'sessions',
+  'outcomes',
   'quality',
   'cost',
   'team',

@@ -131,3 +131,21 @@ alter table files alter column org_id set statistics 0;
 alter table file_authors alter column org_id set statistics 0;
 alter table expertise_domains alter column org_id set statistics 0;
 alter table expertise_authors alter column org_id set statistics 0;
+
+-- What agents wrote of a commit, and what is left of it: kept apart from the commit's content, since several laptops prove it.
+create table commit_ai (
+  org_id text not null,
+  project text not null,
+  sha text collate "C" not null,
+  -- null where only what is left was sent
+  lines bigint,
+  effective_lines bigint,
+  -- lines by agent
+  by_agent json,
+  provenance text check (provenance in ('none', 'trailer', 'transcript', 'note')),
+  sessions text[],
+  -- of the lines those that were there 14 and 30 days later; null: not sent
+  survival_14 bigint,
+  survival_30 bigint,
+  primary key (org_id, project, sha)
+);

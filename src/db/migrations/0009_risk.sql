@@ -33,6 +33,8 @@ create table pr_risks (
   merge_commit text,
   url text,
   default_branch text,
+  -- in lower case
+  author_email text,
   -- the projects that sessions of its branch are of
   projects text[] not null generated always as (
     case

@@ -62,6 +62,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
 /** For parameters that mean something else in one route: by the last part of its path and the name. */
 const OWN_VALUES: Record<string, string[]> = {
   'breakdown sort': ['tokens', 'key'],
+  'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'agent'],
   'findings status': ['open', 'dismissed'],
 }
 /** Below /v1, and the same for every organization. */

@@ -1,0 +1,136 @@
+import type { ISql } from '../db/client.ts'
+import { unnest } from '../db/rows.ts'
+import type { CommitAi, CommitRecord, Provenance } from '../records/commit.ts'
+import { PROVENANCES } from '../records/commit.ts'
+
+/** A row of commit_ai. */
+interface AiRow {
+  project: string
+  sha: string
+  lines: number | null
+  effective_lines: number | null
+  by_agent: CommitAi['by_agent'] | null
+  provenance: Provenance | null
+  sessions: string[] | null
+  survival_14: number | null
+  survival_30: number | null
+}
+
+const keyOf = ({ project, sha }: Pick<AiRow, 'project' | 'sha'>): string => `${project}\0${sha}`
+const rankOf = ({ provenance }: Pick<AiRow, 'provenance'>): number =>
+  provenance === null ? -1 : PROVENANCES.indexOf(provenance)
+
+/**
+ * Writes what agents wrote of the commits, and what is left of it. What a record does not say stays; a weaker proof, and an
+ * equal one of fewer lines, replaces nothing. Returns the commits that changed, as `project` and `sha` joined by NUL.
+ */
+export async function writeCommitAi(
+  tx: ISql,
+  orgId: string,
+  records: readonly CommitRecord[],
+): Promise<Set<string>> {
+  const given = records.filter(({ ai, survival }) => ai != null || survival != null)
+  if (given.length === 0) return new Set()
+  const stored = new Map((await findRows(tx, orgId, given)).map((row) => [keyOf(row), row]))
+  const changed = new Map<string, AiRow>()
+  for (const record of given) {
+    const key = keyOf(record)
+    const before = stored.get(key)
+    const after = rowAfter(before, record)
+    if (before !== undefined && Bun.deepEquals(before, after)) continue
+    stored.set(key, after)
+    changed.set(key, after)
+  }
+  await upsertRows(tx, orgId, [...changed.values()])
+  return new Set(changed.keys())
+}
+
+function rowAfter(before: AiRow | undefined, { project, sha, ai, survival }: CommitRecord): AiRow {
+  const known = before ?? {
+    ...{ project, sha, lines: null, effective_lines: null, by_agent: null, provenance: null },
+    ...{ sessions: null, survival_14: null, survival_30: null },
+  }
+  const linesAfter = (days: 14 | 30) =>
+    survival?.findLast((entry) => entry.days === days)?.lines ?? known[`survival_${days}`]
+  const left = { survival_14: linesAfter(14), survival_30: linesAfter(30) }
+  if (ai == null || !isBetter(ai, known)) return { ...known, ...left }
+  return {
+    ...{ project, sha, lines: ai.lines, effective_lines: ai.effective_lines, by_agent: ai.by_agent },
+    ...{ provenance: ai.provenance, sessions: ai.sessions },
+    ...left,
+  }
+}
+
+const isBetter = (ai: CommitAi, known: AiRow): boolean =>
+  rankOf(ai) > rankOf(known) || (rankOf(ai) === rankOf(known) && ai.lines > (known.lines ?? 0))
+
+async function findRows(tx: ISql, orgId: string, records: readonly CommitRecord[]): Promise<AiRow[]> {
+  const rows = await tx<(Omit<AiRow, NumberColumn> & Record<NumberColumn, string | null>)[]>`
+    select
+      a.project, a.sha, a.lines, a.effective_lines, a.by_agent, a.provenance, a.sessions, a.survival_14, a.survival_30
+    from ${unnest(tx, records, { project: 'text', sha: 'text' })}
+    join commit_ai a
+      on a.org_id = ${orgId}
+      and a.project = n.project
+      and a.sha = n.sha`
+  const number = (text: string | null) => (text === null ? null : Number(text))
+  return rows.map((row) => ({
+    ...row,
+    lines: number(row.lines),
+    effective_lines: number(row.effective_lines),
+    survival_14: number(row.survival_14),
+    survival_30: number(row.survival_30),
+  }))
+}
+
+type NumberColumn = 'lines' | 'effective_lines' | 'survival_14' | 'survival_30'
+
+async function upsertRows(tx: ISql, orgId: string, rows: readonly AiRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx`
+    insert into commit_ai (
+      org_id, project, sha, lines, effective_lines, by_agent, provenance, sessions, survival_14, survival_30
+    )
+    select
+      ${orgId}, n.project, n.sha, n.lines, n.effective_lines, n.by_agent::json, n.provenance,
+      array(select json_array_elements_text(n.sessions::json)), n.survival_14, n.survival_30
+    from ${unnest(tx, rows, {
+      project: 'text',
+      sha: 'text',
+      lines: 'integer',
+      effective_lines: 'integer',
+      by_agent: ['text', (row) => (row.by_agent === null ? null : JSON.stringify(row.by_agent))],
+      provenance: 'text',
+      sessions: ['text', (row) => JSON.stringify(row.sessions ?? [])],
+      survival_14: 'integer',
+      survival_30: 'integer',
+    })}
+    on conflict (org_id, project, sha) do update set
+      lines = excluded.lines,
+      effective_lines = excluded.effective_lines,
+      by_agent = excluded.by_agent,
+      provenance = excluded.provenance,
+      sessions = excluded.sessions,
+      survival_14 = excluded.survival_14,
+      survival_30 = excluded.survival_30`
+}
+
+/** Moves what is known of a project's commits to another, which keeps what it has. */
+export async function renameInCommitAi(tx: ISql, orgId: string, from: string, to: string): Promise<void> {
+  await tx`
+    update commit_ai a
+    set project = ${to}
+    where a.org_id = ${orgId}
+      and a.project = ${from}
+      and not exists (
+        select
+        from commit_ai k
+        where k.org_id = ${orgId}
+          and k.project = ${to}
+          and k.sha = a.sha
+      )`
+  await tx`
+    delete from commit_ai a
+    where a.org_id = ${orgId}
+      and a.project = ${from}`
+}
