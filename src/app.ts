@@ -7,6 +7,7 @@ import type { Sql } from './db/client.ts'
 import { placeOfDisk } from './db/disk.ts'
 import { gathered } from './db/pools/gathered.ts'
 import { deletionRoutes } from './erasure/routes.ts'
+import { githubRoutes } from './github/routes.ts'
 import { addRoutes } from './http/add-routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
 import { createBodySemaphore } from './http/body-semaphore.ts'
@@ -146,6 +147,7 @@ export function createApp(deps: AppDeps) {
     .use(healthRoutes(readiness))
     .use(dashboardRoutes(publicPath(config)))
     .use(authRoutes({ writes, config, log, bodies, listenUrl, windowClock: deps.windowClock }))
+    .use(githubRoutes({ writes, config, bodies, box: secrets, now }))
     .use(docsRoutes({ config, endpoints, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
   addRoutes(app, endpoints, {

@@ -39,6 +39,7 @@ export const PLACEMENTS = {
   org_locks: 'distributed',
   organizations: 'reference',
   pr_commits: 'distributed',
+  pr_events: 'distributed',
   pr_risks: 'distributed',
   pr_sessions: 'distributed',
   // not logged, and leased by every instance many times a minute: a second node would only be a detour

@@ -364,6 +364,15 @@ create table pr_commits (
 );
 CREATE INDEX pr_commits_by_sha ON pr_commits USING btree (org_id, sha);
 
+create table pr_events (
+  org_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  updated_at timestamp with time zone not null,
+  told json not null,
+  constraint pr_events_pkey PRIMARY KEY (org_id, repo, pr_number)
+);
+
 create table pr_risks (
   org_id text not null,
   repo text not null,

@@ -64,6 +64,16 @@ function encodingOf(request: Request): Encoding | undefined {
   throw bodyError('Content-Encoding must be gzip, zstd or identity', 415)
 }
 
+/** The body as it was sent, of any type, not packed: see `readBytes`. */
+export async function readRaw(
+  request: Request,
+  maxBytes: number,
+  places: BodyPlaces,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (encodingOf(request) !== undefined) throw bodyError('must not be packed', 415)
+  return await readBytes(request, maxBytes, places)
+}
+
 /** All bytes of the body as they were sent; waits for `places`. Throws 413, 408 when they come too slowly, and 503. */
 async function readBytes(
   request: Request,

@@ -6,6 +6,7 @@ import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/chang
 import type { SyncRecord } from '../records/records.ts'
 import { type Branch, findBranches } from '../usage/pull-request-write.ts'
 import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
+import { findEvents, type PullRequestEvent } from './event-queries.ts'
 import {
   type CountedRisk,
   type Lifecycle,
@@ -102,6 +103,8 @@ export async function writeRisks(
   const parts = await partsOf(tx, orgId, prepared, stored, current)
   const ids = new Map(found.map((row) => [keyOf(row), row.id]))
   const owners = new Map(found.map((row) => [row.id, keyOf(row)]))
+  const newOnes = prepared.filter((risk) => !stored.has(keyOf(risk)))
+  const events = new Map((await findEvents(tx, orgId, newOnes)).map((event) => [keyOf(event), event]))
   const lifecycles = new Map(found.map((row) => [keyOf(row), row.lifecycle]))
   const scored = risks.map(({ risk, field }, index) => {
     const name = keyOf(risk)
@@ -111,7 +114,9 @@ export async function writeRisks(
     owners.set(id, name)
     const lifecycle = lifecycleAfter(lifecycles.get(name), risk)
     lifecycles.set(name, lifecycle)
-    return rowOf(risk, id, lifecycle, parts[index])
+    const row = rowOf(risk, id, lifecycle, parts[index])
+    const event = stored.has(name) ? undefined : events.get(name)
+    return event === undefined ? row : withEvent(row, event)
   })
   const { rows, ...result } = findChanges(scored, stored, {
     keyOf,
@@ -129,6 +134,37 @@ export async function writeRisks(
     written: rows.map(counted),
     pullRequests,
     formerBranches,
+  }
+}
+
+/** Applies an event of the host to the pull request, if its record is stored and says something else. */
+export async function applyEvent(
+  tx: ISql,
+  orgId: string,
+  event: PullRequestEvent,
+): Promise<RisksWritten | undefined> {
+  const pullRequests = [{ repo: event.repo, prNumber: event.prNumber }]
+  const [stored] = await findRisks(tx, orgId, pullRequests, [])
+  if (stored === undefined) return undefined
+  const row = withEvent({ ...stored, title: event.title }, event)
+  if (isSame(row, stored)) return undefined
+  const formerBranches = await findBranches(tx, orgId, pullRequests)
+  await upsertRisks(tx, orgId, [row])
+  return {
+    ...{ ...NOTHING_WRITTEN, updated: 1, updatedIds: [row.id] },
+    ...{ replaced: [counted(stored)], written: [counted(row)], pullRequests, formerBranches },
+  }
+}
+
+/** What the host says wins over the record, as far as it says something. */
+function withEvent(row: RiskRow, { branch, lifecycle }: PullRequestEvent): RiskRow {
+  const { state, merged_at, closed_at, ...known } = lifecycle
+  const said = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null))
+  const origin = row.origin ?? { project: null, branch: null, commits: [] }
+  return {
+    ...row,
+    origin: branch === null ? row.origin : { ...origin, branch },
+    lifecycle: { ...row.lifecycle, ...said, state, merged_at, closed_at },
   }
 }
 

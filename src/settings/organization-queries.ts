@@ -33,6 +33,21 @@ async function findRow(sql: ISql, orgId: string): Promise<Row> {
   return row
 }
 
+/** The organization with this slug, and the secret of its GitHub webhook; undefined where it has none. */
+export async function findGithubSecret(
+  sql: ISql,
+  box: SecretBox,
+  slug: string,
+): Promise<{ orgId: string; secret: string } | undefined> {
+  const [row] = await sql<{ orgId: string; sealed: Uint8Array }[]>`
+    select o.org_id as "orgId", o.github_secret as sealed
+    from organizations o
+    where o.slug = ${slug.replaceAll('\0', '')}
+      and o.deleted_at is null
+      and o.github_secret is not null`
+  return row && { orgId: row.orgId, secret: box.open(row.sealed, githubSecretContext(row.orgId)) }
+}
+
 function settingsOf({
   visibility,
   has_token,

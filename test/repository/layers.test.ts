@@ -39,6 +39,7 @@ const FOLDERS = [
   'worker',
   'intake',
   'auth',
+  'github',
   'erasure',
   'settings',
   'sync',

@@ -113,3 +113,14 @@ create table pr_sessions (
 );
 create index pr_sessions_by_pull_request on pr_sessions (org_id, repo, pr_number);
 create index pr_sessions_by_day on pr_sessions (org_id, day) include (part, project, member, agent);
+
+-- The latest that a repository's host said of a pull request, also of one whose record did not come yet.
+create table pr_events (
+  org_id text not null,
+  repo text not null,
+  pr_number integer not null,
+  updated_at timestamptz not null,
+  -- title, branch and lifecycle
+  told json not null,
+  primary key (org_id, repo, pr_number)
+);

@@ -128,6 +128,8 @@ export const PUBLIC_ROUTES = [
 export const PLAIN_ROUTES = [
   ...BADGES.map((badge) => `GET /api/badge/:org_slug/${badge}`),
   ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
+  // only who has the organization's secret is heard: test/github
+  'POST /github/:org_slug',
   // which organization is meant only a secret says: test/auth
   ...['password', 'accept', 'logout', 'device', 'device/token', 'device/approve'].map(
     (name) => `POST /auth/${name}`,

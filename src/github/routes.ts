@@ -1,0 +1,87 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { Elysia } from 'elysia'
+import type { Config } from '../config.ts'
+import type { Sql } from '../db/client.ts'
+import { ApiError } from '../errors.ts'
+import { clientAddress, createAddressLimiter, exactAddress } from '../http/address-limit.ts'
+import { limitHeaders } from '../http/admission.ts'
+import { readRaw } from '../http/body.ts'
+import type { BodySemaphore } from '../http/body-semaphore.ts'
+import { findGithubSecret } from '../settings/organization-queries.ts'
+import { storePullRequestEvent } from '../sync/pull-request-events.ts'
+import type { SecretBox } from '../webhooks/signing/secret-box.ts'
+import { eventOf } from './event.ts'
+
+interface GithubDeps {
+  writes: Sql
+  config: Config
+  bodies: BodySemaphore
+  box: SecretBox
+  now: () => Date
+}
+
+/** GitHub's largest payload. */
+const MAX_BYTES = 25 * 1024 * 1024
+
+/**
+ * Takes GitHub's webhook. What its signature proves counts in no limit; anything else counts for the client's address, so
+ * that nobody tries signatures.
+ */
+export function githubRoutes({ writes, config, bodies, box, now }: GithubDeps) {
+  const limiter = createAddressLimiter(now)
+  return new Elysia().post(
+    '/github/:org_slug',
+    async ({ request, server, params, set }) => {
+      const peer = server?.requestIP(request)?.address
+      const forwarded = request.headers.get('x-forwarded-for')
+      const address = clientAddress(peer, forwarded, config.trustProxy)
+      const next = limiter.peek(address)
+      if (next.remaining === 0) throw limited(limiter.take(address).retryAfterS)
+      const found = await findGithubSecret(writes, box, params.org_slug)
+      // without a secret no body is read
+      const bytes =
+        found === undefined
+          ? undefined
+          : await readRaw(request, MAX_BYTES, bodies.placesOf(request, found.orgId))
+      const signature = request.headers.get('x-hub-signature-256') ?? ''
+      if (found === undefined || bytes === undefined || !isSigned(bytes, found.secret, signature)) {
+        const decision = limiter.take(address)
+        Object.assign(set.headers, limitHeaders(decision))
+        throw new ApiError('UNAUTHORIZED', 'X-Hub-Signature-256 is not that of this organization’s secret')
+      }
+      if (request.headers.get('x-github-event') !== 'pull_request') {
+        set.status = 202
+        return { taken: false }
+      }
+      const event = eventOf(parsed(bytes))
+      if (event === undefined) {
+        const message = 'must be an event pull_request of GitHub, as JSON'
+        throw new ApiError('VALIDATION_ERROR', `body: ${message}`, { details: [{ field: 'body', message }] })
+      }
+      const actor = { userId: 'github', ipAddress: exactAddress(peer, forwarded, config.trustProxy) }
+      await storePullRequestEvent(writes, found.orgId, actor, event)
+      set.status = 204
+      return null
+    },
+    { parse: () => null, detail: { hide: true } },
+  )
+}
+
+const limited = (retryAfterS: number) =>
+  new ApiError('RATE_LIMITED', 'Too many requests with a wrong signature in this minute', {
+    headers: { 'retry-after': String(retryAfterS) },
+  })
+
+function isSigned(body: Uint8Array, secret: string, signature: string): boolean {
+  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
+  const given = Buffer.from(signature)
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}
