@@ -24,8 +24,8 @@ function breakdownCase(name: string, limit: number | null, options: (org: BenchO
   }
 }
 
-/** By branch the sessions are read; of 10,000 sessions fewer days have each agent and model. */
-const UNLIMITED: readonly string[] = ['branch', 'week']
+/** By branch and ticket the sessions are read; of 10,000 sessions fewer days have each agent and model. */
+const UNLIMITED: readonly string[] = ['branch', 'ticket', 'week']
 
 const BREAKDOWNS: readonly Case[] = [
   ...BREAKDOWN_KEYS.map((by) => breakdownCase(by, UNLIMITED.includes(by) ? null : LIMIT, () => ({ by }))),

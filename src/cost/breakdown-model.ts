@@ -10,6 +10,7 @@ export const BREAKDOWN_KEYS = [
   'model',
   'agent',
   'branch',
+  'ticket',
   'day',
   'week',
   'month',
@@ -19,8 +20,8 @@ export type BreakdownKey = (typeof BREAKDOWN_KEYS)[number]
 export const BreakdownQuery = Type.Object({
   by: oneOf(BREAKDOWN_KEYS, {
     description:
-      'What an item is of. Reading time does not grow with the number of sessions, except by branch and with the ' +
-      'filters `branch`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two ' +
+      'What an item is of. Reading time does not grow with the number of sessions, except by branch or ticket and with the ' +
+      'filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two ' +
       'of project, member and agent or model together: those read the sessions that match',
     examples: ['project'],
   }),

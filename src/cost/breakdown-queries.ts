@@ -94,7 +94,10 @@ export async function getBreakdown(
       from ${memberAddresses(sql, orgId)} m
     ),`
   // under its models a session counts more than once, in all once
-  const [sessions, turns] = countedBy(sql, columns.includes('model') || query.model !== undefined)
+  const [sessions, turns] = countedBy(
+    sql,
+    columns.includes('model') || columns.includes('ticket') || query.model !== undefined,
+  )
   const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)
   const sumsIn = (filters: UsageFilters) => sql`
     select

@@ -55,6 +55,7 @@ export const PLACEMENTS = {
   session_links: 'distributed',
   session_ranges: 'distributed',
   session_rollups: 'distributed',
+  session_tickets: 'distributed',
   session_usage: 'distributed',
   sessions: 'distributed',
   // as rate_windows

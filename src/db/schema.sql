@@ -552,6 +552,16 @@ create table session_rollups (
 ) with (fillfactor=70);
 CREATE INDEX session_rollups_by_bucket ON session_rollups USING btree (org_id, grain, bucket, project);
 
+create table session_tickets (
+  org_id text not null,
+  session_id text not null,
+  ticket text not null,
+  nth integer not null,
+  parts integer not null,
+  constraint session_tickets_pkey PRIMARY KEY (org_id, session_id, ticket)
+);
+CREATE INDEX session_tickets_by_ticket ON session_tickets USING btree (org_id, ticket, session_id);
+
 create table session_usage (
   org_id text not null,
   session_id text not null,

@@ -33,3 +33,28 @@ export function ticketPatternProblem(text: string): string | undefined {
   }
   return undefined
 }
+
+/** Tickets of a session beyond which none is counted. */
+const MAX_TICKETS = 50
+
+/**
+ * A function that finds the tickets in texts, each once, sorted. `pattern` must be without a `ticketPatternProblem`; null for
+ * the defaults.
+ */
+export function ticketFinder(
+  pattern: string | null,
+  ignored: readonly string[] | null,
+): (texts: readonly (string | null)[]) => string[] {
+  const form = new RegExp(pattern ?? DEFAULT_TICKET_PATTERN, 'g')
+  const isIgnored = (ticket: string) =>
+    (ignored ?? DEFAULT_TICKET_IGNORE).some((entry) =>
+      entry.endsWith('*') ? ticket.startsWith(entry.slice(0, -1)) : ticket === entry,
+    )
+  return (texts) => {
+    const found = new Set(texts.flatMap((text) => text?.match(form) ?? []))
+    return [...found]
+      .filter((ticket) => ticket !== '' && !isIgnored(ticket))
+      .sort()
+      .slice(0, MAX_TICKETS)
+  }
+}

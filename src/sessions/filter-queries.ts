@@ -7,7 +7,7 @@ import type { SessionListQuery } from './model.ts'
 /** Whether the list is filtered by more than project and days. */
 export const isFiltered = (query: SessionListQuery): boolean =>
   [
-    ...[query.member, query.model, query.agent, query.branch, query.min_cost, query.max_cost],
+    ...[query.member, query.model, query.agent, query.branch, query.ticket, query.min_cost, query.max_cost],
     ...[query.min_quality, query.max_quality, query.has_findings],
   ].some((value) => value !== undefined)
 

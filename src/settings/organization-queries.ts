@@ -6,6 +6,7 @@ import type { ISql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { ApiError, validationError } from '../errors.ts'
 import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../organizations/tickets.ts'
+import { writeAllTickets } from '../usage/ticket-write.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
 import { lockSecretKey } from '../webhooks/signing/secret-key-queries.ts'
 import type { OrganizationChangeBody, OrganizationSettings } from './organization-model.ts'
@@ -112,6 +113,7 @@ export async function changeSettings(
       ticket_ignore = ${ticket_ignore === undefined ? row.ticket_ignore : ticket_ignore},
       github_secret = case when ${github_secret === undefined} then github_secret else ${secret}::bytea end
     where org_id = ${orgId}`
+  if (ticket_pattern !== undefined || ticket_ignore !== undefined) await writeAllTickets(tx, orgId)
   const after = await getSettings(tx, orgId)
   const changed = Object.fromEntries(
     Object.entries(after).filter(

@@ -21,6 +21,7 @@ export const UsageFilters = Type.Object({
   ),
   agent: text(100, 'Only sessions of this coding agent: their `source`', 'claude-code'),
   branch: text(500, 'Only sessions on this branch', 'main'),
+  ticket: text(200, 'Only sessions of this ticket, by `ticket_pattern`', 'SHOP-128'),
   min_cost: dollars('Only sessions that cost at least this, in US dollars', 0.5),
   max_cost: dollars('Only sessions that cost at most this, in US dollars', 10),
   min_quality: score('Only sessions with at least this quality score', 50),
@@ -35,4 +36,4 @@ export const UsageFilters = Type.Object({
 export type UsageFilters = Static<typeof UsageFilters>
 
 /** The columns of session_usage that breakdowns are made by. */
-export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch'
+export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch' | 'ticket'

@@ -2,6 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import { unnest } from '../db/rows.ts'
 import { days, pullRequestParts, RUNNING_DAYS } from './pull-request-queries.ts'
+import { writeTickets } from './ticket-write.ts'
 
 // Keeps pr_sessions, which part of each session's cost belongs to which pull request: called by whoever changes sessions, pull
 // requests, commits or members. All of these functions need the organization's lock.
@@ -9,26 +10,31 @@ import { days, pullRequestParts, RUNNING_DAYS } from './pull-request-queries.ts'
 /** Sessions of one statement: some seconds at most. */
 const BATCH = 5_000
 
-/** Removes what the sessions belong to. */
+/** Removes what the sessions belong to, and their tickets. */
 export async function detachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   await tx`
     delete from pr_sessions s
     where s.org_id = ${orgId}
       and s.session_id = any(${[...ids]}::text[])`
+  await tx`
+    delete from session_tickets t
+    where t.org_id = ${orgId}
+      and t.session_id = any(${[...ids]}::text[])`
 }
 
-/** Adds what the sessions belong to; they must belong to nothing. */
+/** Adds what the sessions belong to, and their tickets; they must belong to nothing. */
 export async function attachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   const [found] = await tx`
     select 1
     from pr_risks k
     where k.org_id = ${orgId}
     limit 1`
-  if (found === undefined) return
+  if (found === undefined) return await writeTickets(tx, orgId, ids)
   await tx`
     insert into pr_sessions (org_id, session_id, repo, pr_number, part, project, member, agent, day)
     select ${orgId}, p.*
     from (${pullRequestParts(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`)}) p`
+  await writeTickets(tx, orgId, ids)
 }
 
 async function attachAgain(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {

@@ -27,13 +27,16 @@ const SUMMED_FILTERS = ['project', 'member', 'agent', 'model'] as const
 /** Whether only the sessions themselves can be filtered so. */
 const needsSessions = ({
   branch,
+  ticket,
   min_cost,
   max_cost,
   min_quality,
   max_quality,
   has_findings,
 }: UsageFilters) =>
-  [branch, min_cost, max_cost, min_quality, max_quality, has_findings].some((value) => value !== undefined)
+  [branch, ticket, min_cost, max_cost, min_quality, max_quality, has_findings].some(
+    (value) => value !== undefined,
+  )
 
 /** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
 export const isSummed = (filters: UsageFilters): boolean =>
@@ -60,12 +63,24 @@ function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias
 
 /** `from session_usage u where …`: the parts of sessions that match all filters but the days. */
 const matchingParts = (sql: ISql, orgId: string, filters: UsageFilters) => {
-  const { branch, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
+  const { branch, ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
   return sql`
     from session_usage u
     where u.org_id = ${orgId}
       ${summedConditions(sql, orgId, filters, 'u')}
       ${branch === undefined ? sql`` : sql`and u.branch = ${branch}`}
+      ${
+        ticket === undefined
+          ? sql``
+          : sql`
+              and exists (
+                select
+                from session_tickets f
+                where f.org_id = ${orgId}
+                  and f.session_id = u.session_id
+                  and f.ticket = ${ticket}
+              )`
+      }
       ${min_cost === undefined ? sql`` : sql`and u.session_cost >= ${min_cost}`}
       ${max_cost === undefined ? sql`` : sql`and u.session_cost <= ${max_cost}`}
       ${min_quality === undefined ? sql`` : sql`and u.quality_score >= ${min_quality}`}
@@ -84,7 +99,7 @@ export const matchingSessions = (sql: ISql, orgId: string, filters: UsageFilters
   ${partsIn(sql, daysOf(filters.date_from, filters.date_to))}`
 
 /**
- * Rows `r` with the columns of usage_rollups and `branch`, whose sums by `columns` are those of the sessions that match.
+ * Rows `r` with the columns of usage_rollups, `branch` and `ticket`, whose sums by `columns` are those of the sessions that match.
  * `bucket` is a day or, unless `byDays`, the first day of a month. Columns that are neither in `columns` nor filtered by
  * may be ''.
  */
@@ -103,7 +118,9 @@ export function usageRows(
     .map((span): Fragment => {
       const dims = isSummedBy(span.grain)
       return dims === undefined
-        ? partRows(sql, orgId, filters, span)
+        ? columns.includes('ticket')
+          ? ticketRows(sql, orgId, filters, span, columns.includes('model'))
+          : partRows(sql, orgId, filters, span)
         : sumRows(sql, orgId, filters, span, dims)
     })
     .reduce((rows, more) => sql`${rows} union all ${more}`)
@@ -111,8 +128,8 @@ export function usageRows(
 
 const sumRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, dims: string) => sql`
   select
-    r.project, r.member, r.agent, r.model, '' as branch, r.bucket, r.sessions, r.main_sessions, r.turns, r.main_turns,
-    r.cost, r.input, r.output, r.cache_read, r.cache_creation, r.unpriced_tokens
+    r.project, r.member, r.agent, r.model, '' as branch, r.bucket, r.main_sessions, r.turns, r.main_turns, r.cost,
+    r.input, r.output, r.cache_read, r.cache_creation, r.unpriced_tokens, '' as ticket, r.sessions
   from usage_rollups r
   where r.org_id = ${orgId}
     and r.dims = ${dims}
@@ -121,14 +138,50 @@ const sumRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, di
     ${span.before === undefined ? sql`` : sql`and r.bucket < ${span.before}`}
     ${summedConditions(sql, orgId, filters, 'r')}`
 
+const PART_COLUMNS = `
+  u.project, u.member, u.agent, u.model, u.branch, u.day as bucket,
+  u.is_main::integer::bigint as main_sessions, u.turns::bigint as turns,
+  case when u.is_main then u.turns else 0 end::bigint as main_turns,
+  u.cost, u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
+
 const partRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
   select
-    u.project, u.member, u.agent, u.model, u.branch, u.day as bucket, 1::bigint as sessions,
-    u.is_main::integer::bigint as main_sessions, u.turns::bigint as turns,
-    case when u.is_main then u.turns else 0 end::bigint as main_turns,
-    u.cost, u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens
+    ${sql.unsafe(PART_COLUMNS)}, '' as ticket, 1::bigint as sessions
   ${matchingParts(sql, orgId, filters)}
   ${partsIn(sql, span)}`
+
+/** As `partRows`, each part divided among the session's tickets; a session counts under each, in all once. */
+const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, ofModels: boolean) => sql`
+  select
+    p.project, p.member, p.agent, p.model, p.branch, coalesce(t.ticket, '') as ticket, p.bucket,
+    ${ofModels ? sql`1::bigint` : sql`p.main_sessions`} as sessions,
+    case when coalesce(t.nth, 1) = 1 then p.main_sessions else 0 end as main_sessions,
+    ${ofModels ? sql`p.turns` : sql`p.main_turns`} as turns,
+    case when coalesce(t.nth, 1) = 1 then p.main_turns else 0 end as main_turns,
+    ${TICKET_SUMS.map((column) => partOf(sql, column)).reduce((all, each) => sql`${all}, ${each}`)}
+  from (
+    select u.session_id, ${sql.unsafe(PART_COLUMNS)}
+    ${matchingParts(sql, orgId, filters)}
+    ${partsIn(sql, span)}
+  ) p
+  left join session_tickets t
+    on t.org_id = ${orgId}
+    and t.session_id = p.session_id`
+
+const TICKET_SUMS = ['cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const
+
+/** An equal part of a column of `p`, rounded down to a micro-dollar or token; the last ticket has the rest. */
+function partOf(sql: ISql, name: (typeof TICKET_SUMS)[number]): Fragment {
+  const column = sql.unsafe(`p.${name}`)
+  const units = sql.unsafe(name === 'cost' ? '1000000' : '1')
+  const each = sql`div(${column} * ${units}::numeric, t.parts) / ${units}`
+  return sql`
+    case
+      when t.parts is null then ${column}
+      when t.nth < t.parts then ${each}
+      else ${column} - (t.parts - 1) * ${each}
+    end as ${sql.unsafe(name)}`
+}
 
 /** Sessions that match, from the sums. `filters` must be `isSummed`. */
 export const countOfSums = (sql: ISql, orgId: string, filters: UsageFilters) => sql`

@@ -124,3 +124,15 @@ create table pr_events (
   told json not null,
   primary key (org_id, repo, pr_number)
 );
+
+-- The tickets of sessions, in branches and in the branches and titles of their pull requests (usage/ticket-write.ts). What a
+-- session cost is divided among its `parts` tickets; the last has the rest.
+create table session_tickets (
+  org_id text not null,
+  session_id text not null,
+  ticket text not null,
+  nth integer not null,
+  parts integer not null,
+  primary key (org_id, session_id, ticket)
+);
+create index session_tickets_by_ticket on session_tickets (org_id, ticket, session_id);

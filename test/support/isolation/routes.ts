@@ -50,6 +50,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   member: (names) => [names.user, names.email],
   model: (names) => [`model of ${names.project}`],
   agent: (names) => [`agent of ${names.project}`],
+  ticket: ['SHOP-1'],
   branch: (names) => [`branch of ${names.project}`],
   min_cost: ['0.01'],
   max_cost: ['1000'],
