@@ -20,6 +20,7 @@ import { addData } from './data/commands.ts'
 import { addFigures } from './figures/commands.ts'
 import { addHook } from './hook/commands.ts'
 import { addOperations } from './operations/commands.ts'
+import { addPullRequest } from './pr/commands.ts'
 import { addServers } from './serve/commands.ts'
 import { addService } from './service/commands.ts'
 import { addWatch } from './watch/commands.ts'
@@ -111,6 +112,7 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
   addProject(program, action)
   addData(program, action)
   addWatch(program, action)
+  addPullRequest(program, action)
   addFigures(program, action)
   addWebhooks(program, action, started)
   addService(program, action)

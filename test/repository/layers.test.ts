@@ -15,6 +15,7 @@ const FOLDERS = [
   'cli/accounts',
   'cli/data',
   'cli/operations',
+  'cli/pr',
   'cli/watch',
   'cli/sync',
   'cli/webhook',

@@ -24,12 +24,18 @@ const NOBODY = {
 }
 
 /** Starts the program from source. */
-export function startProgram(args: readonly string[], env: Environment, stdin: Blob | 'ignore' = 'ignore') {
+export function startProgram(
+  args: readonly string[],
+  env: Environment,
+  stdin: Blob | 'ignore' = 'ignore',
+  cwd?: string,
+) {
   return Bun.spawn({
     cmd: [process.execPath, MAIN, ...args],
     // no settings of this machine: a test must not use a real database. HOME is where Bun caches compiled
     // code.
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LOG_LEVEL: 'warn', ...NOBODY, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
     stdin,
     stdout: 'pipe',
     stderr: 'pipe',
@@ -41,8 +47,9 @@ export async function run(
   args: readonly string[],
   env: Environment,
   stdin?: string | Uint8Array<ArrayBuffer>,
+  cwd?: string,
 ): Promise<Finished> {
-  const child = startProgram(args, env, stdin === undefined ? 'ignore' : new Blob([stdin]))
+  const child = startProgram(args, env, stdin === undefined ? 'ignore' : new Blob([stdin]), cwd)
   const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   return { code, stdout, stderr }
 }

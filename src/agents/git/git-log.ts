@@ -2,7 +2,7 @@ import { OperatorError } from '../../errors.ts'
 
 // A parser for the output of `git log -z`. File names may contain any byte but NUL, so all fields end with NUL.
 
-interface LoggedFile {
+export interface LoggedFile {
   path: string
   status: 'added' | 'modified' | 'deleted' | 'renamed'
   previousPath: string | null
@@ -62,6 +62,21 @@ export async function* logCommits(root: string, shas: readonly string[]): AsyncG
     done += 1
     missing += 1
   }
+}
+
+/** What changes from one commit to another. Throws OperatorError where git fails. */
+export async function diffFiles(root: string, from: string, to: string): Promise<LoggedFile[]> {
+  const flags = LOG.slice(LOG.indexOf('--no-color'))
+  const process = spawnGit(root, ['diff', '-z', ...flags, ...WITH_LINES, from, to], '')
+  // read as the log of one commit
+  async function* asLog() {
+    yield new TextEncoder().encode(`\x01${to}\0\0\0\0`)
+    yield* process.stdout
+  }
+  const files: LoggedFile[] = []
+  for await (const commit of parseLog(asLog(), true)) files.push(...commit.files)
+  if ((await process.exited) === 0) return files
+  throw new OperatorError(`git diff fails: ${(await new Response(process.stderr).text()).trim()}`)
 }
 
 async function withoutLines(root: string, sha: string): Promise<Logged> {

@@ -175,7 +175,7 @@ function recordOf(project: string, commit: LoggedCommit, committedAt: number, no
  * Git accepts any text as an e-mail address; an invalid one becomes a mailbox of the reserved domain `.invalid` (RFC
  * 2606).
  */
-function emailOf(text: string): string {
+export function emailOf(text: string): string {
   const email = text.trim().slice(0, 320)
   if (/^[^\s@]+@[^\s@]+$/.test(email)) return email
   return `${email.replace(/[\s@]+/g, '-').slice(0, 200) || 'unknown'}@unknown.invalid`

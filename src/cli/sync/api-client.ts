@@ -189,7 +189,7 @@ async function post(url: string, access: Access, body: Uint8Array<ArrayBuffer>):
  * Asks the server until it answers with less than 500 and not 429. Waits as its Retry-After says, and a little longer:
  * clients that were refused together do not come back together. Throws OperatorError when it does not answer.
  */
-async function request(url: string, access: Access, init: RequestInit): Promise<Answer> {
+export async function request(url: string, access: Access, init: RequestInit): Promise<Answer> {
   let failures = 0
   let waits = 0
   for (;;) {
@@ -264,7 +264,7 @@ const isMoved = (value: unknown): value is MovedSessions[] =>
     (each) => typeof each?.from === 'string' && typeof each.to === 'string' && isCount(each.sessions),
   )
 
-function refusal(server: string, answer: Answer): Error {
+export function refusal(server: string, answer: Answer): Error {
   const { status, url } = answer
   if (status === 401) return new OperatorError(refusedKey(server))
   refuseRedirect(server, answer)

@@ -1,0 +1,69 @@
+import { emailOf } from '../../agents/git/git.ts'
+import { diffFiles, runGit } from '../../agents/git/git-log.ts'
+import { createRepositoryFinder, nameOfRemote } from '../../agents/git/project-name.ts'
+import { OperatorError } from '../../errors.ts'
+import type { PrRiskRecord } from '../../records/risk.ts'
+import type { DescribedPullRequest } from './pull-request.ts'
+
+const MAX_FILES = 10_000
+const MAX_COMMITS = 1_000
+
+/** The record of a pull request, with what git says of it in this folder. Throws OperatorError. */
+export async function recordOf(folder: string, described: DescribedPullRequest): Promise<PrRiskRecord> {
+  const repository = createRepositoryFinder()(folder)
+  if (repository === null) throw new OperatorError('this folder is in no git repository')
+  const git = async (...args: string[]): Promise<string> => {
+    const { code, output, errors } = await runGit(folder, args)
+    if (code === 0) return output.trim()
+    throw new OperatorError(`git ${args[0]} fails: ${errors.trim() || `exit code ${code}`}`)
+  }
+  if ((await git('rev-parse', '--is-shallow-repository')) === 'true') {
+    throw new OperatorError(
+      'a shallow clone: the history is missing; set fetch-depth: 0 for actions/checkout, GIT_DEPTH: 0 for GitLab',
+    )
+  }
+  const commitOf = (name: string) =>
+    git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`)
+  const [base, head] = [await commitOf(described.base), await commitOf(described.head)]
+  const from = await git('merge-base', base, head)
+  const files = await diffFiles(folder, from, head)
+  const commits = (await git('rev-list', '--no-merges', '--reverse', `${from}..${head}`))
+    .split('\n')
+    .filter(Boolean)
+  const [author = '', subject = ''] = (await git('log', '-1', '--format=%aE%x00%s', head)).split('\0')
+  const begun = commits[0] ?? head
+  const createdAt = described.createdAt ?? (await git('log', '-1', '--format=%cI', begun))
+  const branch = described.branch ?? (await git('rev-parse', '--abbrev-ref', described.head))
+  return {
+    type: 'pr_risk',
+    repo: (described.repo ?? (await repositoryOf(git)) ?? repository.name).slice(0, 200),
+    pr_number: described.number,
+    pr_title: (described.title ?? subject).slice(0, 1_000),
+    files_changed: files.length,
+    created_at: new Date(createdAt).toISOString(),
+    project: repository.name.slice(0, 200),
+    author_email: emailOf(author),
+    files: files.slice(0, MAX_FILES).map(({ path, status, previousPath, additions, deletions }) => ({
+      ...{ path, status, additions, deletions },
+      ...(previousPath === null ? {} : { previous_path: previousPath }),
+    })),
+    ...(branch === '' || branch === 'HEAD' ? {} : { branch: branch.slice(0, 500) }),
+    // the newest: a session is found by any of them
+    commits: commits.slice(-MAX_COMMITS),
+    state: described.state,
+    ...(described.state === 'merged' &&
+      described.mergedAt !== undefined && { merged_at: described.mergedAt }),
+    ...(described.state !== 'open' && described.closedAt !== undefined && { closed_at: described.closedAt }),
+    ...(described.mergeCommit !== undefined && { merge_commit: described.mergeCommit }),
+    ...(described.url !== undefined && { url: described.url }),
+    ...(described.defaultBranch !== undefined && { default_branch: described.defaultBranch }),
+  }
+}
+
+/** `owner/name` of the remote origin; undefined without one. */
+async function repositoryOf(git: (...args: string[]) => Promise<string>): Promise<string | undefined> {
+  const url = await git('config', '--get', 'remote.origin.url').catch(() => '')
+  const name = nameOfRemote(url)
+  const owner = /[/:]([^/:]+)\/+[^/]+?\/*$/.exec(url.replace(/[?#].*$/, ''))?.[1]
+  return name === null ? undefined : owner === undefined ? name : `${owner}/${name}`
+}

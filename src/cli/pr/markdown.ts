@@ -1,0 +1,44 @@
+import type { Part } from '../../records/risk.ts'
+import { PARTS, scoreField } from '../../records/risk.ts'
+import type { RiskDetail } from '../../risk/model.ts'
+
+/** By which a later run finds its comment. */
+export const MARKER = '<!-- cloud-analytics pr -->'
+
+const MOST = 3
+const TITLES: Readonly<Record<Part, string>> = {
+  impact: 'Impact',
+  regression: 'Regression',
+  security: 'Security',
+  coupling: 'Coupling',
+}
+
+/** A text from elsewhere as Markdown: in a code span it is nothing but text. */
+const code = (text: string): string => `\`${text.replaceAll(/[`\r\n]/g, ' ').replaceAll('|', '\\|')}\``
+
+/** Risk with its reasons, and the sessions with what they cost, in a few lines. */
+export function markdownOf(risk: RiskDetail): string {
+  const { sessions } = risk
+  const rows = PARTS.map((part) => {
+    const reasons = [...risk.contributions[part]]
+      .filter(({ points }) => points !== 0)
+      .sort((a, b) => Math.abs(b.points) - Math.abs(a.points))
+      .slice(0, MOST)
+      .map(({ name, points }) => `${code(name)} ${points > 0 ? '+' : ''}${points}`)
+    return `| ${TITLES[part]} | ${risk[scoreField(part)]} | ${reasons.join(', ') || 'nothing'} |`
+  })
+  const worked =
+    sessions.count === 0
+      ? 'No AI coding session is known to have worked on it.'
+      : `${sessions.count} AI coding ${sessions.count === 1 ? 'session' : 'sessions'} worked on it: **$${sessions.cost.toFixed(2)}**, quality ${sessions.average_quality}, ${sessions.findings} security ${sessions.findings === 1 ? 'finding' : 'findings'}.`
+  return [
+    MARKER,
+    `### Risk ${risk.risk_score} of 100: ${risk.rating}`,
+    '',
+    '| part | score | why |',
+    '|---|--:|---|',
+    ...rows,
+    '',
+    worked,
+  ].join('\n')
+}

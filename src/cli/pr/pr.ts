@@ -1,0 +1,79 @@
+import { appendFileSync } from 'node:fs'
+import { messageOf, OperatorError } from '../../errors.ts'
+import type { PrRiskRecord } from '../../records/risk.ts'
+import type { Rating, RiskDetail, RiskScore } from '../../risk/model.ts'
+import { bodyOf } from '../client/answer.ts'
+import { getServer, type ServerOptions } from '../client/server.ts'
+import type { Context } from '../command/context.ts'
+import { printMessage, printResult } from '../command/output.ts'
+import { type Access, refusal, request } from '../sync/api-client.ts'
+import { recordOf } from './change.ts'
+import { putComment } from './comment.ts'
+import { markdownOf } from './markdown.ts'
+import { describedPullRequest, type PullRequestFlags } from './pull-request.ts'
+
+interface PullRequestOptions extends ServerOptions, PullRequestFlags {
+  failOn?: 'high' | 'critical'
+  comment?: true
+}
+
+const FAILING: Readonly<Record<'high' | 'critical', readonly Rating[]>> = {
+  high: ['high', 'critical'],
+  critical: ['critical'],
+}
+
+/** `pr`: sends the pull request and shows what the server computes of it. */
+export async function pullRequest(context: Context, options: PullRequestOptions): Promise<void> {
+  const { env } = context
+  const described = describedPullRequest(env, options)
+  if (options.comment && described.discussion === undefined) {
+    throw new OperatorError('--comment needs a job of GitHub Actions or GitLab CI', 2)
+  }
+  const record = await recordOf(process.cwd(), described)
+  const { url: server, key } = getServer(env, options)
+  const access = { server, key }
+  await send(access, record)
+  const risk = await findRisk(access, record)
+  const text = markdownOf(risk)
+  await printResult(context.json, risk, text)
+  writeSummary(env.GITHUB_STEP_SUMMARY, text)
+  if (options.comment && described.discussion !== undefined) await putComment(described.discussion, text)
+  if (options.failOn !== undefined && FAILING[options.failOn].includes(risk.rating)) {
+    throw new OperatorError(`the risk is ${risk.risk_score} (${risk.rating}): --fail-on ${options.failOn}`)
+  }
+}
+
+async function send(access: Access, record: PrRiskRecord): Promise<void> {
+  const answer = await request(`${access.server}/v1/sync`, access, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records: [record] }),
+  })
+  if (!answer.ok) throw refusal(access.server, answer)
+}
+
+/** The risk of the pull request: the list is searched for its id, which another program may have given. */
+async function findRisk(access: Access, { repo, pr_number }: PrRiskRecord): Promise<RiskDetail> {
+  const get = async <Body>(path: string): Promise<Body> => {
+    const answer = await request(`${access.server}/v1${path}`, access, {})
+    if (!answer.ok) throw refusal(access.server, answer)
+    return bodyOf(answer) as Body
+  }
+  for (let page = 1; ; page += 1) {
+    const query = new URLSearchParams({ repo, per_page: '100', page: String(page) })
+    const { data = [] } = await get<{ data?: RiskScore[] }>(`/risk?${query}`)
+    const found = data.find((risk) => risk.pr_number === pr_number)
+    if (found !== undefined) return await get<RiskDetail>(`/risk/${found.id}`)
+    if (data.length < 100) throw new OperatorError(`${access.server} does not know ${repo}#${pr_number}`)
+  }
+}
+
+/** Adds the text to the page of the job; a page that cannot be written fails nothing. */
+function writeSummary(path: string | undefined, text: string): void {
+  if (!path) return
+  try {
+    appendFileSync(path, `${text}\n`)
+  } catch (error) {
+    printMessage(`warning: GITHUB_STEP_SUMMARY cannot be written: ${messageOf(error)}`)
+  }
+}

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+
+// `pr` in a job of GitHub Actions, of GitLab CI, and by hand; the hosts are servers of the test.
+
+const SLOW_MS = 60_000
+const folder = scratchFolder()
+const clone = join(folder.path, 'clone')
+let database: TestDatabase
+let server: Serving
+let env: { DATA_DIR: string; DATABASE_URL: string }
+let signedIn: typeof env & Record<string, string>
+const sha = { base: '', head: '' }
+
+async function git(...args: string[]): Promise<string> {
+  const names = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'init.defaultBranch=main']
+  const child = Bun.spawn(['git', ...names, '-C', clone, ...args], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { PATH: process.env.PATH ?? '', HOME: folder.path, GIT_CONFIG_NOSYSTEM: '1' },
+  })
+  const [output, errors, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${errors}`)
+  return output.trim()
+}
+
+beforeAll(async () => {
+  database = await testDatabase()
+  env = { DATA_DIR: folder.path, DATABASE_URL: database.url }
+  await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'], env)
+  server = await serving('serve', env)
+  const made = [
+    'key',
+    'create',
+    '--org',
+    'acme',
+    '--name',
+    'ci',
+    '--scopes',
+    'risk:write,risk:read,sessions:write',
+  ]
+  const { key } = await runJson(made, env)
+  signedIn = { ...env, HOME: folder.path, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
+  await Bun.write(join(clone, 'README.md'), 'one\n')
+  await git('init', '-q')
+  await git('remote', 'add', 'origin', 'https://example.com/acme/checkout.git')
+  await git('add', '.')
+  await git('commit', '-qm', 'begin')
+  sha.base = await git('rev-parse', 'HEAD')
+  await git('checkout', '-qb', 'refunds')
+  await git('mv', 'README.md', 'READ ME.md')
+  await Bun.write(join(clone, 'src/pay.ts'), 'a\nb\n')
+  await git('add', '.')
+  await git('commit', '-qm', 'Refund twice')
+  sha.head = await git('rev-parse', 'HEAD')
+  const session = {
+    ...{ type: 'session', id: 'sess_a', project_name: 'checkout', created_at: new Date(Date.now() - 60_000) },
+    ...{ branch: 'refunds', estimated_cost: 2.5, turns: 3 },
+  }
+  await fetch(`${server.url}/v1/sync`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ records: [session] }),
+  })
+}, SLOW_MS)
+afterAll(async () => {
+  await server.end()
+  await database.drop()
+  folder.remove()
+})
+
+interface Comment {
+  id: number
+  body: string
+}
+let comments: Comment[] = []
+const asked: string[] = []
+/** A host of repositories: comments of either API. */
+const host = Bun.serve({
+  port: 0,
+  async fetch(request) {
+    const { pathname } = new URL(request.url)
+    const token = request.headers.get('authorization') ?? request.headers.get('private-token')
+    asked.push(`${request.method} ${pathname} ${token}`)
+    if (request.method === 'GET') return Response.json(comments)
+    const { body } = (await request.json()) as Comment
+    const id = Number(pathname.split('/').at(-1))
+    if (request.method === 'POST') comments.push({ id: comments.length + 1, body })
+    else comments = comments.map((comment) => (comment.id === id ? { id, body } : comment))
+    return Response.json({})
+  },
+})
+afterAll(() => host.stop(true))
+afterEach(() => {
+  comments = []
+  asked.length = 0
+})
+
+const pr = (args: string[], more: Record<string, string> = {}) =>
+  run(['pr', ...args], { ...signedIn, ...more }, undefined, clone)
+
+async function githubJob(fields: object = {}): Promise<Record<string, string>> {
+  const path = join(folder.path, 'event.json')
+  const told = {
+    ...{
+      number: 7,
+      title: 'Refund twice',
+      state: 'open',
+      created_at: new Date(Date.now() - 1_000).toISOString(),
+    },
+    ...{ merged_at: null, closed_at: null, html_url: 'https://example.com/acme/checkout/pull/7' },
+    ...{ base: { sha: sha.base, ref: 'main' }, head: { sha: sha.head, ref: 'refunds' }, ...fields },
+  }
+  const repository = { full_name: 'acme/checkout', default_branch: 'main' }
+  await Bun.write(path, JSON.stringify({ pull_request: told, repository }))
+  const api = `http://127.0.0.1:${host.port}`
+  return { GITHUB_EVENT_PATH: path, GITHUB_API_URL: api, GITHUB_TOKEN: 'ghs_test' }
+}
+
+test(
+  'in GitHub Actions it sends the pull request, shows it and keeps one comment',
+  async () => {
+    const summary = join(folder.path, 'summary.md')
+    const job = { ...(await githubJob()), GITHUB_STEP_SUMMARY: summary }
+    comments = [{ id: 1, body: 'first!' }]
+    for (let count = 0; count < 2; count += 1) {
+      const { code, stdout, stderr } = await pr(['--comment'], job)
+      expect([code, stderr]).toEqual([0, ''])
+      expect(stdout).toContain('### Risk ')
+      expect(stdout).toContain('1 AI coding session worked on it: **$2.50**')
+    }
+    expect(comments.map(({ id, body }) => [id, body.split('\n')[1]?.slice(0, 9)])).toEqual([
+      [1, undefined],
+      [2, '### Risk '],
+    ])
+    expect(asked.at(-1)).toBe('PATCH /repos/acme/checkout/issues/comments/2 Bearer ghs_test')
+    expect((await Bun.file(summary).text()).match(/### Risk/g)).toHaveLength(2)
+    const shown = await pr(['--json'], job)
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      ...{ repo: 'acme/checkout', pr_number: 7, pr_title: 'Refund twice', files_changed: 2, state: 'open' },
+      sessions: { count: 1, cost: 2.5 },
+    })
+  },
+  SLOW_MS,
+)
+
+test(
+  'in GitLab CI, by the variables of the merge request',
+  async () => {
+    const job = {
+      ...{ CI_MERGE_REQUEST_IID: '9', CI_MERGE_REQUEST_TITLE: 'Refunds', CI_MERGE_REQUEST_PROJECT_ID: '42' },
+      ...{ CI_MERGE_REQUEST_DIFF_BASE_SHA: sha.base, CI_COMMIT_SHA: sha.head, CI_DEFAULT_BRANCH: 'main' },
+      ...{ CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: 'refunds', CI_PROJECT_PATH: 'group/checkout' },
+      ...{ CI_API_V4_URL: `http://127.0.0.1:${host.port}/api/v4`, GITLAB_TOKEN: 'glpat-test' },
+    }
+    for (let count = 0; count < 2; count += 1) expect((await pr(['--comment'], job)).code).toBe(0)
+    expect(comments).toHaveLength(1)
+    expect(asked).toEqual([
+      'GET /api/v4/projects/42/merge_requests/9/notes glpat-test',
+      'POST /api/v4/projects/42/merge_requests/9/notes glpat-test',
+      'GET /api/v4/projects/42/merge_requests/9/notes glpat-test',
+      'PUT /api/v4/projects/42/merge_requests/9/notes/1 glpat-test',
+    ])
+  },
+  SLOW_MS,
+)
+
+test(
+  'by hand, and where the risk is too high it fails',
+  async () => {
+    const { code, stdout, stderr } = await pr(['--base', 'main', '--number', '3'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('| Regression |')
+    // scores that another program gave are kept while the files are the same
+    const { risk_score: risk, repo } = JSON.parse(
+      (await pr(['--base', 'main', '--number', '3', '--json'])).stdout,
+    )
+    expect([repo, risk < 81]).toEqual(['acme/checkout', true])
+    expect((await pr(['--base', 'main', '--number', '3', '--fail-on', 'critical'])).code).toBe(0)
+    for (const [args, exit, message] of [
+      [[], 2, 'no pull request'],
+      [['--base', 'main'], 2, '--base needs --number'],
+      [['--base', 'nowhere', '--number', '3'], 1, 'git rev-parse fails'],
+      [['--base', 'main', '--number', '3', '--comment'], 2, '--comment needs a job'],
+      [['--base', 'main', '--number', '3', '--fail-on', 'low'], 2, '--fail-on'],
+    ] as const) {
+      const refused = await pr([...args])
+      expect([args, refused.code, refused.stderr]).toEqual([args, exit, expect.stringContaining(message)])
+    }
+    const without = await pr(['--comment'], { ...(await githubJob()), GITHUB_TOKEN: '' })
+    expect([without.code, without.stderr]).toEqual([
+      1,
+      expect.stringContaining('--comment needs GITHUB_TOKEN'),
+    ])
+  },
+  SLOW_MS,
+)
+
+test(
+  'a shallow clone is named with what to set',
+  async () => {
+    const shallow = join(folder.path, 'shallow')
+    await git('clone', '-q', '--depth', '1', `file://${clone}`, shallow)
+    const { code, stderr } = await run(
+      ['pr', '--base', 'HEAD', '--number', '1'],
+      signedIn,
+      undefined,
+      shallow,
+    )
+    expect([code, stderr]).toEqual([1, expect.stringContaining('fetch-depth: 0')])
+  },
+  SLOW_MS,
+)
