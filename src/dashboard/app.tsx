@@ -13,6 +13,8 @@ import { DevicePage } from './device.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { BadgesPage } from './pages/badges.tsx'
 import { CostPage } from './pages/cost.tsx'
+import { FindingsPage } from './pages/findings.tsx'
+import { OutcomesPage } from './pages/outcomes.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { PullRequestsPage } from './pages/pull-requests.tsx'
 import { QualityPage } from './pages/quality.tsx'
@@ -30,7 +32,9 @@ const PAGES: readonly { page: string; name: string; Content: ComponentType<PageP
   { page: 'sessions', name: 'Sessions', Content: SessionsPage },
   { page: 'quality', name: 'Quality', Content: QualityPage },
   { page: 'security', name: 'Security', Content: SecurityPage },
+  { page: 'findings', name: 'Findings', Content: FindingsPage },
   { page: 'team', name: 'Team', Content: TeamPage },
+  { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
   { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage },
   { page: 'audit', name: 'Audit', Content: AuditPage },
   { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { createKey } from '../../src/keys/queries.ts'
 import { addPerson, invite, PASSWORD, post } from '../auth/people.ts'
 import { client, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -93,6 +94,41 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await tab.open(`${server.url}/#/settings`)
     await tab.until(`document.querySelector('nav.sections') !== null`)
     page.problems.splice(0)
+  }, 60_000)
+
+  test('dismisses a finding with a note, and opens it again', async () => {
+    const { key } = await createKey(db.sql, orgId, { name: 'sync', scopes: ['sessions:write'] })
+    const finding = { rule_id: 'aws-access-key', category: 'secret', severity: 'critical', title: 'AWS key' }
+    const session = {
+      ...{
+        type: 'session',
+        id: 'sess_found',
+        project_name: 'checkout',
+        created_at: new Date().toISOString(),
+      },
+      security_metadata: { findings: [{ ...finding, file: 'src/deploy.ts', fingerprint: 'f1' }] },
+    }
+    const stored = await client(app, key)('/v1/sync', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ records: [session] }),
+    })
+    expect(stored.status).toBe(200)
+    await page.open('about:blank')
+    await page.open(`${server.url}/#/`)
+    await click('1 open critical finding')
+    await sees('src/deploy.ts')
+    await checkAxe()
+    await click('Dismiss')
+    await type('Why', 'a key of the examples')
+    await click('Dismiss')
+    await sees('No findings match')
+    await type('Status', 'dismissed')
+    await sees('a key of the examples')
+    await click('Open again')
+    await sees('No findings match')
+    await type('Status', 'open')
+    await sees('src/deploy.ts')
   }, 60_000)
 
   test('makes a key, which works, and revokes it', async () => {

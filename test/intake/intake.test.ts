@@ -137,8 +137,9 @@ const pull = (pr_number: number) => ({
 
 test.each([
   ['commits', 'commit_files', [commit('a')]],
-  ['pull requests', 'pr_risks', [pull(1)]],
-  ['pull requests with commits', 'pr_risks', [commit('b'), pull(2)]],
+  // sessions are written with what pull requests they belong to: their table is not held
+  ['pull requests', 'commit_files', [pull(1)]],
+  ['pull requests with commits', 'commit_files', [commit('b'), pull(2)]],
   // their security is computed from the findings of the sessions, the rest before
   ['pull requests with sessions', 'commit_files', [session('beside'), pull(3)]],
 ])('%s are computed and written while others write the organization', async (name, table, records) => {

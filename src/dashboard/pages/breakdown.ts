@@ -5,7 +5,7 @@ import { getJson, type Loaded, pathOf, type Query, useLoaded } from '../client/a
 import { type granularityOf, periodsOf, type Range } from '../client/days.ts'
 
 /** What `GET /v1/cost/breakdown` sums by. */
-export const KEYS = ['project', 'member', 'model', 'agent', 'branch'] as const
+export const KEYS = ['project', 'member', 'model', 'agent', 'branch', 'ticket'] as const
 export type Key = (typeof KEYS)[number]
 type Granularity = ReturnType<typeof granularityOf>
 
@@ -17,7 +17,8 @@ const PAGE = 100
 /** Pages of cells that a chart reads at most. */
 const MAX_PAGES = 10
 export const NONE = '(none)'
-const OTHERS = '(all others)'
+/** As the API names them. */
+const OTHERS = '(others)'
 
 /** Costs of the range's periods, stacked by the keys that cost most, and the sum of all. */
 export interface Stack {
@@ -27,46 +28,42 @@ export interface Stack {
   total: Sums
 }
 
-/**
- * Loads the costs of each period by `key`. The most expensive keys are asked for one by one, where a session has one value
- * of the key and it can be a filter; by model, all cells are read.
- */
+/** Loads the costs of each period by `key`: those that cost most, and the others together. */
 export function useStack(key: Key, granularity: Granularity, range: Range, filters: Query): Loaded<Stack> {
   const dates = { ...filters, date_from: range.from, date_to: range.to }
   return useLoaded(JSON.stringify([key, granularity, dates]), async (signal) => {
-    const read = (query: Query) =>
-      getJson<Breakdown>(pathOf('/cost/breakdown', { ...dates, ...query }), { signal })
-    const all = { by: granularity, sort: 'key', order: 'asc', per_page: PAGE }
-    const [top, whole] = await Promise.all([read({ by: key, per_page: SHOWN }), readAll(read, all)])
-    const keys = top.data.map((item) => item.key)
-    const cells = key === 'model' ? await byModel(read, granularity) : await oneByOne(read, key, keys, all)
-    const periods = periodsOf(range, granularity)
-    const valuesOf = (items: Breakdown['data']) => {
-      const costs = new Map(items.map((item) => [item.key, item.cost]))
-      return periods.map((period) => costs.get(period) ?? 0)
+    const query = {
+      ...dates,
+      by: granularity,
+      and_by: key,
+      top: SHOWN,
+      sort: 'key',
+      order: 'asc',
+      per_page: PAGE,
     }
-    const series = keys.flatMap((name) => {
-      const items = cells.get(name)
-      return items === undefined ? [] : [{ name: name ?? NONE, values: valuesOf(items) }]
+    const first = await getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal })
+    const pages = Math.min(MAX_PAGES, Math.ceil(first.pagination.total / PAGE))
+    const later = await Promise.all(
+      Array.from({ length: Math.max(0, pages - 1) }, (_, index) =>
+        getJson<Breakdown>(pathOf('/cost/breakdown', { ...query, page: index + 2 }), { signal }),
+      ),
+    )
+    const cells = [first, ...later].flatMap(({ data }) => data)
+    const periods = periodsOf(range, granularity)
+    const series = [...Map.groupBy(cells, ({ and_key }) => and_key ?? null)].map(([name, items]) => {
+      const costs = new Map(items.map((item) => [item.key, item.cost]))
+      return { name: name ?? NONE, values: periods.map((period) => costs.get(period) ?? 0) }
     })
-    const sums = valuesOf(whole)
-    const rest = sums.map((sum, index) => {
-      const shown = series.reduce((part, { values }) => part + (values[index] ?? 0), 0)
-      // below a millionth is what the addition of decimals leaves over
-      return sum - shown < 1e-6 ? 0 : sum - shown
-    })
-    if (rest.some((value) => value > 0)) series.push({ name: OTHERS, values: rest })
-    return { periods, series, total: top.total }
+    const sumOf = ({ values }: Series) => values.reduce((sum, value) => sum + value, 0)
+    const isLast = ({ name }: Series) => (name === OTHERS ? 1 : 0)
+    series.sort((a, b) => isLast(a) - isLast(b) || sumOf(b) - sumOf(a))
+    return { periods, series, total: first.total }
   })
 }
 
 type Read = (query: Query) => Promise<Breakdown>
 
 /** Items of the list, of the first `MAX_PAGES` pages at most. */
-async function readAll(read: Read, query: Query): Promise<Breakdown['data']> {
-  return (await readPages(read, query)).items
-}
-
 async function readPages(read: Read, query: Query): Promise<{ items: Breakdown['data']; isWhole: boolean }> {
   const items: Breakdown['data'] = []
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -116,21 +113,4 @@ export function useMemberCount(range: Range): Loaded<number> {
     const [last] = (await read(total)).data
     return last?.key === null ? total - 1 : total
   })
-}
-
-async function oneByOne(
-  read: Read,
-  key: Key,
-  names: readonly (string | null)[],
-  query: Query,
-): Promise<Map<string | null, Breakdown['data']>> {
-  // a filter cannot ask for what has no value: that is with the others
-  const asked = names.filter((name) => name !== null)
-  const items = await Promise.all(asked.map((name) => readAll(read, { ...query, [key]: name })))
-  return new Map(asked.map((name, index) => [name, items[index] ?? []]))
-}
-
-async function byModel(read: Read, granularity: Granularity): Promise<Map<string | null, Breakdown['data']>> {
-  const cells = await readAll(read, { by: granularity, and_by: 'model', sort: 'cost', per_page: PAGE })
-  return Map.groupBy(cells, (cell) => cell.and_key ?? null)
 }

@@ -10,7 +10,7 @@ import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Csv } from '../parts/csv.tsx'
-import { Choice } from '../parts/field.tsx'
+import { Choice, Field } from '../parts/field.tsx'
 import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
@@ -23,6 +23,7 @@ const NAMES: Record<Key, string> = {
   model: 'Model',
   agent: 'Agent',
   branch: 'Branch',
+  ticket: 'Ticket',
 }
 
 /** What was spent, by anything that the API sums by. */
@@ -33,6 +34,9 @@ export function CostPage({ route: { query } }: PageProps) {
     project: query.get('project') ?? undefined,
     model: query.get('model') ?? undefined,
     agent: query.get('agent') ?? undefined,
+    member: query.get('member') ?? undefined,
+    branch: query.get('branch') ?? undefined,
+    ticket: query.get('ticket') ?? undefined,
   }
   const granularity = granularityOf(range)
   const names = useMemberNames(by === 'member')
@@ -44,6 +48,7 @@ export function CostPage({ route: { query } }: PageProps) {
     ...filters,
     date_from: range.from,
     date_to: range.to,
+    compare: 'previous',
     sort,
     order,
     page: query.get('page') ?? undefined,
@@ -60,6 +65,18 @@ export function CostPage({ route: { query } }: PageProps) {
       <Filters query={query}>
         <Chooser name="model" label="Model" path="/models" query={query} />
         <Chooser name="agent" label="Agent" path="/agents" query={query} />
+        <Field
+          label="Member"
+          placeholder="all"
+          value={query.get('member') ?? ''}
+          onChange={(member) => setQuery({ member })}
+        />
+        <Field
+          label="Branch"
+          placeholder="all"
+          value={query.get('branch') ?? ''}
+          onChange={(branch) => setQuery({ branch })}
+        />
         <Choice
           label="By"
           value={by}
@@ -77,7 +94,11 @@ export function CostPage({ route: { query } }: PageProps) {
             </NoMatch>
           ) : (
             <>
-              <Totals total={total} summary={summary.state === 'ready' ? summary.value : undefined} />
+              <Totals
+                total={total}
+                before={breakdown.state === 'ready' ? breakdown.value.total.previous?.cost : undefined}
+                summary={summary.state === 'ready' ? summary.value : undefined}
+              />
               <PeriodChart
                 title={`Cost by ${granularity} and ${by}`}
                 description={`A bar for each ${granularity}, stacked by ${by}: US dollars of the sessions that began in it.`}
@@ -116,12 +137,22 @@ export function CostPage({ route: { query } }: PageProps) {
   )
 }
 
-function Totals({ total, summary }: { total: Sums; summary: CostSummary | undefined }) {
+interface TotalsProps {
+  total: Sums
+  /** Cost of the equally long range before. */
+  before: number | undefined
+  summary: CostSummary | undefined
+}
+
+function Totals({ total, before, summary }: TotalsProps) {
   const { input, output, cache_read, cache_creation } = total.tokens
   const read = input + cache_read + cache_creation
   return (
     <dl class="totals">
       <Total name="Cost">{formatDollars(total.cost)}</Total>
+      <Total name="Against the range before">
+        <Change now={total.cost} before={before} />
+      </Total>
       <Total name="Sessions">{formatWhole(total.sessions)}</Total>
       <Total name="Turns">{formatWhole(total.turns)}</Total>
       <Total name="Tokens in">{formatCompact(read)}</Total>
@@ -134,9 +165,22 @@ function Totals({ total, summary }: { total: Sums; summary: CostSummary | undefi
         <Total name="Budget of the month">
           {formatDollars(summary.current_budget.current_cost)} of{' '}
           {formatDollars(summary.current_budget.limit)}
+          <Exceeding budget={summary.current_budget} />
         </Total>
       )}
     </dl>
+  )
+}
+
+type Budget = NonNullable<CostSummary['current_budget']>
+
+/** When the month's limit was or will be passed. */
+export function Exceeding({ budget }: { budget: Budget }) {
+  const { status, projected_cost, projected_exceed_date: day, limit } = budget
+  if (status === 'exceeded') return <strong class="bad"> passed</strong>
+  if (day === null || projected_cost <= limit) return null
+  return (
+    <strong class="bad">{` forecast ${formatDollars(projected_cost)}: passed on ${day.slice(0, 10)}`}</strong>
   )
 }
 
@@ -146,6 +190,19 @@ function Total({ name, children }: { name: string; children: preact.ComponentChi
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** The change of a cost against the equally long range before. */
+function Change({ now, before }: { now: number; before: number | undefined }) {
+  if (before === undefined) return null
+  if (before === 0) return <>new</>
+  const difference = now - before
+  return (
+    <span title={`${formatDollars(before)} in the equally long range before`}>
+      {difference > 0 ? '+' : difference < 0 ? '−' : ''}
+      {formatDollars(Math.abs(difference))} ({formatShare(difference / before)})
+    </span>
   )
 }
 
@@ -169,6 +226,11 @@ function columnsOf(
         ),
     },
     { name: 'Cost', sort: 'cost', isNumber: true, cell: ({ cost }) => formatDollars(cost) },
+    {
+      name: 'Change',
+      isNumber: true,
+      cell: ({ cost, previous }) => <Change now={cost} before={previous?.cost} />,
+    },
     {
       name: 'Share',
       isNumber: true,

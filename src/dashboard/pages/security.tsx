@@ -99,7 +99,14 @@ export function SecurityPage({ route: { query } }: PageProps) {
 const NAMES = { avg_score: 'Mean score', min_score: 'Lowest', max_score: 'Highest' } as const
 
 const COLUMNS: readonly Column<HeatmapFile>[] = [
-  { name: 'File', cell: ({ file }) => <code>{file}</code> },
+  {
+    name: 'File',
+    cell: ({ file, project }) => (
+      <a href={linkTo('findings', { file, project })}>
+        <code>{file}</code>
+      </a>
+    ),
+  },
   { name: 'Project', cell: ({ project }) => <bdi>{project}</bdi> },
   {
     name: 'Risk',

@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Delivery, DeliveryDetail, TestResponse } from '../../webhooks/deliveries/model.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
-import { ApiFailure, getJson, pathOf, request, useApi, useLoaded } from '../client/api.ts'
+import { ApiFailure, getJson, pathOf, request, useLoaded } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
-import { countOf, formatTime } from '../client/format.ts'
+import { countOf, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { setQuery } from '../client/router.ts'
 import { Asked } from '../parts/asked.tsx'
@@ -113,6 +113,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
       {opened !== null && (
         <OpenedDelivery
           key={opened}
+          count={count}
           path={`${path}/deliveries/${encodeURIComponent(opened)}`}
           onDone={reload}
         />
@@ -167,6 +168,12 @@ function Actions({ path, endpoint, run }: ActionsProps) {
       ? `The receiver answered ${status_code} in ${duration_ms} ms`
       : `The test failed: ${error ?? `status ${status_code}`}`
   })
+  const retry = run(async () => {
+    const { count } = await getJson<{ count: number }>(`${path}/retry`, { method: 'POST' })
+    return count === 0
+      ? 'No delivery waits for a retry'
+      : `${formatWhole(count)} waiting for a retry: sent now`
+  })
   const toggle = run(async () => {
     await request(path, { method: 'PATCH', body: { enabled: !endpoint.enabled } })
     return endpoint.enabled ? 'It is off' : 'It is on'
@@ -199,6 +206,9 @@ function Actions({ path, endpoint, run }: ActionsProps) {
       <button type="button" onClick={() => void test()}>
         Send a test
       </button>
+      <button type="button" onClick={() => void retry()}>
+        Retry all that wait
+      </button>
       <button type="button" onClick={() => void toggle()}>
         {endpoint.enabled ? 'Turn off' : 'Turn on'}
       </button>
@@ -227,15 +237,25 @@ function Actions({ path, endpoint, run }: ActionsProps) {
   )
 }
 
-function OpenedDelivery({ path, onDone }: { path: string; onDone: () => void }) {
-  const delivery = useApi<DeliveryDetail>(path)
+interface OpenedDeliveryProps {
+  path: string
+  /** How often it was loaded again. */
+  count: number
+  onDone: () => void
+}
+
+function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
+  const delivery = useLoaded(`${path} ${count}`, (signal) => getJson<DeliveryDetail>(path, { signal }))
+  const section = useRef<HTMLElement>(null)
+  // it is below a list that fills the window
+  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [delivery.state])
   const { run, message } = useAction(onDone)
   const redeliver = run(async () => {
     await request(`${path}/redeliver`, { method: 'POST' })
     return 'It is sent again'
   })
   return (
-    <section>
+    <section ref={section}>
       <Show loaded={delivery} what="the delivery">
         {(value) => (
           <>

@@ -1,11 +1,29 @@
 import { useId } from 'preact/hooks'
 import { useApi } from '../client/api.ts'
-import { isDay, lastDays, lengthOf, type Range, today } from '../client/days.ts'
+import { addDays, isDay, lastDays, type Range, today, weekOf } from '../client/days.ts'
 import { setQuery } from '../client/router.ts'
 import { DayField, RangeProblem } from './field.tsx'
 
 const RANGES = [7, 30, 90, 365] as const
 const DEFAULT_DAYS = 30
+
+/** Ranges that have a name. Weeks begin on Monday. */
+function presets(): [string, Range][] {
+  const day = today()
+  const week = weekOf(day)
+  const month = `${day.slice(0, 7)}-01`
+  const lastOfMonthBefore = addDays(month, -1)
+  return [
+    ...RANGES.map((count): [string, Range] => [`Last ${count} days`, lastDays(count)]),
+    ['This week', { from: week, to: addDays(week, 6) }],
+    ['Last week', { from: addDays(week, -7), to: addDays(week, -1) }],
+    ['This month', { from: month, to: addDays(addMonth(month), -1) }],
+    ['Last month', { from: `${lastOfMonthBefore.slice(0, 7)}-01`, to: lastOfMonthBefore }],
+  ]
+}
+
+/** The first day of the next month. */
+const addMonth = (month: string): string => `${addDays(month, 31).slice(0, 7)}-01`
 
 /** The range of days that the page's URL names, also one that ends before it begins; else the last 30 days. */
 export function rangeOf(query: URLSearchParams): Range {
@@ -22,27 +40,23 @@ export function Filters({
   children?: preact.ComponentChildren
 }) {
   const range = rangeOf(query)
-  const days = range.to === today() ? lengthOf(range) : undefined
-  const setDays = (value: string) => {
-    if (value === '') return
-    const { from, to } = lastDays(Number(value))
-    setQuery({ from, to })
+  const chosen = presets().find(([, { from, to }]) => from === range.from && to === range.to)?.[0] ?? ''
+  const setDays = (name: string) => {
+    const [, found] = presets().find(([known]) => known === name) ?? []
+    if (found !== undefined) setQuery({ ...found })
   }
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
       <Chooser name="project" label="Project" path="/projects" query={query} />
       <label>
         Days
-        <select
-          value={days === undefined ? '' : String(days)}
-          onChange={({ currentTarget }) => setDays(currentTarget.value)}
-        >
-          {RANGES.map((count) => (
-            <option key={count} value={count}>
-              Last {count} days
+        <select value={chosen} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
+          {presets().map(([name]) => (
+            <option key={name} value={name}>
+              {name}
             </option>
           ))}
-          {RANGES.every((count) => count !== days) && <option value="">Other</option>}
+          {chosen === '' && <option value="">Other</option>}
         </select>
       </label>
       <DayField label="From" value={range.from} onChange={(from) => setQuery({ from, to: range.to })} />
