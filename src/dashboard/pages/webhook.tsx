@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Delivery, DeliveryDetail, TestResponse } from '../../webhooks/deliveries/model.ts'
+import { useState } from 'preact/hooks'
+import type { Delivery, TestResponse } from '../../webhooks/deliveries/model.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
-import { ApiFailure, getJson, pathOf, request, useLoaded } from '../client/api.ts'
+import { getJson, pathOf, request, useLoaded } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -10,6 +10,7 @@ import { Asked } from '../parts/asked.tsx'
 import { Choice, named } from '../parts/field.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Pager, Table } from '../parts/table.tsx'
+import { OpenedDelivery, useAction } from './delivery.tsx'
 
 const PER_PAGE = 25
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
@@ -131,26 +132,6 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
   )
 }
 
-/** Runs an action of the API; what came of it is shown beside the buttons. */
-function useAction(onDone: () => void) {
-  const [said, setSaid] = useState<{ text: string; isFailure: boolean }>()
-  const run = (action: () => Promise<string>) => async (): Promise<void> => {
-    try {
-      setSaid({ text: await action(), isFailure: false })
-      onDone()
-    } catch (error) {
-      setSaid({ text: error instanceof ApiFailure ? error.message : String(error), isFailure: true })
-    }
-  }
-  const message =
-    said === undefined ? null : (
-      <p class={said.isFailure ? 'failure' : ''} role={said.isFailure ? 'alert' : 'status'}>
-        {said.text}
-      </p>
-    )
-  return { run, message }
-}
-
 interface ActionsProps {
   path: string
   endpoint: Endpoint
@@ -234,76 +215,5 @@ function Actions({ path, endpoint, run }: ActionsProps) {
         Send again
       </button>
     </div>
-  )
-}
-
-interface OpenedDeliveryProps {
-  path: string
-  /** How often it was loaded again. */
-  count: number
-  onDone: () => void
-}
-
-function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
-  const delivery = useLoaded(`${path} ${count}`, (signal) => getJson<DeliveryDetail>(path, { signal }))
-  const section = useRef<HTMLElement>(null)
-  // it is below a list that fills the window
-  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [delivery.state])
-  const { run, message } = useAction(onDone)
-  const redeliver = run(async () => {
-    await request(`${path}/redeliver`, { method: 'POST' })
-    return 'It is sent again'
-  })
-  return (
-    <section ref={section}>
-      <Show loaded={delivery} what="the delivery">
-        {(value) => (
-          <>
-            <h2>
-              <code>{value.id}</code>
-            </h2>
-            <p>
-              <button type="button" onClick={() => void redeliver()}>
-                Redeliver
-              </button>
-            </p>
-            <Table
-              caption="Attempts"
-              rows={value.attempts}
-              keyOf={({ number }) => String(number)}
-              columns={[
-                { name: 'Attempt', isNumber: true, cell: ({ number }) => number },
-                { name: 'Began (UTC)', cell: ({ started_at }) => formatTime(started_at) },
-                {
-                  name: 'Took',
-                  isNumber: true,
-                  cell: ({ duration_ms }) => (duration_ms === null ? '–' : `${duration_ms} ms`),
-                },
-                { name: 'Response', isNumber: true, cell: ({ status_code }) => status_code ?? '–' },
-                {
-                  name: 'Said',
-                  cell: ({ error, response_body }) => (
-                    <>
-                      {error !== null && <p class="bad">{error}</p>}
-                      {response_body !== null && response_body !== '' && <pre>{response_body}</pre>}
-                    </>
-                  ),
-                },
-              ]}
-            />
-            <details>
-              <summary>Request</summary>
-              <pre>
-                {Object.entries(value.request.headers)
-                  .map(([name, content]) => `${name}: ${content}`)
-                  .join('\n')}
-              </pre>
-              <pre>{value.request.body}</pre>
-            </details>
-          </>
-        )}
-      </Show>
-      {message}
-    </section>
   )
 }
