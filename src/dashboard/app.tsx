@@ -1,5 +1,5 @@
-import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import type { ComponentChildren, ComponentType } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { WhoAmI } from '../whoami/model.ts'
 import { AcceptPage } from './accept.tsx'
 import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
@@ -26,7 +26,8 @@ import { SettingsPage } from './settings/settings.tsx'
 import { SignIn } from './sign-in.tsx'
 import { applyTheme, readTheme, THEMES } from './theme.ts'
 
-const PAGES: readonly { page: string; name: string; Content: ComponentType<PageProps> }[] = [
+/** In the header's line; those that are looked for less are in its menu. */
+const PAGES: readonly { page: string; name: string; Content: ComponentType<PageProps>; isInMenu?: true }[] = [
   { page: '', name: 'Overview', Content: OverviewPage },
   { page: 'cost', name: 'Cost', Content: CostPage },
   { page: 'sessions', name: 'Sessions', Content: SessionsPage },
@@ -34,12 +35,12 @@ const PAGES: readonly { page: string; name: string; Content: ComponentType<PageP
   { page: 'security', name: 'Security', Content: SecurityPage },
   { page: 'findings', name: 'Findings', Content: FindingsPage },
   { page: 'team', name: 'Team', Content: TeamPage },
-  { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
   { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage },
-  { page: 'audit', name: 'Audit', Content: AuditPage },
-  { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage },
-  { page: 'badges', name: 'Badges', Content: BadgesPage },
-  { page: 'settings', name: 'Settings', Content: SettingsPage },
+  { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
+  { page: 'audit', name: 'Audit', Content: AuditPage, isInMenu: true },
+  { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage, isInMenu: true },
+  { page: 'badges', name: 'Badges', Content: BadgesPage, isInMenu: true },
+  { page: 'settings', name: 'Settings', Content: SettingsPage, isInMenu: true },
 ]
 
 /** Who is signed in: null while nobody is, undefined while that is not known. */
@@ -96,6 +97,11 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
   const route = useRoute()
   const shown = PAGES.find(({ page }) => page === route.page)
   const title = shown?.name ?? 'Not found'
+  const pageLink = ({ page, name }: (typeof PAGES)[number]) => (
+    <a key={page} href={linkTo(page)} aria-current={page === route.page ? 'page' : undefined}>
+      {name}
+    </a>
+  )
   useEffect(() => {
     document.title = `${title} · Cloud Analytics`
   }, [title])
@@ -108,23 +114,22 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
         <p class="brand">
           <a href={linkTo('')}>Cloud Analytics</a>
         </p>
-        <nav aria-label="Pages">
-          {PAGES.map(({ page, name }) => (
-            <a key={page} href={linkTo(page)} aria-current={page === route.page ? 'page' : undefined}>
-              {name}
-            </a>
-          ))}
-          <a href={`${basePath()}docs`}>API</a>
-        </nav>
-        <div class="account">
-          <p title={who.member?.email}>
-            <bdi>{who.organization.name}</bdi>
-          </p>
+        <nav aria-label="Pages">{PAGES.filter(({ isInMenu }) => isInMenu !== true).map(pageLink)}</nav>
+        <Menu name={who.organization.name} page={route.page}>
+          {who.member != null && (
+            <p class="note">
+              <bdi>{who.member.email}</bdi>
+            </p>
+          )}
+          <nav aria-label="More pages">
+            {PAGES.filter(({ isInMenu }) => isInMenu === true).map(pageLink)}
+            <a href={`${basePath()}docs`}>API</a>
+          </nav>
           <ThemeChooser />
           <button type="button" onClick={signOut}>
             Sign out
           </button>
-        </div>
+        </Menu>
       </header>
       <main id="content" tabIndex={-1}>
         <h1>{title}</h1>
@@ -137,6 +142,43 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
         )}
       </main>
     </>
+  )
+}
+
+interface MenuProps {
+  /** Of the organization. */
+  name: string
+  /** The menu closes when it changes. */
+  page: string
+  children: ComponentChildren
+}
+
+/** The organization's name, which opens the menu; Escape and a click elsewhere close it. */
+function Menu({ name, page, children }: MenuProps) {
+  const menu = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    menu.current?.removeAttribute('open')
+  }, [page])
+  useEffect(() => {
+    const close = (event: Event) => {
+      const isEscape = event instanceof KeyboardEvent && event.key === 'Escape'
+      const isElsewhere = event.type === 'click' && !menu.current?.contains(event.target as Node)
+      if (isEscape || isElsewhere) menu.current?.removeAttribute('open')
+    }
+    addEventListener('keydown', close)
+    addEventListener('click', close)
+    return () => {
+      removeEventListener('keydown', close)
+      removeEventListener('click', close)
+    }
+  }, [])
+  return (
+    <details class="account" ref={menu}>
+      <summary>
+        <bdi>{name}</bdi>
+      </summary>
+      <div>{children}</div>
+    </details>
   )
 }
 

@@ -73,8 +73,10 @@ export function generateHotWork({ seed, now }: DemoPlan): DemoWork {
     }))
     const branchOf = { project, who, branch }
     const number = FIRST_NUMBER + nth
-    work.commits.push(commitOf(branchOf, { sha, at, subject: title, files: changes }))
-    work.pullRequests.push(pullRequestOf(branchOf, { number, title, at, files: changes, commits: [sha] }))
+    work.commits.push(commitOf(branchOf, { sha, at, subject: title, files: changes, now }))
+    work.pullRequests.push(
+      pullRequestOf(branchOf, { number, title, at, files: changes, commits: [sha], now }),
+    )
     for (const [step, rule] of FOUND.entries()) {
       // the last one is still at work
       const isNewest = nth === 0 && step === FOUND.length - 1

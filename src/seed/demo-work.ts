@@ -103,7 +103,7 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
       shas.push(sha)
       const committedAt = workingTime(at + (span * step) / commits, who)
       const subject = `${verb} ${noun} for ${topic}`
-      work.commits.push(commitOf(branch, { sha, at: committedAt, subject, files: change }))
+      work.commits.push(commitOf(branch, { sha, at: committedAt, subject, files: change, now }))
       const touched = change.map(({ path }) => path)
       for (let left = 1 + below(3); left > 0; left -= 1) {
         const workedAt = workingTime(at + (span * (step + random())) / commits, who)
@@ -117,6 +117,7 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
         at: Math.min(at + span, now.getTime() - HOUR_MS),
         files: [...changed.values()],
         commits: shas,
+        now,
       }),
     )
   }
@@ -155,7 +156,7 @@ export const placeOf = (branch: Branch, number?: number) => ({
 
 export const commitOf = (
   branch: Branch,
-  { at, ...commit }: Pick<CommitRecord, 'sha' | 'subject' | 'files'> & { at: number },
+  { at, now, ...commit }: Pick<CommitRecord, 'sha' | 'subject' | 'files'> & { at: number; now: Date },
 ): CommitRecord => ({
   type: 'commit',
   project: nameOf(branch),
@@ -163,7 +164,46 @@ export const commitOf = (
   author_name: authorOf(branch).name,
   committed_at: new Date(at).toISOString(),
   ...commit,
+  ...writtenByAgents(commit, at, now),
 })
+
+/** What agents wrote of a commit, and what is left of it: always the same of the same commit. */
+function writtenByAgents(
+  { sha, files }: Pick<CommitRecord, 'sha' | 'files'>,
+  at: number,
+  now: Date,
+): Pick<CommitRecord, 'ai' | 'survival'> {
+  const part = (digit: number) => Number.parseInt(sha.charAt(digit), 16) / 15
+  const added = files.reduce((sum, { additions }) => sum + additions, 0)
+  const effective_lines = Math.round(added * 0.8)
+  const lines = Math.round(effective_lines * (0.3 + 0.6 * part(0)))
+  const others = Math.round(lines * 0.3 * part(1))
+  const ageDays = (now.getTime() - at) / DAY_MS
+  return {
+    ai: {
+      ...{ lines, effective_lines, by_agent: { 'claude-code': lines - others, codex: others } },
+      ...{ provenance: 'transcript', sessions: [] },
+    },
+    survival: [
+      ...(ageDays > 14 ? [{ days: 14 as const, lines: Math.round(lines * (0.8 + 0.2 * part(2))) }] : []),
+      ...(ageDays > 30 ? [{ days: 30 as const, lines: Math.round(lines * (0.7 + 0.1 * part(2))) }] : []),
+    ],
+  }
+}
+
+/** Most are merged after two days; of the last days they are open. */
+function endOf(
+  number: number,
+  at: number,
+  now: Date,
+): Pick<PrRiskRecord, 'state' | 'merged_at' | 'closed_at'> {
+  const ended = at + 2 * DAY_MS
+  if (ended > now.getTime()) return { state: 'open' }
+  const closed_at = new Date(ended).toISOString()
+  return number % 9 === 0
+    ? { state: 'closed', closed_at }
+    : { state: 'merged', merged_at: closed_at, closed_at }
+}
 
 export const pullRequestOf = (
   branch: Branch,
@@ -171,8 +211,9 @@ export const pullRequestOf = (
     number,
     title,
     at,
+    now,
     ...pull
-  }: { number: number; title: string; at: number } & Required<Pick<PrRiskRecord, 'commits'>> & {
+  }: { number: number; title: string; at: number; now: Date } & Required<Pick<PrRiskRecord, 'commits'>> & {
       files: CommitFile[]
     },
 ): PrRiskRecord => ({
@@ -185,6 +226,7 @@ export const pullRequestOf = (
   project: nameOf(branch),
   author_email: authorOf(branch).email,
   branch: branch.branch,
+  ...endOf(number, at, now),
   ...pull,
 })
 

@@ -79,6 +79,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await click('Set the password')
     await page.until(`document.querySelector('header nav') !== null`)
     expect(await page.evaluate<string>('location.pathname')).toBe('/')
+    await page.evaluate(`document.querySelector('details.account').open = true`)
     await click('Sign out')
     await page.until(`document.querySelector('input[name=email]') !== null`)
     await checkAxe()

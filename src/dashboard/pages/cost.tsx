@@ -198,10 +198,11 @@ function Change({ now, before }: { now: number; before: number | undefined }) {
   if (before === undefined) return null
   if (before === 0) return <>new</>
   const difference = now - before
+  const sign = difference > 0 ? '+' : difference < 0 ? '−' : ''
   return (
     <span title={`${formatDollars(before)} in the equally long range before`}>
-      {difference > 0 ? '+' : difference < 0 ? '−' : ''}
-      {formatDollars(Math.abs(difference))} ({formatShare(difference / before)})
+      {sign}
+      {`${formatDollars(Math.abs(difference))} (${sign}${formatShare(Math.abs(difference) / before)})`}
     </span>
   )
 }

@@ -42,7 +42,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProp
           {rows.map((row, index) => (
             <tr key={keyOf(row, index)}>
               {columns.map(({ name, cell, isNumber }) => (
-                <td key={name} class={isNumber === true ? 'number' : ''}>
+                <td key={name} class={isNumber === true ? 'number' : ''} data-name={name}>
                   {cell(row)}
                 </td>
               ))}
