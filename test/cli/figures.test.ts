@@ -135,6 +135,10 @@ describe('--json', () => {
       '/quality?project=checkout&date_from=2026-03-01&date_to=2026-03-31',
     ],
     [['risk', '--rating', 'high', '--page', '1'], '/risk?rating=high&page=1'],
+    [
+      ['outcomes', '--by', 'project', '--from', '2026-01-01', '--to', '2026-12-31'],
+      '/outcomes?by=project&date_from=2026-01-01&date_to=2026-12-31',
+    ],
     [['team'], '/team'],
   ])(
     '%p prints the body of the API, of the local database and of a server',

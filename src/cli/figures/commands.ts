@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { BreakdownQuery } from '../../cost/breakdown-model.ts'
 import { CostQuery } from '../../cost/model.ts'
+import { OutcomesQuery } from '../../outcomes/model.ts'
 import { QualityQuery } from '../../quality/model.ts'
 import { RiskListQuery } from '../../risk/model.ts'
 import { SessionListQuery } from '../../sessions/model.ts'
@@ -14,7 +15,7 @@ API answers with.
 Examples:
 `
 
-/** `cost`, `sessions`, `quality`, `risk` and `team`: what the API answers, as tables. */
+/** `cost`, `sessions`, `quality`, `risk`, `outcomes` and `team`: what the API answers, as tables. */
 export function addFigures(program: Command, action: Actions): void {
   const command = (name: string, description: string) => program.command(name).description(description)
   addOptions(
@@ -42,6 +43,12 @@ export function addFigures(program: Command, action: Actions): void {
   addOptions(command('risk', 'list pull requests with their risk, the newest first'), RiskListQuery)
     .addHelpText('after', `${NOTE}  cloud-analytics risk --org acme --rating high`)
     .action(action(lazy(async () => (await import('./risk.ts')).showRisk)))
+  addOptions(
+    command('outcomes', 'what came of the money: merged pull requests and what they cost, lines of agents'),
+    OutcomesQuery,
+  )
+    .addHelpText('after', `${NOTE}  cloud-analytics outcomes --org acme --by project --from 2026-01-01`)
+    .action(action(lazy(async () => (await import('./outcomes.ts')).showOutcomes)))
   addOptions(command('team', 'list members with their sessions and cost of the last 30 days'))
     .addHelpText('after', `${NOTE}  cloud-analytics team --org acme`)
     .action(action(lazy(async () => (await import('./team.ts')).showTeam)))

@@ -7,6 +7,8 @@ import type { Sql } from '../../db/client.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../errors.ts'
 import { queryReader } from '../../http/query-reader.ts'
 import { JsonText } from '../../json-text.ts'
+import { OutcomesQuery } from '../../outcomes/model.ts'
+import { getOutcomes } from '../../outcomes/queries.ts'
 import { QualityQuery } from '../../quality/model.ts'
 import { getQuality } from '../../quality/queries.ts'
 import { RiskListQuery } from '../../risk/model.ts'
@@ -57,6 +59,9 @@ const ROUTES = {
   '/sessions': route(SessionListQuery, listSessions),
   '/quality': route(QualityQuery, getQuality),
   '/risk': route(RiskListQuery, listRisks),
+  '/outcomes': route(OutcomesQuery, (sql, orgId, query) =>
+    getOutcomes(sql, orgId, query, { own: null, now: new Date() }),
+  ),
   '/team': route(Type.Object({}), (sql, orgId) => getTeam(sql, orgId, new Date())),
 } satisfies Record<string, LocalRoute>
 export type Route = keyof typeof ROUTES
