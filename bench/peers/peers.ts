@@ -149,7 +149,17 @@ async function pgbench(statement: string): Promise<{ perSecond: number; p50Ms: n
   const child = Bun.spawn(
     [
       'pgbench',
-      ...['-n', '-M', 'prepared', '-c', String(PGBENCH_CLIENTS), '-j', '2', '-T', String(seconds)],
+      ...[
+        '-n',
+        '-M',
+        'prepared',
+        '-c',
+        String(PGBENCH_CLIENTS),
+        '-j',
+        '2',
+        '-T',
+        String(Math.max(1, Math.round(seconds))),
+      ],
       ...['-h', socketDir, '-U', 'postgres', '-f', file, name],
     ],
     {
