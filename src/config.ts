@@ -21,7 +21,7 @@ import {
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** What a member may be, from the one who may most. */
+/** Roles of members, from the one with the most rights. */
 export const ROLES = ['owner', 'admin', 'developer', 'auditor'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -99,7 +99,7 @@ const headerPrefix = matching(
 
 const text = matching(/^[^\0\r\n]{1,2000}$/, 'must be one line of text')
 
-/** As the provider writes it: some end with a slash. By http only where nobody is in between. */
+/** The issuer's URL is kept as it is written, since some end with a slash. Plain http is allowed on this machine only. */
 const issuerUrl: Parser<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined
   const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '')

@@ -2,15 +2,9 @@ import * as client from 'openid-client'
 import type { OidcConfig } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Flow } from '../people/cookies.ts'
 
 // OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
-
-/** What the browser keeps between the way to the provider and the way back. */
-export interface Flow {
-  state: string
-  nonce: string
-  verifier: string
-}
 
 /** Who somebody is, by the provider. */
 export interface Identity {
@@ -27,7 +21,7 @@ export interface IdentityProvider {
   finish(returned: URL, flow: Flow): Promise<Identity>
 }
 
-/** What the provider says of itself is read again after an hour. */
+/** The provider's metadata are read again after an hour. */
 const MAX_AGE_MS = 3_600_000
 const TIMEOUT_S = 10
 

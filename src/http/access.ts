@@ -13,7 +13,8 @@ interface Authorized {
 
 /**
  * Decides whether a request may have what it asks for: by the scopes and the plan, by whether the organization hides its
- * members, and for somebody who sees only their own figures by the filter `member`. The query is read, by `readQuery`, once scope and plan are right. Throws FORBIDDEN, naming what is missing.
+ * members, and for somebody who sees only their own figures by the filter `member`. The query is read, by
+ * `readQuery`, once scope and plan are right. Throws FORBIDDEN, naming what is missing.
  */
 export function authorize(
   {

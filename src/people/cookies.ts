@@ -34,8 +34,8 @@ function setCookie(place: Place, name: string, value: string | undefined, maxAge
   return `${nameOf(place, name)}${kept}; Path=/; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** What a browser keeps of a sign-in that has begun. */
-interface Flow {
+/** A browser keeps this from the way to the identity provider until the way back. */
+export interface Flow {
   state: string
   nonce: string
   verifier: string

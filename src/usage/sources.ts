@@ -173,8 +173,9 @@ const TICKET_SUMS = ['cost', 'input', 'output', 'cache_read', 'cache_creation', 
 /** An equal part of a column of `p`, rounded down to a micro-dollar or token; the last ticket has the rest. */
 function partOf(sql: ISql, name: (typeof TICKET_SUMS)[number]): Fragment {
   const column = sql.unsafe(`p.${name}`)
-  const units = sql.unsafe(name === 'cost' ? '1000000' : '1')
-  const each = sql`div(${column} * ${units}::numeric, t.parts) / ${units}`
+  // whole tokens are divided as integers
+  const each =
+    name === 'cost' ? sql`div(${column} * 1000000, t.parts) * 0.000001` : sql`(${column} / t.parts)`
   return sql`
     case
       when t.parts is null then ${column}

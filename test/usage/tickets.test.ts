@@ -98,6 +98,13 @@ test('a session is divided among its tickets in equal parts, and the sums are th
   ])
 })
 
+test('tokens are written as whole numbers', async () => {
+  const response = await client(app, owner.key)('/v1/cost/breakdown?by=ticket')
+  expect(await response.text()).not.toMatch(
+    /"(?:input|output|cache_read|cache_creation|unpriced_tokens)":\d+\./,
+  )
+})
+
 test('sessions are filtered by ticket', async () => {
   const idsOf = async (ticket: string) =>
     (await get<{ data: { id: string }[] }>(`/v1/sessions?ticket=${ticket}`)).data.map(({ id }) => id).sort()

@@ -64,7 +64,7 @@ export async function* logCommits(root: string, shas: readonly string[]): AsyncG
   }
 }
 
-/** What changes from one commit to another. Throws OperatorError where git fails. */
+/** Returns the files that differ between two commits. Throws OperatorError where git fails. */
 export async function diffFiles(root: string, from: string, to: string): Promise<LoggedFile[]> {
   const flags = LOG.slice(LOG.indexOf('--no-color'))
   const process = spawnGit(root, ['diff', '-z', ...flags, ...WITH_LINES, from, to], '')

@@ -6,7 +6,7 @@ import type { Environment } from '../client/folders.ts'
 /** Where a pull request is discussed. */
 export interface Discussion {
   host: 'github' | 'gitlab'
-  /** Of the host's API, without a slash at its end. */
+  /** Address of the host's API, without a slash at its end. */
   api: string
   token: string | undefined
   /** The repository, or the project's id, as the API names it. */
