@@ -182,6 +182,7 @@ const PURE =
   /^(scoring|detection|agents)\/|^risk\/(contributions|coupling|impact|regression|sensitive-paths)\.ts$/
 const FEATURES = [
   'sessions',
+  'outcomes',
   'quality',
   'cost',
   'security',
