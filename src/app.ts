@@ -33,6 +33,7 @@ import { settingsRoutes } from './settings/routes.ts'
 import { findingRoutes } from './sync/finding-routes.ts'
 import type { Intake } from './sync/intake.ts'
 import { syncRoutes } from './sync/routes.ts'
+import { telemetryRoutes } from './sync/telemetry-routes.ts'
 import { teamRoutes } from './team/routes.ts'
 import { sentEvents } from './webhooks/catalogue-page.ts'
 import { createTestLimit } from './webhooks/deliveries/concurrent-tests.ts'
@@ -45,11 +46,11 @@ import type { SecretBox } from './webhooks/signing/secret-box.ts'
 import { whoAmIRoutes } from './whoami/routes.ts'
 
 export interface AppDeps {
-  /** For reads. */
+  /** Connections for reads. */
   sql: Sql
-  /** For transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
+  /** Connections for transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
-  /** For what requests wait for together: keys, leases of the limit, versions. Rejects when there is no answer in time. */
+  /** Looks up keys, leases of the limit and versions for many requests. Rejects when there is no answer in time. */
   lookUp: LookUp
   config: Config
   log: Log
@@ -70,7 +71,7 @@ export interface AppDeps {
   keyClock?: () => number
 }
 
-/** Of the cache's bytes the part for badges. */
+/** Badges get 1/16 of the cache. */
 const BADGE_PART = 16
 
 export type App = ReturnType<typeof createApp>
@@ -130,6 +131,7 @@ export function createApp(deps: AppDeps) {
     ...settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }),
     ...whoAmIRoutes(routeDeps),
     ...syncRoutes(intake),
+    ...telemetryRoutes(intake),
     ...webhookRoutes(routeDeps, webhookDeps),
     ...deliveryRoutes(routeDeps, webhookDeps),
   ]

@@ -199,7 +199,7 @@ const TABLE = {
 type Table = typeof TABLE
 type Values = { [Key in keyof Table]: ReturnType<Table[Key]['default']> }
 
-/** How people sign in by an identity provider. */
+/** People sign in by this identity provider. */
 export interface OidcConfig {
   issuer: string
   clientId: string

@@ -33,7 +33,7 @@ export interface OpenDatabase {
   sql: Sql
   /** The pool behind `sql`. */
   pool: ReconnectingPool
-  /** What further pools connect to: the writes' and the worker's. */
+  /** Further pools connect to this: the writes' and the worker's. */
   target: ConnectTarget
   /** Present when this process started the server. */
   embedded?: Embedded
@@ -43,12 +43,12 @@ export interface OpenDatabase {
 
 /** A command runs one statement at a time, and several commands may run beside a server. */
 const COMMAND_CONNECTIONS = 2
-/** Of a server's connections, one in so many is a lane at most, and one for each processor. */
+/** A quarter of a server's connections are lanes at most, and at most one for each processor. */
 const LANES_PART = 4
 const POLL_MS = 20
-/** How long a command waits for a starting server, and a server for a command that runs PostgreSQL. */
+/** A command waits this long for a starting server, and a server for a command that runs PostgreSQL. */
 const WAIT_LIMIT_MS = 30_000
-/** How long to wait for a process that has not published its role, and for a server that was just killed. */
+/** A process that has not published its role, and a server that was just killed, are awaited this long. */
 const SHORT_WAIT_LIMIT_MS = 1_000
 
 /**
@@ -65,7 +65,7 @@ export async function openDatabase(
   { create = true }: { create?: boolean } = {},
 ): Promise<OpenDatabase> {
   if (config.databaseUrl !== null && role === 'serve') noteExternal(config.dataDir, log)
-  // of another major version says more: which commands move it
+  // the error of another major version is more useful: it names the commands that move the database
   if (config.databaseUrl === null && !(role === 'serve' && holdsOtherMajor(config.dataDir)))
     refuseExternal(config.dataDir)
   const isKnown = create || config.databaseUrl !== null || isBeingMade(config.dataDir)

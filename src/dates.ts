@@ -41,6 +41,11 @@ function instantOf(text: string): number {
 
 const millisOf = (timestamp: string): number => Date.parse(timestamp.replace(' ', 'T').toUpperCase())
 
+const NORMALIZED = /^(?:19[7-9]|[2-9]\d\d)\d-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+
+/** True for a timestamp that `normalizeTimestamp` returns as it is. */
+export const isNormalized = (text: string): boolean => NORMALIZED.test(text) && isDate(text.slice(0, 10))
+
 /**
  * An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass
  * `isTimestamp`.
@@ -106,7 +111,7 @@ export function monthOf(date: string): string {
 
 /** The first day of the month `months` after the date's month. */
 export function addMonths(date: string, months: number): string {
-  // not by Date.UTC, for which the years 0 to 99 are 1900 to 1999
+  // Date.UTC would not do: it reads the years 0 to 99 as 1900 to 1999
   const first = new Date(0)
   first.setUTCFullYear(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1 + months, 1)
   return dateOf(first)
@@ -150,7 +155,7 @@ export function spansOf(from: string | undefined, to: string | undefined): Span[
   return spans
 }
 
-/** From this day of a month on, fewer of its days are to come than have passed. */
+/** Most days of a month have passed from this day on. */
 const LATE_DAY = 17
 
 /**
@@ -190,8 +195,8 @@ export function shortSpansOf(
 export const GRANULARITIES = ['day', 'week', 'month'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
 
-/** For PostgreSQL's `to_char` of a timestamp at UTC: as the API gives timestamps. */
+/** PostgreSQL's `to_char` writes a timestamp at UTC with this pattern as the API gives timestamps. */
 export const TIME_PATTERN = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
-/** The same with microseconds. */
+/** The same pattern with microseconds. */
 export const TIME_PATTERN_US = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'

@@ -13,7 +13,7 @@ export type ErrorCode = keyof typeof STATUS_OF_CODE
 /** Problems in one response: a file in the wrong format has one in every record. */
 export const MAX_PROBLEMS = 20
 
-/** What is wrong with one field of a request, for `details` of the error body. */
+/** A problem of one field of a request, for `details` of the error body. */
 export interface FieldProblem {
   field: string
   message: string

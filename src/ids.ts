@@ -65,3 +65,17 @@ export function randomLowerAlnum(count: number): string {
 export function fileKeyOf(file: string): string {
   return new Bun.CryptoHasher('sha256').update(file).digest('hex').slice(0, 32)
 }
+
+/** Characters of an agent's id that are kept. */
+const AGENT_ID_LENGTH = 64
+
+/**
+ * The id of a session: `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id
+ * above 64 characters becomes a hash of it.
+ */
+export function sessionIdOf(agentId: string): string {
+  const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
+  if (plain.length <= AGENT_ID_LENGTH) return `sess_${plain}`
+  const hash = new Bun.CryptoHasher('sha256').update(agentId).digest('hex').slice(0, 20)
+  return `sess_${plain.slice(0, AGENT_ID_LENGTH - 21)}-${hash}`
+}

@@ -1,4 +1,4 @@
-/** Where a page is in its list; `total` counts the items on all pages. */
+/** The position of a page in its list; `total` counts the items on all pages. */
 export interface PagePosition {
   page: number
   per_page: number

@@ -10,7 +10,7 @@ export type LogFields = Record<string, unknown>
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
-  /** As `info` for each of `list`; the lines are written together. */
+  /** Does the same as `info` for each of `list`; the lines are written together. */
   infoAll(message: string, list: readonly LogFields[]): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
@@ -34,7 +34,7 @@ const secretForms = (characters: string) =>
     'gi',
   )
 const SECRET_IN_TEXT = secretForms('\\S+')
-/** In a line of JSON a string ends at its quote, which must not be masked. */
+/** A string in a line of JSON ends at its quote, which must not be masked. */
 const SECRET_IN_LINE = secretForms('(?:\\\\.|[^\\s"\\\\])+')
 
 /** Every text with a secret of these forms contains one of these. Most texts do not, and are searched for nothing else. */

@@ -1,6 +1,6 @@
 import { EXEC_POSTGRES, execPostgres } from './db/embedded/exec-postgres.ts'
 
-// Then this process is the copy of the program that becomes the embedded PostgreSQL, and does nothing else.
+// This process is then the copy of the program that becomes the embedded PostgreSQL, and does nothing else.
 if (process.env[EXEC_POSTGRES] !== undefined) execPostgres()
 
 if (Bun.isMainThread) {

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 
 // Parsers of settings: from the text of a flag or an environment variable to a value.
 
-/** Why a text is not a valid value. `reason` never contains the text, which may be a secret. */
+/** The reason why a text is not a valid value. `reason` never contains the text, which may be a secret. */
 export class Invalid {
   constructor(readonly reason: string) {}
 }

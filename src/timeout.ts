@@ -1,4 +1,6 @@
-/** What `promise` resolves to, or `late` when that takes longer than `limitMs`; rejects as `promise` does. */
+/**
+ * Resolves to the value of `promise`, or to `late` when that takes longer than `limitMs`; rejects as `promise` does.
+ */
 export async function withTimeout<Value, Late>(
   promise: Promise<Value>,
   limitMs: number,

@@ -3,9 +3,9 @@ import { version } from '../package.json'
 /** The version of this build, from package.json. */
 export const VERSION = version
 
-/** What `bun run build` knows of the executable that it makes. */
+/** The facts that `bun run build` writes into the executable that it makes. */
 export interface Build {
-  /** Of the sources, with `-dirty` where they were changed since; null: not known. */
+  /** The commit of the sources, with `-dirty` where they were changed since; null: not known. */
   commit: string | null
   /** The system it is for, as `linux-x64`. */
   target: string
@@ -19,7 +19,7 @@ export const BUILD: Build =
     ? { commit: null, target: `${process.platform}-${process.arch}` }
     : COMPILED_BUILD
 
-/** As `0.1.0 (commit 4919659d6a6a)`: builds of one version have different commits. */
+/** A text like `0.1.0 (commit 4919659d6a6a)`: builds of one version have different commits. */
 export const VERSION_AND_COMMIT = `${VERSION} (${BUILD.commit === null ? 'of an unknown commit' : `commit ${shortOf(BUILD.commit)}`})`
 
 function shortOf(commit: string): string {

@@ -8,12 +8,18 @@ import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 
 // `bun test` in several processes, with one PostgreSQL for all of them. Arguments are passed on: folders, files, options.
 
-/** One more than processors, as some tests wait for times. Four at most: the server has 64 connections for all of them. */
-const PROCESSES = Math.min(availableParallelism() + 1, 4)
+/** Two more than processors, as many tests wait for times. Four at most: the server has 128 connections for all of them. */
+const PROCESSES = Math.min(availableParallelism() + 2, 4)
+
+/**
+ * Names the time of each file: the slowest start first, so that all processes end together. `--update-timings` writes it
+ * anew; a file that it does not name runs too.
+ */
+const TIMINGS = 'test/timings.json'
 
 /** A file system in memory, where the machine has one. */
 const MEMORY = '/dev/shm'
-/** What the tests' databases and files take at most, several times over. */
+/** Several times the space that the tests' databases and files take. */
 const FREE_BYTES = 8 * 2 ** 30
 
 const inMemory = memoryFolder()
@@ -30,6 +36,7 @@ const tests = Bun.spawn({
     `--parallel=${PROCESSES}`,
     // loading all modules again for each file takes 0.2 s a file
     '--no-isolate',
+    `--timings=${TIMINGS}`,
     '--timeout=30000',
     ...process.argv.slice(2),
   ],

@@ -1,5 +1,6 @@
-// What other organizations and the process notice of attacks by one organization: `bun bench/attacks/attacks.ts`, with
-// `--executable` another build, `--seconds` the length of each attack and `--only` a part of the attacks' names.
+// Measures the effect of attacks by one organization on other organizations and the process: `bun
+// bench/attacks/attacks.ts`, with `--executable` another build, `--seconds` the length of each attack and `--only` a
+// part of the attacks' names.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +25,7 @@ const { values } = parseArgs({
   },
 })
 const ATTACKERS = 4
-/** How long after the attack its own requests may take. */
+/** Its own requests may take this long after the attack. */
 const REST_MS = 60_000
 
 const command = (dataDir: string, ...args: string[]) => {

@@ -17,7 +17,7 @@ import { startReceivers } from './stage.ts'
 const { values } = parseArgs({
   options: {
     part: { type: 'string', default: 'isolation,drain,claims' },
-    /** Only cases of the first part whose names begin with this. */
+    /** Runs only the cases of the first part whose names begin with this. */
     only: { type: 'string', default: '' },
     /** Waiting deliveries of a dead endpoint, and events a second for the healthy one, for so long. */
     backlog: { type: 'string', default: '100000' },

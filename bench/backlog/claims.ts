@@ -152,7 +152,7 @@ const withoutAutovacuum = async (sql: Sql) => {
   await sql`alter table webhook_events set (autovacuum_enabled = false)`
 }
 
-/** At one size: without statistics, with, and with a snapshot held that keeps every dead row version. */
+/** Measures one size: without statistics, with, and with a snapshot held that keeps every dead row version. */
 async function measureSize(options: ClaimOptions, waiting: number): Promise<string[][]> {
   return await withStage(options, async ({ sql: pool, one: sql }) => {
     await withoutAutovacuum(sql)

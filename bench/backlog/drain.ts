@@ -23,7 +23,7 @@ const SETTLE_MS = 3_000
 interface DrainOptions extends StageOptions {
   deliveries: number
   phaseS: number
-  /** Of the organization, for the API to read. */
+  /** Sessions of the organization, for the API to read. */
   sessions: number
 }
 

@@ -55,7 +55,7 @@ interface IsolationOptions extends StageOptions {
   backlog: number
   perSecond: number
   seconds: number
-  /** Only cases whose names begin with this. */
+  /** Runs only the cases whose names begin with this. */
   only: string
 }
 

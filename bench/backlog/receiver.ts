@@ -23,12 +23,12 @@ export interface Lane {
   highest: number
 }
 
-/** What arrived since the last `DELETE`. Times are Unix milliseconds with a fraction. */
+/** The requests that arrived since the last `DELETE`. Times are Unix milliseconds with a fraction. */
 export interface Receipts {
   /** Time of the first arrival by session, without the backlog. */
   first: Record<string, number>
   duplicates: number
-  /** By the path's last part. */
+  /** The lanes by the path's last part. */
   lanes: Record<string, Lane>
 }
 

@@ -39,7 +39,7 @@ interface Stage {
   sql: Sql
   /** One connection, whose temporary tables and prepared statements stay. */
   one: Sql
-  /** With default settings, except that webhooks to this machine are allowed. */
+  /** Starts it with default settings, except that webhooks to this machine are allowed. */
   start(): Promise<Program>
 }
 

@@ -38,7 +38,7 @@ export async function withPrepared(
   })
   const pathsOf = (cases: readonly Case[]) =>
     cases.map(({ path }) => path(org)).filter((path) => path.startsWith('/v1'))
-  // those that read all sessions would be all that a p99 shows
+  // reads of all sessions are left out, since they alone would decide a p99
   const reads = pathsOf(CASES.filter(({ limit }) => limit !== null))
   const paths = [...pathsOf(CASES), '/v1/webhooks', `/v1/webhooks/${endpoint}/deliveries?per_page=100`]
   try {

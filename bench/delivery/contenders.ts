@@ -42,7 +42,7 @@ const BOSS = { batch: 1_000, 'gather-ms': 0, pool: 2 }
 interface RivalOptions {
   runtime: string
   concurrency: number
-  /** For trying other settings; from `--rival-flags`. */
+  /** Tries other settings; they come from `--rival-flags`. */
   flags: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import { newOrderedId } from '../../src/ids.ts'
 import { bodyOf } from '../../src/webhooks/outbox/catalogue.ts'
 
-// What is delivered: the same event with the same data by each contender.
+// Each contender delivers the same event with the same data.
 
 export const EVENT = 'session.completed'
 /** The endpoint's signing secret. */

@@ -16,7 +16,7 @@ export type FromReceiver =
 /** The result of a run. Times are Unix milliseconds with a fraction. */
 export interface Account {
   deliveries: number
-  /** Those of them in the warm-up. */
+  /** Deliveries of the warm-up. */
   warmDeliveries: number
   /** Requests beyond the first of a delivery. */
   duplicates: number

@@ -14,9 +14,9 @@ import { createLog } from '../../src/log.ts'
 import { createOrganization, findOrganization, updateOrganization } from '../../src/organizations/queries.ts'
 import { fill } from '../support/fill.ts'
 
-// How long deletions take, and how long a writer of the same organization waits for them at most: a second connection takes
-// the organization's lock, and a third the history's, again and again. `bun bench/erase/erase.ts`; with --fill the
-// organization is only made.
+// Measures how long deletions take, and how long a writer of the same organization waits for them at most: a second
+// connection takes the organization's lock, and a third the history's, again and again. `bun bench/erase/erase.ts`;
+// with --fill the organization is only made.
 
 const { values } = parseArgs({
   options: {

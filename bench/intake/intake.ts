@@ -15,6 +15,7 @@ import { median, print, printColumns } from '../support/table.ts'
 import { emptyTables, prepareCopy } from './copy.ts'
 import { type Cost, measure, runCommand } from './measure.ts'
 import { writeResults } from './results.ts'
+import { makeRollouts } from './rollouts.ts'
 import { makeTranscripts } from './transcripts.ts'
 
 const { values } = parseArgs({
@@ -146,7 +147,20 @@ async function measureTranscripts(): Promise<{ rows: Row[]; bytes: number; files
     if (theirs !== undefined) note(costs, 'ccusage --offline', theirs)
     note(costs, 'sync --dry-run', ours)
   }
-  return { rows: rowsOf(bytes / 1e6, costs), bytes, files }
+  const rows = [...rowsOf(bytes / 1e6, costs), ...(await measureRollouts())]
+  return { rows, bytes, files }
+}
+
+/** The same for Codex, which ccusage does not read. */
+async function measureRollouts(): Promise<Row[]> {
+  const folder = join(dataDir, 'rollouts')
+  const { bytes } = await makeRollouts(folder, Number(values['transcripts-mb']))
+  const costs = new Map<string, Cost[]>()
+  for (let round = 0; round <= rounds; round += 1) {
+    const ours = await runCommand([EXECUTABLE, 'sync', folder, '--dry-run'])
+    if (round > 0) note(costs, 'sync --dry-run, Codex', ours)
+  }
+  return rowsOf(bytes / 1e6, costs)
 }
 
 function printRows(title: string, unit: string, rows: readonly Row[]): void {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { cpuSecondsOf } from '../support/program.ts'
 
-/** What a way of taking in cost. */
+/** The cost of a way of taking in. */
 export interface Cost {
   seconds: number
   /** Processor time of the process and of PostgreSQL, where it uses it. */

@@ -10,7 +10,7 @@ interface Results {
   rounds: number
   records: readonly Row[]
   transcripts: readonly Row[]
-  /** Of the transcripts. */
+  /** The size of the transcripts. */
   size: string
 }
 

@@ -11,7 +11,7 @@ const MB = 1_000_000
 /** Messages of the model in one session. */
 const MESSAGES = 200
 const PROJECTS = 20
-const FIRST_MS = Date.parse('2026-01-05T08:00:00Z')
+export const FIRST_MS = Date.parse('2026-01-05T08:00:00Z')
 const MODELS = [
   'claude-opus-4-5-20251101',
   'claude-sonnet-4-5-20250929',
@@ -25,9 +25,10 @@ const WORDS = (
 /** Characters of text that the contents are cut from. */
 const CORPUS = 1_000_000
 
-type Random = () => number
+export type Random = () => number
 
-function corpusOf(random: Random): string {
+/** Text that looks like code. */
+export function corpusOf(random: Random): string {
   const parts: string[] = []
   for (let length = 0; length < CORPUS; ) {
     const indent = '  '.repeat(Math.floor(random() * 5))
@@ -63,7 +64,7 @@ export async function makeTranscripts(
   return sizeOf(projects)
 }
 
-function sizeOf(folder: string): { bytes: number; files: number } {
+export function sizeOf(folder: string): { bytes: number; files: number } {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.jsonl'),
   )
@@ -73,9 +74,10 @@ function sizeOf(folder: string): { bytes: number; files: number } {
   }
 }
 
-const hex = (random: Random, length: number): string =>
+export const hex = (random: Random, length: number): string =>
   Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('')
-const uuidOf = (random: Random): string => [8, 4, 4, 4, 12].map((length) => hex(random, length)).join('-')
+export const uuidOf = (random: Random): string =>
+  [8, 4, 4, 4, 12].map((length) => hex(random, length)).join('-')
 
 /** The lines of one session. */
 function* linesOf(random: Random, corpus: string, nth: number, sessionId: string): Generator<object> {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXECUTABLE } from '../support/program.ts'
 
-/** What a session must be at the server when all of it has arrived. */
+/** The server must have this of a session when all of it has arrived. */
 export interface ExpectedSession {
   id: string
   email: string

@@ -17,11 +17,11 @@ import { createLaptop, type Laptop } from './laptop.ts'
 const { values } = parseArgs({
   options: {
     clients: { type: 'string', default: '50' },
-    /** How long sessions grow. */
+    /** Sessions grow for this long. */
     seconds: { type: 'string', default: '600' },
-    /** How long nothing happens before that. */
+    /** Nothing happens for this long before that. */
     'idle-seconds': { type: 'string', default: '60' },
-    /** How long the last turns may take to arrive. */
+    /** The last turns may take this long to arrive. */
     'arrive-seconds': { type: 'string', default: '120' },
   },
 })
@@ -139,7 +139,7 @@ async function restart(): Promise<void> {
 const rssMiBOf = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024
 
-/** What is wrong with the server's answers about the sessions of a laptop. */
+/** Finds problems in the server's answers about the sessions of a laptop. */
 async function problemsOf(laptop: Laptop, ids: ReadonlyMap<string, string>): Promise<string[]> {
   const problems: string[] = []
   for (const { id, email, prompts, messages, output } of laptop.sessions()) {

@@ -1,6 +1,6 @@
 // The list of sessions as a team would write it without rollups: what the peers share.
 
-/** What a peer is started with, as JSON. */
+/** A peer gets these as JSON when it is started. */
 export interface PeerOptions {
   socketDir: string
   database: string
@@ -35,7 +35,7 @@ ${FROM}`
 const text = { type: 'string' }
 const number = { type: 'number' }
 
-/** For Fastify's compiled serializer. */
+/** Fastify's compiled serializer uses this. */
 export const LIST_SCHEMA = {
   type: 'object',
   properties: {

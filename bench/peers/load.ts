@@ -8,7 +8,7 @@ import { type LoadPlan, type LoadResult, loadApart } from '../support/http-load.
 
 export const GENERATOR = Bun.which('wrk') === null ? 'bench/support/http-load.ts' : 'wrk'
 
-/** What `plan` comes to; `bytes` is 0 with wrk. Throws when a response is not 200. */
+/** Runs `plan`; `bytes` is 0 with wrk. Throws when a response is not 200. */
 export const load = (plan: LoadPlan): Promise<LoadResult> =>
   GENERATOR === 'wrk' ? loadByWrk(plan) : loadApart(plan)
 

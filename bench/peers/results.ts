@@ -21,7 +21,7 @@ const ROW_HEIGHT = 26
 const NAME_WIDTH = 280
 const BAR_WIDTH = 420
 
-/** Where the chapter of `bench/intake` begins, which is kept. */
+/** The chapter of `bench/intake` begins here; it is kept. */
 const INTAKE = '\n## Taking in\n'
 
 /** Writes bench/RESULTS.md, and docs/benchmarks.svg for the README. */

@@ -48,7 +48,7 @@ const LISTS: readonly Case[] = [
   listCase('sessions by turns, first page', LIMIT, () => ({ sort: 'turns' })),
   listCase('sessions by turns, middle page', LIMIT, (org) => ({ sort: 'turns', page: middle(org) })),
   listCase('sessions by turns, last page', LIMIT, (org) => ({ sort: 'turns', page: org.lastPage })),
-  // of 10,000 sessions a project has about 500
+  // a project has about 500 of 10,000 sessions
   listCase('sessions of a project by cost, fifth page', LIMIT, ({ project }) => ({
     project,
     sort: 'estimated_cost',

@@ -49,7 +49,7 @@ const SECURITY: readonly Case[] = [
   securityCase('security', () => ({})),
   securityCase('security, project', ({ project }) => ({ project })),
   heatmapCase('heatmap, first page', LIMIT, () => ({})),
-  // of 10,000 sessions with 300 findings a project has about 15 files
+  // a project has about 15 files among 10,000 sessions with 300 findings
   heatmapCase('heatmap, project, 10', LIMIT, ({ project }) => ({ project, per_page: 10 })),
   heatmapCase('heatmap, month, 10', null, ({ month }) => ({ ...month, per_page: 10 })),
   heatmapCase('heatmap, 30 days of two months, 10', null, ({ monthAcross }) => ({

@@ -5,7 +5,8 @@ import { listNames, type Named } from '../../src/sessions/name-queries.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { type Case, LIMIT, queryString } from './case.ts'
 
-// Who spends what on which model: breakdowns, what there is to choose from, and the cost of a pull request.
+// These cases read the cost by person and model: breakdowns, the values to choose from, and the cost of a pull
+// request.
 
 type Keys = Pick<BreakdownQuery, 'by'> & Partial<BreakdownQuery>
 
@@ -24,17 +25,17 @@ function breakdownCase(name: string, limit: number | null, options: (org: BenchO
   }
 }
 
-/** By branch and ticket the sessions are read; of 10,000 sessions fewer days have each agent and model. */
+/** Breakdowns by branch and ticket read the sessions; among 10,000 sessions fewer days have each agent and model. */
 const UNLIMITED: readonly string[] = ['branch', 'ticket', 'week']
 
 const BREAKDOWNS: readonly Case[] = [
   ...BREAKDOWN_KEYS.map((by) => breakdownCase(by, UNLIMITED.includes(by) ? null : LIMIT, () => ({ by }))),
   breakdownCase('project and model', LIMIT, () => ({ by: 'project', and_by: 'model' })),
   breakdownCase('member and model', LIMIT, () => ({ by: 'member', and_by: 'model' })),
-  // of 10,000 sessions fewer months have each pair
+  // among 10,000 sessions fewer months have each pair
   breakdownCase('project and member', null, () => ({ by: 'project', and_by: 'member' })),
   breakdownCase('model and month', LIMIT, () => ({ by: 'model', and_by: 'month' })),
-  // of 10,000 sessions most projects have none on most days
+  // among 10,000 sessions most projects have none on most days
   breakdownCase('project and day', null, () => ({ by: 'project', and_by: 'day' })),
   breakdownCase('model of a project and month', LIMIT, ({ project, month }) => ({
     by: 'model',

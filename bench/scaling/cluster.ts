@@ -14,7 +14,7 @@ const { values } = parseArgs({
   options: {
     dir: { type: 'string' },
     bin: { type: 'string', default: '/usr/lib/postgresql/15/bin' },
-    /** Of the coordinator; the workers have the ports after it. */
+    /** The port of the coordinator; the workers have the ports after it. */
     port: { type: 'string', default: '9700' },
     workers: { type: 'string', default: '2' },
     shards: { type: 'string', default: '4' },

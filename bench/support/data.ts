@@ -40,7 +40,7 @@ export interface BenchOrg {
   /** A whole month, and the quarter that ends with it, both half a year before the newest session. */
   month: Days
   quarter: Days
-  /** As long as a month, but in parts of two months. */
+  /** A range as long as a month, but in parts of two months. */
   monthAcross: Days
   /**
    * Number of full pages of the audit log, and of its `webhook.*`: the last one has 50 entries at every size.

@@ -4,7 +4,7 @@
 
 import { quantile } from './table.ts'
 
-/** What is asked of whom. */
+/** The requests of a load, and the server that gets them. */
 export interface LoadPlan {
   port: number
   /** Paths, asked one after the other by all connections together, from the first again after the last. */
@@ -19,7 +19,7 @@ export interface LoadResult {
   perSecond: number
   p50Ms: number
   p99Ms: number
-  /** Of all responses together. */
+  /** Bytes of all responses together. */
   bytes: number
 }
 
@@ -30,8 +30,8 @@ const CR = 13
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
 /**
- * Where the body of a response begins and how long it is, null for one in chunks; undefined while its headers are not
- * all there.
+ * Finds the start of a response's body and its length, null for one in chunks; undefined while its headers are
+ * incomplete.
  */
 function headOf(data: Buffer): { bodyStart: number; length: number | null; status: string } | undefined {
   const end = data.indexOf('\r\n\r\n')
@@ -58,7 +58,7 @@ async function run({ port, paths, headers, connections, seconds }: LoadPlan): Pr
   const connection = () => {
     const done = Promise.withResolvers<void>()
     let sentAt = 0
-    /** Of the response under way: what has come of it, and how many bytes it has in all; 0: not known yet. */
+    /** The bytes of the response under way, and its full length; 0: not known yet. */
     let held: Buffer | undefined
     let expected = 0
     let received = 0

@@ -7,7 +7,7 @@ export const EXECUTABLE = resolve(import.meta.dir, '../../dist/cloud-analytics')
 export interface Program {
   pid: number
   url: string
-  /** From the start of the process to the first 200 of /health. */
+  /** Time from the start of the process to the first 200 of /health. */
   readyMs: number
   /** Sends SIGTERM; milliseconds to the end of the process. Throws when it does not end by itself with 0. */
   stop(): Promise<number>

@@ -3,9 +3,11 @@ import { open, readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { codeOf, OperatorError } from '../errors.ts'
 import { compareText } from '../text.ts'
+import { isOfKilo, sessionIdsInDatabase } from './databases.ts'
 import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, type Layout } from './file-format.ts'
-import { sessionIdsInDatabase, sessionIdsInFolder } from './formats/opencode-storage.ts'
+import { sessionIdsInFolder } from './formats/opencode-storage.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
+import { hasOneSession } from './other-formats.ts'
 import { bytesOf, isPackedFile } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
 import { agentOf, type Format } from './transcript/transcript-model.ts'
@@ -32,7 +34,7 @@ export interface Source {
   ids: string[]
 }
 
-/** What earlier runs knew of files. */
+/** The knowledge of earlier runs about files. */
 export interface FileMemory {
   find(path: string): KnownFile | undefined
   /** Keeps what is known of a file without sessions, so that its head is not read again. */
@@ -56,6 +58,8 @@ const PACKED = /\.(?:gz|zst)$/i
 const CHUNK = 1024 * 1024
 /** Bytes by which chunks overlap: the longest id with its key. */
 const OVERLAP = 512
+/** The chunk that is searched; shared by all files. */
+const buffer = Buffer.allocUnsafe(OVERLAP + CHUNK)
 /** The beginning of all keys of session ids, and the key with its value. The second names the session that was forked. */
 const SESSION_KEYS = [
   { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ },
@@ -63,7 +67,7 @@ const SESSION_KEYS = [
 ]
 const KEYS: Partial<Record<Format, typeof SESSION_KEYS>> = {
   'codex-exec': [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }],
-  // with the session that started a sub-agent's
+  // this key names the session that started a sub-agent's
   opencode: [...SESSION_KEYS, { start: '"parentID"', id: /^"parentID"\s*:\s*"(ses[^"\\]{1,200})"/ }],
 }
 
@@ -106,7 +110,7 @@ async function walk(folder: string, real: string, found: Found): Promise<void> {
     if (!found.known.has(real))
       found.sources.push({
         path: folder,
-        format: 'opencode',
+        format: isOfKilo(join(folder, 'storage')) ? 'kilo-code' : 'opencode',
         layout: 'folder',
         sessionId: null,
         sessionFromFolder: false,
@@ -244,11 +248,10 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   const { before, change } = source.look ?? {}
   const ids = new Set([source.sessionId, source.startedBy].filter((id) => id !== null))
   if (source.layout === 'folder') return new Set(await sessionIdsInFolder(source.path))
-  if (source.layout === 'database') return new Set(sessionIdsInDatabase(source.path))
-  // these formats have one session per file, with its id in the head
-  if (source.sessionFromFolder || source.format === 'codex' || source.format === 'gemini') return ids
+  if (source.layout === 'database') return new Set(await sessionIdsInDatabase(source.path, source.format))
+  if (source.sessionFromFolder || hasOneSession(source.format)) return ids
   const keys = KEYS[source.format] ?? SESSION_KEYS
-  if (await isPackedFile(source.path)) {
+  if (isPackedFile(source.path)) {
     // unpacking takes longer than the search
     let end = Buffer.alloc(0)
     for await (const chunk of bytesOf(source.path, () => {})) {
@@ -260,7 +263,6 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   }
   const file = await open(source.path, 'r')
   try {
-    const buffer = Buffer.allocUnsafe(OVERLAP + CHUNK)
     let overlap = 0
     let position = 0
     if (before !== undefined && change === 'grown') {
@@ -270,9 +272,9 @@ async function sessionIds(source: Source): Promise<Set<string>> {
     for (;;) {
       const { bytesRead } = await file.read(buffer, overlap, CHUNK, position)
       position += bytesRead
-      if (bytesRead === 0) return ids
       const end = overlap + bytesRead
       for (const id of idsIn(buffer.subarray(0, end), keys)) ids.add(id)
+      if (bytesRead < CHUNK) return ids
       overlap = Math.min(OVERLAP, end)
       buffer.copyWithin(0, end - overlap, end)
     }
@@ -284,9 +286,14 @@ async function sessionIds(source: Source): Promise<Set<string>> {
 // searches the bytes: to decode a file as text takes four times as long
 function* idsIn(bytes: Buffer, keys: typeof SESSION_KEYS): Generator<string> {
   for (const key of keys) {
+    let last = ''
     for (let at = bytes.indexOf(key.start); at !== -1; at = bytes.indexOf(key.start, at + 1)) {
-      const id = key.id.exec(bytes.toString('latin1', at, at + OVERLAP))?.[1]
-      if (id !== undefined) yield copyText(id)
+      // most lines repeat the id of the line before
+      if (last !== '' && bytes.toString('latin1', at, at + last.length) === last) continue
+      const [found = '', id] = key.id.exec(bytes.toString('latin1', at, at + OVERLAP)) ?? []
+      if (id === undefined) continue
+      last = found
+      yield copyText(id)
     }
   }
 }

@@ -1,5 +1,8 @@
 import { basename, dirname } from 'node:path'
+import { databaseFormat } from './databases.ts'
 import { starterOf } from './formats/codex-forks.ts'
+import { hasEvents } from './formats/terminal/copilot-store.ts'
+import { editorStarter, HEAD_IDS, idInPath, isOfEditor, otherDocument, otherFormat } from './other-formats.ts'
 import { isDatabase, isPackedFile, readHead } from './transcript/file-bytes.ts'
 import {
   copyText,
@@ -17,9 +20,9 @@ import type { Format } from './transcript/transcript-model.ts'
 
 /**
  * `document`: one JSON value; `lines`: one JSON value per line; `objects`: JSON objects over any number of lines;
- * `database`: SQLite.
+ * `database`: SQLite; `tasks`: one JSON value beside other files of its folder.
  */
-export type Layout = 'document' | 'lines' | 'objects' | 'database'
+export type Layout = 'document' | 'lines' | 'objects' | 'database' | 'tasks'
 
 export type DetectedFormat =
   | {
@@ -58,18 +61,21 @@ const LOOKS_LIKE_SESSION =
   /"(?:messages|history|transcript|trajectory|conversation|requests|role|sessionId|session_id|sessionID|toolCalls|tool_calls|toolName|type"\s*:\s*"(?:user|assistant|message|session)[^"]*)"/
 
 /**
- * Detects the format of a file from its first 256 KiB, without a packing by gzip or zstd. Errors of the file system, and of
- * unpacking, are thrown as they are.
+ * Detects the format of a file from its first 256 KiB, without a packing by gzip or zstd. Errors of the file system, of
+ * unpacking and of SQLite are thrown as they are.
  */
 export async function detectFormat(path: string): Promise<DetectedFormat> {
   const { head, isWhole } = await readHead(path, HEAD_BYTES)
   if (head.length === 0) return { kind: 'other' }
   if (isDatabase(head)) {
-    if (await isPackedFile(path))
-      return { kind: 'unknown', reason: 'a database that is packed: unpack it first' }
+    if (isPackedFile(path)) return { kind: 'unknown', reason: 'a database that is packed: unpack it first' }
+    if (isCompanion(path)) return { kind: 'other' }
+    const format = await databaseFormat(path)
+    if (format === 'copilot' && hasEvents(path)) return { kind: 'other' }
+    if (format === null) return { kind: 'unknown', reason: `${NOT_READ} (SQLite)` }
     return {
       kind: 'sessions',
-      format: 'opencode',
+      format,
       layout: 'database',
       sessionId: null,
       startedBy: null,
@@ -81,9 +87,10 @@ export async function detectFormat(path: string): Promise<DetectedFormat> {
 }
 
 /** The session that started a sub-agent's. Gemini CLI names it by the folder of the sub-agent's chat only. */
-function startedByOf(format: Format, path: string, head: string, objects: readonly Json[]): string | null {
+function startedByOf(format: Format, path: string, head: string, objects: Objects): string | null {
   if (format === 'codex')
-    return starterOf(objectOf(objects.find(({ type }) => type === 'session_meta')?.payload))
+    return starterOf(objectOf(objects().find(({ type }) => type === 'session_meta')?.payload))
+  if (isOfEditor(format)) return editorStarter(path, head)
   const folder = basename(dirname(path))
   return format === 'gemini' && folder !== 'chats' && /"kind"\s*:\s*"subagent"/.test(head) ? folder : null
 }
@@ -92,50 +99,72 @@ function startedByOf(format: Format, path: string, head: string, objects: readon
  * True for files about sessions that contain none: `metadata.json`, `sessions-index.json`, `x.state.json`, …
  */
 export const isCompanion = (path: string): boolean =>
-  /(?:^|[.-])(?:metadata|meta|index|state|settings|summary|package|config|workspace|models)\.json$/i.test(
+  /(?:^|[.-])(?:metadata|meta|index|state|settings|summary|package|config|workspace|models|compaction|cursor)\.json$/i.test(
     basename(path),
-  )
+  ) || OTHER_COMPANIONS.test(basename(path))
+
+/** Files of Cline's and Copilot's sessions beside the one that is read. */
+const OTHER_COMPANIONS =
+  /^(?:api_conversation_history|context_history|history_item|task_metadata|tracking)\.json$|^session\.db$/
 
 /** Detects the format from the head of a file as text; `isWhole`: the head is the whole file. */
 function detectFormatOfText(path: string, head: string, isWhole: boolean): DetectedFormat {
-  const lines = head.split('\n')
-  const objects: Json[] = []
-  for (const line of lines.slice(0, MAX_SNIFFED_LINES)) {
-    const value = line.includes('{') ? parseJson(line) : undefined
-    objects.push(...[value].flat().filter(isObject))
-  }
+  const objects = firstObjects(head)
   const written = copyText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(head)?.[1] ?? '')
   const format = formatOfLines(objects)
-  const thread = objects
-    .map((object) => timeOfUuid7(textOf(object.thread_id)))
-    .find((time) => time !== undefined)
-  const startedAt = written || (timeOf(thread) ?? '')
-  const isBackground = objects.some(({ sessionKind }) => sessionKind === 'bg')
+  const startedAt = written || (timeOf(threadTimeOf(objects)) ?? '')
+  const isBackground =
+    head.includes('"sessionKind"') && objects().some(({ sessionKind }) => sessionKind === 'bg')
   if (format !== null) {
-    const isChat = format === 'gemini' && objects.length === 1 && Array.isArray(objects[0]?.messages)
+    const [first, second] = objects()
+    const isChat = format === 'gemini' && second === undefined && Array.isArray(first?.messages)
     const isArray = format === 'claude-stream-json' && head.trimStart().startsWith('[')
     const layout = format === 'opencode' ? 'objects' : isChat || isArray ? 'document' : 'lines'
-    const sessionId = idOf(format, objects)
+    const sessionId = idOf(format, objects) ?? idInPath(format, path)
     const startedBy = startedByOf(format, path, head, objects)
     return { kind: 'sessions', format, layout, sessionId, startedBy, startedAt, isBackground }
   }
-  const document = documentOf(head, objects.length > 0)
+  const hasLines = !objects().next().done
+  const document = documentOf(head, hasLines) ?? otherDocument(path, head)
   if (document !== null) {
-    const startedBy = startedByOf(document.format, path, head, [])
+    const startedBy = startedByOf(document.format, path, head, firstObjects(''))
     return { kind: 'sessions', ...document, startedBy, startedAt, isBackground }
   }
-  const isJson = objects.length > 0 || /^\s*[{[]\s*["{[]/.test(head)
-  if (!isJson || !LOOKS_LIKE_SESSION.test(head)) return { kind: 'other' }
+  const isJson = hasLines || /^\s*[{[]\s*["{[]/.test(head)
+  // Cline keeps a session's messages beside what it says of the session
+  if (!isJson || !LOOKS_LIKE_SESSION.test(head) || /"messages_path"\s*:/.test(head)) return { kind: 'other' }
   return {
     kind: 'unknown',
-    reason: isWhole || objects.length > 0 ? NOT_READ : `${NOT_READ} (its head is cut off)`,
+    reason: isWhole || hasLines ? NOT_READ : `${NOT_READ} (its head is cut off)`,
   }
 }
 
-function formatOfLines(objects: readonly Json[]): Format | null {
-  for (const object of objects) {
+/** Iterates over the objects of the first lines. A line is parsed when it is asked for: mostly the first few tell all. */
+type Objects = () => IteratorObject<Json>
+
+function firstObjects(head: string): Objects {
+  const lines = head.split('\n', MAX_SNIFFED_LINES)
+  const parsed: Json[][] = []
+  return function* () {
+    for (const [index, line] of lines.entries()) {
+      parsed[index] ??= line.includes('{') ? [parseJson(line)].flat().filter(isObject) : []
+      yield* parsed[index]
+    }
+  }
+}
+
+/** The time in the first id of a thread that has one. */
+const threadTimeOf = (objects: Objects): number | undefined =>
+  objects()
+    .map((object) => timeOfUuid7(textOf(object.thread_id)))
+    .find((time) => time !== undefined)
+
+function formatOfLines(objects: Objects): Format | null {
+  for (const object of objects()) {
     const type = textOf(object.type)
     if (type !== null && CODEX_TYPES.has(type) && isObject(object.payload)) return 'codex'
+    const other = otherFormat(object, type)
+    if (other !== null) return other
     if (isExecEvent(object, type)) return 'codex-exec'
     if (isClaudeLine(object, type)) return 'claude-code'
     if (isStreamLine(object, type)) return 'claude-stream-json'
@@ -220,15 +249,17 @@ function documentOf(
   return null
 }
 
-function idOf(format: Format, objects: readonly Json[]): string | null {
-  for (const object of objects) {
+function idOf(format: Format, objects: Objects): string | null {
+  for (const object of objects()) {
     const id =
       format === 'codex'
         ? object.type === 'session_meta' && textOf(objectOf(object.payload).id)
-        : (textOf(object.thread_id) ??
-          textOf(object.sessionId) ??
-          textOf(object.session_id) ??
-          textOf(object.sessionID))
+        : format in HEAD_IDS
+          ? HEAD_IDS[format]?.(object)
+          : (textOf(object.thread_id) ??
+            textOf(object.sessionId) ??
+            textOf(object.session_id) ??
+            textOf(object.sessionID))
     if (id) return id
   }
   return null

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { DetectedFormat } from './file-format.ts'
 import { isDatabase } from './transcript/file-bytes.ts'
 
-// What an earlier run knew of a file decides what of it is read again. Agents only append to their files: size, time of
-// change and the bytes at both ends tell whether a file is as it was, or has grown.
+// The facts of an earlier run about a file decide which part of it is read again. Agents only append to their files:
+// size, time of change and the bytes at both ends tell whether a file is as it was, or has grown.
 
 /** A file as a run found it. */
 export interface KnownFile {
@@ -35,7 +35,7 @@ const END_BYTES = 4 * 1024
 /** Both ends of a file; shared by all looks. */
 const buffer = Buffer.alloc(2 * END_BYTES)
 
-/** Of what a path leads to; null where it leads nowhere. */
+/** Returns the stats of the file that a path leads to; null when there is none. */
 export function statsOf(path: string): Stats | null {
   try {
     return statSync(path)
@@ -62,7 +62,7 @@ export function lookAt(path: string, { size, mtimeMs }: Stats, known: KnownFile 
     const now = {
       size,
       mtimeMs,
-      ends: isDatabase(buffer.subarray(0, Math.min(END_BYTES, size))) ? ends + logOf(path) : ends,
+      ends: ends + besideOf(path, isDatabase(buffer.subarray(0, Math.min(END_BYTES, size)))),
     }
     if (before === undefined) return { now, before, change: 'other' }
     if (before.size === size && before.mtimeMs === mtimeMs && before.ends === now.ends)
@@ -74,10 +74,17 @@ export function lookAt(path: string, { size, mtimeMs }: Stats, known: KnownFile 
   }
 }
 
-/** Size and time of a database's log, which some change before the database. */
-function logOf(path: string): string {
-  const log = statsOf(`${path}-wal`)
-  return log === null ? '' : ` ${log.size} ${log.mtimeMs}`
+const DROID_SESSION = /[/\\]\.factory[/\\].*\.jsonl$/
+
+/**
+ * Size and time of a database's log, which some change before the database, and of the settings beside a session of
+ * Droid, which have its usage; empty for other files.
+ */
+function besideOf(path: string, isOfDatabase: boolean): string {
+  const settings = DROID_SESSION.test(path) ? path.replace(/\.jsonl$/, '.settings.json') : null
+  const beside = isOfDatabase ? `${path}-wal` : settings
+  const stats = beside === null ? null : statsOf(beside)
+  return stats === null ? '' : ` ${stats.size} ${stats.mtimeMs}`
 }
 
 /** Looks at a folder that is read as one file. It is the same or another; files in it may also shrink. */

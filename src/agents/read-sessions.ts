@@ -1,4 +1,5 @@
 import { cleanRecords } from '../detection/record-secrets.ts'
+import { sessionIdOf } from '../ids.ts'
 import { isBetterName, mergeParts } from '../parts/merge.ts'
 import { composeRecord } from '../parts/session-record.ts'
 import { withEstimates } from '../parts/turn-prices.ts'
@@ -6,26 +7,19 @@ import type { SessionRecord } from '../records/session.ts'
 import { packParts, type SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { cut } from '../text.ts'
+import { deedsOf, type MadeCommit, type WrittenEdit } from './attribution/written-edits.ts'
 import { discover, type FileMemory, type Source, subAgentIdOf } from './discover.ts'
-import { readClaudeCode } from './formats/claude-code.ts'
-import { readClaudeStream } from './formats/claude-stream.ts'
-import { readCodex } from './formats/codex.ts'
-import { readCodexExec } from './formats/codex-exec.ts'
-import { readGemini } from './formats/gemini.ts'
 import { createGeminiFolders, type FindGeminiFolder } from './formats/gemini-folder.ts'
-import { readOpencode } from './formats/opencode.ts'
-import { readOpencodeDatabase, readOpencodeFolder } from './formats/opencode-storage.ts'
 import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
-import { readHead } from './transcript/file-bytes.ts'
+import { readAs } from './read-source.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
-import { partsOf, recordId } from './transcript/session-parts.ts'
+import { partsOf } from './transcript/session-parts.ts'
 import {
   type FileGroup,
   newFileGroup,
   newSourceFile,
   noteUnreadable,
   type SourceFile,
-  transcriptOf,
   type Unreadable,
   type Usage,
   usageOf,
@@ -41,12 +35,14 @@ export interface ReadOptions {
   /** Includes prompts, responses and tool outputs, with secrets masked. */
   content?: boolean | undefined
   pricer: Pricer
-  /** What earlier runs knew of the files. */
+  /** The knowledge of earlier runs about the files. */
   memory?: FileMemory | undefined
   /** The lines of earlier runs, asked for when the first file is read. */
   owners?: (() => LineOwners) | undefined
   /** Whether a group of files that share sessions is not read. */
   isLeftOut?: ((sources: readonly Source[]) => boolean) | undefined
+  /** Called with the edits and commits of a session before its record is returned. */
+  onWritten?: ((deeds: readonly (WrittenEdit | MadeCommit)[]) => void) | undefined
   /** Bytes read so far, bytes of all files, and the path of the current file. */
   onProgress?: (bytesRead: number, bytesTotal: number, file: string) => void
   /** A file that looks like an agent's but cannot be read, and why. */
@@ -55,7 +51,7 @@ export interface ReadOptions {
   onIgnored?: (path: string) => void
 }
 
-/** What was read from one file (or OpenCode storage folder). */
+/** The content of one file (or OpenCode storage folder). */
 export interface SourceResult {
   path: string
   format: Format
@@ -136,60 +132,11 @@ async function readSource(
   }
 }
 
-async function readAs(
-  source: Source,
-  file: SourceFile,
-  rollouts: ReadonlySet<string | null>,
-  options: Run,
-): Promise<boolean> {
-  const sessionId = source.sessionId ?? (await derivedSessionId(source))
-  if (source.startedBy !== null)
-    transcriptOf(file.group, source.format, sessionId).parentId = source.startedBy
-  switch (source.format) {
-    case 'claude-code':
-      await readClaudeCode(file, { sessionId, sessionFromFolder: source.sessionFromFolder })
-      return true
-    case 'claude-stream-json':
-      await readClaudeStream(file, source.layout === 'document')
-      return true
-    case 'codex':
-      if (source.sessionId === null) {
-        options.onSkipped?.(source.path, 'its beginning is missing: nothing says which session it is of')
-        return false
-      }
-      await readCodex(file, sessionId)
-      return true
-    case 'codex-exec':
-      await readCodexExec(file, rollouts)
-      return true
-    case 'gemini':
-      await readGemini(file, sessionId, source.layout === 'document', options.geminiFolder(source.path))
-      return true
-    case 'opencode':
-      if (source.layout === 'folder') await readOpencodeFolder(file)
-      else if (source.layout === 'objects') await readOpencode(file)
-      else if (!(await readOpencodeDatabase(file))) {
-        options.onSkipped?.(source.path, 'not a format we read (SQLite)')
-        return false
-      }
-      return true
-  }
-}
-
-/** Of a large session: its transcript takes some megabytes. */
+/** A session with more messages is large: its transcript takes some megabytes. */
 const MANY_MESSAGES = 5_000
 
-/** Why a file of a known format gives no session: it is empty, or a copy of what another file has. */
+/** The reason why a file of a known format gives no session: it is empty, or a copy of another file's. */
 const NOTHING_OF_ITS_OWN = 'it has no prompts and no messages of its own'
-
-// For a session without an id: a hash of its first line (at most 1 KiB), which stays the same when the file grows or is
-// moved.
-async function derivedSessionId(source: Source): Promise<string> {
-  if (source.layout === 'folder' || source.layout === 'database') return ''
-  const { head } = await readHead(source.path, 1024)
-  const firstLine = head.toString('utf8').split('\n')[0] ?? ''
-  return `unnamed-${new Bun.CryptoHasher('sha256').update(firstLine).digest('hex').slice(0, 24)}`
-}
 
 const MAX_NAME = 200
 
@@ -205,13 +152,23 @@ function recordOf({ id, transcripts }: StartedSession, options: Run) {
   )
   const parts = withEstimates(all.map((each) => each.parts).reduce(mergeParts), pricer)
   const head = {
-    id: recordId(id),
+    id: sessionIdOf(id),
     project_name: project ?? cut(named.workspace.project, MAX_NAME),
     ...(userEmail === undefined ? {} : { user_email: userEmail }),
+    ...includesOf(id, transcripts),
   }
   const contents = content === true ? contentsOf(transcripts) : undefined
   return { parts, composed: composeRecord(parts, head, { pricer, contents }) }
 }
+
+/** The sessions of its sub-agents, as their telemetry names them. */
+function includesOf(id: string, transcripts: readonly Transcript[]): { includes?: string[] } {
+  const others = new Set(transcripts.map((transcript) => sessionIdOf(transcript.id)))
+  others.delete(sessionIdOf(id))
+  return others.size === 0 ? {} : { includes: [...others].sort().slice(0, MAX_INCLUDED) }
+}
+
+const MAX_INCLUDED = 1_000
 
 /** The records with their parts, without secrets: names of branches, files and tools may contain some too. */
 async function cleaned(
@@ -254,7 +211,9 @@ async function* resultsOf(
     composedRecords.push({ record: composed.record, parts })
     for (const model of composed.unpriced) unpriced.add(model)
   }
-  // what follows needs memory of its own
+  if (options.onWritten !== undefined)
+    for (const session of startedSessions(group)) options.onWritten(deedsOf(session, options.findRepository))
+  // the next steps need memory of their own
   group.transcripts.clear()
   if (isLarge) Bun.gc(true)
   const records = await cleaned(composedRecords)

@@ -6,17 +6,17 @@ import { newId } from '../ids.ts'
 // Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
 // same transaction. Every function here needs the organization's lock.
 
-/** Who changed something: `key_<id>` of an API key, `cli:<name>` of somebody at the command line. */
+/** Names the author of a change: `key_<id>` for an API key, `cli:<name>` for somebody at the command line. */
 export interface Actor {
   userId: string
-  /** Of the request; null at the command line. */
+  /** The address of the request; null at the command line. */
   ipAddress: string | null
 }
 
 /** The program itself, for changes that no key and no person made. */
 export const SYSTEM: Actor = { userId: 'system', ipAddress: null }
 
-/** What was done; `details` contain the ids of what was changed. */
+/** The action that was done; `details` contain the ids of what was changed. */
 export interface NewEntry {
   /** `<noun>.<verb in the past>` */
   action: string
@@ -46,15 +46,28 @@ export async function recordEntries(
   actor: Actor,
   entries: readonly NewEntry[],
 ): Promise<void> {
+  await recordEntriesOf(
+    tx,
+    orgId,
+    entries.map((entry) => ({ ...entry, actor })),
+  )
+}
+
+/** The same for entries of several actors. */
+export async function recordEntriesOf(
+  tx: ISql,
+  orgId: string,
+  entries: readonly (NewEntry & { actor: Actor })[],
+): Promise<void> {
   if (entries.length === 0) return
   const first = await nextInstant(tx, orgId)
   const rows = entries.map((entry, index) => ({
     id: newId('log'),
     at: first + BigInt(index),
     action: entry.action,
-    userId: actor.userId,
+    userId: entry.actor.userId,
     details: JSON.stringify(entry.details),
-    ipAddress: actor.ipAddress,
+    ipAddress: entry.actor.ipAddress,
     givenAt: null,
   }))
   await insertRows(tx, orgId, rows, { imported: false })

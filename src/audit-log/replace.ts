@@ -20,7 +20,7 @@ export async function findTexts(tx: ISql, orgId: string, ids: readonly string[])
       and l.id = any(${[...ids]}::text[])`
 }
 
-/** Replaces the texts of entries and counts the entries anew; ids and times stay. Needs the organization's lock. */
+/** Replaces the texts of entries and counts the entries again; ids and times stay. Needs the organization's lock. */
 export async function replaceTexts(tx: ISql, orgId: string, entries: readonly EntryTexts[]): Promise<void> {
   const ids = entries.map(({ id }) => id)
   if (ids.length === 0) return

@@ -37,7 +37,7 @@ function entryLine({ details, ...row }: EntryRow): string {
   return `${JSON.stringify({ type: 'audit', ...row }).slice(0, -1)},"details":${details}}\n`
 }
 
-/** How many lines `exportAuditEntries` gives. */
+/** Counts the lines that `exportAuditEntries` gives. */
 export async function countAuditEntries(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ entries: string }[]>`
     select coalesce(sum(r.entries), 0) as entries

@@ -3,7 +3,7 @@ import type { Fragment, ISql } from '../db/client.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { AuditListQuery } from './model.ts'
 
-/** What a statement says of a page: the number of all that match, and the JSON of its items, null for none. */
+/** The row of a statement for a page: the number of all that match, and the JSON of its items, null for none. */
 interface PageRow {
   total: string
   items: string | null

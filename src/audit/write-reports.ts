@@ -19,7 +19,7 @@ interface Wanted {
 }
 
 export interface ReportsWritten extends WriteResult {
-  /** Those that were generated, each once. */
+  /** The reports that were generated, each once. */
   generated: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
 }
 

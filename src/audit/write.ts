@@ -21,7 +21,7 @@ interface Entry extends Omit<LogRow, 'givenAt'> {
   index: number
 }
 
-/** What an entry is compared with: a stored entry, or an earlier one of the request. */
+/** An entry is compared with this: a stored entry, or an earlier one of the request. */
 type KnownEntry = Omit<LogRow, 'givenAt'> & Partial<Pick<LogRow, 'givenAt'>>
 
 interface StoredEntry extends LogRow {
@@ -193,7 +193,7 @@ function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): b
 }
 
 /**
- * For each time wanted, one that is neither stored nor `reserved`. Reads only the stored times near those
+ * Finds for each time wanted one that is neither stored nor `reserved`. Reads only the stored times near those
  * wanted.
  */
 async function freeTimes(

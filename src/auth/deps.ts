@@ -6,20 +6,20 @@ import { createBodyCheck, readBody } from '../http/body.ts'
 import type { BodySemaphore } from '../http/body-semaphore.ts'
 import type { Log } from '../log.ts'
 
-/** What the routes of signing in need. */
+/** The routes of signing in need these. */
 export interface AuthDeps {
-  /** For transactions. */
+  /** Connections for transactions. */
   writes: Sql
   config: Config
   log: Log
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
   windowClock?: (() => Date) | undefined
   bodies: BodySemaphore
-  /** Where the server can be reached, without PUBLIC_URL: that of its listener. */
+  /** The server's address without PUBLIC_URL: that of its listener. */
   listenUrl: () => string
 }
 
-/** More than any body of these routes needs. */
+/** Largest body: no body of these routes needs more. */
 const MAX_BYTES = 4_096
 /** All of these requests share the memory for bodies of one organization. */
 const OWNER = 'sign-in'

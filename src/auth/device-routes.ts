@@ -23,12 +23,12 @@ import { getMember } from '../sync/member-changes.ts'
 import { type AuthDeps, bodyReader, clientOf } from './deps.ts'
 import { ApproveBody, DeviceBody, DeviceTokenBody } from './model.ts'
 
-/** What a laptop needs. */
+/** A laptop needs these scopes. */
 const WANTED: readonly Scope[] = ['sessions:write', 'commits:write', 'sessions:read', 'cost:read']
 /** Machines that an address may name in a minute: each is a row for ten minutes. */
 const MAX_DEVICES = 60
 
-/** Those of the wanted scopes that the role holds, or may give to keys of its own. */
+/** Returns those of the wanted scopes that the role holds, or may give to keys of its own. */
 const scopesFor = (role: Role): Scope[] =>
   WANTED.filter(
     (scope) =>
@@ -111,7 +111,7 @@ export const deviceRoutes = (deps: AuthDeps) => {
     )
 }
 
-/** As it was shown, however it was typed. */
+/** Writes the code as it was shown, however it was typed. */
 const normalized = (code: string): string => {
   const letters = code.toUpperCase().replace(/[^A-Z]/g, '')
   return `${letters.slice(0, 4)}-${letters.slice(4)}`

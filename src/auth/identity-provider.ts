@@ -6,7 +6,7 @@ import type { Flow } from '../people/cookies.ts'
 
 // OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
 
-/** Who somebody is, by the provider. */
+/** A person, as the provider identifies them. */
 export interface Identity {
   email: string
   name: string
@@ -17,7 +17,7 @@ export interface Identity {
 export interface IdentityProvider {
   /** The address to send the browser to, and what it has to keep. Throws with 503 while the provider is away. */
   start(redirectUri: string): Promise<{ url: URL; flow: Flow }>
-  /** Who came back. `returned`: the address of the callback with its query. Throws UNAUTHORIZED and, as `start`, 503. */
+  /** Identifies who came back; `returned`: the callback's URL with query. Throws UNAUTHORIZED and, as `start`, 503. */
   finish(returned: URL, flow: Flow): Promise<Identity>
 }
 

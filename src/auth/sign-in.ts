@@ -9,11 +9,11 @@ import { endSession, startSession } from '../people/session-queries.ts'
 import { countTry } from '../people/try-queries.ts'
 import { getMember } from '../sync/member-changes.ts'
 
-/** Where a request to sign in comes from. */
+/** The client that sends a request to sign in. */
 export interface Client {
-  /** As tries are counted. */
+  /** The address in the form in which tries are counted. */
   counted: string
-  /** For the audit log. */
+  /** The address in the audit log. */
   exact: string | null
   /** Tests only: when the request was made. */
   at: Date | undefined

@@ -1,6 +1,6 @@
 import { createReadStream, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { decompressZstd } from '../decompressed.ts'
+import { decompressZstd } from '../decompress.ts'
 import { codeOf, messageOf, OperatorError } from '../errors.ts'
 import {
   END_OF_ROWS,
@@ -31,11 +31,11 @@ export interface TableRows {
 /** A backup whose bytes are those that were written. */
 export interface OpenBackup {
   header: Header
-  /** Who made it, as far as the key at hand can tell. */
+  /** Tells who made it, as far as the key at hand can tell. */
   signatureBy(key: Uint8Array | undefined): Signature
   /** All tables; once, in their order. */
   tables: AsyncGenerator<TableRows>
-  /** Of all tables; known after the last one. */
+  /** The sums of all tables; known after the last one. */
   sums(): readonly TableSum[]
 }
 
@@ -75,7 +75,7 @@ export function sizeOf(path: string): number {
 }
 
 interface CheckedBytes {
-  /** Of the frames with text. */
+  /** The length of the frames with text. */
   length: number
   /** Their SHA-256. */
   digest: Uint8Array
@@ -98,7 +98,7 @@ async function checkBytes(path: string, size: number): Promise<CheckedBytes> {
   return { length, digest, signature }
 }
 
-/** As many of the last bytes as the two frames behind the text may have. */
+/** Reads as many of the last bytes as the two frames behind the text may have. */
 async function readEnd(path: string, size: number): Promise<Buffer> {
   const length = Math.min(size, 2 * TRAILER_BYTES)
   const handle = await open(path)

@@ -65,7 +65,7 @@ export interface FailedBackup {
   error: string
 }
 
-// in the data directory: the folder of backups may be what cannot be written
+// the file is in the data directory, since the folder of backups may not be writable
 const failureFile = (dataDir: string): string => join(dataDir, 'backup-failed.json')
 
 /** Notes a failure for `doctor`, or with undefined that there is none any more. */

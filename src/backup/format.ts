@@ -19,7 +19,7 @@ const SUMS_PREFIX = '-- tables '
 /** The line after a table's rows. In a row a backslash is escaped, so no row is like it. */
 export const END_OF_ROWS = '\\.\n'
 
-/** What has to be known before the rows. */
+/** A restore needs these before the rows. */
 export interface Header {
   format: typeof FORMAT
   /** RFC 3339, of the snapshot. */
@@ -91,7 +91,7 @@ const CHECKSUM_FRAME = 0x184d2a5c
 const SIGNATURE_FRAME = 0x184d2a5b
 const DIGEST_BYTES = 32
 const FRAME_HEADER_BYTES = 8
-/** Of the frame with the checksum, and of that with the signature. */
+/** Size of the frame with the checksum, and of that with the signature. */
 export const TRAILER_BYTES = FRAME_HEADER_BYTES + DIGEST_BYTES
 
 /** The last bytes of a file whose other bytes have the SHA-256 `digest`. */
@@ -115,8 +115,8 @@ function skippedFrame(magic: number, content: Uint8Array): Buffer {
 }
 
 /**
- * Of one row's text: four times the largest request, from which the largest rows come. PostgreSQL holds a whole row, so that
- * one of a gigabyte in a file that packs it well would take as much memory.
+ * Largest text of one row: four times the largest request, from which the largest rows come. PostgreSQL holds a whole
+ * row, so that one of a gigabyte in a file that packs it well would take as much memory.
  */
 const MAX_ROW_BYTES = 128 * 1024 * 1024
 
@@ -125,7 +125,7 @@ export function createTableSum(name: string) {
   const hasher = new Bun.CryptoHasher('sha256')
   let rows = 0
   let bytes = 0
-  /** Of the row that has not ended. */
+  /** Bytes of the row that has not ended. */
   let rowBytes = 0
   const addToRow = (count: number) => {
     rowBytes += count
@@ -140,7 +140,7 @@ export function createTableSum(name: string) {
       hasher.update(chunk)
       bytes += chunk.length
       let from = 0
-      // in a row a line feed is escaped
+      // a line feed within a row is escaped
       for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, from)) {
         rows += 1
         addToRow(end - from)

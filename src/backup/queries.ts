@@ -5,7 +5,7 @@ import type { ISql, Sql } from '../db/client.ts'
 export interface StoredTable {
   name: string
   columns: readonly string[]
-  /** On disk, without indexes. */
+  /** Size on disk, without indexes. */
   bytes: number
 }
 
@@ -31,7 +31,7 @@ export async function listTables(sql: ISql): Promise<StoredTable[]> {
     order by c.relname collate "C"`
 }
 
-/** What else there is in the schema: names of tables, views, sequences, not those of extensions. */
+/** Lists all relations of the schema: names of tables, views, sequences, not those of extensions. */
 export async function listRelations(sql: ISql): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select c.relname as name
@@ -52,7 +52,7 @@ export async function lockTables(tx: ISql, names: readonly string[]): Promise<vo
   await tx`lock table ${tx(names)} in access share mode`
 }
 
-/** When the snapshot was taken, in RFC 3339 with microseconds, and the server's version, as `18.4`. */
+/** Reads the time of the snapshot, in RFC 3339 with microseconds, and the server's version, as `18.4`. */
 export async function describeServer(tx: ISql): Promise<{ now: string; version: string }> {
   const [row] = await tx<{ now: string; version: string }[]>`
     select
@@ -94,7 +94,7 @@ const BLOCK_BYTES = 256 * 1024
 
 /**
  * The stream's chunks, one for each row, joined to blocks of about 256 KiB. A block is overwritten by the next one: a
- * concatenation of so many chunks takes longer than everything else.
+ * concatenation of all chunks takes longer than everything else.
  */
 async function* inBlocks(stream: Readable): AsyncGenerator<Buffer> {
   let block = Buffer.allocUnsafe(2 * BLOCK_BYTES)

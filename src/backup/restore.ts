@@ -39,7 +39,7 @@ export async function restoreBackup(sql: Sql, backup: OpenBackup, log: Log): Pro
   try {
     await fillMarked(sql, backup)
   } catch (error) {
-    // of a database that is lost the mark stays, as after a kill
+    // the mark of a database that is lost stays, as after a kill
     await sql.begin((tx) => removeRestoreMark(tx)).catch(() => {})
     throw error
   }
@@ -100,7 +100,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, add: (chunk: Buffer) => v
   }
 }
 
-/** What the database gives must be what it was given, byte for byte. */
+/** Checks that the database returns the same bytes that it was given. */
 async function readBack(
   tx: ISql,
   tables: readonly StoredTable[],

@@ -13,7 +13,7 @@ export interface BackupOptions {
   secretKey: Uint8Array | null
   /** The key to sign it by; undefined: it is not signed. */
   signBy?: Uint8Array | undefined
-  /** How much is read: bytes of tables on disk, of all those that there are. */
+  /** Reports the progress: bytes of tables on disk that are read, and of all tables. */
   onProgress?: (done: number, total: number, table: string) => void
 }
 
@@ -21,7 +21,7 @@ export interface BackupOptions {
 export interface MadeBackup {
   /** RFC 3339: all that was committed before is inside. */
   created_at: string
-  /** Of the file. */
+  /** The size of the file. */
   bytes: number
   schema: number
   postgres: string
@@ -98,7 +98,7 @@ async function writeTables(
       sum.add(chunk)
       await output.write(chunk)
       read += chunk.length
-      // as text a table may be larger than on disk
+      // a table may be larger as text than on disk
       onProgress?.(before + Math.min(read, table.bytes), total, table.name)
     }
     await output.write(END_OF_ROWS)

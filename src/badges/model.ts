@@ -50,7 +50,7 @@ export interface BadgeLook {
   labels?: Partial<Record<BadgeKind, string>>
   /** The minimum of a good value, and that of a fair value. */
   thresholds?: [good: number, fair: number]
-  /** For good, fair and poor values: names of badge-maker's colors, or hexadecimal. */
+  /** Colors of good, fair and poor values: names of badge-maker's colors, or hexadecimal. */
   colors?: [good: string, fair: string, poor: string]
 }
 

@@ -6,7 +6,7 @@ import { type Badge, type BadgeQuery, CACHE_S, MAX_LABEL_LENGTH, type ShieldsBad
 
 measure.readTable = (name) => Buffer.from(Bun.gunzipSync(readFileSync(packedPath(`${name}.json`)))).toString()
 
-/** Not allowed in XML, not even escaped: a browser would show a broken image. */
+/** XML does not allow these, not even escaped: a browser would show a broken image. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const NOT_IN_XML = /[\u0000-\u001f\u007f\ufffe\uffff]/g
 

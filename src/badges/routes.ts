@@ -9,7 +9,7 @@ import { limitHeaders } from '../http/admission.ts'
 import { targetOf } from '../http/lifecycle.ts'
 import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
-import { type CachedResponse, keyOf } from '../http/responses/cached-response.ts'
+import { type CachedResponse, cacheKeyOf } from '../http/responses/cached-response.ts'
 import { etagOf, matchesEtag, PREFLIGHT_HEADERS } from '../http/responses/response.ts'
 import type { ResponseCache } from '../http/responses/response-cache.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
@@ -29,10 +29,10 @@ import { unknownBadge } from './value.ts'
 
 /** Requests a minute of an address, for badges alone. */
 const BADGES_A_MINUTE = 600
-/** How long caches, and we ourselves, may show a badge while its source fails. */
+/** Caches, and we ourselves, may show a badge for this long while its source fails. */
 const STALE_IF_ERROR_S = 86_400
 const CACHE_CONTROL = `public, max-age=${CACHE_S}, s-maxage=${CACHE_S}, stale-if-error=${STALE_IF_ERROR_S}`
-/** Where the badges are. */
+/** All paths of badges begin with this. */
 const PREFIX = '/api/badge/'
 /** The form of an organization's slug. */
 const SLUG = /^[a-z0-9-]{1,63}$/
@@ -87,8 +87,8 @@ export const badgeRoutes = (deps: BadgeDeps) => {
   const find = createFinder(deps)
   const limiter = createAddressLimiter(deps.now, BADGES_A_MINUTE)
   const read = queryReader(BadgeQuery)
-  // Before routing, so that a response without a route (404, 405) counts and carries the limit's headers, too. The
-  // context is given to no function: see http/lifecycle.ts.
+  // The limit is checked before routing, so that a response without a route (404, 405) counts and carries the limit's
+  // headers, too. The context is given to no function: see http/lifecycle.ts.
   const routes = new Elysia()
     .decorate('badgeLimit', undefined as Decision | undefined)
     .onRequest((context) => {
@@ -113,7 +113,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
         async ({ params, query, request, set, badgeLimit }) => {
           const admitted = badgeLimit?.admitted !== false
           const badge = await find(params.org_slug, kind, query, admitted)
-          // Beyond the limit `unknown` may stand for an existing badge: no cache may keep it.
+          // `unknown` may stand for an existing badge beyond the limit: no cache may keep it
           set.headers['cache-control'] = badge !== null || admitted ? CACHE_CONTROL : 'no-store'
           const text = format.show(badge ?? unknownBadge(kind), query)
           const etag = etagOf(text)
@@ -138,7 +138,10 @@ export const badgeRoutes = (deps: BadgeDeps) => {
   return routes
 }
 
-/** For the API's document alone: with `response` Elysia would check the text of a response by the schema of its content. */
+/**
+ * Describes the responses for the API's document alone: with `response` Elysia would check the text of a response by
+ * the schema of its content.
+ */
 const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => {
   const word = `${kind[0]?.toUpperCase()}${kind.slice(1)}`
   return {
@@ -166,7 +169,8 @@ function createFinder({ sql, now, cache }: BadgeDeps) {
     const { days = DEFAULT_DAYS, project, token } = query
     const tokenHash = token === undefined ? null : hashToken(token)
     const today = dateOf(now())
-    const keyOn = (day: string) => keyOf('badge', { kind, days, project, token: tokenHash?.toHex(), day })
+    const keyOn = (day: string) =>
+      cacheKeyOf('badge', { kind, days, project, token: tokenHash?.toHex(), day })
     const last = (maxAgeMs: number) =>
       [today, addDays(today, -1)].map((day) => cache.last(slug, keyOn(day), maxAgeMs)).find(Boolean)
     if (!admitted) return badgeIn(last(CACHE_S * 1000))

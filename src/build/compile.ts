@@ -13,8 +13,9 @@ import { PACKED_FOLDER, packFiles } from './pack-files.ts'
 import { endingOf, hasPostgres, hostTarget, TARGETS, type Target } from './targets.ts'
 
 /**
- * Of a request's headers and its URL together, enforced by the runtime with 431 and an empty body while they come: a
- * connection without a key holds no more. Above the API's limit for URLs, so that most of the longer ones get its error.
+ * Largest headers and URL of a request together. The runtime refuses more with 431 and an empty body while they come:
+ * a connection without a key holds no more. The limit is above the API's limit for URLs, so that most of the longer
+ * ones get its error.
  */
 export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 
@@ -69,7 +70,7 @@ export async function compile(target: Target, outfile: string, client = false): 
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if (exitCode !== 0) throw new Error('bun build failed')
-  // in place, so that the file stays executable
+  // the file is written in place, so that it stays executable
   if (target === 'darwin-x64') writeFileSync(outfile, withoutSignature(readFileSync(outfile)))
   // Pages that are not on disk yet cannot be released: a start right after the build would use 18 MB more
   // memory.

@@ -8,7 +8,7 @@ import { MAX_HTTP_HEADER_BYTES } from './compile.ts'
 import { ROOT } from './files.ts'
 
 const DATA_DIR = join(ROOT, 'dist/dev')
-/** How long no file must change before a restart: editors and git write several files at once. */
+/** No file must change for this long before a restart: editors and git write several files at once. */
 const QUIET_MS = 100
 
 const start = () =>

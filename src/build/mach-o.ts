@@ -3,7 +3,7 @@
 
 const FAT_MAGIC = 0xcafebabe
 const MAGIC_64 = 0xfeedfacf
-/** Of `struct fat_arch`: cputype, cpusubtype, offset, size, align. */
+/** Size of `struct fat_arch`: cputype, cpusubtype, offset, size, align. */
 const FAT_ARCH_BYTES = 20
 const HEADER_BYTES = 32
 /** LC_LOAD_DYLIB, LC_LOAD_WEAK_DYLIB without LC_REQ_DYLD, LC_REEXPORT_DYLIB likewise. */

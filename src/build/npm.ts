@@ -8,7 +8,7 @@ import { ROOT, readPackage } from './files.ts'
 import { endingOf, TARGETS, type Target } from './targets.ts'
 
 const LAUNCHER = 'npm-launcher.js'
-/** What npm calls the systems. */
+/** npm's names of the systems. */
 const OS = { linux: 'linux', darwin: 'darwin', windows: 'win32' } as const
 
 const packageOf = (target: Target): string => `cloud-analytics-${target}`

@@ -19,7 +19,11 @@ const app = createApp({
   registry: createRegistry(),
   now: () => new Date(),
   worker: () => 'ok',
-  intake: { submit: () => Promise.reject(new Error('no database')), stop: async () => {} },
+  intake: {
+    submit: () => Promise.reject(new Error('no database')),
+    drain: () => {},
+    stop: async () => {},
+  },
   secrets: createSecretBox(new Uint8Array(32)),
   checkResponses: false,
 })

@@ -31,7 +31,7 @@ const CLUSTER_LEVEL = 17
 /** `nobody`: initdb refuses root and wants a uid with a passwd entry. */
 const INITDB_UID = 65534
 
-/** Of Linux; those that a program of macOS loads are read from it. */
+/** The libraries of Linux; those that a program of macOS loads are read from it. */
 const LIBRARIES = [
   'libcrypto.so.1.1',
   'libssl.so.1.1',
@@ -42,7 +42,7 @@ const LIBRARIES = [
   'libicui18n.so.60',
   'libicuuc.so.60',
 ]
-/** Where a library of the package stands in the programs of macOS that load it. */
+/** The programs of macOS load the package's libraries from here. */
 const PACKAGED = '@loader_path/../lib/'
 /** Modules that the schema and operators need; each further one makes the first start slower. */
 const MODULES = ['plpgsql', 'dict_snowball', 'pg_stat_statements']
@@ -153,8 +153,8 @@ function linuxProgram(native: string): Contents {
 }
 
 /**
- * The same for macOS, from universal binaries of which only the part for `cpu` is kept. A library that is loaded by two
- * names is one file with a link, as `name<TAB>target`: as two files it would be loaded twice.
+ * Packs the same for macOS, from universal binaries of which only the part for `cpu` is kept. A library that is
+ * loaded by two names is one file with a link, as `name<TAB>target`: as two files it would be loaded twice.
  */
 function macProgram(native: string, cpu: 'x64' | 'arm64'): { files: Contents; links: string[] } {
   const files: Contents = new Map()

@@ -85,10 +85,10 @@ To publish the npm packages, those of the systems first:
 `
 }
 
-/** Of a release, not in its list: the list itself, and the text for its tag. */
+/** Files of a release that are not in its list: the list itself, and the text for its tag. */
 const UNLISTED = ['SHA256SUMS', 'NOTES.md']
 
-/** What is wrong with the files of a release: each must be as SHA256SUMS says, and the bill of materials that of this commit. */
+/** Finds problems of a release: files must match SHA256SUMS, and the bill of materials must be this commit's. */
 export async function problemsOf(folder: string): Promise<string[]> {
   const list = join(folder, 'SHA256SUMS')
   if (!existsSync(list)) return ['SHA256SUMS is missing']

@@ -1,11 +1,12 @@
-// What makes two builds of a commit the same bytes: a new cluster and a tar hold times and random numbers, which are replaced.
+// Makes two builds of a commit the same bytes: a new cluster and a tar hold times and random numbers, which are
+// replaced.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** 2000-01-01, in seconds since 1970. */
 const TIME_S = 946_684_800
-/** Of PostgreSQL 18: the version of pg_control, places in it, and the size of a checkpoint. */
+/** Constants of PostgreSQL 18: the version of pg_control, places in it, and the size of a checkpoint. */
 const CONTROL_VERSION = 1800
 const PLACE = { version: 8, time: 24, checkpoint: 32, copy: 40, copyTime: 104, nonce: 257, crc: 292 } as const
 const CHECKPOINT_BYTES = 88
@@ -54,7 +55,7 @@ export function resetCluster(folder: string, seed: string): void {
   writeFileSync(join(folder, 'global/pg_control'), control)
   writeFileSync(join(folder, NEXT_LOG), log)
   rmSync(join(folder, FIRST_LOG))
-  // counters with times; without the file they begin anew
+  // counters with times; they begin at 0 without the file
   rmSync(join(folder, 'pg_stat/pgstat.stat'), { force: true })
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { VERSION } from '../version.ts'
 import { ROOT, readPackage } from './files.ts'
 
-/** Of bun.lock: `name@version`, the registry (empty: the default), dependencies, the archive's hash. */
+/** A package of bun.lock: `name@version`, the registry (empty: the default), dependencies, the archive's hash. */
 type Locked = [id: string, registry: string, info: Dependencies, integrity: string]
 
 interface Dependencies {
@@ -83,7 +83,7 @@ export function makeSbom(version: string): string {
 
 const npm = (name: string, version: string): string => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
-/** What is inside without being an npm package: the npm packages of PostgreSQL have its version. */
+/** Lists the components that are no npm packages: the npm packages of PostgreSQL have its version. */
 function bundled(postgresPackage: string): Component[] {
   const parts = [
     { name: 'bun', version: Bun.version, licence: 'MIT' },

@@ -17,5 +17,5 @@ export function hostTarget(): Target {
   return target
 }
 
-/** How executables of the target end. */
+/** Returns the ending of the target's executables. */
 export const endingOf = (target: Target): string => (target === 'windows-x64' ? '.exe' : '')

@@ -8,7 +8,7 @@ export const TEMPLATES = ['install.sh', 'cloud-analytics.rb'] as const
 
 interface Filling {
   version: string
-  /** Where the executables can be downloaded, without a slash at the end. */
+  /** The address from which the executables can be downloaded, without a slash at the end. */
   url: string
   /** The SHA-256 of each executable in hex, by target. */
   sums: ReadonlyMap<string, string>

@@ -93,7 +93,7 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
         if (logSettings(program, started).format !== 'json') return write(text)
         printError(text.trim().replace(/^error: /, ''), true)
       },
-      // what follows an error: how the command is used
+      // commander prints the usage after an error
       writeErr: (text) => {
         if (logSettings(program, started).format !== 'json') process.stderr.write(text)
       },

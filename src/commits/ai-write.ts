@@ -14,27 +14,32 @@ interface AiRow {
   sessions: string[] | null
   survival_14: number | null
   survival_30: number | null
+  on_default_branch: boolean | null
 }
 
-const keyOf = ({ project, sha }: Pick<AiRow, 'project' | 'sha'>): string => `${project}\0${sha}`
+export const commitKeyOf = ({ project, sha }: Pick<AiRow, 'project' | 'sha'>): string => `${project}\0${sha}`
 const rankOf = ({ provenance }: Pick<AiRow, 'provenance'>): number =>
   provenance === null ? -1 : PROVENANCES.indexOf(provenance)
 
 /**
- * Writes what agents wrote of the commits, and what is left of it. What a record does not say stays; a weaker proof, and an
- * equal one of fewer lines, replaces nothing. Returns the commits that changed, as `project` and `sha` joined by NUL.
+ * Writes what agents wrote of the commits, what is left of it, and whether they are on the default branch, of which the last
+ * record decides. What a record does not say stays; a weaker proof, and an equal one of fewer lines, replaces nothing, and the
+ * count of its lines that are left is not that of the stored ones. Returns the commits that changed, as `project` and `sha`
+ * joined by NUL.
  */
 export async function writeCommitAi(
   tx: ISql,
   orgId: string,
   records: readonly CommitRecord[],
 ): Promise<Set<string>> {
-  const given = records.filter(({ ai, survival }) => ai != null || survival != null)
+  const given = records.filter(
+    ({ ai, survival, on_default_branch }) => ai != null || survival != null || on_default_branch != null,
+  )
   if (given.length === 0) return new Set()
-  const stored = new Map((await findRows(tx, orgId, given)).map((row) => [keyOf(row), row]))
+  const stored = new Map((await findRows(tx, orgId, given)).map((row) => [commitKeyOf(row), row]))
   const changed = new Map<string, AiRow>()
   for (const record of given) {
-    const key = keyOf(record)
+    const key = commitKeyOf(record)
     const before = stored.get(key)
     const after = rowAfter(before, record)
     if (before !== undefined && Bun.deepEquals(before, after)) continue
@@ -45,29 +50,35 @@ export async function writeCommitAi(
   return new Set(changed.keys())
 }
 
-function rowAfter(before: AiRow | undefined, { project, sha, ai, survival }: CommitRecord): AiRow {
-  const known = before ?? {
+function rowAfter(before: AiRow | undefined, record: CommitRecord): AiRow {
+  const { project, sha, ai, survival } = record
+  const stored = before ?? {
     ...{ project, sha, lines: null, effective_lines: null, by_agent: null, provenance: null },
-    ...{ sessions: null, survival_14: null, survival_30: null },
+    ...{ sessions: null, survival_14: null, survival_30: null, on_default_branch: null },
   }
+  const known = { ...stored, on_default_branch: record.on_default_branch ?? stored.on_default_branch }
+  if (ai != null && compareProofs(ai, known) < 0) return known
   const linesAfter = (days: 14 | 30) =>
     survival?.findLast((entry) => entry.days === days)?.lines ?? known[`survival_${days}`]
   const left = { survival_14: linesAfter(14), survival_30: linesAfter(30) }
-  if (ai == null || !isBetter(ai, known)) return { ...known, ...left }
+  if (ai == null || compareProofs(ai, known) === 0) return { ...known, ...left }
   return {
-    ...{ project, sha, lines: ai.lines, effective_lines: ai.effective_lines, by_agent: ai.by_agent },
+    ...known,
+    ...{ lines: ai.lines, effective_lines: ai.effective_lines, by_agent: ai.by_agent },
     ...{ provenance: ai.provenance, sessions: ai.sessions },
     ...left,
   }
 }
 
-const isBetter = (ai: CommitAi, known: AiRow): boolean =>
-  rankOf(ai) > rankOf(known) || (rankOf(ai) === rankOf(known) && ai.lines > (known.lines ?? 0))
+/** Returns a number above 0 for a better proof than the known one, 0 for an equal one. */
+const compareProofs = (ai: CommitAi, known: AiRow): number =>
+  rankOf(ai) - rankOf(known) || ai.lines - (known.lines ?? 0)
 
 async function findRows(tx: ISql, orgId: string, records: readonly CommitRecord[]): Promise<AiRow[]> {
   const rows = await tx<(Omit<AiRow, NumberColumn> & Record<NumberColumn, string | null>)[]>`
     select
-      a.project, a.sha, a.lines, a.effective_lines, a.by_agent, a.provenance, a.sessions, a.survival_14, a.survival_30
+      a.project, a.sha, a.lines, a.effective_lines, a.by_agent, a.provenance, a.sessions, a.survival_14, a.survival_30,
+      a.on_default_branch
     from ${unnest(tx, records, { project: 'text', sha: 'text' })}
     join commit_ai a
       on a.org_id = ${orgId}
@@ -89,11 +100,13 @@ async function upsertRows(tx: ISql, orgId: string, rows: readonly AiRow[]): Prom
   if (rows.length === 0) return
   await tx`
     insert into commit_ai (
-      org_id, project, sha, lines, effective_lines, by_agent, provenance, sessions, survival_14, survival_30
+      org_id, project, sha, lines, effective_lines, by_agent, provenance, sessions, survival_14, survival_30,
+      on_default_branch
     )
     select
       ${orgId}, n.project, n.sha, n.lines, n.effective_lines, n.by_agent::json, n.provenance,
-      array(select json_array_elements_text(n.sessions::json)), n.survival_14, n.survival_30
+      array(select json_array_elements_text(n.sessions::json)), n.survival_14, n.survival_30,
+      n.on_default_branch
     from ${unnest(tx, rows, {
       project: 'text',
       sha: 'text',
@@ -104,6 +117,7 @@ async function upsertRows(tx: ISql, orgId: string, rows: readonly AiRow[]): Prom
       sessions: ['text', (row) => JSON.stringify(row.sessions ?? [])],
       survival_14: 'integer',
       survival_30: 'integer',
+      on_default_branch: 'boolean',
     })}
     on conflict (org_id, project, sha) do update set
       lines = excluded.lines,
@@ -112,7 +126,8 @@ async function upsertRows(tx: ISql, orgId: string, rows: readonly AiRow[]): Prom
       provenance = excluded.provenance,
       sessions = excluded.sessions,
       survival_14 = excluded.survival_14,
-      survival_30 = excluded.survival_30`
+      survival_30 = excluded.survival_30,
+      on_default_branch = excluded.on_default_branch`
 }
 
 /** Moves what is known of a project's commits to another, which keeps what it has. */

@@ -46,7 +46,7 @@ export async function updateExpertiseOf(
     from expertise_authors e
     where e.org_id = ${orgId}
       and e.author_email = any(${[...addresses]}::text[])`
-  // as for commits: arrays have one domain or hundreds
+  // commits need the same: arrays have one domain or hundreds
   await tx`set local plan_cache_mode = force_custom_plan`
   await updateExpertise(tx, orgId, domains)
 }

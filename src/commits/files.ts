@@ -115,7 +115,7 @@ async function addToFiles(
         min(c.committed_at),
         max(c.committed_at),
         (array_agg(c.sha order by c.committed_at desc, c.sha desc))[1],
-        -- where a commit deletes a file and renames another to its name, the name is not deleted
+        -- a name is not deleted if a commit deletes a file and renames another to its name
         (array_agg(c.status = 'deleted' order by c.committed_at desc, c.sha desc, c.status = 'deleted'))[1]
       from changes c
       group by c.project, c.file

@@ -16,16 +16,11 @@ const TABLES = ['commits', 'commit_files', 'files', 'file_authors', 'expertise_a
  */
 export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Renaming): Promise<number> {
   await useCustomPlans(tx)
+  const known = await findKnownCommits(tx, orgId, to)
   let count = 0
   let domains: ItemId[] = []
   for await (const page of commitPages(tx, orgId, { project: from, size: COMMITS_AT_A_TIME })) {
     count += page.length
-    const known = await findKnownCommits(
-      tx,
-      orgId,
-      to,
-      page.map(({ sha }) => sha),
-    )
     const moved = page.flatMap((record) =>
       known.has(record.sha) ? [] : [prepareCommit({ ...record, project: to })],
     )

@@ -4,20 +4,22 @@ import type { CommitAi, CommitFile, CommitRecord } from '../records/commit.ts'
 /** Commits per page of an export. */
 const PAGE = 500
 
-/** Which of the project's commits `shas` are stored. */
+/** Returns the hashes of the project's commits, each with whether it counts as on the default branch. */
 export async function findKnownCommits(
   sql: ISql,
   orgId: string,
   project: string,
-  shas: readonly string[],
-): Promise<Set<string>> {
-  const rows = await sql<{ sha: string }[]>`
-    select c.sha
+): Promise<Map<string, boolean>> {
+  const rows = await sql<{ sha: string; counts: boolean }[]>`
+    select c.sha, a.on_default_branch is not false as counts
     from commits c
+    left join commit_ai a
+      on a.org_id = ${orgId}
+      and a.project = c.project
+      and a.sha = c.sha
     where c.org_id = ${orgId}
-      and c.project = ${project}
-      and c.sha = any(${[...shas]}::text[])`
-  return new Set(rows.map((row) => row.sha))
+      and c.project = ${project}`
+  return new Map(rows.map(({ sha, counts }) => [sha, counts]))
 }
 
 /** The number of commits that `commitLines` yields. */
@@ -39,6 +41,7 @@ interface CommitRow {
   files: CommitFile[] | null
   ai: CommitAi | null
   survival: CommitRecord['survival']
+  on_default_branch: boolean | null
 }
 
 /** All commits of the organization as NDJSON, one page per text, ordered by project and hash. */
@@ -57,11 +60,12 @@ export async function* commitPages(
   let after = { project: '', sha: '' }
   for (;;) {
     const rows = await commitsAfter(sql, orgId, after, project, size)
-    yield rows.map(({ ai, survival, ...row }) => ({
+    yield rows.map(({ ai, survival, on_default_branch, ...row }) => ({
       type: 'commit',
       ...row,
       ...(ai === null ? {} : { ai }),
       ...(survival == null ? {} : { survival }),
+      ...(on_default_branch === null ? {} : { on_default_branch }),
       committed_at: row.committed_at.toISOString(),
       files: row.files ?? [],
     }))
@@ -94,7 +98,8 @@ async function commitsAfter(
         )
         when a.survival_14 is not null then json_build_array(json_build_object('days', 14, 'lines', a.survival_14))
         when a.survival_30 is not null then json_build_array(json_build_object('days', 30, 'lines', a.survival_30))
-      end as survival
+      end as survival,
+      a.on_default_branch
     from (
       select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject
       from commits c

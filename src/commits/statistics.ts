@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 
-/** Below so many pages of 8 KiB any plan is fast. */
+/** Any plan is fast for a table with fewer pages of 8 KiB. */
 const SMALL = 8
 
 /**

@@ -3,7 +3,7 @@ import { unnest } from '../db/rows.ts'
 import { forbidden, MAX_PROBLEMS } from '../errors.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import { writeCommitAi } from './ai-write.ts'
+import { commitKeyOf, writeCommitAi } from './ai-write.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
 import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
@@ -31,13 +31,13 @@ export async function writeCommits(
   if (commits.length === 0) return NOTHING_WRITTEN
   const stored = await findHashes(tx, orgId, commits)
   const { rows, ...contents } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
-    keyOf,
+    keyOf: commitKeyOf,
     idOf: ({ sha }) => sha,
     isSame: (commit, known) => commit.hash === known.hash,
   })
   const withAi = await writeCommitAi(tx, orgId, given)
   const result = countAlso(contents, commits, rows, withAi)
-  const isStored = (commit: PreparedCommit) => stored.has(keyOf(commit))
+  const isStored = (commit: PreparedCommit) => stored.has(commitKeyOf(commit))
   if (rows.length === 0) return result
   if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
   await useCustomPlans(tx)
@@ -58,9 +58,11 @@ function countAlso(
   rows: readonly PreparedCommit[],
   withAi: ReadonlySet<string>,
 ): WriteResult {
-  const written = new Set(rows.map(keyOf))
-  const others = commits.filter((commit) => withAi.has(keyOf(commit)) && !written.has(keyOf(commit)))
-  const shas = [...new Map(others.map((commit) => [keyOf(commit), commit.sha])).values()]
+  const written = new Set(rows.map(commitKeyOf))
+  const others = commits.filter(
+    (commit) => withAi.has(commitKeyOf(commit)) && !written.has(commitKeyOf(commit)),
+  )
+  const shas = [...new Map(others.map((commit) => [commitKeyOf(commit), commit.sha])).values()]
   return {
     ...result,
     updated: result.updated + shas.length,
@@ -78,9 +80,9 @@ interface CommitOptions {
 
 function refuseReplaced(records: readonly SyncRecord[], replaced: readonly PreparedCommit[]): void {
   if (replaced.length === 0) return
-  const keys = new Set(replaced.map(keyOf))
+  const keys = new Set(replaced.map(commitKeyOf))
   const problems = [...records.entries()].flatMap(([index, record]) =>
-    record.type === 'commit' && keys.has(keyOf(record))
+    record.type === 'commit' && keys.has(commitKeyOf(record))
       ? [{ field: `records[${index}].sha`, message: REPLACED }]
       : [],
   )
@@ -98,7 +100,6 @@ interface StoredCommit {
   hash: string
 }
 
-const keyOf = ({ project, sha }: Pick<StoredCommit, 'project' | 'sha'>): string => `${project}\0${sha}`
 const itemIdOf = ({ project, sha }: PreparedCommit): ItemId => ({ project, name: sha })
 
 /**
@@ -149,7 +150,7 @@ async function findHashes(
         and c.sha = n.sha
       ${eachTime(tx)}
     ) c`
-  return new Map(rows.map((row) => [keyOf(row), row]))
+  return new Map(rows.map((row) => [commitKeyOf(row), row]))
 }
 
 /** The commits that changed `files`, and `commits`. */
@@ -208,7 +209,7 @@ async function insertCommits(tx: ISql, orgId: string, commits: readonly Prepared
     })}`
 }
 
-/** What the rows of a commit's files have of the commit. */
+/** The columns that the rows of a commit's files copy from the commit. */
 const COMMIT_COLUMNS = {
   commit: 'integer',
   project: 'text',

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../http/query.ts'
 import { nullable, strict } from '../records/fields.ts'
-import { Tokens } from '../records/session.ts'
 import { UsageFilters } from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
@@ -63,13 +62,19 @@ export type BreakdownQuery = Static<typeof BreakdownQuery>
 
 const key = (description: string) => nullable(Type.String({ description, examples: ['checkout'] }))
 
+/** Sums over sessions have no largest value; a session's tokens have. */
+const tokenSum = Type.Integer({ minimum: 0, examples: [1_284_213] })
+
 const sums = {
   sessions: Type.Integer({
     description: 'A session counts once under each of its models; in the total, once',
     examples: [42],
   }),
   turns: Type.Integer({ description: 'Of these sessions', examples: [812] }),
-  tokens: Tokens,
+  tokens: Type.Object(
+    { input: tokenSum, output: tokenSum, cache_read: tokenSum, cache_creation: tokenSum },
+    strict,
+  ),
   cost: Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [128.4] }),
   share: Type.Number({
     minimum: 0,

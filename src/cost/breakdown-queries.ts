@@ -14,7 +14,7 @@ const isDimension = (key: BreakdownKey | undefined): key is Dimension =>
 const OTHERS = '(others)'
 
 /** A key as text, of a row `r`; weeks begin on Monday, as 0001-01-01 was. With `own` all other members are one. */
-function keyOf(sql: Sql, key: BreakdownKey, own: Own | null): Fragment {
+function breakdownKeyOf(sql: Sql, key: BreakdownKey, own: Own | null): Fragment {
   switch (key) {
     case 'day':
       return sql`r.bucket::text`
@@ -73,8 +73,9 @@ function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: Breakdown
 }
 
 /**
- * What the sessions that match used, by one key or by pairs of two, with the total, as of one instant. A member's sessions
- * are together whether they were sent with the id or an address. With `own` the other members are not told apart.
+ * Sums the usage of the sessions that match, by one key or by pairs of two, with the total, as of one instant. A
+ * member's sessions are together whether they were sent with the id or an address. With `own` the other members are
+ * one key.
  */
 export async function getBreakdown(
   sql: Sql,
@@ -93,7 +94,7 @@ export async function getBreakdown(
       select jsonb_object_agg(m.address, m.id) as of_address
       from ${memberAddresses(sql, orgId)} m
     ),`
-  // under its models a session counts more than once, in all once
+  // a session counts more than once under its models, in all once
   const [sessions, turns] = countedBy(
     sql,
     columns.includes('model') || columns.includes('ticket') || query.model !== undefined,
@@ -101,8 +102,8 @@ export async function getBreakdown(
   const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)
   const sumsIn = (filters: UsageFilters) => sql`
     select
-      ${keyOf(sql, by, own)} as key,
-      ${and_by === undefined ? sql`null::text` : keyOf(sql, and_by, own)} as and_key,
+      ${breakdownKeyOf(sql, by, own)} as key,
+      ${and_by === undefined ? sql`null::text` : breakdownKeyOf(sql, and_by, own)} as and_key,
       sum(${sessions}) as sessions, sum(${turns}) as turns,
       sum(${allSessions}) as all_sessions, sum(${allTurns}) as all_turns, sum(r.cost) as cost,
       sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,

@@ -5,7 +5,7 @@ import type { Budget } from './model.ts'
 
 const ALERT_THRESHOLD_PERCENT = 80
 
-/** What the month has cost so far in micro-dollars, and the day on which that exceeded the limit; null if it did not. */
+/** The month's cost so far in micro-dollars, and the day on which it exceeded the limit; null if it did not. */
 interface Spent {
   cost: bigint
   exceededOn: string | null

@@ -20,7 +20,7 @@ interface CostRow {
   periods: string | null
   projects: string | null
   current_month: string
-  /** What this month cost in all projects. */
+  /** This month's cost of all projects. */
   month_cost: string
   /** The month of the budget record in force, and its limit; null without one. */
   since: string | null
@@ -29,7 +29,7 @@ interface CostRow {
   exceeded_on: string | null
 }
 
-/** What the sessions that match cost, by period and project, and how the month stands, as of one instant. */
+/** Sums the cost of matching sessions by period and project, with the state of the month, as of one instant. */
 export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
   const thisMonth = monthOf(dateOf(now))
   const nextMonth = addMonths(thisMonth, 1)
@@ -127,7 +127,7 @@ const rowsOf = (sql: Sql, orgId: string, spans: readonly Span[], ofProject: Frag
     )
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 
-/** Those of the range, of one project or of all together (''): days, but whole months where the buckets are months. */
+/** Selects rows of the range, of one project or all (''): days, but whole months if the buckets are months. */
 function matchingRows(
   sql: Sql,
   orgId: string,

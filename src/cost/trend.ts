@@ -6,10 +6,10 @@ import type { CostTrendQuery } from './model.ts'
 
 type Granularity = CostTrendQuery['granularity']
 
-/** From a month on, and until the next of them, this is the limit, as a number of JSON. */
+/** The limit from a month on, until the next of them, as a number of JSON. */
 export type Limit = readonly [month: string, limit: string]
 
-/** The first day of the bucket that a day lies in, its place in an order of all buckets, and the bucket so many later. */
+/** The first day of a day's bucket, its place in an order of all buckets, and the bucket a number of buckets later. */
 const BUCKETS = {
   day: { firstOf: (date: string) => date, placeOf: dayNumber, after: addDays },
   week: {

@@ -6,6 +6,7 @@ import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
 import { basePath, pageName } from './client/base.ts'
 import { forgetKey } from './client/key.ts'
 import { linkTo } from './client/links.ts'
+import { forgetLists } from './client/lists.ts'
 import type { PageProps } from './client/page-props.ts'
 import { useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
@@ -22,11 +23,12 @@ import { SecurityPage } from './pages/security.tsx'
 import { SessionsPage } from './pages/sessions.tsx'
 import { TeamPage } from './pages/team.tsx'
 import { WebhooksPage } from './pages/webhooks.tsx'
+import { DevicesPage } from './settings/devices.tsx'
 import { SettingsPage } from './settings/settings.tsx'
 import { SignIn } from './sign-in.tsx'
 import { applyTheme, readTheme, THEMES } from './theme.ts'
 
-/** In the header's line; those that are looked for less are in its menu. */
+/** The header's line links to these; its menu has pages that are looked for less. */
 const PAGES: readonly { page: string; name: string; Content: ComponentType<PageProps>; isInMenu?: true }[] = [
   { page: '', name: 'Overview', Content: OverviewPage },
   { page: 'cost', name: 'Cost', Content: CostPage },
@@ -37,13 +39,14 @@ const PAGES: readonly { page: string; name: string; Content: ComponentType<PageP
   { page: 'team', name: 'Team', Content: TeamPage },
   { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage },
   { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
+  { page: 'devices', name: 'Devices', Content: DevicesPage, isInMenu: true },
   { page: 'audit', name: 'Audit', Content: AuditPage, isInMenu: true },
   { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage, isInMenu: true },
   { page: 'badges', name: 'Badges', Content: BadgesPage, isInMenu: true },
   { page: 'settings', name: 'Settings', Content: SettingsPage, isInMenu: true },
 ]
 
-/** Who is signed in: null while nobody is, undefined while that is not known. */
+/** The person who is signed in: null while nobody is, undefined while that is not known. */
 type Signed = WhoAmI | null | undefined
 
 /** The dashboard: a sign-in until there is a session or a key, then the page that the URL names. */
@@ -65,6 +68,7 @@ export function App() {
   }
   const leave = (why?: string) => {
     forgetKey()
+    forgetLists()
     setReason(why)
     setWho(null)
   }
@@ -104,6 +108,8 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
   )
   useEffect(() => {
     document.title = `${title} · Cloud Analytics`
+    // in a narrow window the line of pages is scrolled
+    document.querySelector('header > nav [aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [title])
   return (
     <>
@@ -146,7 +152,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
 }
 
 interface MenuProps {
-  /** Of the organization. */
+  /** The organization's name. */
   name: string
   /** The menu closes when it changes. */
   page: string

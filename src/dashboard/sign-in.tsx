@@ -5,7 +5,7 @@ import { keepKey } from './client/key.ts'
 import { keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
 
 interface SignInProps {
-  /** Why nobody is signed in any more. */
+  /** Explains why nobody is signed in any more. */
   reason: string | undefined
   onSignedIn: () => void
 }
@@ -15,7 +15,10 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [problem, setProblem] = useState(reason)
   useEffect(() => setProblem(reason), [reason])
   const [methods, setMethods] = useState<SignInMethods>()
-  useEffect(() => void readMethods().then(setMethods), [])
+  useEffect(() => {
+    // a server that does not respond is asked again when somebody signs in by a password
+    readMethods().then(setMethods, () => setMethods({ password: true, oidc: false }))
+  }, [])
   return (
     <main class="sign-in">
       <h1>Cloud Analytics</h1>
@@ -63,7 +66,7 @@ function PasswordForm({ onSignedIn, onProblem }: FormProps) {
   const [organizations, setOrganizations] = useState<{ slug: string; name: string }[]>([])
   const [isBusy, setBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)
-  // also after signing out, where what had the focus is gone
+  // the element that had the focus is gone after signing out
   useEffect(() => field.current?.focus(), [])
   const signIn = async (organization?: string): Promise<void> => {
     setBusy(true)

@@ -19,6 +19,6 @@ export function applyTheme(theme: Theme = readTheme()): void {
     if (theme === 'system') localStorage.removeItem(NAME)
     else localStorage.setItem(NAME, theme)
   } catch {
-    // then the choice holds for this page
+    // the choice holds for this page then
   }
 }

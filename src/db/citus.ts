@@ -4,9 +4,9 @@ import type { ISql } from './client.ts'
 // A database of Citus (docs/scaling.md): tables are made on the coordinator, then distributed over the nodes.
 
 /**
- * Where a table's rows are in a cluster of Citus: `distributed` by org_id, all of an organization's rows on one node;
- * `reference`, copied to every node, for what is looked up before the organization is known; `local`, on the coordinator,
- * to which all instances are connected.
+ * The place of a table's rows in a cluster of Citus: `distributed` by org_id, all of an organization's rows on one
+ * node; `reference`, copied to every node, for what is looked up before the organization is known; `local`, on the
+ * coordinator, to which all instances are connected.
  */
 export type Placement = 'distributed' | 'reference' | 'local'
 
@@ -42,7 +42,7 @@ export const PLACEMENTS = {
   pr_events: 'distributed',
   pr_risks: 'distributed',
   pr_sessions: 'distributed',
-  // not logged, and leased by every instance many times a minute: a second node would only be a detour
+  // rows are not logged, and leased by every instance many times a minute: a second node would only be a detour
   rate_windows: 'local',
   reports: 'distributed',
   risk_levels: 'distributed',
@@ -52,14 +52,16 @@ export const PLACEMENTS = {
   session_details: 'distributed',
   session_directories: 'distributed',
   session_hours: 'distributed',
+  session_includes: 'distributed',
   session_links: 'distributed',
   session_ranges: 'distributed',
   session_rollups: 'distributed',
   session_tickets: 'distributed',
   session_usage: 'distributed',
   sessions: 'distributed',
-  // as rate_windows
+  // local for the same reason as rate_windows
   sign_in_tries: 'local',
+  telemetry_inbox: 'distributed',
   usage_rollups: 'distributed',
   webhook_attempts: 'distributed',
   webhook_claims: 'distributed',

@@ -25,7 +25,7 @@ export interface ConnectOptions {
   /** 25,000 unless given, below the HTTP server's limit of 30 s; 0: no limit, for long commands. */
   statementTimeoutMs?: number
   /**
-   * One plan for each statement, whatever its parameters. PostgreSQL otherwise plans a page of sessions anew at each
+   * One plan for each statement, whatever its parameters. PostgreSQL otherwise plans a page of sessions at each
    * execution, which takes as long as the page. Every statement must be fast with such a plan (test/flat).
    */
   genericPlans?: boolean

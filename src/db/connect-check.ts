@@ -39,7 +39,7 @@ export function placeOf(target: ConnectTarget): string {
 }
 
 function explain(error: unknown, target: ConnectTarget): unknown {
-  // of a full disk the command says more (`fullDiskError`)
+  // the command explains a full disk better (`fullDiskError`)
   if (error instanceof OperatorError || !(error instanceof Error) || isDiskFull(error)) return error
   const place = placeOf(target)
   const code = codeOf(error) ?? ''

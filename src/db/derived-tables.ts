@@ -3,15 +3,19 @@ import type { Fragment, ISql } from './client.ts'
 /** The id of an organization: a value, or the column of a statement that reads several. */
 export type OrgId = string | Fragment
 
-/** A table whose rows are computed from other tables, whose writers keep it up to date: rollups, counts. */
+/**
+ * A table of sums, or rollup. Lists and charts over a year read some rollup rows instead of every session: a row has the
+ * count and the sums of one day or month (UTC), by project, member or another key. The transaction that changes a session
+ * also adds the difference to its rollup rows. `doctor` computes the rows from the sessions and compares them.
+ */
 export interface DerivedTable {
   name: string
   /** All columns but org_id. Differences are listed in their order. */
   columns: readonly string[]
-  /** Computes the rows anew: reads all of the organization's data. */
+  /** Computes the rows from all of the organization's data. */
   query: (sql: ISql, orgId: OrgId) => Fragment
   /**
-   * Where the data allow several tables: computes the rows that the stored ones should be. Otherwise these are the
+   * Computes the rows that the stored ones should be, when the data allow several tables. Otherwise these are the
    * rows of `query`.
    */
   compared?: (sql: ISql, orgId: OrgId) => Fragment
@@ -25,9 +29,9 @@ export interface DerivedTable {
 const MAX_DIFFERENCES = 100
 
 /**
- * Deletes the organization's rows of these tables and computes them anew, in the order given. Needs the
- * organization's lock; where writers of a `count` do not take it, they wait for the rows they change and add
- * to the new ones.
+ * Deletes the organization's rows of these tables and computes them again, in the order given. Needs the
+ * organization's lock; where writers of a `count` do not take it, they wait for the rows they change and add to the
+ * new ones.
  */
 export async function rebuildTables(tx: ISql, orgId: string, tables: readonly DerivedTable[]): Promise<void> {
   for (const { name, columns, query, count } of tables) {

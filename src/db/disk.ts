@@ -7,7 +7,7 @@ import { isConnectionError, isDiskFull } from './connection-errors.ts'
 const GIB = 2 ** 30
 /** PostgreSQL needs room for its log and for sorting: below this much, writes are about to fail. */
 export const MIN_FREE_BYTES = GIB / 10
-/** Below this much an operator should know. */
+/** An operator should know of less free space than this. */
 export const LOW_FREE_BYTES = GIB
 
 /** Bytes of the file system of a folder, or of the nearest one above it that exists. Throws where it cannot be read. */
@@ -18,14 +18,14 @@ export function spaceOf(folder: string): { free: number; size: number } {
   return { free: bavail * bsize, size: blocks * bsize }
 }
 
-/** Where space has to be freed for the database of the settings. */
+/** Names the disk on which space has to be freed for the database of the settings. */
 export const placeOfDisk = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): string =>
   databaseUrl === null ? `on the disk of ${dataDir}` : 'on the disk of the server of DATABASE_URL'
 
 /** A segment of PostgreSQL's log: with less room for it the server ends, and its clients lose their connections. */
 const SEGMENT_BYTES = 16 * 2 ** 20
 
-/** What an operator is told where the database had no space left; undefined for an error of another cause. */
+/** Tells an operator that the database had no space left; undefined for an error of another cause. */
 export function fullDiskError(
   error: unknown,
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -38,5 +38,5 @@ export function fullDiskError(
   )
 }
 
-/** As `66.2 GiB`. */
+/** Writes bytes like `66.2 GiB`. */
 export const inGib = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`

@@ -24,7 +24,7 @@ interface Migration {
   text: string
 }
 
-/** In order of number, without gaps. A released migration is never edited: a change of the schema is a new one. */
+/** The migrations by number, without gaps. A released one is never edited: a change of the schema is a new one. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'organizations', text: organizations },
   { number: 2, name: 'sessions', text: sessions },
@@ -60,7 +60,7 @@ export async function migrate(sql: Sql, log: Log): Promise<string[]> {
     log.debug('migration applied', { migration: label })
     applied.push(label)
   }
-  // in one line, also where another process applied some of them at the same time
+  // one line tells all, also if another process applied some of them at the same time
   if (applied.length > 0) log.info('schema migrated', { from: applied[0], to: applied.at(-1) })
   return applied
 }
@@ -81,7 +81,7 @@ async function applyNext(tx: ISql): Promise<string | undefined> {
   const hasNodes = await isDistributed(tx)
   if (hasNodes) await useOneConnection(tx)
   for (const text of hasNodes ? statementsOf(migration.text) : [migration.text]) await tx.unsafe(text)
-  // in this transaction: no statement ever finds a new table on the coordinator alone
+  // the same transaction does this: no statement ever finds a new table on the coordinator alone
   if (hasNodes) await distributeTables(tx)
   await tx`
     insert into schema_migrations (number, name, checksum)
@@ -142,7 +142,7 @@ export function checkApplied(rows: readonly AppliedMigration[], what: string): v
       )
     }
   }
-  // after the others: another build's database may also have more migrations, and no newer program runs it
+  // this check comes last: another build's database may also have more migrations, and no newer program runs it
   if (rows.length > MIGRATIONS.length) {
     throw new OperatorError(
       `${what} is at schema ${rows.length}, newer than this program's ${MIGRATIONS.length}: run the newer program`,

@@ -4,9 +4,9 @@ import type { Sql } from './client.ts'
 type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 
 interface PingLimits {
-  /** How long a caller waits. */
+  /** A caller waits at most this long. */
   limitMs: number
-  /** When a query counts as lost: the next call then sends another one, over another connection. */
+  /** A query counts as lost after this time: the next call then sends another one, over another connection. */
   giveUpMs: number
 }
 

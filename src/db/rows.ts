@@ -12,8 +12,8 @@ interface ColumnTypes {
   date: string
   /** RFC 3339, `infinity` or `-infinity`. */
   timestamptz: string | null
-  boolean: boolean
-  /** In hex. */
+  boolean: boolean | null
+  /** Hexadecimal text. */
   bytea: string | null
 }
 type ColumnType = keyof ColumnTypes
@@ -54,7 +54,7 @@ export function unnest<Row extends object, Name extends string>(
 function arrayOf(sql: ISql, type: ColumnType, values: readonly unknown[]): Fragment {
   switch (type) {
     case 'boolean':
-      return sql`${values.map(String)}::text[]::boolean[]`
+      return sql`${values.map((value) => (value === null ? null : String(value)))}::text[]::boolean[]`
     case 'bytea':
       return sql`${values.map((hex) => (hex === null ? null : `\\x${hex}`))}::text[]::bytea[]`
     default:

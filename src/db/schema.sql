@@ -93,6 +93,7 @@ create table commit_ai (
   sessions text[],
   survival_14 bigint,
   survival_30 bigint,
+  on_default_branch boolean,
   constraint commit_ai_pkey PRIMARY KEY (org_id, project, sha),
   constraint commit_ai_provenance_check CHECK (provenance = ANY (ARRAY['none'::text, 'trailer'::text, 'transcript'::text, 'note'::text]))
 );
@@ -511,6 +512,14 @@ create table session_hours (
   constraint session_hours_pkey PRIMARY KEY (org_id, hour)
 );
 
+create table session_includes (
+  org_id text not null,
+  sub_agent_id text not null,
+  session_id text not null,
+  constraint session_includes_pkey PRIMARY KEY (org_id, sub_agent_id)
+);
+CREATE INDEX session_includes_by_session ON session_includes USING btree (org_id, session_id);
+
 create table session_links (
   org_id text not null,
   repo text not null,
@@ -584,6 +593,8 @@ create table session_usage (
   cache_read bigint not null,
   cache_creation bigint not null,
   unpriced_tokens bigint not null,
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
   constraint session_usage_pkey PRIMARY KEY (org_id, session_id, model)
 );
 CREATE INDEX session_usage_by_agent ON session_usage USING btree (org_id, agent, created_at, session_id);
@@ -608,6 +619,8 @@ create table sessions (
   user_email text,
   content_hash bytea not null,
   unpriced_tokens bigint not null default 0,
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
   constraint sessions_pkey PRIMARY KEY (org_id, id)
 );
 CREATE INDEX sessions_by_cost ON sessions USING btree (org_id, estimated_cost, id COLLATE "C") INCLUDE (created_at);
@@ -625,6 +638,22 @@ create unlogged table sign_in_tries (
   tries integer not null,
   constraint sign_in_tries_pkey PRIMARY KEY (subject, minute)
 );
+
+create table telemetry_inbox (
+  org_id text not null,
+  id text not null,
+  received_at timestamp with time zone not null default now(),
+  session_id text,
+  parts text,
+  project text,
+  user_email text,
+  is_bound boolean not null,
+  actor_id text,
+  ip_address text,
+  entry json,
+  constraint telemetry_inbox_pkey PRIMARY KEY (org_id, id)
+);
+CREATE INDEX telemetry_inbox_by_time ON telemetry_inbox USING btree (received_at);
 
 create table usage_rollups (
   org_id text not null,
@@ -645,6 +674,9 @@ create table usage_rollups (
   cache_read bigint not null,
   cache_creation bigint not null,
   unpriced_tokens bigint not null,
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
+  captured_tokens bigint not null default 0,
   constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model),
   constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['agent_model'::text, 'project'::text, 'member'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text])),
   constraint usage_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
@@ -1056,7 +1088,7 @@ begin
       where x.was <> x.status
     ) m
     group by m.endpoint_id, m.day, m.event, m.status
-    -- the same order in all transactions, or two of them could deadlock
+    -- all transactions have the same order, or two of them could deadlock
     order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries
@@ -1101,7 +1133,7 @@ begin
       and q.delivery_id = any(p_ids)
       and q.delivery_id = g.id
       and q.attempts = g.number
-      -- as an expression, so that the rows are read by their key and not by the index of leased rows
+      -- an expression, so that the rows are read by their key and not by the index of leased rows
       and q.leased::integer = 1
     returning g.*, q.failures
   ),
@@ -1135,7 +1167,7 @@ begin
       from changed x
       group by x.endpoint_id, x.day, x.event
     ) m
-    -- the same order in all transactions, or two of them could deadlock
+    -- all transactions have the same order, or two of them could deadlock
     order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries

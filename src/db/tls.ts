@@ -27,7 +27,7 @@ export function tlsOf(url: URL): Tls {
     case 'prefer':
       return 'prefer'
     case 'require':
-      // as in libpq: with a root certificate `require` checks the chain
+      // libpq does the same: with a root certificate `require` checks the chain
       return rootCert ? verifyCa(files) : { ...files, rejectUnauthorized: false }
     case 'verify-ca':
       return verifyCa(files)

@@ -10,10 +10,10 @@ const NAME_BEFORE = /[A-Za-z][\w.-]*$/
 /** The last words of the names of secrets, as `.env` files write them. */
 const ENV_NAME =
   /^(?:[A-Z][A-Z0-9]*_)*(?:[A-Z0-9]*(?:KEY|TOKEN|SECRET)|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|PAT)(?:_BASE)?$/
-/** And those that programs and other settings have. */
+/** Programs and other settings have names like these. */
 const NAME_IN_CODE =
   /(?:api|secret|access|private|signing|encryption|master|account|license)[_-]?key$|(?:auth|access|refresh|api|bot|deploy)[_-]?token$|(?:client|app|api|shared)[_-]?secret$|(?:^|[_.-])(?:token|secret|passw(?:or)?d|passphrase)$|[a-z](?:Token|Secret|Password)$/i
-/** Of these, those that are no secrets. */
+/** These names match the patterns above and are no secrets. */
 const NO_SECRET =
   /PUBLIC|PUBLISHABLE|(?:^|_)(?:ANON|SITE|CACHE|PRIMARY|FOREIGN|SORT|PARTITION|PUBKEY|OBJECT|HASH|IDEMPOTENCY)_|^(?:KEY|PASS|PAT)$/i
 /** Services whose keys are UUIDs or letters and digits without a form. */
@@ -25,8 +25,9 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
   {
     ruleId: 'assigned-secret',
     title: 'value of a secret variable',
-    // from the end of a name such as API_KEY on: what is before it is looked at only where a value follows; between them is a
-    // sign, the comma between arguments, or `value` as a name of its own (Kubernetes, NuGet)
+    // the pattern starts at the end of a name such as API_KEY: what is before it is looked at only where a value
+    // follows; between them is a sign, the comma between arguments, or `value` as a name of its own (Kubernetes,
+    // NuGet)
     pattern:
       /(key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}(?:(?:,?\s{1,40}["']?value["']?)?[ \t]{0,40}[=:>][>=]?[ \t]{0,2}\\?["'`]?|,[ \t]?["'`])(?![^\d\s"'`]{8,199}[\s"'`])([\w!#%&*+,./=?@^~|-]{8,200})(?![\w!#%&*+./=?@^~|([{$-]|<[^/])/gi,
     severity: 'high',
@@ -35,7 +36,7 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
   {
     ruleId: 'bearer-token',
     title: 'bearer token',
-    needed: /(?:arer|oken) [\w.~+/-]{16}/,
+    word: /(?:arer|oken) [\w.~+/-]{16}/,
     pattern: /(?:[Bb]earer|[Aa]uthorization: [Tt]oken) ([\w.~+/-]{20,1000}={0,2})(?![\w.~+/-])/g,
     severity: 'high',
     secretIn: ({ 0: match, 1: secret = '' }) =>

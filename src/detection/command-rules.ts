@@ -36,7 +36,7 @@ const EVERYTHING_HERE = /^(?:\.\/)?(?:\*|\.\*|\.|\.\.|\.\.\/\*|\.git)\/?$/
 
 const textsOf = (args: readonly Word[]): string[] => args.map(({ text }) => text)
 const operandsOf = (args: readonly Word[]): string[] => textsOf(args).filter((text) => !text.startsWith('-'))
-/** For `f` and `--force`: true for `-f`, `-rf` and `--force`. */
+/** Finds an option by letter and long name: for `f` and `--force` true for `-f`, `-rf` and `--force`. */
 const hasFlag = (args: readonly Word[], letter: string, long: string): boolean =>
   textsOf(args).some((text) => text === long || (/^-[A-Za-z]+$/.test(text) && text.includes(letter)))
 

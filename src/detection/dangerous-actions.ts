@@ -113,7 +113,7 @@ const READERS: Readonly<Record<string, 'files' | 'pattern'>> = {
   yq: 'pattern',
 }
 const WRITERS = new Set(['tee', 'vim', 'vi', 'nano'])
-/** Only a path: an operand with `:`, `=` or a space may contain other text of the command. */
+/** Matches paths only: an operand with `:`, `=` or a space may contain other text of the command. */
 const PLAIN_PATH = /^(?:[A-Za-z]:)?[\w.~@+/\\$-]{1,300}$/
 
 /** The rules that a command line matches, and the sensitive files that it reads, writes or commits. */

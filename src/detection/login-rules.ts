@@ -11,7 +11,7 @@ export const LOGIN_RULES: readonly OwnRule[] = [
   login(
     'netrc-password',
     'password in .netrc',
-    /login\s/,
+    /login/,
     `\\blogin\\s{1,8}\\S{1,100}\\s{1,8}password\\s{1,8}(${OF_PASSWORD}{8,200})`,
   ),
   login(
@@ -23,12 +23,13 @@ export const LOGIN_RULES: readonly OwnRule[] = [
   login(
     'command-password',
     'password of a command',
-    /ENV [A-Z0-9_]{3,100} \S{8}/,
+    /ENV [A-Z0-9_]{3,100} /,
     `\\bENV (?:[A-Z0-9]{1,20}_){0,4}(?:TOKEN|SECRET|PASSWORD|API_KEY) ["']?(${OF_PASSWORD}{8,200})`,
   ),
   {
     ruleId: 'command-password',
     title: 'password of a command',
+    needed: /-(?:[pu]|user|password|token)[ =]/,
     pattern: /(?<!\S)-(p|u|-user|-proxy-user|-password|-token)[ =]["']?([^\s"'`$<>{}()\\]{8,300})/g,
     severity: 'high',
     secretIn: commandPassword,
@@ -36,7 +37,7 @@ export const LOGIN_RULES: readonly OwnRule[] = [
   {
     ruleId: 'url-password',
     title: 'address with a password',
-    needed: /:\/\/[\w.%+-]{0,100}:[^\s:@/"'`<>{}$]{8,200}@/,
+    needed: /:\/\/[\w.%+-]{0,100}:[\s\S]{8,200}@/,
     pattern: /\b[a-z][a-z\d+.-]{1,20}:\/\/[\w.%+-]{0,100}:([^\s:@/"'`<>{}$]{8,200})@[\w.[\]:-]{1,253}/g,
     severity: 'high',
     secretIn: ({ 0: secret, 1: password = '' }) => (looksRandom(password, 8) ? { at: 0, secret } : null),

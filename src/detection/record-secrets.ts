@@ -29,14 +29,13 @@ interface Entry {
 const BATCH_CHARACTERS = 1024 * 1024
 /** Shorter texts are not scanned: every secret is longer; most names of tools are shorter. */
 const MIN_LENGTH = 8
-/** For secrets that are shorter than their label, so that a masked field never exceeds its maximum length. */
+/** Masks secrets that are shorter than their label, so that a masked field never exceeds its maximum length. */
 const SHORT_MASK = '[secret]'
 /**
- * A record with at most so many secrets: they are masked also where no rule finds them, as a part of other
- * text.
+ * The secrets of a record with at most this number are masked also where no rule finds them, as a part of other text.
  */
 const MAX_REPLACED = 50
-/** After a batch with more secrets, which nobody has by accident, what the scan has left is collected at once. */
+/** The garbage of a scan is collected at once after a batch with more secrets, which nobody has by accident. */
 const MANY_SECRETS = 10_000
 /** A field whose content has no schema: its field names are scanned too. */
 const FREE_FIELD = 'details'
@@ -94,13 +93,30 @@ export async function cleanRecords<Record extends SyncRecord>(
   return records.map((record, index) => cleanRecord(record, scans.get(index)))
 }
 
-/** What is kept of a record's secrets: a text of a megabyte may have 50,000, in a record ten times as many. */
+/** Returns those of these texts that have secrets, masked. */
+export async function maskTexts(texts: readonly string[]): Promise<Map<string, string>> {
+  const scanned = texts.filter((text) => text.length >= MIN_LENGTH)
+  const found = await findSecretsInTexts(scanned.map((text) => ({ text, place: text })))
+  const byText = Map.groupBy(found, ({ place }) => place)
+  return new Map(
+    [...byText].map(([text, secrets]) => [
+      text,
+      maskSecrets(
+        text,
+        secrets.map(({ secret }) => secret),
+        labelOf,
+      ),
+    ]),
+  )
+}
+
+/** The secrets of a record while it is scanned: a text of a megabyte may have 50,000, in a record ten times as many. */
 interface Scan {
   /** Texts with secrets, masked, by their position in the record. */
   masked: Map<number, string>
   /** The label of each secret. */
   labels: Map<string, string>
-  /** Of its findings those that are stored. */
+  /** Selects the findings that are stored. */
   selection: FindingSelection<FoundSecret & { nth: number }>
 }
 
@@ -133,7 +149,7 @@ function cleanRecord<Record extends SyncRecord>(record: Record, scan: Scan | und
   if (scan === undefined) return { record, findings: [] }
   const { masked, labels, selection } = scan
   const copy = structuredClone(record)
-  // only now, for the few records with secrets: to make the paths of all texts takes longer than the scan
+  // paths are made only now, for the few records with secrets: to make those of all texts takes longer than the scan
   const paths = textsOf(record).map(({ path }) => path)
   for (const [nth, text] of masked) {
     const path = paths[nth] ?? []

@@ -1,6 +1,7 @@
 import type { Severity } from '../records/finding.ts'
 import { ASSIGNED_RULES } from './assigned-secrets.ts'
 import { LOGIN_RULES } from './login-rules.ts'
+import { longWordsIn } from './long-words.ts'
 import { loadPresetRules, type Report, reportsOf, rulesFor } from './preset-rules.ts'
 import { type OwnRule, SERVICE_RULES } from './service-rules.ts'
 
@@ -22,9 +23,9 @@ export interface RawFinding {
 
 /** Message ids of the preset that are no secrets. */
 const NOT_SECRET = new Set(['AWSAccountID'])
-/** What examples of addresses have: their password is none. */
+/** Examples of addresses match this: their password is none. */
 const EXAMPLE_LOGIN = /\/\/user(?:name)?:pass(?:word)?@/i
-/** What examples and masked texts have in place of a secret of any form. */
+/** Examples and masked texts have this in place of a secret of any form. */
 const MASKED = /x{8}|X{8}/
 /** Message ids of medium severity: a key id is of no use without its key. */
 const MEDIUM = new Set(['AWSAccessKeyID'])
@@ -36,6 +37,7 @@ export const OWN_RULES: readonly OwnRule[] = [
     // the preset finds only complete keys in some encodings; this also finds cut, encrypted and PGP keys
     ruleId: 'privatekey',
     title: 'private key',
+    needed: /-----BEGIN/,
     pattern:
       /-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\{1,4}[nr]){1,8}[A-Za-z0-9+/=][A-Za-z0-9+/=\s\\.…]{3,20000}-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\{1,4}[nr]|[A-Za-z-]{1,40}: [^\n]{1,100}\n){1,20}[A-Za-z0-9+/=]{30}[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
     severity: 'high',
@@ -81,7 +83,7 @@ export const OWN_RULES: readonly OwnRule[] = [
     severity: 'high',
   },
   {
-    // of every product that implements Standard Webhooks
+    // every product that implements Standard Webhooks has secrets of this form
     ruleId: 'webhook-secret',
     title: 'webhook signing secret',
     heads: ['whse'],
@@ -113,12 +115,21 @@ export type Scanner = (text: string) => Promise<RawFinding[]>
 /** Loads the rules, which takes 40 ms and 30 MB; loaded on first use, not at the start of the server. */
 export async function loadScanner(): Promise<Scanner> {
   const presetRules = await loadPresetRules()
-  return async (text) =>
-    [
-      ...rawFindings(await reportsOf(rulesFor(presetRules, text), text), text),
-      ...ownRulesFor(text).flatMap((rule) => [...ownFindings(rule, text)]),
+  return async (text) => {
+    const narrow = narrowed(text)
+    const words = longWordsIn(narrow)
+    return [
+      ...rawFindings(await reportsOf(rulesFor(presetRules, narrow, words), text), text),
+      ...ownRulesFor(narrow, words).flatMap((rule) => [...ownFindings(rule, text)]),
     ].filter(({ secret }) => !MASKED.test(secret))
+  }
 }
+
+/**
+ * The text with the low byte of each character alone: of one byte per character, it is searched two to six times as fast.
+ * An expression without `\\s`, `.` and negated classes matches it where it matches the text.
+ */
+export const narrowed = (text: string): string => Buffer.from(text, 'latin1').toString('latin1')
 
 function rawFindings(reports: readonly Report[], text: string): RawFinding[] {
   // a secret that is found 50,000 times is described once
@@ -164,26 +175,27 @@ const HEADS = new RegExp(
 )
 
 /**
- * The heads in a text. All have four fixed characters, so that 16 characters in a row are compared at once: one search for 90
- * heads takes little longer than one for 40, and a fifth of what three rules take.
+ * The heads in the long words of a text. All have four fixed characters, so that 16 characters in a row are compared at
+ * once: one search for 90 heads takes little longer than one for 40, and a fifth of what three rules take.
  */
-function headsIn(text: string): ReadonlySet<string> {
+function headsIn(words: string): ReadonlySet<string> {
   const heads = new Set<string>()
   HEADS.lastIndex = 0
-  for (let match = HEADS.exec(text); match !== null; match = HEADS.exec(text)) {
+  for (let match = HEADS.exec(words); match !== null; match = HEADS.exec(words)) {
     heads.add(match[0].slice(0, HEAD_LENGTH))
     HEADS.lastIndex = match.index + HEAD_LENGTH
   }
   return heads
 }
 
-/** Our own rules that can find something in the text. */
-export function ownRulesFor(text: string): OwnRule[] {
-  const present = headsIn(text)
+/** Our own rules that can find something in a text. `narrow`: the text, narrowed; `words`: the long words of it. */
+export function ownRulesFor(narrow: string, words: string): OwnRule[] {
+  const present = headsIn(words)
   return OWN_RULES.filter(
-    ({ heads, needed }) =>
+    ({ heads, word, needed }) =>
       (heads === undefined || heads.some((head) => present.has(head))) &&
-      (needed === undefined || needed.test(text)),
+      (word === undefined || word.test(words)) &&
+      (needed === undefined || needed.test(narrow)),
   )
 }
 

@@ -182,7 +182,7 @@ export function secretFinding(
 /** Selects the findings of a record. */
 export interface FindingSelection<Found> {
   add(found: Found): void
-  /** At most 1,000 in the order added; repeated fingerprints are left out first. `omitted`: the number of all others. */
+  /** At most 1,000 in the order added, repeated fingerprints left out first. `omitted` counts all others. */
   selected(): { findings: Found[]; omitted: number }
 }
 

@@ -13,7 +13,7 @@ interface Kind extends Sensitivity {
   pattern: RegExp
 }
 
-// By path, since the contents are not known. The first matching kind applies.
+// Files are classified by path, since the contents are not known. The first matching kind applies.
 const KINDS: readonly Kind[] = [
   { kind: 'SSH private key', severity: 'high', pattern: /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/ },
   { kind: 'list of authorized SSH keys', severity: 'low', pattern: /(?:^|\/)\.ssh\/authorized_keys$/ },

@@ -7,8 +7,10 @@ export interface OwnRule {
   title: string
   /** Its time is linear in the text: no two starts of a match share more than a bounded number of characters. */
   pattern: RegExp
-  /** Matches every text in which the rule finds something, and is faster. */
+  /** Matches every text in which the rule finds something, narrowed, and is faster: see `narrowed` of secret-rules.ts. */
   needed?: RegExp
+  /** The same for a rule whose secrets are long words: matches the long words of such a text. */
+  word?: RegExp
   /** Four characters, one of which every match has, with 16 characters of tokens behind them: see `headsIn` of secret-rules.ts. */
   heads?: readonly string[]
   severity: Severity
@@ -192,7 +194,7 @@ export const SERVICE_RULES: readonly OwnRule[] = [
 
 /**
  * A rule for a token that stands alone: neither before nor behind it is a character that it may have. Its group, if it has one,
- * looks random. `needed`: an expression, or heads with spaces between them.
+ * looks random. `needed`: an expression for a long word, or heads with spaces between them.
  */
 function service(
   ruleId: string,
@@ -204,7 +206,7 @@ function service(
   const pattern = new RegExp(`(?<![\\w.~-])${token}(?![\\w~-])`, 'g')
   const secretIn = ({ 0: secret, 1: random }: RegExpExecArray) =>
     (random === undefined || looksRandom(random, 1)) && isValid(secret) ? { at: 0, secret } : null
-  const condition = typeof needed === 'string' ? { heads: needed.split(' ') } : { needed }
+  const condition = typeof needed === 'string' ? { heads: needed.split(' ') } : { word: needed }
   return { ruleId, title, ...condition, pattern, severity: 'high', secretIn }
 }
 

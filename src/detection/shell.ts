@@ -147,11 +147,24 @@ function readSubstituted(state: State, depth: number): ShellCommand[] {
   return commands
 }
 
+/** Characters of a word that have no meaning of their own, outside of quotes and in double quotes. */
+const PLAIN = /[^\s;&|<>()\\'"`$]+/y
+const PLAIN_IN_QUOTES = /[^"\\`$]+/y
+
+/** The text that a sticky expression matches at this position, which is then after it; empty where it does not match. */
+function readPlain(state: State, expression: RegExp): string {
+  expression.lastIndex = state.at
+  const text = expression.exec(state.text)?.[0] ?? ''
+  state.at += text.length
+  return text
+}
+
 function readWord(state: State, depth: number): Word {
   const word: Word = { text: '', quoted: false, substitutions: [] }
   const start = state.at
   while (state.at < state.text.length) {
-    const char = state.text[state.at] ?? ''
+    word.text += readPlain(state, PLAIN)
+    const char = state.text[state.at] ?? ' '
     if (/[\s;&|<>()]/.test(char)) break
     if (char === '\\') {
       word.text += state.text[state.at + 1] === '\n' ? '' : (state.text[state.at + 1] ?? '')
@@ -177,7 +190,8 @@ function readDoubleQuoted(state: State, word: Word, depth: number): void {
   word.quoted = true
   state.at += 1
   while (state.at < state.text.length) {
-    const char = state.text[state.at] ?? ''
+    word.text += readPlain(state, PLAIN_IN_QUOTES)
+    const char = state.text[state.at] ?? '"'
     if (char === '"') break
     if (char === '\\') {
       word.text += state.text[state.at + 1] ?? ''

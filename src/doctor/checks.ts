@@ -22,7 +22,7 @@ import { USAGE_TABLES } from '../usage/check.ts'
 import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
 import { createSecretBox } from '../webhooks/signing/secret-box.ts'
 import { findSecretKey } from '../webhooks/signing/secret-key.ts'
-import { appliedMigrations, serverVersion } from './queries.ts'
+import { appliedMigrations, serverVersion, sumCoverage } from './queries.ts'
 
 /** The result of one check. */
 export interface Check {
@@ -88,7 +88,7 @@ export async function checkNodes(sql: Sql): Promise<Check | undefined> {
       }
 }
 
-/** How far a check is: of all its parts, and what it reads. */
+/** Reports the progress of a check: the parts that are done, all its parts, and what it reads. */
 export type OnProgress = (done: number, total: number, note: string) => void
 
 /** Checks every organization's derived tables against its data; rebuilds them first when `rebuild`. */
@@ -186,9 +186,9 @@ export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check>
         }
   })
 
-/** A machine that sent records before and has sent none for so many days; weekends and short holidays are shorter. */
+/** A machine that sent records before is silent after this number of days; weekends and short holidays are shorter. */
 const SILENT_DAYS = 7
-/** After so many days a machine is taken to be out of use. */
+/** A silent machine is out of use after this number of days. */
 const GONE_DAYS = 90
 const MAX_NAMED_MACHINES = 5
 
@@ -217,6 +217,22 @@ export const checkMachines = (sql: Sql, now: Date): Promise<Check> =>
       message: `${silent.length} of ${silent.length + heard} silent for ${SILENT_DAYS} days or longer: ${named}${rest > 0 ? `, and ${rest} more` : ''}${past}`,
     }
   })
+
+/** Says how much of the transcripts' tokens telemetry had; undefined where nobody sends any. */
+export async function checkCoverage(sql: Sql): Promise<Check | undefined> {
+  const { organizations, transcript, telemetry, captured } = await sumCoverage(sql)
+  if (organizations === 0) return undefined
+  return await check('telemetry', async () => {
+    const share =
+      transcript === 0
+        ? 'there are no transcripts to compare it with'
+        : `it had ${((100 * captured) / transcript).toFixed(1)} % of ${transcript.toLocaleString('en')} tokens of transcripts`
+    return {
+      status: 'ok',
+      message: `${telemetry.toLocaleString('en')} tokens in ${organizations} organizations; ${share}`,
+    }
+  })
+}
 
 /** A backup may take as long as the time between two of them before the newest one counts as too old. */
 const MAX_BACKUP_PERIODS = 2

@@ -1,4 +1,4 @@
-/** Of the details that are read under the organization's lock in one transaction. */
+/** A transaction reads at most this much of details under the organization's lock. */
 const BATCH_BYTES = 2_000_000
 
 /** A session and the size of its details as a text. */

@@ -4,7 +4,7 @@ import { lockOrganization } from '../db/org-lock.ts'
 import { ApiError } from '../errors.ts'
 import { writeFindings } from '../security/write.ts'
 import { rememberDeleted } from '../sessions/deleted-queries.ts'
-import { deleteSessions } from '../sessions/write.ts'
+import { deleteSessions } from '../sessions/writing/write.ts'
 import { updateActivity } from '../team/rollup.ts'
 import { inBatchesOfBytes } from './batches.ts'
 import { findSessions, findSizes } from './queries.ts'
@@ -36,7 +36,7 @@ export async function deleteByIds(
   const ids = [...new Set(wanted)]
   for (let start = 0; start < ids.length; start += SESSIONS_AT_A_TIME) {
     const some = ids.slice(start, start + SESSIONS_AT_A_TIME)
-    // what is not stored needs no lock, which would make every response in memory out of date
+    // sessions that are not stored need no lock, which would make every response in memory out of date
     for (const batch of inBatchesOfBytes(await findSizes(sql, orgId, some))) {
       deleted.push(...(await sql.begin((tx) => deleteBatch(tx, orgId, actor, batch, memberEmail))))
     }

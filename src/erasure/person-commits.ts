@@ -100,7 +100,7 @@ async function renameInFiles(
       and f.author_email = ${email}`
 }
 
-/** Likewise. Returns the domains, whose results `updateExpertise` computes anew. */
+/** Adds to the rows of the pseudonym, too. Returns the domains, whose results `updateExpertise` then computes. */
 async function renameInDomains(
   tx: ISql,
   orgId: string,

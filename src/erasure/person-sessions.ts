@@ -4,7 +4,7 @@ import { changePacked } from '../records/session-parts.ts'
 import { writeFindings } from '../security/write.ts'
 import { readTexts, type StoredTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody } from '../sessions/model.ts'
-import { replaceTexts } from '../sessions/write.ts'
+import { replaceTexts } from '../sessions/writing/write.ts'
 import { updateActivity } from '../team/rollup.ts'
 import { inBatchesOfBytes, type SizedSession } from './batches.ts'
 import type { Erasure } from './person-tables.ts'
@@ -127,7 +127,7 @@ async function replaceSessions(tx: ISql, orgId: string, sessions: readonly Store
     tx,
     orgId,
     before,
-    parsed.map((session) => ({ ...session, files: session.detail.files_touched })),
+    parsed.map((session) => ({ ...session, files: session.detail.files_touched ?? [] })),
   )
   await writeFindings(tx, orgId, parsed, new Set(sessions.map(({ id }) => id)))
 }

@@ -75,7 +75,7 @@ async function eraseInTable(erasure: Erasure, table: OrganizationTable): Promise
   }
 }
 
-/** Where the rows after `after` are that may have something of the person. Nobody waits for it. */
+/** Finds the places of rows after `after` that may contain something of the person. Nobody waits for it. */
 async function findTraced(
   { sql, orgId, traces }: Erasure,
   { name, texts }: OrganizationTable,
@@ -122,7 +122,7 @@ async function eraseInRows(
     for (const { place, ...row } of rows) {
       // the member is deleted at the end
       if (table.name === 'members' && row.id === person.memberId) continue
-      // and the aliases with it
+      // the aliases are deleted with their member
       if (table.name === 'member_aliases' && row.member_email === person.email) continue
       const erased = eraseInRow(erasure.traces, table, row)
       if (Object.keys(erased).length === 0) continue
@@ -147,7 +147,7 @@ function eraseInRow(traces: Traces, table: OrganizationTable, row: Row): Row {
   return changed
 }
 
-/** As a report is made: one count for each user, by count, then user. */
+/** Sorts a report's summary as when it is made: one count for each user, by count, then user. */
 function sortedSummary(text: string): string {
   const summary = JSON.parse(text) as ReportSummary
   const counts = new Map<string, number>()
@@ -182,7 +182,7 @@ async function updateRow(
         and ctid = ${place}::tid`
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error
-    // of the row that there is: it has no trace of the person any more
+    // the detail names the row that exists: it has no trace of the person any more
     const { detail } = error as { detail?: string }
     throw new OperatorError(
       `two rows of the table ${table.name} differ only in how they write the person, and would become one: ${detail} Delete one of them, and run this again`,

@@ -12,9 +12,9 @@ import { eraseInSessions } from './person-sessions.ts'
 import { eraseInTables } from './person-tables.ts'
 import { pseudonymOf, tracesOf } from './traces.ts'
 
-/** What was changed. */
+/** Numbers of changed rows. */
 export interface Erased {
-  /** What stands for the person from now on. */
+  /** The pseudonym that replaces the person from now on. */
   pseudonym: string
   sessions: number
   commits: number

@@ -3,7 +3,7 @@ import { memberAddresses } from '../db/member-addresses.ts'
 import type { SizedSession } from './batches.ts'
 import type { Traces } from './traces.ts'
 
-/** Which of these sessions are stored, and whose they are: the member's address where a member has them. */
+/** Returns those of these sessions that are stored, with the address of the member who has them. */
 export async function findSessions(
   tx: ISql,
   orgId: string,
@@ -37,7 +37,7 @@ const detailBytes = (sql: ISql) => sql`
       and d.session_id = s.id
   ), 0)`
 
-/** Those of these sessions that are stored. */
+/** Returns those of these sessions that are stored. */
 export async function findSizes(sql: ISql, orgId: string, ids: readonly string[]): Promise<SizedSession[]> {
   return await sql<SizedSession[]>`
     select s.id, ${detailBytes(sql)} as bytes
@@ -66,7 +66,7 @@ export async function findExpired(
     limit ${limit}`
 }
 
-/** Those of these sessions that are of days before `firstDay`. */
+/** Returns those of these sessions that are of days before `firstDay`. */
 export async function onlyExpired(
   tx: ISql,
   orgId: string,
@@ -85,7 +85,7 @@ export async function onlyExpired(
 /** A table with rows of organizations. */
 export interface OrganizationTable {
   name: string
-  /** Those that may hold any text, with their types. */
+  /** The columns that may hold any text, with their types. */
   texts: readonly { name: string; type: string }[]
 }
 
@@ -111,7 +111,7 @@ export async function listOrganizationTables(sql: ISql): Promise<OrganizationTab
     order by c.relname collate "C"`
 }
 
-/** How many rows of each table the organization has; tables without any are left out. */
+/** Counts the organization's rows in each table; tables without any are left out. */
 export async function countRows(sql: Sql, orgId: string): Promise<{ table: string; rows: number }[]> {
   const counts: { table: string; rows: number }[] = []
   for (const { name } of await listOrganizationTables(sql)) {

@@ -2,17 +2,17 @@
 // (once or more often), with the escapes of JSON (also of JSON in a JSON text), as HTML entities.
 
 export interface Person {
-  /** In lower case. */
+  /** The address in lower case. */
   email: string
-  /** Of a member: the other ones, in lower case. */
+  /** The other addresses of a member, in lower case. */
   aliases: readonly string[]
-  /** Of the member; null: there is none. */
+  /** The member's id; null: there is no member. */
   memberId: string | null
-  /** Those of two words or more are looked for in all texts: one word may mean anything. */
+  /** Names of two words or more are looked for in all texts: one word may mean anything. */
   names: readonly string[]
 }
 
-/** What stands for a person who was erased. */
+/** The pseudonym of a person who was erased. */
 export interface Pseudonym {
   name: string
   email: string
@@ -27,13 +27,14 @@ export const pseudonymOf = (token: string): Pseudonym => ({
 
 export interface Traces {
   /**
-   * For PostgreSQL's `~*`: a text that `erase` changes matches `usual`, where letters and digits stand for themselves, or
-   * both `encoded`, where some do not, and `any`. Others may match too. `any` alone takes ten times as long as the others.
+   * Patterns of PostgreSQL's `~*`: a text that `erase` changes matches `usual`, where letters and digits stand for
+   * themselves, or both `encoded`, where some do not, and `any`. Others may match too. `any` alone takes ten times as
+   * long as the others.
    */
   patterns: { usual: string; encoded: string; any: string }
   /** The text with the pseudonym in place of address, id and names. A JSON text stays one. */
   erase(text: string): string
-  /** The same without the names, for the names of other people. */
+  /** Erases addresses but no names, in names of other people. */
   eraseAddress(text: string): string
 }
 
@@ -98,10 +99,10 @@ const TOP_LEVELS = [
   .join(' ')
   .replaceAll(' ', '|')
 
-/** Not before the rest of a longer domain: more of its last part, or others and a known end. */
+/** An address does not end before the rest of a longer domain: more of its last part, or others and a known end. */
 const ENDS_ADDRESS = `(?![\\p{L}\\p{N}]|(?:-[\\p{L}\\p{N}-]*)?(?:\\.[\\p{L}\\p{N}-]+){0,2}\\.(?:${TOP_LEVELS})(?![\\p{L}\\p{N}-]))`
 
-/** Not behind one of these characters, unless that is the end of an escape. */
+/** An address does not begin behind one of these characters, unless that is the end of an escape. */
 const afterOther = (characters: string) =>
   `(?:(?<![${characters}])|(?<=%[0-9a-f]{2})|(?<=\\\\[bfnrt])|(?<=\\\\u[0-9a-f]{4}))`
 
@@ -154,7 +155,7 @@ function formsOfChar(char: string, engine: Engine): string {
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 
-/** By its code, so that no character means anything else to an engine. */
+/** Writes a character by its code, so that it means nothing else to an engine. */
 function literal(char: string, engine: Engine): string {
   const code = char.codePointAt(0) ?? 0
   if (code <= 0xffff) return `\\u${hex(code, 4)}`

@@ -3,7 +3,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { isTimestamp, normalizeTimestamp } from '../dates.ts'
 import type { PullRequestEvent } from '../risk/event-queries.ts'
 
-/** What is read of GitHub's event `pull_request`. */
+/** The fields that are read of GitHub's event `pull_request`. */
 const Payload = Type.Object({
   pull_request: Type.Object({
     number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
@@ -45,7 +45,7 @@ export function eventOf(body: unknown): PullRequestEvent | undefined {
       state,
       merged_at: state === 'merged' ? merged_at : null,
       closed_at: state === 'open' ? null : time(told.closed_at),
-      // of an open one it is a trial merge
+      // an open pull request has a trial merge here
       merge_commit: state === 'merged' ? (told.merge_commit_sha ?? null) : null,
       url:
         told.html_url !== undefined && /^https?:\/\/\S{1,2000}$/.test(told.html_url) ? told.html_url : null,

@@ -4,7 +4,7 @@ import type { Own } from '../people/visibility-queries.ts'
 import type { Access } from './admission.ts'
 import type { Route } from './route.ts'
 
-/** What is decided of a request. */
+/** The result of authorization. */
 interface Authorized {
   query: unknown
   /** Whether the response must leave members out. */

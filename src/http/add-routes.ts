@@ -5,7 +5,7 @@ import type { BodySemaphore } from './body-semaphore.ts'
 import type { lifecycle } from './lifecycle.ts'
 import { targetOf } from './lifecycle.ts'
 import { queryReader } from './query-reader.ts'
-import { keyOf, type ResponseSource } from './responses/cached-response.ts'
+import { cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
 import { csvSource, prefersCsv } from './responses/csv.ts'
 import { linkOfValue } from './responses/links.ts'
 import type { ResponseSet } from './responses/response.ts'
@@ -58,7 +58,10 @@ function bodyReader({ body }: Route, bodies: BodySemaphore): (request: Request, 
   }
 }
 
-/** Where a kept response comes from: its key has all that it depends on besides the organization's data. */
+/**
+ * Returns the source of a kept response. Its key contains everything that the response depends on besides the
+ * organization's data.
+ */
 function sourceOf({ path, kept, csv, handler }: Route, call: Call): ResponseSource {
   const { params, query, access, hidesMembers, request } = call
   const further = typeof kept === 'function' ? kept() : undefined
@@ -67,7 +70,7 @@ function sourceOf({ path, kept, csv, handler }: Route, call: Call): ResponseSour
     ...(access.own && { own: access.own.keys.join(' ') }),
   }
   const source: ResponseSource = {
-    key: keyOf(path, { ...params, ...(query as object), ...further, ...seen }),
+    key: cacheKeyOf(path, { ...params, ...(query as object), ...further, ...seen }),
     compute: async () => (await handler(call)) as object,
   }
   if (csv === undefined) return source
@@ -90,7 +93,8 @@ function answerOf(route: Route, { bodies, cache, checkResponse, prefix }: Answer
     const value = await (route.kept === undefined
       ? route.handler(call)
       : cache.respond(access.orgId, sourceOf(route, call)))
-    checkResponse?.(route.response, value)
+    // protobuf is written by its route
+    if (!(value instanceof Response)) checkResponse?.(route.response, value)
     if (route.status !== 200) set.status = route.status
     if (route.location !== undefined)
       set.headers.location = `${prefix}${base}${route.location(value, params)}`
@@ -108,7 +112,7 @@ export function addRoutes(
 ): void {
   for (const route of routes) {
     const answer = answerOf(route, deps)
-    for (const base of BASES) {
+    for (const base of route.alsoBelow === undefined ? BASES : [...BASES, route.alsoBelow]) {
       // The names are taken from the context here, and bodies are not: Elysia reads the handler's text, and would parse what
       // else the context has.
       app.route(route.method, `${base}${route.path}`, async ({ request, params, set, server, admitted }) =>

@@ -60,7 +60,7 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined
 }
 
-/** What requests are counted by: an IPv4 address, or the /64 network of an IPv6 address. */
+/** Returns the unit that the limit counts: an IPv4 address, or the /64 network of an IPv6 address. */
 function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   if (address instanceof ipaddr.IPv4) return address.toString()
   return `${address.parts

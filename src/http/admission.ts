@@ -34,7 +34,11 @@ export interface Person {
   csrfToken: string
 }
 
-/** The organization of the request's key or person, and what they may do. */
+/**
+ * The access of a request: the organization of its key or signed-in person, their scopes, and the data that they may see.
+ * A key acts for a program, and may be bound to one member; a person acts by the scopes of their role. `http/access.ts`
+ * compares it with the needs of the route before a handler runs.
+ */
 export interface Access {
   orgId: string
   /** Null for a person. */
@@ -45,23 +49,23 @@ export interface Access {
   isForged: boolean
   plan: Plan
   scopes: readonly Scope[]
-  /** Of the member whose sessions the key sends; null: anybody's. */
+  /** The key sends sessions of this member only; null: of any member. */
   memberEmail: string | null
   /** Whether no answer may name a member: the organization hides them from keys without the scope team:read. */
   hidesMembers: boolean
-  /** Of somebody who sees no figures but their own; null: everybody's. */
+  /** The caller sees only these figures, their own; null: the caller sees everybody's. */
   own: Own | null
-  /** For the audit log. The address is not determined for GET and HEAD, which change nothing. */
+  /** Named in the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor
 }
 
-/** What is known of a request before it is routed. */
+/** A request after its key and its limit were looked up, before it is routed. */
 export interface Admitted {
   /** Undefined without a valid key. */
   access: Access | undefined
-  /** For the headers: the limit of the organization, or without a valid key that of the client's address. */
+  /** The limit in the headers: the organization's, or without a valid key that of the client's address. */
   limit: Decision
-  /** Why the key or the limit could not be looked up. */
+  /** The error that prevented the look-up of the key or the limit. */
   failure?: unknown
 }
 
@@ -264,7 +268,7 @@ export const limitHeaders = ({ limit, remaining, resetS }: Decision) => ({
   'x-ratelimit-reset': String(resetS),
 })
 
-/** For the headers, while the database cannot be reached. */
+/** Makes the limit in the headers while the database cannot be reached. */
 function unknownWindow(limit: number, now: Date): Decision {
   const resetS = (Math.floor(now.getTime() / 60_000) + 1) * 60
   return { admitted: false, limit, remaining: 0, resetS, retryAfterS: 1 }

@@ -6,27 +6,27 @@ import { createShares, type Free } from '../organizations/shares.ts'
 
 /** Bodies up to this size need no large place. */
 export const SMALL_BODY_BYTES = 1024 * 1024
-/** So much of a body is read before it needs a place: slow senders of small bodies hold none while they send. */
+/** This part of a body is read before it needs a place: slow senders of small bodies hold none while they send. */
 export const FREE_BODY_BYTES = 64 * 1024
 
 /** The least that a body is counted as, for what a request takes besides it. */
 const MIN_BODY_BYTES = 16 * 1024
 
 interface Share {
-  /** Of all organizations, */
+  /** All organizations together hold at most this much. */
   total: number
-  /** of each at most, */
+  /** One organization holds at most this much. */
   each: number
-  /** and what requests of one may hold that wait. */
+  /** Requests of one organization that wait hold at most this much. */
   waiting: number
 }
 
 interface SemaphoreLimits {
-  /** In bytes. */
+  /** Counted in bytes. */
   small: Share
-  /** In bodies. */
+  /** Counted in bodies. */
   large: Share
-  /** How long a request waits, for both together; less than a connection may be idle. */
+  /** A request waits at most this long for both places together; the time is shorter than a connection may be idle. */
   waitMs: number
   /** After this time places are free again even without `release`. */
   holdMs: number

@@ -9,11 +9,13 @@ import { type BodyPlaces, FREE_BODY_BYTES, SMALL_BODY_BYTES } from './body-semap
 import { parseJson } from './json.ts'
 import { receive } from './receive.ts'
 
-/** Of a body, packed and unpacked, unless a route has its own limit. */
+/** Largest body, packed and unpacked, unless a route has its own limit. */
 const MAX_BODY_BYTES = 1024 * 1024
 
-const JSON_TYPE = 'application/json'
-const NDJSON_TYPE = 'application/x-ndjson'
+export const JSON_TYPE = 'application/json'
+/** OpenTelemetry's binary form. */
+export const PROTOBUF_TYPE = 'application/x-protobuf'
+export const NDJSON_TYPE = 'application/x-ndjson'
 const CHARSET_PARAMETER = /^\s*charset\s*=\s*"?utf-?8"?\s*$/i
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
@@ -21,10 +23,10 @@ const unpackGzip = promisify(gunzip)
 export type Encoding = 'gzip' | 'zstd'
 
 export interface BodyOptions {
-  /** Of the body, packed and unpacked; 1 MiB unless given. */
+  /** Largest body, packed and unpacked; 1 MiB unless given. */
   maxBytes?: number
-  /** Takes application/x-ndjson too, as `{ records: [...] }`. */
-  ndjson?: boolean
+  /** Media types that it takes, unless it is only JSON. */
+  types?: readonly string[]
   /** A missing body is `{}`. */
   optional?: boolean
   /** The handler gets the body as it was sent, a PackedBody, and unpacks and checks it. */
@@ -33,11 +35,11 @@ export interface BodyOptions {
 
 /** A body as it was sent. */
 export interface PackedBody {
-  /** With a buffer of their own, so that they can be transferred to a thread. */
+  /** The bytes have a buffer of their own, so that they can be transferred to a thread. */
   bytes: Uint8Array<ArrayBuffer>
   encoding: Encoding | undefined
-  /** NDJSON; else JSON. */
-  isLines: boolean
+  /** In lower case. */
+  mediaType: string
 }
 
 export const bodyError = (message: string, status = 400): ApiError =>
@@ -50,12 +52,12 @@ export const tooLarge = (maxBytes: number) =>
 function mediaTypeOf(request: Request, accepted: readonly string[]): string {
   const [type = '', ...parameters] = (request.headers.get('content-type') ?? '').split(';')
   const mediaType = type.trim().toLowerCase()
-  const utf8 = parameters.every((parameter) => parameter.trim() === '' || CHARSET_PARAMETER.test(parameter))
+  const utf8 = parameters.every((one) => !/^\s*charset\s*=/i.test(one) || CHARSET_PARAMETER.test(one))
   if (accepted.includes(mediaType) && utf8) return mediaType
   throw bodyError(`Content-Type must be ${accepted.join(' or ')}, in UTF-8`, 415)
 }
 
-/** How the body is packed; throws 415 for an unknown encoding. */
+/** Returns the encoding of the body; throws 415 for an unknown one. */
 function encodingOf(request: Request): Encoding | undefined {
   const encoding = (request.headers.get('content-encoding') ?? 'identity').trim().toLowerCase()
   if (encoding === 'identity') return undefined
@@ -140,7 +142,7 @@ async function unpackWithin(
   }
 }
 
-/** By DecompressionStream: Bun 1.4.5's `zstdDecompress` accepts a truncated body as a complete one. */
+/** Uses DecompressionStream: Bun 1.4.5's `zstdDecompress` accepts a truncated body as a complete one. */
 const unpackZstd = (bytes: Uint8Array<ArrayBuffer>, maxBytes: number): Promise<Uint8Array | undefined> =>
   readAtMost(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('zstd')), maxBytes)
 
@@ -165,13 +167,13 @@ export async function readAtMost(
  */
 export async function readPacked(
   request: Request,
-  { maxBytes = MAX_BODY_BYTES, ndjson = false }: BodyOptions,
+  { maxBytes = MAX_BODY_BYTES, types = [JSON_TYPE] }: BodyOptions,
   places: BodyPlaces,
 ): Promise<PackedBody> {
-  const mediaType = mediaTypeOf(request, ndjson ? [JSON_TYPE, NDJSON_TYPE] : [JSON_TYPE])
+  const mediaType = mediaTypeOf(request, types)
   const encoding = encodingOf(request)
   const bytes = await readBytes(request, maxBytes, places)
-  return { bytes, encoding, isLines: mediaType === NDJSON_TYPE }
+  return { bytes, encoding, mediaType }
 }
 
 /**
@@ -199,7 +201,7 @@ export async function readBody(
   return value
 }
 
-/** What a schema cannot say of a body, each field named once; called for objects only, whose fields may be anything. */
+/** Checks an object, whose fields may have any type, for what a schema cannot express. Names each field once. */
 export type MoreProblems = (body: object) => FieldProblem[]
 
 /** A check of bodies by `schema` and `more`. It throws VALIDATION_ERROR naming all that is wrong, up to 20 fields. */

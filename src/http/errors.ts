@@ -12,12 +12,12 @@ const UNREACHABLE_RETRY_S = 2
 const DISK_FULL_RETRY_S = 60
 /** An unreachable database is logged once in this time, not once for each request. */
 const UNREACHABLE_LOG_MS = 1_000
-/** Likewise a full disk, which lasts longer. */
+/** A full disk is logged at this interval, since it lasts longer. */
 const DISK_FULL_LOG_MS = 60_000
 
 interface ErrorDeps {
   log: Log
-  /** Where an operator frees space for the database. */
+  /** The disk on which an operator frees space for the database. */
   diskPlace: string
   /** The methods of a path's routes; empty for an unknown path. */
   allowedMethods: (path: string) => string[]
@@ -30,7 +30,7 @@ interface FailedRequest {
   requestId: string
 }
 
-/** For writes of a server whose embedded database is gone. */
+/** Refuses writes of a server whose embedded database is gone. */
 export const dataRemoved = (): ApiError =>
   new ApiError('INTERNAL_ERROR', 'The data directory was removed; nothing was stored', {
     status: 503,
@@ -100,7 +100,7 @@ function notFound(allowed: string[], method: string): ApiError {
   return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { allow } })
 }
 
-/** What does not match a schema that Elysia checks: of responses outside /v1, and of headers. */
+/** Returns what does not match a schema that Elysia checks: the schemas of responses outside /v1 and of headers. */
 function problemsOf(error: ValidationError): FieldProblem[] {
   const validator = error.validator as { Errors?: (value: unknown) => ValueErrorIterator }
   const errors = validator.Errors?.(error.value)

@@ -1,9 +1,9 @@
 import { type FieldProblem, MAX_PROBLEMS } from '../errors.ts'
 import { findUnstorable } from '../text.ts'
 
-/** More than any record needs; 30,000 nested arrays would overflow the validators' stack. */
+/** Deepest nesting: no record needs more, and 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64
-/** More than any body of 1 MiB needs; half a million would take 50 ms to build. */
+/** Largest number of values: no body of 1 MiB needs more, and half a million would take 50 ms to build. */
 const MAX_VALUES = 50_000
 /** An escape that may stand for NUL or for half of a character, which PostgreSQL cannot store. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
@@ -11,14 +11,14 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** What `text` has too much of, counted before parsing builds it all; undefined for a text within the limits. */
+/** Names the limit that `text` exceeds, before parsing builds all values; undefined within the limits. */
 function excessOf(text: string): string | undefined {
   let depth = 0
   let values = 1
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) {
-      // To the end of the string. In invalid JSON the count may be wrong, but only after the position of the
+      // Skips to the end of the string. In invalid JSON the count may be wrong, but only after the position of the
       // error.
       for (i++; i < text.length; i++) {
         const inner = text.charCodeAt(i)

@@ -3,14 +3,14 @@ import { gathered } from '../db/pools/gathered.ts'
 // A key, or a session of the browser, is looked up again before its entry is a second old, so that every instance refuses a
 // revoked or expired one within a second.
 
-/** From the time before the query was sent. */
+/** A found key is valid for this long, counted from the time before the query was sent. */
 const MAX_AGE_MS = 800
-/** From this age on a key in use is looked up again in the background. */
+/** A key in use is looked up again in the background from this age on. */
 const REFRESH_AGE_MS = 500
 const MAX_KEYS = 20_000
 const NOTE_EVERY_MS = 60_000
 
-/** What is looked up; `expiresInMs` null: never. */
+/** A value that can be looked up; `expiresInMs` is null when it never expires. */
 interface Findable {
   id: string
   expiresInMs: number | null

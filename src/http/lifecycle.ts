@@ -22,15 +22,15 @@ import {
 import type { ResponseCache } from './responses/response-cache.ts'
 
 const MAX_URL_LENGTH = 8 * 1024
-const VERSIONED = /^\/(?:api\/)?v1(?:\/|$)/
-/** What the metrics call the route of a request that no route takes, and of a preflight. */
+const VERSIONED = /^\/(?:api\/|otlp\/)?v1(?:\/|$)/
+/** The metrics count a request that matches no route, and a preflight, under these names of a route. */
 const NO_ROUTE = 'none'
 const PREFLIGHT = 'preflight'
 const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
-const SYNC = /^\/(?:api\/)?v1\/sync$/
+const SYNC = /^\/(?:api\/|otlp\/)?v1\/(?:sync|logs|metrics|traces)$/
 /** Pages of any site may read these without a key; badges say so themselves. */
 const OPEN = /^\/(?:docs\/json|health)$/
-/** Behind `http://`; the host may be one letter, or missing. */
+/** The host begins behind `http://`; it may be one letter, or missing. */
 const HOST_START = 7
 
 /** The path and query of a URL. */
@@ -65,7 +65,7 @@ const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.
 const bodyFor = (request: Request, body: Uint8Array<ArrayBuffer>) =>
   request.headers.get('connection')?.toLowerCase() === 'close' ? body : bodyOf(body)
 
-/** What is kept of a request from its arrival to its response, in Elysia's context. */
+/** The state of a request from its arrival to its response, kept in Elysia's context. */
 type Arrival = {
   startedAt: number
   /** Undefined outside /v1. */
@@ -78,14 +78,15 @@ interface LifecycleDeps {
   requests: RequestMeter
   bodies: Pick<BodySemaphore, 'release'>
   cache: ResponseCache
-  /** Where an operator frees space for the database; `on its disk` unless given. */
+  /** The disk on which an operator frees space for the database; `on its disk` unless given. */
   diskPlace?: string
   isDataRemoved?: () => boolean
 }
 
 /**
- * What every request goes through, around its route: id, limit and CORS headers, errors, the response's text, and a line
- * in the log. `app` is to be given routes; `flushAccessLog` writes the lines that are still held.
+ * Adds the steps that every request goes through around its route: id, limit and CORS headers, errors, the response's
+ * text, and a line in the log. The caller adds routes to `app`; `flushAccessLog` writes the lines that are still
+ * held.
  */
 export function lifecycle({
   log,

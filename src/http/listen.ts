@@ -6,11 +6,11 @@ import { withTimeout } from '../timeout.ts'
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
 const IDLE_TIMEOUT_S = 30
-/** How long a stop waits for requests in flight, */
+/** A stop waits this long for requests in flight. */
 const DRAIN_MS = 20_000
-/** for those of them that wait for others or whose bodies have not come, */
+/** A stop waits this long for requests that wait for others or whose bodies have not come. */
 const DRAIN_WAITING_MS = 1_500
-/** and then for connections without one, which may be sending a part of the next. */
+/** A stop waits this long for connections without a request, which may be sending a part of the next. */
 const LINGER_MS = 250
 const POLL_MS = 20
 /** No limit: Bun would refuse with an empty 413. The limits of http/body.ts refuse with JSON. */
@@ -35,7 +35,7 @@ interface Address {
   setting?: SettingName
 }
 
-/** What is used of an app. */
+/** The parts of an app that the listener uses. */
 type Servable = Pick<AnyElysia, 'fetch' | 'server'> & {
   /** Called when the server has stopped. */
   flushAccessLog?: (() => void) | undefined

@@ -7,14 +7,14 @@ import type { LeasedWindow } from './rate-windows.ts'
 // runs out.
 
 const MINUTE_MS = 60_000
-/** A lease is at most a 20th of the limit, */
+/** A lease is at most a 20th of the limit. */
 const LEASE_PART = 20
-/** and at most a quarter of what is left of it. */
+/** A lease is at most a quarter of what is left of the limit. */
 const LEFT_PART = 4
 /** Windows after which ended ones are deleted from memory. */
 const MAX_WINDOWS = 10_000
 
-/** For X-RateLimit-* and Retry-After. `resetS`: Unix seconds; `retryAfterS`: from now, at least 1. */
+/** The contents of X-RateLimit-* and Retry-After. `resetS`: Unix seconds; `retryAfterS`: from now, at least 1. */
 export interface Decision {
   admitted: boolean
   limit: number
@@ -33,7 +33,7 @@ interface Limiter {
 interface Window {
   /** Unix minutes, by the database's clock. */
   minute: number
-  /** When the minute ends, in milliseconds of `clock`, never too late. */
+  /** The end of the minute, in milliseconds of `clock`, never too late. */
   endsAt: number
   /** Requests of the minute that any instance has leased, this one included. */
   used: number

@@ -2,15 +2,15 @@ import { ApiError } from '../errors.ts'
 import type { BodyPlaces } from './body-semaphore.ts'
 
 interface Pace {
-  /** After this time of reading, */
+  /** Reading may take this long beyond the time by the rate. */
   graceMs: number
-  /** a body must have come at this rate since, */
+  /** Lowest rate of a body. */
   bytesPerS: number
-  /** and at this one while another organization waits for its place. */
+  /** Lowest rate of a body while another organization waits for its place. */
   wantedBytesPerS: number
 }
 
-/** Between two checks. */
+/** The rate is checked after a time between these. */
 const MIN_CHECK_MS = 100
 const MAX_CHECK_MS = 1_000
 const PACE: Pace = { graceMs: 10_000, bytesPerS: 1024, wantedBytesPerS: 64 * 1024 }
@@ -21,7 +21,7 @@ interface Receiving {
    * need the body's place.
    */
   next(): Promise<Uint8Array | undefined>
-  /** To be called at the end of reading, however it ends. */
+  /** The caller calls it at the end of reading, however it ends. */
   end(): void
 }
 
@@ -78,7 +78,7 @@ export function receive(
   }
 }
 
-/** What is left of the body is not read. */
+/** The connection is closed, since the rest of the body is not read. */
 const CLOSE = { connection: 'close' }
 
 function tooSlow(bytesPerS: number, graceMs: number): ApiError {

@@ -10,17 +10,17 @@ import type { CsvColumns } from './responses/csv.ts'
 // request is answered (add-routes.ts), the key under which its response is kept, its place in the API's document
 // (openapi/document.ts), and its cases in the proofs of isolation and of hidden members (test/http).
 
-/** What every feature's routes are made from. */
+/** The dependencies of every feature's routes. */
 export interface RouteDeps {
-  /** For reads. */
+  /** Connections for reads. */
   sql: Sql
   config: Config
   now: () => Date
 }
 
-/** What a handler is given: a request that may have what it asks for. */
+/** An authorized request, as its handler gets it. */
 export interface Call<Query = unknown, Body = unknown, Name extends string = string> {
-  /** By the names in the path. */
+  /** The values in the path, by name. */
   params: Readonly<Record<Name, string>>
   query: Query
   body: Body
@@ -36,7 +36,7 @@ export interface Call<Query = unknown, Body = unknown, Name extends string = str
  */
 type NamesMembers<Query> = true | 'left out' | ((query: Query) => boolean | 'left out')
 
-/** What the API's document says of a route besides its schemas. */
+/** The API's document takes these texts of a route besides its schemas. */
 interface Described {
   /** Generated clients name their functions by it. */
   id: string
@@ -47,7 +47,7 @@ interface Described {
   tag: string
 }
 
-/** What routes of either kind declare. */
+/** Routes of both kinds declare these fields. */
 interface Declared<Query extends TObject> extends Described {
   /** Read strictly from the raw query string, with its defaults. */
   query?: Query
@@ -55,7 +55,7 @@ interface Declared<Query extends TObject> extends Described {
 }
 
 interface Read<Path extends string, Query extends TObject> extends Declared<Query> {
-  /** Of the 200. */
+  /** The body of the 200. */
   response: TSchema
   /** The 200 is a page of a list, which may be asked for as CSV with these columns. */
   csv?: CsvColumns<never> | ((query: Static<Query>) => CsvColumns<never>)
@@ -71,15 +71,17 @@ interface Action<Path extends string, Query extends TObject, Body extends TSchem
   extends Declared<Query>,
     BodyOptions {
   body?: Body
-  /** What is wrong with a body besides its schema: reported together. */
+  /** Finds problems of a body that its schema cannot express; they are reported together with the schema's. */
   problems?: MoreProblems
   /** Request headers that the handler reads, all optional. */
   headers?: TObject
+  /** A further path below which the route is served; the document leaves it out. */
+  alsoBelow?: string
   /** The status of success and the schema of its body. */
   response: Readonly<Record<number, TSchema>>
   /** The path below /v1 of what was made: for a 201. */
   location?: (made: never, params: Readonly<Record<NamesIn<Path>, string>>) => string
-  /** How long the connection may be silent, where that is longer than the server's own limit. */
+  /** The connection may be silent this long, when that is longer than the server's own limit. */
   timeoutS?: number
   handler: (call: Call<Static<Query>, Static<Body>, NamesIn<Path>>) => unknown
 }
@@ -94,7 +96,7 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Rest}`
 /** A declared route. */
 export interface Route extends Described {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below /v1, with its parameters as `:name`. */
+  /** The path below /v1, with its parameters as `:name`. */
   path: string
   scope: Need
   query: TObject | undefined
@@ -102,13 +104,14 @@ export interface Route extends Described {
   headers: TObject | undefined
   /** Undefined for a route without a body. */
   body: (BodyOptions & { schema: TSchema; problems?: MoreProblems }) | undefined
-  /** Of success. */
+  /** The status of success. */
   status: number
   response: TSchema
   csv: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>) | undefined
   kept: true | (() => Record<string, string>) | undefined
   location: ((made: unknown, params: Readonly<Record<string, string>>) => string) | undefined
   timeoutS: number | undefined
+  alsoBelow: string | undefined
   handler: (call: Call) => unknown
 }
 
@@ -119,7 +122,7 @@ export const read = <const Path extends string, Query extends TObject = TObject>
   declared: Read<Path, Query>,
 ): Route =>
   ({
-    ...{ headers: undefined, location: undefined, timeoutS: undefined },
+    ...{ headers: undefined, location: undefined, timeoutS: undefined, alsoBelow: undefined },
     ...{ query: undefined, namesMembers: undefined, csv: undefined, kept: undefined },
     ...declared,
     method: 'GET',
@@ -138,17 +141,23 @@ export function action<
   method: Exclude<Route['method'], 'GET'>,
   path: Path,
   scope: Need,
-  { body, problems, maxBytes, ndjson, optional, packed, response, ...declared }: Action<Path, Query, Body>,
+  { body, problems, maxBytes, types, optional, packed, response, ...declared }: Action<Path, Query, Body>,
 ): Route {
   const [[status, schema]] = Object.entries(response) as [[string, TSchema]]
   return {
-    ...{ headers: undefined, location: undefined, timeoutS: undefined, query: undefined },
+    ...{
+      headers: undefined,
+      location: undefined,
+      timeoutS: undefined,
+      alsoBelow: undefined,
+      query: undefined,
+    },
     ...{ namesMembers: undefined, csv: undefined, kept: undefined },
     ...declared,
     method,
     path,
     scope,
-    body: body && { schema: body, problems, maxBytes, ndjson, optional, packed },
+    body: body && { schema: body, problems, maxBytes, types, optional, packed },
     status: Number(status),
     response: schema,
   } as Route

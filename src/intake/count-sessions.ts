@@ -1,11 +1,27 @@
 import type { Format } from '../agents/transcript/transcript-model.ts'
 import type { SyncDeps } from '../sync/write.ts'
 
-/** What sessions of the agents that the program reads have as their source. */
+/** The agents that the program reads: the sources of their sessions have these names. */
 type Agent = Exclude<Format, 'claude-stream-json' | 'codex-exec'>
 
 /** Each of them; a source is any text, and a metric's label must be one of few. */
-const KNOWN: Record<Agent, true> = { 'claude-code': true, codex: true, gemini: true, opencode: true }
+const KNOWN: Record<Agent, true> = {
+  'claude-code': true,
+  codex: true,
+  gemini: true,
+  opencode: true,
+  copilot: true,
+  qwen: true,
+  cline: true,
+  'roo-code': true,
+  'kilo-code': true,
+  pi: true,
+  droid: true,
+  goose: true,
+  zed: true,
+  amp: true,
+  cursor: true,
+}
 
 /** Labels of the metric. `other`: any other source; `none`: a session without one. */
 export const AGENTS = [...Object.keys(KNOWN), 'other', 'none']
@@ -18,7 +34,7 @@ function agentOf(source: unknown): string {
   return typeof source === 'string' && Object.hasOwn(KNOWN, source) ? source : 'other'
 }
 
-/** What an intake calls, so that `count` is called for each session. */
+/** Makes the functions of an intake by which `count` is called for each session. */
 export function countSessions(
   count: (agent: string, result: SessionResult) => void,
 ): Required<Pick<SyncDeps, 'onSessions'>> & { onRefused: (record: unknown) => void } {

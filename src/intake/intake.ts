@@ -5,16 +5,20 @@ import { createShares, type Free } from '../organizations/shares.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from '../sync/intake.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
 import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
+import { createDrains } from './drains.ts'
 import { readBatch } from './read-batch.ts'
+import { readTelemetry } from './read-telemetry.ts'
 import { busy, clientLeft, tooMuchWork } from './refusals.ts'
+import { storeTelemetry } from './store-telemetry.ts'
 import { createTurns } from './turns.ts'
 
 /**
  * `workMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.
  * `waitMs`: from its arrival until its writing begins: what others and the database leave it. A commit of 100,000 files
  * takes some 5 s of the database's time on an idle machine, 17 s where six other programs share its two cores.
+ * `drainMs`: how long telemetry is gathered until it is written to its sessions.
  */
-const LIMITS = { workMs: 10_000, waitMs: 45_000 }
+const LIMITS = { workMs: 10_000, waitMs: 45_000, drainMs: 1_000 }
 /** A larger unpacked body needs a place for large ones: 32 MiB of JSON take several times that when prepared. */
 const SMALL_BYTES = 1024 * 1024
 /** Requests in work at once; those of one organization write one after the other anyway. */
@@ -26,6 +30,8 @@ const LARGE_REQUESTS = { total: 2, each: 1, waiting: 250, what: 'large requests'
 interface IntakeDeps extends SyncDeps {
   /** Called with each record that a request is refused for. */
   onRefused?: (record: unknown) => void
+  /** Called when telemetry could not be written to its sessions; it is tried again. */
+  onDrainFailed?: (orgId: string, error: unknown) => void
 }
 
 /**
@@ -33,12 +39,18 @@ interface IntakeDeps extends SyncDeps {
  * writing begins. The server runs it in a thread of its own (thread.ts).
  */
 export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = {}): Intake {
-  const { workMs, waitMs } = { ...LIMITS, ...limits }
+  const { workMs, waitMs, drainMs } = { ...LIMITS, ...limits }
   const turns = createTurns()
   const places = createShares(REQUESTS)
   const largePlaces = createShares(LARGE_REQUESTS)
   const histories = createOrganizationQueues(waitMs, WRITES.history)
   const others = createOrganizationQueues(waitMs, WRITES.others)
+  const drains = createDrains(deps, {
+    delayMs: drainMs,
+    enqueueWrite: others.enqueueWrite,
+    // a turn of its own: among the organization's requests it would fall behind them
+    pauseOf: (orgId) => turns.pauseOf(`inbox of ${orgId}`),
+  })
   const inWork = new Set<Lifetime>()
   let stopped: PromiseWithResolvers<void> | undefined
 
@@ -49,9 +61,27 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
     const release = await places.take(orgId, 1, wait)
     let releaseLarge: Free | undefined
     try {
+      const pauses = lifetime.pauses(turns.pauseOf(orgId))
+      const reading = {
+        pause: pauses.counted,
+        async onBytes(bytes: number) {
+          if (bytes > SMALL_BYTES) releaseLarge ??= await largePlaces.take(orgId, 1, wait)
+          // others worked while this part of the body was waited for
+          pauses.resume()
+        },
+        onRecord: lifetime.reach,
+      }
+      if (request.signal !== undefined) {
+        const telemetry = await readTelemetry(body, { ...reading, signal: request.signal, now: deps.now() })
+        await lifetime.untilAborted(drains.ready(orgId))
+        signal.throwIfAborted()
+        lifetime.beginWriting()
+        const result = await storeTelemetry(deps.sql, request, request.signal, telemetry)
+        drains.note(orgId)
+        return result
+      }
       const pricer = await deps.pricer()
       const sender = await findSender(deps.sql, orgId, options.key)
-      const pauses = lifetime.pauses(turns.pauseOf(orgId))
       const preparer = createPreparer({
         pricer,
         storeContent: deps.storeContent,
@@ -60,16 +90,7 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
         pause: pauses.counted,
         ...(deps.onRefused && { onRefused: deps.onRefused }),
       })
-      const { batch, numbers } = await readBatch(body, preparer, {
-        maxBytes: MAX_SYNC_BYTES,
-        pause: pauses.counted,
-        async onBytes(bytes) {
-          if (bytes > SMALL_BYTES) releaseLarge ??= await largePlaces.take(orgId, 1, wait)
-          // others worked while this part of the body was waited for
-          pauses.resume()
-        },
-        onRecord: lifetime.reach,
-      })
+      const { batch, numbers } = await readBatch(body, preparer, { ...reading, maxBytes: MAX_SYNC_BYTES })
       const computed = await computeBatch(deps.sql, orgId, batch, pauses.uncounted)
       // until then the transaction is rolled back when the client leaves or the time is over
       const beforeLock = () => {
@@ -82,7 +103,7 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
       const { enqueueWrite } = hasHistory(batch) ? histories : others
       return await lifetime.untilAborted(enqueueWrite(orgId, store, signal))
     } finally {
-      // else the heap grows by the next one: some 75 MB more after ten texts of a megabyte each
+      // otherwise the heap grows by the next one: some 75 MB more after ten texts of a megabyte each
       if (releaseLarge !== undefined) Bun.gc(true)
       releaseLarge?.()
       release()
@@ -105,18 +126,21 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
         leave(lifetime)
       }
     },
+    drain(orgIds) {
+      for (const orgId of orgIds) drains.note(orgId, 0)
+    },
     async stop() {
       stopped ??= Promise.withResolvers()
       if (inWork.size === 0) stopped.resolve()
       for (const lifetime of inWork) lifetime.abort(stopping())
-      await stopped.promise
+      await Promise.all([stopped.promise, drains.stop()])
     },
   }
 }
 
 const stopping = () => busy('The server is stopping')
 
-/** What ends a request before its writing: its client leaves, its time is over, the server stops. */
+/** A request's lifetime before its writing ends when the client leaves, the time is over, or the server stops. */
 interface Lifetime {
   signal: AbortSignal
   /** Throws `reason` in the request's work, unless its writing has begun. */
@@ -127,13 +151,13 @@ interface Lifetime {
   pauses(pause: Pause): {
     /** Counts the thread's processor time since its last call or `resume` as work; throws beyond the limit. */
     counted: Pause
-    /** For where others work in the thread between two calls, since the request waits for the database. */
+    /** Counts nothing: others work in the thread between two calls, since the request waits for the database. */
     uncounted: Pause
     resume(): void
   }
-  /** What `work` resolves to; rejects as soon as the request is aborted, while `work` goes on. */
+  /** Resolves to the result of `work`; rejects as soon as the request is aborted, while `work` goes on. */
   untilAborted<Result>(work: Promise<Result>): Promise<Result>
-  /** From now on the request cannot be aborted. */
+  /** The request cannot be aborted from now on. */
   beginWriting(): void
   end(): void
 }

@@ -4,8 +4,8 @@ import type { Intake } from '../sync/intake.ts'
 import { AGENTS, SESSION_RESULTS } from './count-sessions.ts'
 
 /**
- * How a request to write records ended. `busy`: 503, to be tried again; `left`: its client did not wait; `failed`: by an
- * error of the database or of the program.
+ * The result of a request to write records. `busy`: 503, to be tried again; `left`: its client did not wait;
+ * `failed`: by an error of the database or of the program.
  */
 const REQUEST_RESULTS = ['stored', 'invalid', 'forbidden', 'too_large', 'busy', 'left', 'failed'] as const
 type RequestResult = (typeof REQUEST_RESULTS)[number]
@@ -49,6 +49,7 @@ export function measureIntake(registry: Registry, intake: Intake): Intake {
         throw error
       }
     },
+    drain: (orgIds) => intake.drain(orgIds),
     stop: () => intake.stop(),
   }
 }

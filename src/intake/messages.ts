@@ -14,7 +14,7 @@ export interface IntakeSettings {
   modelPrices: PriceFile | null
 }
 
-/** From the main thread; `start` comes first, once. */
+/** Messages of the main thread; `start` comes first, once. */
 export type ToIntake =
   | {
       type: 'start'
@@ -25,12 +25,14 @@ export type ToIntake =
     }
   /** The body's bytes are transferred. */
   | { type: 'request'; id: number; request: IntakeRequest }
+  /** These organizations have telemetry in the inbox. */
+  | { type: 'drain'; orgIds: readonly string[] }
   /** The client has left. */
   | { type: 'cancel'; id: number }
   /** Refuse what is not being written, wait for what is, then send `stopped`. */
   | { type: 'stop' }
 
-/** From the thread: a heartbeat twice a second, and an answer for each request. */
+/** Messages of the thread: a heartbeat twice a second, and an answer for each request. */
 export type FromIntake =
   | { type: 'heartbeat'; report: ThreadReport }
   | { type: 'done'; id: number; result: SyncResult }

@@ -30,7 +30,7 @@ export function createPricerSource(given: PriceFile | null, log: Log): () => Pro
   }
 }
 
-/** Another one for another content: a file is replaced, or written to. */
+/** Returns a text that changes with the content: a file is replaced, or written to. */
 function stampOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? 'no file' : `${found.ino} ${found.mtimeNs} ${found.size}`

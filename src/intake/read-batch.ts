@@ -1,15 +1,15 @@
 import type { FieldProblem } from '../errors.ts'
-import type { PackedBody } from '../http/body.ts'
+import { NDJSON_TYPE, type PackedBody } from '../http/body.ts'
 import { refuseUnstorable } from '../http/json.ts'
 import type { BatchPreparer, PreparedBatch } from '../sync/prepare.ts'
 import { createJsonSplitter } from './split-json.ts'
 import { decode, nameOf, refused, SPLIT_LIMITS } from './split-limits.ts'
-import { createLineSplitter } from './split-lines.ts'
+import { createLineSplitter } from './split-ndjson.ts'
 import type { RecordText } from './splitter.ts'
 import { unpack } from './unpack.ts'
 
 export interface ReadOptions {
-  /** Of the unpacked body. */
+  /** Largest unpacked body. */
   maxBytes: number
   /** Called between two parts of the body and two records, as the preparer's. */
   pause: () => Promise<void> | undefined
@@ -21,7 +21,7 @@ export interface ReadOptions {
 
 export interface ReadBatch {
   batch: PreparedBatch
-  /** For each record what names it in errors: its line in NDJSON, else its index. */
+  /** Names each record in errors: its line in NDJSON, else its index. */
   numbers: number[]
 }
 
@@ -34,13 +34,14 @@ export async function readBatch(
   preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
 ): Promise<ReadBatch> {
-  const splitter = body.isLines ? createLineSplitter(SPLIT_LIMITS) : createJsonSplitter(SPLIT_LIMITS)
+  const isLines = body.mediaType === NDJSON_TYPE
+  const splitter = isLines ? createLineSplitter(SPLIT_LIMITS) : createJsonSplitter(SPLIT_LIMITS)
   const numbers: number[] = []
   const addAll = async (records: readonly RecordText[]): Promise<boolean> => {
     for (const text of records) {
       const { at, bytes } = text
       onRecord(nameOf(at))
-      const record = parse(text, body.isLines)
+      const record = parse(text, isLines)
       numbers.push(at)
       const goesOn =
         'problems' in record
@@ -72,7 +73,7 @@ function parse(
   try {
     value = JSON.parse(text) as unknown
   } catch {
-    // in JSON the borders of the other records are unknown then
+    // the borders of the other records are unknown then in JSON
     if (!isLines) throw refused('body', 'must be valid JSON')
     return { problems: [{ field: nameOf(at), message: 'must be valid JSON' }] }
   }

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 
-// Why the intake refuses a request that is not wrong in itself.
+// The intake refuses requests that are not wrong in themselves for these reasons.
 
 const RETRY_S = 2
 

@@ -60,7 +60,7 @@ function createEnvelope() {
     endRecords() {
       isAfterRecords = true
     },
-    /** At a comma or at the end of the object. */
+    /** Ends a field at a comma or at the end of the object. */
     endField(bytes: Uint8Array) {
       if (isAfterRecords) {
         if (!isBlank(bytes)) throw notJson()

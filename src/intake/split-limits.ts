@@ -1,12 +1,12 @@
 import { ApiError, type FieldProblem } from '../errors.ts'
 import { MAX_RECORDS } from '../sync/prepare.ts'
 
-// What a body may have, counted while it is unpacked, before JSON.parse builds it.
+// These limits of a body are counted while it is unpacked, before JSON.parse builds it.
 
 /** Limits of a body; see docs/sync.md. */
 export interface SplitLimits {
   records: number
-  /** Of NDJSON, blank ones too. */
+  /** Lines of NDJSON, blank ones too. */
   lines: number
   /** Values in one record: elements, fields and containers, at any depth. */
   recordValues: number

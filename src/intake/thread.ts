@@ -22,15 +22,15 @@ export interface IntakeThreadOptions {
 }
 
 interface ThreadLimits {
-  /** Between two checks of the thread. */
+  /** The thread is checked at this interval. */
   tickMs: number
   /** Checks without a heartbeat after which the thread is stuck. No duration: a machine may be suspended. */
   missedBeats: number
-  /** Further ones that a new thread may miss, which loads its code first. */
+  /** A new thread, which loads its code first, may miss this many more. */
   startTicks: number
-  /** Checks without a request after which the thread ends. */
+  /** Checks without a request after which the thread ends: long after the last telemetry is written to its sessions. */
   idleTicks: number
-  /** How long a stop waits for what is being written. */
+  /** A stop waits this long for what is being written. */
   stopMs: number
 }
 
@@ -71,13 +71,13 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
   let nextId = 1
   let stopped: Promise<void> | undefined
 
-  /** With a `reason` when the thread did not end by itself or on request. */
+  /** Ends a thread, with a `reason` when it did not end by itself or on request. */
   const end = (ended: Thread, reason: string | undefined) => {
     if (ended.isEnded) return
     ended.isEnded = true
     ended.over.resolve()
     if (thread === ended) thread = undefined
-    // not left to `close`, which a hung thread may never emit
+    // the end is not left to `close`, which a hung thread may never emit
     ended.worker.terminate()
     meter.ended()
     if (reason === undefined) return
@@ -142,6 +142,12 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
         left.removeEventListener('abort', onLeft)
       }
     },
+    drain(orgIds) {
+      if (stopped !== undefined) return
+      const used = current()
+      used.idleTicks = 0
+      post(used.worker, { type: 'drain', orgIds })
+    },
     async stop() {
       stopped ??= thread === undefined ? Promise.resolve() : finish(thread)
       await stopped
@@ -197,7 +203,7 @@ function startThread(
     event.preventDefault()
     reason ??= event.message.slice(0, MAX_REASON_LENGTH)
   })
-  // With any exit code: after an unhandled rejection it is 0.
+  // the exit code says nothing: after an unhandled rejection it is 0
   worker.addEventListener('close', (event) => {
     end(thread, reason ?? `it closed with code ${event.code}`)
   })

@@ -1,6 +1,6 @@
 import { bodyError, type PackedBody, tooLarge } from '../http/body.ts'
 
-/** Of a body that is not packed: some 0.1 ms of scanning. */
+/** Parts of a body that is not packed: scanning one takes some 0.1 ms. */
 const CHUNK_BYTES = 64 * 1024
 
 /** The unpacked body in parts. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 400 for a damaged body. */
@@ -20,7 +20,7 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
 }
 
-/** By DecompressionStream: Bun 1.4.5's `createZstdDecompress` accepts a truncated body as a complete one. */
+/** Uses DecompressionStream: Bun 1.4.5's `createZstdDecompress` accepts a truncated body as a complete one. */
 async function* decompressed(
   bytes: Uint8Array<ArrayBuffer>,
   encoding: 'gzip' | 'zstd',
@@ -36,7 +36,7 @@ async function* decompressed(
       yield value
     }
   } finally {
-    // of a body that is refused before its end
+    // a body may be refused before its end
     await reader.cancel().catch(() => {})
   }
 }

@@ -3,6 +3,7 @@ import {
   createReconnectingPool,
   type ReconnectingPool,
 } from '../db/pools/reconnecting-pool.ts'
+import { messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { createTally } from '../metrics/threads.ts'
 import type { Intake } from '../sync/intake.ts'
@@ -18,7 +19,7 @@ declare const self: Worker
 
 /** Transactions at once, and two for what is read before them: no write waits for a connection. */
 const CONNECTIONS = 8
-/** Between two checks whether the database still responds. */
+/** The database is checked at this interval. */
 const CHECK_MS = 1_000
 const END_TIMEOUT_S = 2
 
@@ -33,10 +34,11 @@ let running: Running | undefined
 /** Sessions by agent and result. */
 const sessions = createTally()
 
-// Before any await: messages without a listener are lost.
+// The handler is set before any await: messages without a listener are lost.
 self.onmessage = ({ data }: MessageEvent<ToIntake>) => {
   if (data.type === 'start') running = start(data)
   else if (data.type === 'request') void answer(data)
+  else if (data.type === 'drain') running?.intake.drain(data.orgIds)
   else if (data.type === 'cancel') running?.clients.get(data.id)?.abort()
   else void stop()
 }
@@ -52,13 +54,15 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
     now: () => new Date(),
     storeContent,
     pricer: createPricerSource(modelPrices, log),
+    onDrainFailed: (orgId, error) =>
+      log.warn('telemetry is not written to its sessions', { org_id: orgId, error: messageOf(error) }),
     ...countSessions((agent, result) => sessions.add([agent, result])),
   })
   const beat = () =>
     send({ type: 'heartbeat', report: { counts: sessions.take(), pools: { intake: pool.load() } } })
   beat()
   setInterval(beat, HEARTBEAT_MS)
-  // not for a unix socket, which is never half open
+  // a unix socket is not checked, since it is never half open
   if (!('socketDir' in target)) {
     const check = createConnectionMonitor([pool], log)
     setInterval(() => void check(), CHECK_MS)

@@ -1,6 +1,6 @@
 /**
- * What a key or a person may do. `read` stands for every scope that ends in `:read`, `write` for those in WRITE_SCOPES;
- * neither for `admin`: keys, members, the organization, budgets, findings.
+ * The rights of a key or a person. `read` includes every scope that ends in `:read`, `write` those in WRITE_SCOPES;
+ * neither includes `admin`: keys, members, the organization, budgets, findings.
  */
 export const SCOPES = [
   'read',
@@ -21,12 +21,11 @@ export const SCOPES = [
   'budgets:write',
   'reports:write',
   'audit:write',
+  'ingest',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/**
- * What `write` stands for: not for `audit:write`, by which entries get into the audit log under anybody's name.
- */
+/** `write` includes these, but not `audit:write`, by which entries get into the audit log under anybody's name. */
 export const WRITE_SCOPES = [
   'sessions:write',
   'commits:write',
@@ -37,9 +36,8 @@ export const WRITE_SCOPES = [
 ] as const satisfies readonly Scope[]
 
 /**
- * What a route needs of a key: a scope; `some write`: any scope that writes records, since the records say which; `admin or
- * read`; `admin or developer`: also a developer who signed in; `cost:read and risk:read`:
- * both; `any key`.
+ * A route needs this of a key: a scope; `some write`: any scope that writes records, since the records say which;
+ * `admin or read`; `admin or developer`: also a developer who signed in; `cost:read and risk:read`: both; `any key`.
  */
 export type Need =
   | Scope
@@ -57,6 +55,7 @@ export function scopesFor(need: Need): Scope[] {
   if (need === 'admin or developer') return ['admin']
   if (need === 'cost:read and risk:read') return ['cost:read', 'risk:read']
   if (need.endsWith(':read')) return [need, 'read']
+  if (need === 'ingest') return ['ingest', 'write']
   return WRITE_SCOPES.some((scope) => scope === need) ? [need, 'write'] : [need]
 }
 

@@ -9,7 +9,7 @@ import { checkName } from '../organizations/queries.ts'
 import { makeKey } from './form.ts'
 import { type ApiKey, SCOPES, type Scope } from './model.ts'
 
-/** How the audit log names a person and a key, but not the command line. */
+/** Matches the audit log's names of persons and keys, but not of the command line. */
 const MADE_BY_REQUEST = /^(?:user|key)_/
 
 function checkScopes(scopes: readonly string[]): Scope[] {
@@ -206,7 +206,7 @@ export interface FoundKey {
   orgId: string
   plan: Plan
   scopes: readonly Scope[]
-  /** Of the member whose sessions it sends; null: anybody's. */
+  /** The key sends sessions of this member only; null: of any member. */
   memberEmail: string | null
   /** Whether its organization shows members to keys with the scope team:read only. */
   hideMembers: boolean
@@ -215,7 +215,7 @@ export interface FoundKey {
   expiresInMs: number | null
 }
 
-/** Those of the keys with these ids that exist and are not revoked. */
+/** Returns those of the keys with these ids that exist and are not revoked. */
 export async function findKeys(sql: Sql, ids: readonly string[]): Promise<FoundKey[]> {
   return await sql<FoundKey[]>`
     select k.id, k.org_id as "orgId", o.plan, k.scopes, k.member_email as "memberEmail", k.key_hash as hash,

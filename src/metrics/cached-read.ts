@@ -1,9 +1,9 @@
 import { withTimeout } from '../timeout.ts'
 
 interface ReadLimits {
-  /** How long a value is given again without reading it anew. */
+  /** A value is given again for this long without another read. */
   keepMs: number
-  /** How long a caller waits. */
+  /** A caller waits at most this long. */
   limitMs: number
 }
 

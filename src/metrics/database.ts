@@ -1,7 +1,7 @@
 import { createCachedRead } from './cached-read.ts'
 import type { Registry } from './registry.ts'
 
-/** What the metrics of the database are read by. */
+/** The metrics of the database are read by these functions. */
 interface DatabaseReads {
   database: () => Promise<{
     version: string

@@ -3,7 +3,7 @@ import type { Sql } from '../db/client.ts'
 /** Connections of a pool's name (`serve`, `writes`, `worker` …), of all instances. */
 interface ConnectionCount {
   pool: string
-  /** Of `pg_stat_activity`: `active`, `idle`, `in transaction` … */
+  /** The state in `pg_stat_activity`: `active`, `idle`, `in transaction` … */
   state: string
   count: number
 }

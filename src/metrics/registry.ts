@@ -7,7 +7,7 @@ import { withTimeout } from '../timeout.ts'
 /** A value for each label of a metric, in the metric's order. No organization, user or id, which have no bound. */
 type LabelValues = readonly string[]
 
-/** What a metric is called and means. Units last: `_seconds`, `_bytes`; counters end in `_total`. */
+/** The name and meaning of a metric. Units come last: `_seconds`, `_bytes`; counters end in `_total`. */
 export interface Description {
   name: `cloud_analytics_${string}`
   help: string
@@ -35,11 +35,11 @@ type Read = () => Promise<readonly (readonly Sample[] | undefined)[]>
 export interface Registry {
   /** Declares a counter; returns what finds the one of the labels' values, the same one each time. */
   counter(description: Description): (...labels: string[]) => Counter
-  /** As `counter`; `bounds`: upper bounds of the buckets, ascending. */
+  /** Adds a histogram; `bounds`: upper bounds of the buckets, ascending. */
   histogram(description: Description, bounds: readonly number[]): (...labels: string[]) => Histogram
   /** Values that `read` returns when the metrics are asked for; left out when it rejects or takes too long. */
   gauges(descriptions: readonly Description[], read: Read): void
-  /** As `gauges`, for counts that only grow and that another part keeps. */
+  /** Does the same as `gauges` for counts that only grow and that another part keeps. */
   counts(descriptions: readonly Description[], read: Read): void
   /** All metrics as text, within READ_LIMIT_MS; never rejects. */
   text(): Promise<string>
@@ -47,7 +47,7 @@ export interface Registry {
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** How long one source of values is waited for. A scrape of Prometheus waits 10 s unless it is told otherwise. */
+/** One source of values is awaited this long. A scrape of Prometheus waits 10 s unless it is told otherwise. */
 const READ_LIMIT_MS = 4_000
 
 type Type = 'counter' | 'gauge' | 'histogram'
@@ -142,7 +142,7 @@ function createCounter() {
 }
 
 interface Distribution {
-  /** By bucket, not summed; the last one is above every bound. */
+  /** Counts by bucket, not summed; the last one is above every bound. */
   counts: number[]
   sum: number
 }
@@ -191,6 +191,6 @@ function line(name: string, labels: readonly string[] = [], values: LabelValues 
 const escapeValue = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** As Go's ParseFloat reads it. */
+/** Writes a number as Go's ParseFloat reads it. */
 const numberText = (value: number): string =>
   Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'

@@ -10,7 +10,7 @@ interface RouteMeter {
   record(status: number, durationMs: number): void
 }
 
-/** How requests are counted in a limit. `failed`: the limit could not be looked up. */
+/** Counts the decisions of a limit. `failed`: the limit could not be looked up. */
 interface LimitMeter {
   allowed: Counter
   refused: Counter
@@ -66,7 +66,7 @@ export function measureRequests(registry: Registry): RequestMeter {
       },
     }
   }
-  // by route first: the strings of routes are the router's, so that finding one costs no new string
+  // the outer map is by route: the strings of routes are the router's, so that finding one costs no new string
   const meters = new Map<string, Map<string, RouteMeter>>()
   return {
     of(method, route) {
@@ -92,7 +92,7 @@ export function measureRequests(registry: Registry): RequestMeter {
   }
 }
 
-/** What a cache of responses has counted since the start. */
+/** A cache of responses has counted these since the start. */
 interface CacheState {
   hits: number
   misses: number

@@ -1,7 +1,7 @@
 import type { PoolLoad } from '../db/pools/reconnecting-pool.ts'
 import type { Counter, Registry } from './registry.ts'
 
-/** What a thread reports of itself to the main thread, from time to time. */
+/** A thread sends this report of itself to the main thread from time to time. */
 export interface ThreadReport {
   /** Labels' values and counts since its last report. */
   counts: TallyCounts
@@ -38,7 +38,7 @@ export function createTally(): Tally {
 /** The loads of this process's pools by name, those of its threads as last reported. */
 type PoolReads = Map<string, () => PoolLoad>
 
-/** What the supervisor of a thread tells. */
+/** The supervisor of a thread reports to this. */
 export interface ThreadMeter {
   report(report: ThreadReport): void
   /** The thread ended without being told to; what it counted since its last report is lost. */

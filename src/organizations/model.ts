@@ -1,6 +1,10 @@
 import type { Plan } from '../config.ts'
 
-/** A tenant, as the command line shows it. */
+/**
+ * An organization owns its members, keys, sessions and all other data, and no request sees those of another one. Its plan
+ * sets the limit of requests a minute, and whether webhooks are included. `http/admission.ts` derives the access of a
+ * request from its key or signed-in person.
+ */
 export type Organization = {
   id: string
   slug: string

@@ -1,15 +1,18 @@
 import { createShares } from './shares.ts'
 
-/** Of one organization; the largest plan's requests of a minute. */
+/** Largest number of waiting writes of one organization: the largest plan's requests of a minute. */
 const MAX_WAITING = 2_000
-/** As long as the statement that it waits for may take. A connection whose request has come whole may be idle so long. */
+/**
+ * A write waits as long as the statement that it waits for may take. A connection whose request has come whole may be
+ * idle so long.
+ */
 const WAIT_MS = 25_000
 
 /** Runs `work` when all earlier writes of `queue`, an organization or a part of it, are done in this process. */
 export type EnqueueWrite = <Result>(
   queue: string,
   work: () => Promise<Result>,
-  /** Of the request: one whose client leaves while it waits is not written. */
+  /** The request's signal: a request whose client leaves while it waits is not written. */
   signal?: AbortSignal,
 ) => Promise<Result>
 

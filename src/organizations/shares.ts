@@ -1,21 +1,21 @@
 import { ApiError } from '../errors.ts'
 
-// What all organizations need at the same time and there is little of, such as memory for bodies. Each has a share: an
-// organization that takes all it can leaves the rest to the others, and only its own requests wait for it.
+// Divides a scarce thing that all organizations need at the same time, such as memory for bodies. Each has a share:
+// an organization that takes all it can leaves the rest to the others, and only its own requests wait for it.
 
 interface ShareLimits {
-  /** Units that may be taken at once, */
+  /** Most units that all organizations together take at once. */
   total: number
-  /** of these by one organization, */
+  /** Most units that one organization takes. */
   each: number
-  /** and what may wait of one organization: the sum of `Wait.units`. */
+  /** Requests of one organization that wait hold at most this sum of `Wait.units`. */
   waiting: number
-  /** What is refused, for the message. */
+  /** Names the thing that is refused, for the message. */
   what: string
 }
 
 export interface Wait {
-  /** What the one that waits holds already. */
+  /** The units that the waiting request already holds. */
   units: number
   /** Ends the wait: the client has left. */
   signal: AbortSignal | undefined
@@ -45,7 +45,7 @@ interface Waiter {
 
 interface Queue {
   waiters: Set<Waiter>
-  /** What its waiters hold already. */
+  /** The units that its waiters already hold. */
   held: number
 }
 
@@ -54,7 +54,7 @@ const RETRY_AFTER_S = 5
 export function createShares({ total, each, waiting, what }: ShareLimits): Shares {
   let taken = 0
   const takenBy = new Map<string, number>()
-  /** Of organizations that wait, the one that was served longest ago first. */
+  /** The organization that was served longest ago comes first. */
   const queues = new Map<string, Queue>()
   let stopped = false
 
@@ -109,7 +109,7 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
       refuse() {
         leave()
         place.reject(busy(what))
-        // those behind it may need less
+        // the waiting requests behind it may need less
         serve()
       },
     }

@@ -1,4 +1,4 @@
-// How tickets are written in branches and titles.
+// The form of tickets in branches and titles.
 
 export const DEFAULT_TICKET_PATTERN = '[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}'
 /** Texts of that form that are no tickets; `*` at the end stands for anything. */
@@ -19,8 +19,8 @@ const SIMPLE = new RegExp(String.raw`^(?:\(\?:|\(|\)|\||\^|\$|${REPEATED})+$`)
 const REPEATED_GROUP = /\)[?{]/
 
 /**
- * Why the text is no pattern for tickets; undefined for one that is. Only bounded repetition of single characters is
- * allowed, so that the time of a match does not explode with the length of a title.
+ * Explains why the text is no pattern for tickets; undefined for one that is. Only bounded repetition of single
+ * characters is allowed, so that the time of a match does not explode with the length of a title.
  */
 export function ticketPatternProblem(text: string): string | undefined {
   if (!SIMPLE.test(text) || REPEATED_GROUP.test(text)) {

@@ -21,7 +21,7 @@ interface SumsRow {
   of_30: string
 }
 
-/** The outcomes of each group, and of all, as of one instant. With `own` the other members are not told apart. */
+/** The outcomes of each group, and of all, as of one instant. With `own` the other members are one group. */
 export async function getOutcomes(
   sql: Sql,
   orgId: string,
@@ -33,6 +33,8 @@ export async function getOutcomes(
   const isPeriod = by === 'month' || by === 'week'
   const order = isPeriod ? sql`g.key collate "C"` : sql`g.cost desc, g.key collate "C" nulls last`
   const sums = sql.unsafe(SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))
+  // a pull request of several agents counts under each, once in all; every other measure adds up
+  const all = by === 'agent' ? sourcesBy(context, null) : sql`select * from grouped`
   const [row] = await sql<{ groups: number; items: SumsRow[] | null; total: SumsRow }[]>`
     with ${sharedTables(context)},
     grouped as materialized (
@@ -54,7 +56,7 @@ export async function getOutcomes(
       ) as items,
       (
         select ${textsOf(sql)}
-        from (select null::text as key, ${sums} from (${sourcesBy(context, null)}) r) g
+        from (select null::text as key, ${sums} from (${all}) r) g
       ) as total`
   if (row === undefined) throw new Error('the statement gave no row')
   const { key: _key, ...total } = outcomeOf(row.total, null)

@@ -4,7 +4,7 @@ import type { Own } from '../people/visibility-queries.ts'
 import { usageRows } from '../usage/sources.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
-// What outcomes are summed from: sessions, their parts in pull requests, pull requests, and commits.
+// Outcomes are summed from sessions, their parts in pull requests, pull requests, and commits.
 
 /** The measures of a source's row. */
 export const SUMS = [
@@ -26,7 +26,7 @@ export const SUMS = [
 const measured = (sql: Sql, columns: Record<string, string>) =>
   sql.unsafe(SUMS.map((name) => `${columns[name] ?? '0'} as ${name}`).join(', '))
 
-/** What a key is made of, in a row of a source: columns, or null where it has none. */
+/** The columns of a source's row that make a key; null for one that the source has not. */
 interface Columns {
   day: string
   project: string
@@ -43,7 +43,10 @@ export interface Context {
   now: Date
 }
 
-/** What several sources read: the repository of each project, members by address, pull requests that match, and parts. */
+/**
+ * Selects the tables that several sources read: the repository of each project, members by address, pull requests
+ * that match, and parts.
+ */
 export function sharedTables({ sql, orgId, query }: Context): Fragment {
   const { project, repo, member, date_from, date_to } = query
   return sql`
@@ -97,7 +100,7 @@ const inRange = (sql: Sql, column: string, from: string | undefined, to: string 
   ${to === undefined ? sql`` : sql`and ${sql.unsafe(column)} <= ${to}::date`}`
 
 /** The key of a row. Weeks begin on Monday, as 0001-01-01 did. */
-function keyOf({ sql, own }: Context, by: Group | null, columns: Columns): Fragment {
+function groupKeyOf({ sql, own }: Context, by: Group | null, columns: Columns): Fragment {
   const column = (name: keyof Columns) => sql`${sql.unsafe(columns[name])}`
   switch (by) {
     case null:
@@ -131,7 +134,7 @@ export function sourcesBy(context: Context, by: Group | null): Fragment {
   return sources.reduce((all, source) => sql`${all} union all ${source}`)
 }
 
-/** What sessions cost, by their own date, project, member and agent. */
+/** Sums the cost of sessions by their own date, project, member and agent. */
 function sessionsBy(context: Context, by: Group | null): Fragment {
   const { sql, orgId, query } = context
   const { project, repo, member, date_from, date_to } = query
@@ -156,12 +159,12 @@ function sessionsBy(context: Context, by: Group | null): Fragment {
     agent: 'r.agent',
   }
   return sql`
-    select ${keyOf(context, by, named)} as key, ${measured(sql, { cost: 'r.cost' })}
+    select ${groupKeyOf(context, by, named)} as key, ${measured(sql, { cost: 'r.cost' })}
     from (${rows}) r
     ${repo === undefined ? sql`` : sql`where ${sql.unsafe(named.repo)} = ${repo}`}`
 }
 
-/** How much of the sessions' cost is linked to a pull request. */
+/** Sums the part of the sessions' cost that is linked to a pull request. */
 function linkedBy(context: Context, by: Group | null): Fragment {
   const { sql, orgId, query } = context
   const { project, repo, member, date_from, date_to } = query
@@ -173,7 +176,7 @@ function linkedBy(context: Context, by: Group | null): Fragment {
     agent: 's.agent',
   }
   return sql`
-    select ${keyOf(context, by, named)} as key, ${measured(sql, { linked_of_cost: 's.part' })}
+    select ${groupKeyOf(context, by, named)} as key, ${measured(sql, { linked_of_cost: 's.part' })}
     from pr_sessions s
     where s.org_id = ${orgId}
       ${project === undefined ? sql`` : sql`and s.project = ${project}`}
@@ -202,11 +205,12 @@ function pullRequestsBy(context: Context, by: Group | null): Fragment {
             group by a.repo, a.pr_number
           ) a on a.repo = k.repo and a.pr_number = k.pr_number`
   return sql`
-    select ${keyOf(context, by, named)} as key, ${measured(sql, measures)}
+    select ${groupKeyOf(context, by, named)} as key, ${measured(sql, measures)}
     from prs k
     ${parts}`
 }
 
+/** Commits that the last sync of their repository reached from its default branch, and those of which that was not said. */
 const commitsThatMatch = ({ sql, orgId, query }: Context, isInner: boolean): Fragment => {
   const { project, repo, member, date_from, date_to } = query
   return sql`
@@ -222,7 +226,8 @@ const commitsThatMatch = ({ sql, orgId, query }: Context, isInner: boolean): Fra
       on a.org_id = ${orgId}
       and a.project = c.project
       and a.sha = c.sha
-    where true ${inRange(sql, 'c.day', date_from, date_to)}`
+    where a.on_default_branch is not false
+      ${inRange(sql, 'c.day', date_from, date_to)}`
 }
 
 /** Commits by their date, author and project. */
@@ -246,7 +251,7 @@ function commitsBy(context: Context, by: Group | null): Fragment {
     ...left(30),
   }
   return sql`
-    select ${keyOf(context, by, named)} as key, ${measured(sql, measures)}
+    select ${groupKeyOf(context, by, named)} as key, ${measured(sql, measures)}
     ${commitsThatMatch(context, false)}`
 }
 

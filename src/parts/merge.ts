@@ -9,6 +9,7 @@ import {
   type TurnPart,
 } from '../records/session-parts.ts'
 import { compareText } from '../text.ts'
+import { originOf } from './telemetry.ts'
 import { largerTotals } from './totals.ts'
 
 // Merges parts of one session. Each function gives the same result for its arguments in any order and grouping, and for the
@@ -20,10 +21,11 @@ const MAX_TITLE = 10_000
 /** All that either has; of an item that both have, what is known of it in either. */
 export function mergeParts(a: SessionParts, b: SessionParts): SessionParts {
   return {
-    agent: least(a.agent, b.agent),
+    agent: agentOf(a, b),
     isFork: a.isFork || b.isFork,
     times: { from: earliest(a.times.from, b.times.from), to: latest(a.times.to, b.times.to) },
     fileTimes: earlier(a.fileTimes, b.fileTimes),
+    ...mergeTelemetry(a.telemetry, b.telemetry),
     project: isBetterName(a.project, b.project) ? a.project : b.project,
     branch:
       a.branch === null || b.branch === null ? (a.branch ?? b.branch) : earlierBranch(a.branch, b.branch),
@@ -37,6 +39,23 @@ export function mergeParts(a: SessionParts, b: SessionParts): SessionParts {
     runs: mergeById(a.runs, b.runs, mergeRun).slice(0, LIMITS.runs),
     whole: largerTotals(a.whole, b.whole),
   }
+}
+
+/** The agent that a transcript is of; what telemetry names its sender may be anything. */
+function agentOf(a: SessionParts, b: SessionParts): string {
+  const [isToldOnly, isOtherToldOnly] = [originOf(a) === 'telemetry', originOf(b) === 'telemetry']
+  if (isToldOnly !== isOtherToldOnly) return isToldOnly ? b.agent : a.agent
+  return least(a.agent, b.agent)
+}
+
+function mergeTelemetry(
+  a: SessionParts['telemetry'],
+  b: SessionParts['telemetry'],
+): Pick<SessionParts, 'telemetry'> {
+  const both = a ?? b
+  if (both === undefined) return {}
+  const other = b ?? both
+  return { telemetry: { from: earliest(both.from, other.from), to: latest(both.to, other.to) } }
 }
 
 /** Whether the name of a project that `a` stands for counts rather than that of `b`. */
@@ -91,9 +110,13 @@ function mergePullRequests(a: SessionParts, b: SessionParts): SessionParts['pull
     .map(([, each]) => each)
 }
 
-/** Of the lines of a message the one with the most tokens counts: the first has the counts of the start of the stream. */
+/**
+ * Merges two lines of a message. The one with the most tokens counts: the first has the counts of the start of the
+ * stream.
+ */
 export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
-  const { tokens, estimate } = hasMoreTokens(a, b) ? a : b
+  const { tokens, estimate, lacks } = hasMoreTokens(a, b) ? a : b
+  const request = choose(a.request ?? null, b.request ?? null)
   return {
     id: a.id,
     role: least(a.role, b.role) === a.role ? a.role : b.role,
@@ -104,10 +127,13 @@ export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
     cost: amountOf(a.cost) >= amountOf(b.cost) ? a.cost : b.cost,
     estimate,
     searches: Math.max(a.searches, b.searches),
+    ...(request === null ? {} : { request }),
+    ...(a.telemetry === true ? { telemetry: a.telemetry } : {}),
+    ...(lacks === undefined ? {} : { lacks }),
   }
 }
 
-/** By the sum, then by each kind, then by what they cost. */
+/** Compares the sums, then each kind, then the costs. */
 function hasMoreTokens(a: TurnPart, b: TurnPart): boolean {
   const sums = (tokens: TurnPart['tokens']) =>
     tokens === null ? [-1] : [tokens[0] + tokens[1] + tokens[2] + tokens[3], ...tokens]

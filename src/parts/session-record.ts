@@ -1,18 +1,21 @@
-import type { SessionRecord, ToolUse, TurnRecord } from '../records/session.ts'
+import type { KnownTokens, Origin, SessionRecord, ToolUse, TurnRecord } from '../records/session.ts'
 import type { CallPart, SessionParts, TurnPart } from '../records/session-parts.ts'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { compareText, cut, makeStorable } from '../text.ts'
 import { securityMetadataOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
+import { originOf, withEachCallOnce } from './telemetry.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
 
-/** What a record has beside its parts. */
+/** A record has these fields beside its parts. */
 export interface RecordHead {
   id: string
-  project_name: string
+  /** Null where nothing says so. */
+  project_name: string | null
   user_id?: string | null
   user_email?: string | null
+  includes?: string[]
 }
 
 interface RecordOptions {
@@ -43,15 +46,22 @@ export function composeRecord(
   head: RecordHead,
   { pricer, contents }: RecordOptions,
 ): ComposedRecord | null {
-  const parts = { ...merged, calls: merged.calls.map(withoutPlans) }
+  const origin = originOf(merged)
+  const once = withEachCallOnce(merged)
+  const parts = { ...once, calls: once.calls.map(withoutPlans) }
   const turns = turnsOf(parts)
-  const from = parts.times.from ?? parts.fileTimes.from
-  const to = parts.times.to ?? parts.fileTimes.to
-  if (turns.length + parts.runs.length + (parts.whole?.length ?? 0) === 0 || from === null) return null
+  const from = parts.times.from ?? parts.fileTimes.from ?? parts.telemetry?.from ?? null
+  const to = parts.times.to ?? parts.fileTimes.to ?? parts.telemetry?.to ?? null
+  const isEmpty = turns.length + parts.runs.length + (parts.whole?.length ?? 0) === 0
+  if ((isEmpty && origin !== 'telemetry') || from === null) return null
   const calls = callsOf(parts, turns)
   const { models, model } = modelsOf(turns, parts)
   const priced = priceTurns(parts, turns, { pricer, maxTurns: MAX_TURNS, mainModel: model })
-  const all = [...calls.values()].flat()
+  // calls that telemetry tells of belong to no turn
+  const all = [
+    ...[...calls.values()].flat(),
+    ...parts.calls.filter(({ turn, name }) => turn === null && name !== null),
+  ]
   const tools = toolsOf(all)
   const files = filesOf(all)
   const events = eventsOf(parts, turns)
@@ -83,9 +93,10 @@ export function composeRecord(
     cost_source: priced.isReported ? 'reported' : 'estimated',
     ...(priced.unpricedTokens > 0 ? { unpriced_tokens: priced.unpricedTokens } : {}),
     quality_score: quality.score,
-    tokens: priced.tokens,
+    tokens: tokensOf(turns, priced, origin),
+    ...(origin === 'transcript' ? {} : { origin }),
     tools_used: tools.slice(0, MAX_TOOLS),
-    files_touched: [...files.keys()].sort().slice(0, MAX_FILES),
+    files_touched: origin === 'telemetry' ? null : [...files.keys()].sort().slice(0, MAX_FILES),
     summary: cut(parts.title ?? summary, MAX_SUMMARY),
     turn_records: turnRecords,
     observations: observationsOf({ events, turns, calls }, tools, numberOf),
@@ -102,6 +113,20 @@ export function composeRecord(
   return { unpriced: priced.unpriced, record }
 }
 
+/** Null where nothing states tokens; a kind is null where telemetry, which is all there is, never states it. */
+function tokensOf(
+  turns: readonly TurnPart[],
+  { tokens, summed }: PricedTurns,
+  origin: Origin,
+): Partial<KnownTokens> | null {
+  const counted = turns.filter((turn) => turn.tokens !== null)
+  if (counted.length + summed.length === 0) return null
+  if (origin !== 'telemetry') return tokens
+  const kinds = ['input', 'output', 'cache_read', 'cache_creation'] as const
+  const isKnown = (index: number) => counted.some(({ lacks }) => lacks?.includes(index) !== true)
+  return Object.fromEntries(kinds.map((kind, index) => [kind, isKnown(index) ? tokens[kind] : null]))
+}
+
 /** A plan that the user rejects is not a failed call. */
 const withoutPlans = (call: CallPart): CallPart =>
   call.name === 'ExitPlanMode' && call.ok === false ? { ...call, ok: true, rejected: false } : call
@@ -114,7 +139,7 @@ function eventsOf({ events, calls }: SessionParts, turns: readonly TurnPart[]): 
   return [...events, ...rejections]
 }
 
-/** In order of time; turns of the same time as in their file, prompts first. */
+/** Sorts turns by time; turns of the same time as in their file, prompts first. */
 function turnsOf({ turns }: SessionParts): TurnPart[] {
   return turns.toSorted(
     (a, b) =>
@@ -219,7 +244,7 @@ function signalsOf({
   calls: readonly CallPart[]
   files: ReadonlyMap<string, number>
 }): QualitySignals {
-  // also results whose calls are not known
+  // results count even if their calls are not known
   const results = parts.calls.filter(({ ok }) => ok !== null)
   const count = (type: string) => events.filter((event) => event.type === type).length
   return {

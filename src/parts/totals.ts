@@ -38,7 +38,7 @@ export function sumTotals(totals: readonly ModelTotal[]): Totals {
 
 const plus = (a: string, b: string): string => String(BigInt(a) + BigInt(b))
 
-/** What the agent states for the session: the sum of its runs, or the totals of the whole where those are larger. */
+/** Returns the agent's own totals: the sum of its runs, or those of the whole session if they are larger. */
 export function statedTotals(runs: readonly RunPart[], whole: Totals | null): Totals {
   const inOthers = new Set(runs.flatMap(({ over }) => over))
   const own = runs.filter(({ id }) => !inOthers.has(id)).flatMap(({ totals }) => totals)
@@ -46,8 +46,8 @@ export function statedTotals(runs: readonly RunPart[], whole: Totals | null): To
 }
 
 /**
- * What the stated totals have beyond the calls that are known, by model: `counted` has the sums of these calls. A total
- * without a model is compared with all calls. A cost is null where the agent states none.
+ * Returns the part of the stated totals beyond the calls that are known, by model: `counted` has the sums of these
+ * calls. A total without a model is compared with all calls. A cost is null when the agent states none.
  */
 export function unattributedTotals(stated: Totals, counted: Totals): Totals {
   const byModel = new Map(counted.map((each) => [each.model, [each]]))

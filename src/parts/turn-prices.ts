@@ -14,7 +14,7 @@ export interface SummedTurn {
 
 /** The costs of a session's turns, in picodollars. */
 export interface PricedTurns {
-  /** By the turn's id; a turn without tokens, or whose price is not known, has none. */
+  /** The costs by the turn's id; a turn without tokens, or whose price is not known, has none. */
   costs: Map<string, bigint>
   /** The sums of the turns after the first `maxTurns`, by model, then what the agent states beyond all calls, by model. */
   summed: SummedTurn[]
@@ -81,7 +81,7 @@ export function priceTurns(
   const calls = sumTotals(counted.map(withCost))
   const rest = unattributedTotals(stated, calls)
   const summed = [
-    // what has a price apart from what has none: a cost of null is unknown
+    // turns with a price are summed apart from those without one: a cost of null is unknown
     ...[beyondLimit.filter(({ cost }) => cost !== null), beyondLimit.filter(({ cost }) => cost === null)]
       .flatMap(sumTotals)
       .map((total) => summedTurn('assistant', total, total.cost)),

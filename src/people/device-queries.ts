@@ -2,7 +2,7 @@ import type { ISql, Sql } from '../db/client.ts'
 import { randomText } from '../ids.ts'
 import { hashToken, makeToken } from './tokens.ts'
 
-/** How long a person has to approve, and how often the machine asks at first: RFC 8628. */
+/** A person has this long to approve, and the machine asks so often at first: RFC 8628. */
 export const DEVICE_EXPIRES_S = 600
 export const DEVICE_INTERVAL_S = 5
 /** Added to the interval of a machine that asks too often. */
@@ -29,7 +29,7 @@ export async function createDevice(sql: Sql, name: string): Promise<NewDevice> {
   return { device_code, user_code }
 }
 
-/** How a machine's question is answered: by who has approved it, or by why it gets no key yet. */
+/** The answer to a machine's question: who has approved it, or why it gets no key yet. */
 export type DeviceAnswer =
   | { error: 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' }
   | { orgId: string; memberId: string; name: string }

@@ -34,7 +34,7 @@ export async function createInvitation(
   return { token, expires_at: row?.expires_at ?? '' }
 }
 
-/** Whose invitation it is, while it is valid. */
+/** Finds the member of a valid invitation. */
 export async function findInvitation(
   sql: ISql,
   token: string,

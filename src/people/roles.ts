@@ -11,7 +11,7 @@ const READ_OF_DEVELOPERS = [
   'risk:read',
 ] as const satisfies readonly Scope[]
 
-/** What a signed-in person of the role may do. */
+/** A signed-in person of the role has these scopes. */
 export const SCOPES_OF_ROLE: Readonly<Record<Role, readonly Scope[]>> = {
   owner: ['read', 'write', 'audit:write', 'webhooks', 'admin'],
   admin: ['read', 'write', 'audit:write', 'webhooks', 'admin'],
@@ -19,7 +19,7 @@ export const SCOPES_OF_ROLE: Readonly<Record<Role, readonly Scope[]>> = {
   auditor: ['read'],
 }
 
-/** What a developer may give to keys that are bound to themselves. */
+/** A developer may give these to keys that are bound to themselves. */
 export const SCOPES_OF_DEVELOPERS_KEYS: readonly Scope[] = [
   'sessions:write',
   'commits:write',

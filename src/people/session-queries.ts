@@ -21,7 +21,7 @@ export interface FoundSession {
   expiresInMs: number
 }
 
-/** Those of the sessions with these ids that have not ended, of members who are still there. */
+/** Returns those of the sessions with these ids that have not ended, of members who are still there. */
 export async function findSessions(sql: Sql, ids: readonly string[]): Promise<FoundSession[]> {
   return await sql<FoundSession[]>`
     select encode(b.token_hash, 'hex') as id, b.org_id as "orgId", o.plan, b.member_id as "memberId", m.email, m.role,

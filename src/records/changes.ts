@@ -1,4 +1,4 @@
-/** How many records of a request created something, updated something, or changed nothing. */
+/** Counts the records of a request that created something, updated something, or changed nothing. */
 export interface RecordCounts {
   created: number
   updated: number
@@ -7,7 +7,7 @@ export interface RecordCounts {
 
 /** The result of a writer for the records of a request. */
 export interface WriteResult extends RecordCounts {
-  /** For the audit log: ids of what the request created, and of what was stored before and was updated. */
+  /** Ids in the audit log: those that the request created, and those that were stored before and were updated. */
   createdIds: readonly string[]
   updatedIds: readonly string[]
 }
@@ -20,7 +20,7 @@ export interface Changes<Row> extends WriteResult {
 interface Comparison<Row, Stored> {
   /** The key of a row in the map of stored rows. */
   keyOf: (row: Row) => string
-  /** For the audit log. */
+  /** Returns the id in the audit log. */
   idOf: (row: Row) => string
   isSame: (row: Row, stored: Stored) => boolean
 }

@@ -11,7 +11,7 @@ const COMPILED = new Map<string, TypeCheck<TSchema>>(
   Object.entries(RECORD_SCHEMAS).map(([type, schema]) => [type, TypeCompiler.Compile<TSchema>(schema)]),
 )
 
-/** What is wrong with a record, up to `limit` fields; empty for a valid one. `at` names the record in it: `records[3]`. */
+/** Returns a record's problems, up to `limit` fields; none for a valid one. `at` names the record: `records[3]`. */
 export function problemsOf(record: unknown, at: string, limit: number): FieldProblem[] {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     return [{ field: at, message: 'must be an object' }]

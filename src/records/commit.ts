@@ -7,7 +7,7 @@ export const MAX_PATH_BYTES = 1_024
 /** A file's name within its repository, as git shows it: `src/app.ts`. */
 const repositoryPath = () => Type.String({ format: 'repository-path', minLength: 1 })
 
-/** What a commit did to one file. A binary file counts no lines. */
+/** A commit's change of one file. A binary file counts no lines. */
 export const CommitFile = Type.Object(
   {
     path: repositoryPath(),
@@ -27,11 +27,11 @@ export type CommitFile = Static<typeof CommitFile>
 
 export const Sha = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,128}$', examples: ['8f3c2a1e5b'] })
 
-/** How it is known which lines of a commit agents wrote; the last is the surest. */
+/** The evidence for the lines of a commit that agents wrote; the last is the surest. */
 export const PROVENANCES = ['none', 'trailer', 'transcript', 'note'] as const
 export type Provenance = (typeof PROVENANCES)[number]
 
-/** What agents wrote of a commit's effective lines (docs/outcomes.md). */
+/** The agents' share of a commit's effective lines (docs/outcomes.md). */
 export const CommitAi = Type.Object(
   {
     lines: count(1e9),
@@ -44,7 +44,7 @@ export const CommitAi = Type.Object(
 )
 export type CommitAi = Static<typeof CommitAi>
 
-/** Of `ai.lines`, those that are still there so many days later. */
+/** The lines of `ai.lines` that are still there are counted after these days. */
 export const SURVIVAL_DAYS = [14, 30] as const
 const Survival = Type.Object(
   { days: Type.Union(SURVIVAL_DAYS.map((days) => Type.Literal(days))), lines: count(1e9) },
@@ -63,6 +63,8 @@ export const CommitRecord = Type.Object(
     files: Type.Array(CommitFile, { maxItems: 100_000 }),
     ai: optional(CommitAi),
     survival: optional(Type.Array(Survival, { maxItems: 2 })),
+    /** Whether the default branch of its repository had it when it was sent: other commits are left out of outcomes. */
+    on_default_branch: optional(Type.Boolean()),
   },
   strict,
 )

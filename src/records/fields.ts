@@ -4,6 +4,12 @@ import { type TSchema, Type } from '@sinclair/typebox'
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
+/** The fields that are not null. */
+export const withoutNulls = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [Name in keyof Fields]: NonNullable<Fields[Name]>
+  }
+
 export const strict = { additionalProperties: false } as const
 
 /** An RFC 3339 timestamp with an offset. */

@@ -24,6 +24,11 @@ export const SEVERITY_POINTS: Readonly<Record<Severity, number>> = {
 export const FindingStatus = Type.Union([Type.Literal('open'), Type.Literal('dismissed')])
 export const FindingNote = Type.String({ maxLength: 2_000, examples: ['a key of the test fixtures'] })
 
+/**
+ * A finding is a security problem in a session: a secret, a dangerous command, an unguarded mode or a sensitive file. It
+ * names rule and place, never the text that was found. The same finding of two sessions has the same fingerprint. An admin
+ * can dismiss it, which outlasts a new transmission of its session.
+ */
 export const FindingRecord = Type.Object(
   {
     id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$', examples: ['finding_4f1c2a'] })),

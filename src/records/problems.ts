@@ -3,10 +3,10 @@ import { type ValueError, type ValueErrorIterator, ValueErrorType } from '@sincl
 import type { FieldProblem } from '../errors.ts'
 import { MAX_PATH_BYTES } from './commit.ts'
 
-// What is wrong with a value by its schema, in the words of every message of a bad request: "must be …", "is required", "is
-// not a known field". A form is shown by an example.
+// Describes a value that does not match its schema, in the words of every message of a bad request: "must be …", "is
+// required", "is not a known field". A form is shown by an example.
 
-/** What a text of a format is. */
+/** Describes a text of each format. */
 const FORMATS: Record<string, string> = {
   timestamp: 'a timestamp like 2026-01-31T12:34:56.789Z',
   date: 'a date like 2026-01-31',
@@ -41,7 +41,7 @@ const texts = ({ format, pattern, examples, minLength, maxLength }: TSchema): st
   return pattern !== undefined && Array.isArray(examples) ? `like ${examples[0]}` : `a text${size}`
 }
 
-/** What a value of the schema is: `an integer from 1 to 100`. */
+/** Describes a value of the schema: `an integer from 1 to 100`. */
 export function meaningOf(schema: TSchema): string {
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
   if (Array.isArray(schema.anyOf)) return meaningOfUnion(schema.anyOf)
@@ -91,7 +91,7 @@ export function problemsIn(errors: ValueErrorIterator, at: string, limit: number
   return [...problems.values()]
 }
 
-/** For an object or array that may also be null, what is wrong inside it. */
+/** Returns the problems inside an object or array that may also be null. */
 function nestedOf({ type, value, schema, errors }: ValueError): Iterable<ValueError> | undefined {
   if (type !== ValueErrorType.Union || typeof value !== 'object' || value === null) return undefined
   const kind = Array.isArray(value) ? TypeGuard.IsArray : isObjectOrRecord

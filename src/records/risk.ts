@@ -16,7 +16,7 @@ const RiskContribution = Type.Object(
 
 const contributions = (description: string) => Type.Array(RiskContribution, { maxItems: 100, description })
 
-/** What explains each part of a risk score: the points of each list add up to its part. */
+/** Explains each part of a risk score: the points of each list add up to its part. */
 export const RiskContributions = Type.Object(
   {
     impact: contributions('hotspot, spread, entropy, single_owner'),
@@ -28,10 +28,15 @@ export const RiskContributions = Type.Object(
 )
 export type RiskContributions = Static<typeof RiskContributions>
 
-/** What a pull request may be. */
+/** The states of a pull request. */
 export const STATES = ['open', 'merged', 'closed'] as const
 export type State = (typeof STATES)[number]
 
+/**
+ * A pull request proposes commits for a branch of a repository. Its record has the changed files, from which the risk
+ * score is computed with the history of these files, or the parts of a score that was computed elsewhere. Its branch and
+ * commits also link the sessions in which it was written: their cost is the cost of the pull request.
+ */
 export const PrRiskRecord = Type.Object(
   {
     type: Type.Literal('pr_risk'),

@@ -6,8 +6,10 @@ import { Severity } from './finding.ts'
 import { MAX_PARTS, PullRequest } from './session.ts'
 import './formats.ts'
 
-// The parts of a session: what its agent's files say, each item under a hash of the agent's own id. Parts of the same session
-// from other files, laptops and times are merged by these ids, so that nothing counts twice and nothing is lost.
+// An agent writes a session to several files: a resumed or forked session repeats lines of another one, a sub-agent has a
+// file of its own, and two laptops may each have a half. The parts of a session are the messages, calls, results and
+// totals that one client read, each under a hash of the agent's own id. The server merges parts by these ids, so that
+// nothing counts twice and nothing is lost, and composes the session record from them.
 
 /** Items of a session; what is beyond is left out by id. */
 export const LIMITS = { events: 10_000, secrets: 10_000, modes: 100, runs: 1_000 } as const
@@ -30,12 +32,18 @@ export const TurnPart = Type.Object(
     position: count(),
     model: nullable(name(200)),
     tokens: nullable(Counts),
-    /** As the agent reported it. */
+    /** The cost that the agent reported. */
     cost: Cost,
-    /** By the prices of the client that read it; null where they have none. */
+    /** The cost by the prices of the client that read it; null where they have none. */
     estimate: Cost,
     /** Web searches, which are billed beside the tokens. */
     searches: count(1e6),
+    /** A hash of the API's own id of the call, by which telemetry and transcripts tell of the same one. */
+    request: Type.Optional(Id),
+    /** Telemetry says so, not a transcript. */
+    telemetry: Type.Optional(Type.Literal(true)),
+    /** Kinds of tokens, by their index, that telemetry does not say. */
+    lacks: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 3 }), { maxItems: 4 })),
   },
   strict,
 )
@@ -131,12 +139,14 @@ export const SessionParts = Type.Object(
     /** It begins with a copy of another session. */
     isFork: Type.Boolean(),
     times: Times,
-    /** Where no line has a time: when the file was last written. */
+    /** The time when the file was last written, which counts if no line has a time. */
     fileTimes: Times,
-    /** Of two names of a project the one of the higher rank counts, then the earlier one. */
+    /** When telemetry of the session was made; absent without any. */
+    telemetry: Type.Optional(Times),
+    /** A project may have two names: the one of the higher rank counts, then the earlier one. */
     project: Type.Object({ rank: count(10), at: At }, strict),
     branch: nullable(Type.Object({ at: At, name: name(500) }, strict)),
-    /** Only where texts are sent. */
+    /** Sent only if texts are sent. */
     title: nullable(Type.String({ maxLength: 10_000 })),
     pullRequests: Type.Array(PullRequest, { maxItems: 100 }),
     turns: Type.Array(TurnPart, { maxItems: 100_000 }),
@@ -153,11 +163,11 @@ export const SessionParts = Type.Object(
 )
 export type SessionParts = Static<typeof SessionParts>
 
-/** Of unpacked parts. Real ones have at most 12 times as many bytes as their packed text has characters. */
+/** Largest unpacked parts. Real ones have at most 12 times as many bytes as their packed text has characters. */
 const MAX_BYTES = 48 * 1024 * 1024
 const MAX_RATIO = 20
 const MIN_BYTES = 64 * 1024
-/** Elements and fields of unpacked parts: what parsing them makes of so many bytes is bounded by it. */
+/** Largest number of elements and fields of unpacked parts, which bounds the memory of parsing them. */
 const MAX_VALUES = 1_000_000
 
 /** The parts as a text of base64; undefined when they are too large to be kept, so that a record replaces the one before. */
@@ -176,7 +186,7 @@ export function changePacked(packed: string, change: (json: string) => string): 
   return changed === json ? packed : pack(changed)
 }
 
-/** With an unknown system in the header (RFC 1952): the same session would have another hash on Windows. */
+/** Writes an unknown system in the header (RFC 1952): the same session would have another hash on Windows. */
 function pack(json: string): string {
   const bytes = Bun.gzipSync(json)
   bytes[OS_BYTE] = UNKNOWN_OS
@@ -191,7 +201,7 @@ const bytesOf = (packed: string): number => Math.min(MAX_BYTES, MIN_BYTES + MAX_
 const unpackedText = (packed: string): string =>
   gunzipSync(Buffer.from(packed, 'base64'), { maxOutputLength: bytesOf(packed) }).toString('utf8')
 
-/** Whether a JSON text has at most so many values that it may be parsed: counted by its commas and brackets. */
+/** Whether a JSON text has few enough values to be parsed: counted by its commas and brackets. */
 function hasFewValues(json: string): boolean {
   let values = 0
   for (let at = 0; at < json.length; at += 1) {

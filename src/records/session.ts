@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { count, name, optional, score, strict, Timestamp } from './fields.ts'
+import { count, name, nullable, optional, score, strict, Timestamp } from './fields.ts'
 import { SecurityRecord } from './finding.ts'
 
 /** Characters of the packed parts of a session. */
@@ -19,7 +19,20 @@ export const Tokens = Type.Object(
 )
 export type Tokens = Static<typeof Tokens>
 
-/** As many as four counts of `Tokens`. */
+const Count = Type.Union([Type.Integer({ minimum: 0, maximum: 1e12 }), Type.Null()])
+/** Tokens of a session; null are kinds of which nothing is known. */
+export const KnownTokens = Type.Object(
+  {
+    input: Count,
+    output: Count,
+    cache_read: Count,
+    cache_creation: Count,
+  },
+  strict,
+)
+export type KnownTokens = Static<typeof KnownTokens>
+
+/** The maximum is the sum of four counts of `Tokens`. */
 export const UnpricedTokens = Type.Integer({
   minimum: 0,
   maximum: 4e12,
@@ -124,11 +137,34 @@ export const QualityRecord = Type.Object(
 )
 export type QualityRecord = Static<typeof QualityRecord>
 
+/** The sources that tell of a session. */
+export const Origin = Type.Union([
+  Type.Literal('transcript'),
+  Type.Literal('telemetry'),
+  Type.Literal('both'),
+])
+export type Origin = Static<typeof Origin>
+
+const SessionId = Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$', examples: ['sess_4f1c2a'] })
+
+/**
+ * A session is one conversation of a member with a coding agent, and the unit that cost, quality and findings are counted
+ * in. A client sends it as often as it grows, under the agent's own id: the record replaces the stored one, or is merged
+ * with it if it has `parts`. Fields that a client leaves out are computed by the server: cost from the tokens of each
+ * model, quality from turns and tool calls, findings from the texts.
+ */
 export const SessionRecord = Type.Object(
   {
     type: Type.Literal('session'),
-    id: Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$', examples: ['sess_4f1c2a'] }),
-    project_name: name(200),
+    id: SessionId,
+    project_name: nullable(name(200)),
+    origin: Type.Optional(Origin),
+    includes: optional(
+      Type.Array(SessionId, {
+        maxItems: 1_000,
+        description: 'the sessions of its sub-agents: telemetry of theirs belongs to this session',
+      }),
+    ),
     created_at: Timestamp(),
     user_id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$', examples: ['user_4f1c2a'] })),
     user_email: optional(Type.String({ format: 'email', maxLength: 320 })),
@@ -145,7 +181,7 @@ export const SessionRecord = Type.Object(
     cost_source: optional(Type.Union([Type.Literal('reported'), Type.Literal('estimated')])),
     unpriced_tokens: optional(UnpricedTokens),
     quality_score: optional(score),
-    tokens: optional(Type.Partial(Tokens, strict)),
+    tokens: optional(Type.Partial(KnownTokens, strict)),
     tools_used: optional(
       Type.Array(
         Type.Object(

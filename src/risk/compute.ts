@@ -187,16 +187,18 @@ async function computePartsOf(
   for (const [index, { change, files, names, hotspot, missing }] of seen.entries()) {
     const found = findings[index] ?? NO_FINDINGS
     const measures = measureChange(change.files, change.title)
+    const lines = measures.la + measures.ld
     const scored = {
       impact: impactScore({
         files: files.length,
+        lines,
         entropy: measures.entropy,
         hotspot,
         singleOwned: singleOwned.get(index) ?? 0,
       }),
       regression: regressionScore(measures),
-      security: securityOf(change, found),
-      coupling: couplingScore(missing),
+      security: securityPart(change.files, found),
+      coupling: couplingScore(missing, lines),
     }
     parts.set(change, {
       ...riskParts(scored),
@@ -207,7 +209,7 @@ async function computePartsOf(
 }
 
 /**
- * The parts with their security computed anew, from the findings of now; by the same keys. Reads no history: some
+ * The parts with their security computed again, from the findings of now; by the same keys. Reads no history: some
  * milliseconds for 100 changes.
  */
 export async function withCurrentFindings(
@@ -225,7 +227,7 @@ export async function withCurrentFindings(
         updated.set(key, parts)
         continue
       }
-      const { score, contributions } = securityOf(change, found)
+      const { score, contributions } = securityPart(change.files, found)
       updated.set(key, {
         names: parts.names,
         findings: found,
@@ -238,12 +240,6 @@ export async function withCurrentFindings(
 }
 
 const NO_FINDINGS: OpenFindings = { critical: 0, high: 0, medium: 0, low: 0 }
-
-const securityOf = (change: Change, findings: OpenFindings) =>
-  securityPart(
-    change.files.map(({ path }) => path),
-    findings,
-  )
 
 /** The open findings in the files of each list of names. Looks up each name once. */
 async function findingsOfNames(

@@ -1,6 +1,6 @@
 import { SCORE_DECIMALS, scaled } from '../decimals.ts'
 
-/** What one measure adds to a score: the measured `value` and its `points`. */
+/** One measure adds this to a score: the measured `value` gives `points`. */
 export interface Contribution {
   name: string
   value: number
@@ -14,12 +14,17 @@ export interface ScorePart {
 }
 
 const MAX_SCORE = 100
+/** Changed lines from which more of them add nothing. */
+export const MOST_LINES = 1_000
 /** Decimals of a contribution's value. */
 const VALUE_DECIMALS = 4
 
 /** Hundredths, half away from zero, without the negative zero. */
 const hundredths = (points: number): number =>
   Math.sign(points) * Number(scaled(Math.abs(points), SCORE_DECIMALS)) + 0
+
+/** The share of its points that a change of `lines` lines has, 0 to 1: ln(1 + lines)/ln(1 + 1,000). Small changes break less. */
+export const extentOf = (lines: number): number => Math.min(1, Math.log1p(lines) / Math.log1p(MOST_LINES))
 
 /**
  * The sum of the points, rounded half up to 2 decimals, at most 100: a contribution `limit` subtracts what is

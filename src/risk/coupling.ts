@@ -1,4 +1,4 @@
-import { partOf, type ScorePart } from './contributions.ts'
+import { extentOf, partOf, type ScorePart } from './contributions.ts'
 
 // Files that usually change together (Gall, Hajek and Jazayeri, "Detection of logical coupling based on
 // product release history", ICSM 1998), with the usual thresholds, those of Tornhill's Code Maat. Pure.
@@ -9,10 +9,10 @@ const MIN_REVISIONS = 5
 const MIN_SHARED = 5
 /** Least degree of coupling, in percent. */
 const MIN_DEGREE = 30
-/** The probability that a missing file was forgotten if its degree is 100. Our own choice. */
-const MISSING_WEIGHT = 0.5
-/** Missing files that count: those of the greatest degree. */
-const MAX_MISSING = 10
+/** Missing files, each counted as its degree, of which 1 − 1/e (63 %) of the points come. */
+const SCALE = 10
+/** Missing files that are named: those of the greatest degree. */
+const MAX_NAMED = 10
 
 /** The files that changed together. */
 export interface ChangeHistory {
@@ -26,7 +26,7 @@ export interface ChangeHistory {
 /** A file that usually changes together with a file of the change, but is not part of it. */
 export interface MissingFile {
   file: string
-  /** in percent: the greatest degree with a file of the change */
+  /** Percent: the greatest degree with a file of the change. */
   degree: number
 }
 
@@ -39,8 +39,8 @@ export function couplingDegree(shared: number, revisionsA: number, revisionsB: n
 }
 
 /**
- * The least number of shared changes of a file with so many changes and any other: below it, couplingDegree is undefined,
- * as the other has at least one change.
+ * The least number of shared changes of a file with `revisions` changes and any other: below it, couplingDegree is
+ * undefined, as the other has at least one change.
  */
 export const leastShared = (revisions: number): number =>
   Math.max(MIN_SHARED, Math.ceil((MIN_DEGREE * revisions) / 200))
@@ -62,19 +62,20 @@ export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string
 }
 
 /**
- * 100·(1 − Π (1 − degree/100 · 0.5)) over the 10 closest missing files: the chance that one of them was
- * forgotten. Each file's points are in proportion to the logarithm of its factor.
+ * 100·(1 − exp(−x/10)), with x the sum of the missing files' degrees (a degree of 100 is 1), for a change of 1,000
+ * lines; the extent's share of it for a smaller one. Each file has points in proportion to its degree; those after the
+ * tenth are one contribution, `others`, whose value is their number.
  */
-export function couplingScore(missing: readonly MissingFile[]): ScorePart {
-  const counted = missing.slice(0, MAX_MISSING)
-  const logs = counted.map(({ degree }) => Math.log(1 - (degree / 100) * MISSING_WEIGHT))
-  const sum = logs.reduce((total, log) => total + log, 0)
-  const score = 100 * (1 - Math.exp(sum))
-  return partOf(
-    counted.map(({ file, degree }, index) => ({
-      name: file,
-      value: degree,
-      points: (score * (logs[index] ?? 0)) / sum,
-    })),
-  )
+export function couplingScore(missing: readonly MissingFile[], lines: number): ScorePart {
+  const sumOf = (files: readonly MissingFile[]) => files.reduce((sum, { degree }) => sum + degree, 0)
+  const sum = sumOf(missing)
+  const score = 100 * (1 - Math.exp(-sum / 100 / SCALE)) * extentOf(lines)
+  const others = missing.slice(MAX_NAMED)
+  const named = missing.slice(0, MAX_NAMED).map(({ file, degree }) => ({
+    name: file,
+    value: degree,
+    points: (score * degree) / sum,
+  }))
+  if (others.length === 0) return partOf(named)
+  return partOf([...named, { name: 'others', value: others.length, points: (score * sumOf(others)) / sum }])
 }

@@ -2,11 +2,11 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import type { Lifecycle } from './prepare.ts'
 
-/** What a repository's host says of a pull request. */
+/** The state of a pull request, as its repository's host reported it. */
 export interface PullRequestEvent {
   repo: string
   prNumber: number
-  /** When the host changed it last: an earlier event that comes later changes nothing. */
+  /** Time of the host's last change: an earlier event that comes later changes nothing. */
   updatedAt: string
   title: string
   branch: string | null

@@ -33,7 +33,7 @@ export interface HistoryRange {
   after: HistoryPlace
   /** Exclusive. */
   before: Date
-  /** Which commits of a range that has more. */
+  /** A range with more commits is cut to the latest or the earliest. */
   keep: 'latest' | 'earliest'
   limit: number
 }
@@ -115,7 +115,7 @@ interface Touched {
 }
 
 /**
- * For each change, the number of its files whose latest 200 changes before it have at most one author. Changes that follow
+ * Counts for each change its files whose latest 200 changes before it have at most one author. Changes that follow
  * the same change of a file share the look at it, which ends at the first other author.
  */
 export async function countSingleOwned(

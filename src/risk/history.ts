@@ -42,7 +42,7 @@ export function createHistory(): MovingHistory {
   const revisions = new Map<string, Set<ReadonlySet<string>>>()
   const revisionsOf = (file: string): number => revisions.get(file)?.size ?? 0
   const partners = createPartners((file) => revisions.get(file) ?? [], revisionsOf)
-  /** By number of changes: how many files have so many. */
+  /** File count by number of changes. */
   const filesWith: number[] = []
   /** The lines of all files, ascending; undefined when files were added or removed since. */
   let sizes: { lines: ReadonlyMap<string, number>; sorted: Float64Array } | undefined
@@ -89,7 +89,7 @@ export function createHistory(): MovingHistory {
 
   const known = (change: LastChange | undefined): LastChange | undefined =>
     change !== undefined && change.commit >= first ? change : undefined
-  /** How many files have less changes. */
+  /** Counts files with less changes. */
   const filesBelow = (changes: number): number => {
     let files = 0
     for (let fewer = 1; fewer < changes; fewer++) files += filesWith[fewer] ?? 0
@@ -127,7 +127,7 @@ export function createHistory(): MovingHistory {
   }
 }
 
-/** How many of the ascending values are less. */
+/** Counts the ascending values that are less. */
 function countBelow(values: Float64Array, limit: number): number {
   let low = 0
   let high = values.length

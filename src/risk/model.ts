@@ -55,7 +55,7 @@ export const RiskPage = PageOf(RiskScore)
 const RiskSession = Type.Object(
   {
     id: Type.String({ examples: ['sess_4f1c2a'] }),
-    project_name: Type.String({ examples: ['checkout'] }),
+    project_name: nullable(Type.String({ examples: ['checkout'] })),
     turns: Type.Integer({ examples: [42] }),
     estimated_cost: Type.Number({ description: 'US dollars', examples: [1.284213] }),
     part: Type.Number({

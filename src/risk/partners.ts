@@ -1,10 +1,11 @@
 import { leastShared } from './coupling.ts'
 
-// How often a file changed together with others, kept up to date while the history moves on instead of counted for every
-// pull request: 1,000 of them over the same 2,000 commits would look at the same change sets 15,000 times. Pure.
+// Counts the common changes of each pair of files. They are kept up to date while the history moves on instead of
+// counted for every pull request: 1,000 of them over the same 2,000 commits would look at the same change sets 15,000
+// times. The functions are pure.
 
 /** Counts of the files that may be coupled with one file. */
-interface Counted {
+interface PairCounts {
   shared: Map<string, number>
   /** Changes of the file after which files that are not counted may be coupled with it too. */
   changesLeft: number
@@ -22,15 +23,15 @@ export function createPartners(
   changeSets: (file: string) => Iterable<ReadonlySet<string>>,
   revisions: (file: string) => number,
 ): Partners {
-  const known = new Map<string, Counted>()
-  const count = (file: string): Counted => {
+  const known = new Map<string, PairCounts>()
+  const count = (file: string): PairCounts => {
     const all = new Map<string, number>()
     for (const changeSet of changeSets(file)) {
       for (const other of changeSet) if (other !== file) all.set(other, (all.get(other) ?? 0) + 1)
     }
     const least = leastShared(revisions(file))
-    // each change adds one shared change at most, and lowers `leastShared` by one at most: what has less than
-    // `least - 2 * changesLeft` now cannot reach it in so many changes
+    // each change adds one shared change at most, and lowers `leastShared` by one at most: what has less than `least
+    // - 2 * changesLeft` now cannot reach it in `changesLeft` changes
     const changesLeft = Math.floor(least / 4)
     const shared = new Map([...all].filter(([, times]) => times >= least - 2 * changesLeft))
     return { shared, changesLeft }

@@ -20,28 +20,28 @@ export interface RiskParts {
   contributions: RiskContributions
 }
 
-/** Where a pull request comes from, by which its sessions are found. */
+/** The origin of a pull request, by which its sessions are found. */
 export interface Origin {
   project: string | null
   branch: string | null
   commits: readonly string[]
 }
 
-/** What became of a pull request, and where it is. */
+/** The state of a pull request, and its place at the host. */
 export interface Lifecycle {
   state: State
   merged_at: string | null
   closed_at: string | null
   merge_commit: string | null
   url: string | null
-  /** Of its repository. */
+  /** The default branch of its repository. */
   default_branch: string | null
   author_email: string | null
 }
 
 /** A record in its stored form: the parts as they were given, or the change to compute them from. */
 export interface PreparedRisk {
-  /** As given; null: the stored id is kept, or one is derived. */
+  /** The id as given; null: the stored id is kept, or one is derived. */
   id: string | null
   repo: string
   prNumber: number
@@ -49,7 +49,7 @@ export interface PreparedRisk {
   filesChanged: number
   createdAt: string
   origin: Origin | null
-  /** As given; what is null was not. */
+  /** The fields as given; a field that was not given is null. */
   lifecycle: { [Field in keyof Lifecycle]: Lifecycle[Field] | null }
   given: RiskParts | null
   change: Change | null
@@ -127,7 +127,7 @@ function originOf({ project = null, branch = null, commits }: PrRiskRecord): Ori
 
 function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
   if (record.files == null || record.project == null) return null
-  // of a file that occurs twice, the last entry counts, as in a commit
+  // the last entry of a file that occurs twice counts, as in a commit
   const files = new Map(record.files.map((file) => [plainPath(file.path), file]))
   return {
     project: record.project,
@@ -180,7 +180,7 @@ function givenParts(record: PrRiskRecord): RiskParts {
   })
 }
 
-/** In percent; they add up to 100. */
+/** Percent; they add up to 100. */
 const WEIGHTS: Readonly<Record<Part, bigint>> = { impact: 30n, regression: 25n, security: 25n, coupling: 20n }
 
 /** 0.30·impact + 0.25·regression + 0.25·security + 0.20·coupling, rounded half up: 70, 55, 60, 75 give 65. */
@@ -196,7 +196,7 @@ export function ratingOf(riskScore: number): Rating {
   return riskScore <= 80 ? 'high' : 'critical'
 }
 
-/** What the rollups count of a score. */
+/** The fields of a score that the rollups count. */
 export interface CountedRisk {
   repo: string
   rating: Rating

@@ -3,7 +3,7 @@ import type { Sql } from '../db/client.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { RiskListQuery, RiskScore } from './model.ts'
 import type { Lifecycle, Origin } from './prepare.ts'
-import { lifecycleColumns, lifecycleOf, type StoredLifecycle } from './store-queries.ts'
+import { lifecycleColumns, lifecycleOf, type StoredLifecycle } from './store-write.ts'
 
 interface RiskRow
   extends Omit<
@@ -37,7 +37,7 @@ const riskOf = (row: RiskRow): RiskScore => ({
   contributions: row.contributions,
 })
 
-/** What a statement says of a page: the number of all that match, and the JSON of its items, null for none. */
+/** The row of a statement for a page: the number of all that match, and the JSON of its items, null for none. */
 interface PageRow {
   total: string
   items: string | null

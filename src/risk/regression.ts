@@ -1,10 +1,10 @@
-import { partOf, type ScorePart } from './contributions.ts'
+import { MOST_LINES, partOf, type ScorePart } from './contributions.ts'
 
 // The probability that a change introduces a defect: logistic regression on six measures of Kamei et al., "A large-scale
 // empirical study of just-in-time quality assurance" (TSE 2013). Pure.
 
 /** A file of a change. */
-interface ChangedFile {
+export interface ChangedFile {
   path: string
   additions: number
   deletions: number
@@ -54,49 +54,51 @@ export function entropyOf(lines: readonly number[]): number {
 
 interface Term {
   name: string
-  weight: number
-  /** What is measured. */
+  /** The measured value. */
   value: (change: ChangeMeasures) => number
-  /** What the weight is multiplied by. */
-  term: (change: ChangeMeasures) => number
+  weights: readonly number[]
+  /** The factors of the weights. */
+  factors: (value: number) => number[]
 }
 
-const logOf = (name: string, weight: number, value: Term['value']): Term => ({
-  name,
-  weight,
-  value,
-  term: (change) => Math.log1p(value(change)),
-})
-const plain = (name: string, weight: number, value: Term['value']): Term => ({
-  name,
-  weight,
-  value,
-  term: value,
-})
+const log = (value: number): number[] => [Math.log1p(value)]
+const plain = (value: number): number[] => [value]
+/** ln and its square: the tenth line adds more than the thousandth. */
+const bent = (value: number): number[] => {
+  const logarithm = Math.log1p(Math.min(value, MOST_LINES))
+  return [logarithm, logarithm ** 2]
+}
 
-const INTERCEPT = -2.9889
+const INTERCEPT = -3.4438
 
 /**
  * Fitted on the first 80 % of the commits of the six projects of Zeng et al., "Deep just-in-time defect prediction: how far
  * are we?" (ISSTA 2021). `bun run bench:risk` measures it.
  */
 const TERMS: readonly Term[] = [
-  logOf('lines_added', 0.4428, (change) => change.la),
-  logOf('lines_deleted', 0.0713, (change) => change.ld),
-  logOf('files', 0.3061, (change) => change.nf),
-  logOf('directories', -0.0796, (change) => change.nd),
-  plain('entropy', -0.0346, (change) => change.entropy),
-  plain('fix', 0.9832, (change) => change.fix),
+  { name: 'lines_added', value: (change) => change.la, weights: [0.7529, -0.052], factors: bent },
+  { name: 'lines_deleted', value: (change) => change.ld, weights: [0.087], factors: log },
+  { name: 'files', value: (change) => change.nf, weights: [0.3892], factors: log },
+  { name: 'directories', value: (change) => change.nd, weights: [-0.053], factors: log },
+  { name: 'entropy', value: (change) => change.entropy, weights: [-0.0924], factors: plain },
+  { name: 'fix', value: (change) => change.fix, weights: [0.9648], factors: plain },
 ]
 
-/** The model's terms of a change without their weights, for a fit of other weights. */
-export const regressionTerms = (change: ChangeMeasures): number[] => TERMS.map(({ term }) => term(change))
+/** The logit of each term of a change. */
+const logitsOf = (change: ChangeMeasures): number[] =>
+  TERMS.map(({ value, weights, factors }) =>
+    factors(value(change)).reduce((sum, factor, index) => sum + factor * (weights[index] ?? 0), 0),
+  )
+
+/** The model's factors of a change without their weights, for a fit of other weights. */
+export const regressionTerms = (change: ChangeMeasures): number[] =>
+  TERMS.flatMap(({ value, factors }) => factors(value(change)))
 
 const percent = (logit: number): number => 100 / (1 + Math.exp(-logit))
 
 /** 100·p of a change, unrounded. */
 export const defectPercent = (change: ChangeMeasures): number =>
-  percent(TERMS.reduce((logit, { weight, term }) => logit + weight * term(change), INTERCEPT))
+  percent(logitsOf(change).reduce((sum, logit) => sum + logit, INTERCEPT))
 
 /**
  * 100·p of a change. `base` is the value of an empty change; the difference to it is distributed over the
@@ -104,9 +106,9 @@ export const defectPercent = (change: ChangeMeasures): number =>
  */
 export function regressionScore(change: ChangeMeasures): ScorePart {
   const base = percent(INTERCEPT)
-  const logits = TERMS.map(({ weight, term }) => weight * term(change))
+  const logits = logitsOf(change)
   const sum = logits.reduce((total, logit) => total + logit, 0)
-  // for a sum of 0 the derivative at the intercept, which is the limit of the quotient
+  // a sum of 0 has the derivative at the intercept, which is the limit of the quotient
   const slope = sum === 0 ? (base * (100 - base)) / 100 : (percent(INTERCEPT + sum) - base) / sum
   return partOf([
     { name: 'base', value: INTERCEPT, points: base },

@@ -1,13 +1,16 @@
 import { SEVERITY_POINTS } from '../records/finding.ts'
-import { type Contribution, partOf, type ScorePart } from './contributions.ts'
+import { type Contribution, extentOf, partOf, type ScorePart } from './contributions.ts'
+import type { ChangedFile } from './regression.ts'
 
 // Kinds of files that matter to security, found by path. The weights are our own choice; each kind counts
-// once per change.
+// once per change, by the extent of its changed lines.
 
 interface SensitiveKind {
   name: string
   points: number
   pattern: RegExp
+  /** It has all points, however few lines changed. */
+  whole?: true
 }
 
 /** Matches a whole word of a path (`author` does not match `auth`); the path is `lowered`. */
@@ -17,6 +20,7 @@ const KINDS: readonly SensitiveKind[] = [
   {
     name: 'secrets',
     points: 40,
+    whole: true,
     pattern:
       /(?:^|\/)\.env(?:\.(?!example|sample|template|dist)[^/]*)?$|\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$|(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$|(?:^|[^a-z])(?:secrets?|credentials?|vault)(?:[^a-z]|$)|(?:^|\/)\.(?:npmrc|netrc|pypirc|htpasswd)$/,
   },
@@ -67,11 +71,14 @@ const HARMLESS =
 const lowered = (path: string): string => path.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()
 
 /** The kinds of sensitive files among these, with how many there are of each. */
-export function sensitiveKinds(paths: readonly string[]): Contribution[] {
-  const names = paths.map(lowered).filter((path) => !HARMLESS.test(path))
-  return KINDS.flatMap(({ name, points, pattern }) => {
-    const value = names.filter((path) => pattern.test(path)).length
-    return value === 0 ? [] : [{ name, value, points }]
+export function sensitiveKinds(files: readonly ChangedFile[]): Contribution[] {
+  const named = files.map((file) => ({ ...file, path: lowered(file.path) }))
+  const harmful = named.filter(({ path }) => !HARMLESS.test(path))
+  return KINDS.flatMap(({ name, points, pattern, whole }) => {
+    const found = harmful.filter(({ path }) => pattern.test(path))
+    if (found.length === 0) return []
+    const lines = found.reduce((sum, { additions, deletions }) => sum + additions + deletions, 0)
+    return [{ name, value: found.length, points: whole ? points : points * extentOf(lines) }]
   })
 }
 
@@ -84,12 +91,12 @@ export interface OpenFindings {
 }
 
 /** The points of the open findings in the files and of the kinds of sensitive files among them, at most 100. */
-export function securityPart(paths: readonly string[], findings: OpenFindings): ScorePart {
+export function securityPart(files: readonly ChangedFile[], findings: OpenFindings): ScorePart {
   const found = (['critical', 'high', 'medium', 'low'] as const).flatMap((severity) => {
     const value = findings[severity]
     return value === 0
       ? []
       : [{ name: `${severity}_findings`, value, points: value * SEVERITY_POINTS[severity] }]
   })
-  return partOf([...found, ...sensitiveKinds(paths)])
+  return partOf([...found, ...sensitiveKinds(files)])
 }

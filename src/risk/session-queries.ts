@@ -42,7 +42,7 @@ export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | nu
         from found f
       ) || coalesce((
         select string_agg(
-          '{"id":"' || s.session_id || '","project_name":' || to_json(s.project) || ',"turns":' || s.turns
+          '{"id":"' || s.session_id || '","project_name":' || coalesce(to_json(nullif(s.project, ''))::text, 'null') || ',"turns":' || s.turns
             || ',"estimated_cost":' || trim_scale(s.session_cost) || ',"part":' || trim_scale(s.part)
             || ',"quality_score":' || trim_scale(s.quality_score)
             || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', ${TIME_PATTERN}) || '"}',

@@ -17,9 +17,9 @@ import {
   ratingOf,
   riskScoreOf,
 } from './prepare.ts'
-import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-queries.ts'
+import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-write.ts'
 
-/** What was computed before the organization was locked. */
+/** Results that were computed before the organization was locked. */
 export interface ComputedRisks {
   /** Records with files, in their stored form. */
   prepared: ReadonlyMap<SyncRecord, PreparedRisk>
@@ -46,8 +46,8 @@ export async function computeRisks(
   const risks = [...prepared.values()]
   if (risks.length === 0) return { prepared, parts: new Map() }
   const found = await findStored(sql, orgId, risks)
-  const stored = new Map(found.map((row) => [keyOf(row), row]))
-  const missing = risks.filter((risk) => stored.get(keyOf(risk))?.inputHash !== risk.inputHash)
+  const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
+  const missing = risks.filter((risk) => stored.get(pullRequestKeyOf(risk))?.inputHash !== risk.inputHash)
   const changes = missing.flatMap(({ change, inputHash }) =>
     change === null || inputHash === null ? [] : [{ change, inputHash }],
   )
@@ -67,10 +67,10 @@ export async function computeRisks(
 }
 
 export interface RisksWritten extends WriteResult {
-  /** For `updateRiskRollups`: what was replaced, and by what. */
+  /** The rows that were replaced, and their successors, for `updateRiskRollups`. */
   replaced: CountedRisk[]
   written: CountedRisk[]
-  /** For `updateParts`: those that were written, and where they came from before. */
+  /** The pull requests that were written, and their former places, for `updateParts`. */
   pullRequests: { repo: string; prNumber: number }[]
   formerBranches: Branch[]
 }
@@ -97,17 +97,19 @@ export async function writeRisks(
     return { ...NOTHING_WRITTEN, replaced: [], written: [], pullRequests: [], formerBranches: [] }
   const prepared = risks.map(({ risk }) => risk)
   const found = await findStored(tx, orgId, prepared)
-  const stored = new Map(found.map((row) => [keyOf(row), row]))
+  const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
   const hasSessions = records.some(({ type }) => type === 'session')
   const current = hasSessions ? await withSessions(tx, orgId, prepared, computed.parts) : computed.parts
   const parts = await partsOf(tx, orgId, prepared, stored, current)
-  const ids = new Map(found.map((row) => [keyOf(row), row.id]))
-  const owners = new Map(found.map((row) => [row.id, keyOf(row)]))
-  const newOnes = prepared.filter((risk) => !stored.has(keyOf(risk)))
-  const events = new Map((await findEvents(tx, orgId, newOnes)).map((event) => [keyOf(event), event]))
-  const lifecycles = new Map(found.map((row) => [keyOf(row), row.lifecycle]))
+  const ids = new Map(found.map((row) => [pullRequestKeyOf(row), row.id]))
+  const owners = new Map(found.map((row) => [row.id, pullRequestKeyOf(row)]))
+  const newOnes = prepared.filter((risk) => !stored.has(pullRequestKeyOf(risk)))
+  const events = new Map(
+    (await findEvents(tx, orgId, newOnes)).map((event) => [pullRequestKeyOf(event), event]),
+  )
+  const lifecycles = new Map(found.map((row) => [pullRequestKeyOf(row), row.lifecycle]))
   const scored = risks.map(({ risk, field }, index) => {
-    const name = keyOf(risk)
+    const name = pullRequestKeyOf(risk)
     const id = ids.get(name) ?? risk.id ?? idOf(risk)
     refuseForeignId(risk, id, owners.get(id), field)
     ids.set(name, id)
@@ -119,14 +121,14 @@ export async function writeRisks(
     return event === undefined ? row : withEvent(row, event)
   })
   const { rows, ...result } = findChanges(scored, stored, {
-    keyOf,
+    keyOf: pullRequestKeyOf,
     idOf: ({ id }) => id,
     isSame,
   })
   const formerBranches = await findBranches(tx, orgId, rows)
   await upsertRisks(tx, orgId, rows)
   await replaceCommits(tx, orgId, rows)
-  const replaced = rows.flatMap((row) => stored.get(keyOf(row)) ?? [])
+  const replaced = rows.flatMap((row) => stored.get(pullRequestKeyOf(row)) ?? [])
   const pullRequests = rows.map(({ repo, prNumber }) => ({ repo, prNumber }))
   return {
     ...result,
@@ -156,7 +158,7 @@ export async function applyEvent(
   }
 }
 
-/** What the host says wins over the record, as far as it says something. */
+/** Replaces the record's fields by those that the host reported. */
 function withEvent(row: RiskRow, { branch, lifecycle }: PullRequestEvent): RiskRow {
   const { state, merged_at, closed_at, ...known } = lifecycle
   const said = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null))
@@ -168,7 +170,8 @@ function withEvent(row: RiskRow, { branch, lifecycle }: PullRequestEvent): RiskR
   }
 }
 
-const keyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string => `${prNumber} ${repo}`
+const pullRequestKeyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
+  `${prNumber} ${repo}`
 const idOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
   derivedId('risk', repo, prNumber)
 const counted = ({ repo, scores, lifecycle, createdAt }: RiskRow): CountedRisk => ({
@@ -190,12 +193,12 @@ function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefin
   if (risk.id !== null && risk.id !== id) {
     throw validationError({ field, message: `this pull request already has the id ${id}` })
   }
-  if (owner !== undefined && owner !== keyOf(risk)) {
+  if (owner !== undefined && owner !== pullRequestKeyOf(risk)) {
     throw validationError({ field, message: 'another pull request has this id' })
   }
 }
 
-/** What was computed before the batch's sessions were written, with their findings. */
+/** Adds the findings of sessions: the results were computed before the batch's sessions were written. */
 async function withSessions(
   tx: ISql,
   orgId: string,
@@ -220,7 +223,7 @@ async function partsOf(
   before: ComputedRisks['parts'],
 ): Promise<RiskParts[]> {
   const known = risks.map((risk) => {
-    const row = stored.get(keyOf(risk))
+    const row = stored.get(pullRequestKeyOf(risk))
     if (row !== undefined && row.inputHash === risk.inputHash) return risk.given ?? row
     return risk.given ?? (risk.inputHash === null ? undefined : before.get(risk.inputHash))
   })

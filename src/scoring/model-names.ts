@@ -1,7 +1,7 @@
 // The names under which a model's price is looked up. A name is known exactly or by one of these patterns; one that only
 // begins like a known one is another model.
 
-/** Who serves or makes the model, as clients and gateways put it before the name: `openrouter/anthropic/…`. */
+/** Clients and gateways put the server or the maker of the model before its name: `openrouter/anthropic/…`. */
 const SERVED_BY = [
   'anthropic|openai|google|gemini|vertex_ai|bedrock|azure|openrouter',
   'mistral|mistralai|moonshot|moonshotai|dashscope|qwen|deepseek|xai|x-ai|zai|z-ai|minimax',

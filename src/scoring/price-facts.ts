@@ -25,7 +25,7 @@ interface FactBase extends Source {
 export type PriceFact = FactBase &
   (
     | {
-        /** In the order of `above`; the first is for the smallest prompts. */
+        /** Sorted by `above`; the first is for the smallest prompts. */
         tiers: readonly [FactTier, ...FactTier[]]
         /** A cache write costs 1.25 times the input price, one for an hour twice; else it costs as much as input. */
         chargesWrites?: boolean
@@ -69,7 +69,7 @@ const alias = (source: Source, names: string, sameAs: string, from?: string): Pr
   ...(from === undefined ? {} : { from }),
 })
 
-/** Of several rows of a name the last one that has begun holds. */
+/** A name may have several rows: the last one that has begun holds. */
 const FACTS: readonly PriceFact[] = [
   priced(ANTHROPIC, 'claude-sonnet-5-5', flat(2, 10, 0.2), { chargesWrites: true }),
   priced(ANTHROPIC, 'claude-sonnet-5-5', flat(2, 10, 0.1), {

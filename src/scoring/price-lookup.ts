@@ -10,7 +10,11 @@ export type Price<Unit = number> =
   | Unit
   | { base: Unit; tiers: readonly { start: number; price: Unit }[] }
   | undefined
-/** `Unit`: US dollars per million tokens, or as an integer (bigint) picodollars per token. */
+/**
+ * The price of a model at a time. Vendors charge input, output, cache reads and cache writes at different rates, change
+ * them on a date, and raise them for long prompts (tiers). A name without a price costs nothing, and its tokens are counted
+ * as unpriced. `Unit`: US dollars per million tokens, or as an integer (bigint) picodollars per token.
+ */
 export interface PriceRow<Unit = number> {
   input: Price<Unit>
   output: Price<Unit>
@@ -21,7 +25,7 @@ export interface PriceRow<Unit = number> {
 
 export interface FoundPrices {
   row: PriceRow
-  /** Of the list price, what the model costs where it is served. */
+  /** The model costs this part of the list price where it is served. */
   percent: bigint
   /** The prices are the same at any time. */
   isFixed: boolean
@@ -109,7 +113,7 @@ function libraryRow(
   at: string,
 ): Omit<FoundPrices, 'percent'> | undefined {
   if (known === undefined) return undefined
-  // of this model only, whatever name it matches
+  // the provider has this model only, whatever name it matches
   const model = { ...known.model, match: { starts_with: '' } }
   const provider = { ...known.provider, models: [model] }
   const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model.id, {

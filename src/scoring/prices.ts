@@ -1,5 +1,6 @@
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
+import { withoutNulls } from '../records/fields.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
 import { createLookUp, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
 
@@ -130,7 +131,7 @@ export function picodollarsOf(dollars: number): bigint {
   return scaled(dollars, PICO_DECIMALS)
 }
 
-/** What a session record costs. */
+/** The cost of a session record. */
 export interface PricedRecord {
   /** US dollars. */
   cost: number
@@ -149,7 +150,8 @@ export interface PricedRecord {
  * estimate from its tokens.
  */
 export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord {
-  const { estimated_cost: given = null, turn_records, tokens: sum, created_at } = record
+  const { estimated_cost: given = null, turn_records, tokens, created_at } = record
+  const sum = tokens ? withoutNulls(tokens) : undefined
   const turns = turn_records ?? []
   const said = record.unpriced_tokens ?? 0
   const turnCosts = turns.map((turn) => turn.cost ?? null)

@@ -150,6 +150,9 @@ const EDIT_TOOLS = new Set([
   'replace',
   'write_file',
   'edit_file',
+  'edit_file_v2',
+  'editor',
+  'create',
   'create_file',
   'str_replace',
   'str_replace_editor',
@@ -185,9 +188,11 @@ export function signalsOfRecord(record: SessionRecord): QualitySignals {
   }
 }
 
-type Counted = Pick<QualitySignals, 'toolResults' | 'toolErrors' | 'edits'>
+type CallCounts = Pick<QualitySignals, 'toolResults' | 'toolErrors' | 'edits'>
 
-function countCalls(calls: readonly NonNullable<NonNullable<TurnRecord['tool_calls']>[number]>[]): Counted {
+function countCalls(
+  calls: readonly NonNullable<NonNullable<TurnRecord['tool_calls']>[number]>[],
+): CallCounts {
   // a call with `ok: null` has no result
   const results = calls.filter((call) => call.ok !== null)
   return {
@@ -197,7 +202,7 @@ function countCalls(calls: readonly NonNullable<NonNullable<TurnRecord['tool_cal
   }
 }
 
-function countUses(sent: NonNullable<SessionRecord['tools_used']>): Counted {
+function countUses(sent: NonNullable<SessionRecord['tools_used']>): CallCounts {
   const uses = sent.map(({ name, calls = 0, errors = 0 }) => ({ name, calls, errors }))
   const sum = (of: (use: (typeof uses)[number]) => number) => uses.reduce((total, use) => total + of(use), 0)
   return {

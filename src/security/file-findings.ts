@@ -7,7 +7,7 @@ import type { Finding } from '../sessions/model.ts'
 export interface FileFinding {
   sessionId: string
   project: string
-  /** Of the session: UTC, milliseconds. */
+  /** The time of the session: UTC, milliseconds. */
   createdAt: string
   file: string
   /** The first 16 bytes of SHA-256 of the file's name, in hex. */

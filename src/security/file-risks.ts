@@ -88,7 +88,7 @@ async function upsertFileRisks(
     returning k.project, encode(k.file_key, 'hex') as file_key, k.risk_score`
 }
 
-const keyOf = (risk: FileRisk): string => `${risk.file_key} ${risk.project}`
+const fileRiskKeyOf = (risk: FileRisk): string => `${risk.file_key} ${risk.project}`
 
 async function deleteFileRisks(
   tx: ISql,
@@ -96,8 +96,8 @@ async function deleteFileRisks(
   before: readonly FileRisk[],
   after: readonly FileRisk[],
 ): Promise<void> {
-  const kept = new Set(after.map(keyOf))
-  const deleted = before.filter((risk) => !kept.has(keyOf(risk)))
+  const kept = new Set(after.map(fileRiskKeyOf))
+  const deleted = before.filter((risk) => !kept.has(fileRiskKeyOf(risk)))
   if (deleted.length === 0) return
   await tx`
     delete from file_risks k

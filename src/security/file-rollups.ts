@@ -9,7 +9,7 @@ interface RollupChange {
   bucket: string
   fileKey: string
   sessions: number
-  /** Of the sessions added; `infinity` and `-infinity` when there are none. */
+  /** The first of the sessions added; `infinity` and `-infinity` when there are none. */
   firstAt: string
   lastAt: string
   /** A session was removed: the first and last time must be looked up again. */
@@ -81,7 +81,7 @@ async function applyChanges(tx: ISql, orgId: string, changes: readonly RollupCha
       last_seen_at = greatest(r.last_seen_at, excluded.last_seen_at)`
 }
 
-/** For `using` and `from`: the changes, and the condition that selects their stored rows `r`. */
+/** Makes `using` and `from`: the changes, and the condition that selects their stored rows `r`. */
 const rowsOf = (tx: ISql, orgId: string, changes: readonly RollupChange[]) => tx`
   ${unnest(tx, changes, {
     grain: 'text',

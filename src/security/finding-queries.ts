@@ -6,11 +6,11 @@ import { type JsonText, pageText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import type { FindingListQuery, ListedFinding } from './finding-model.ts'
 
-/** Who may be shown in a finding. */
+/** The caller may see these members and findings. */
 export interface Shown {
   /** Whether members are left out. */
   hidesMembers: boolean
-  /** Whose sessions' findings; null: everybody's. */
+  /** Only findings of these own sessions are shown; null: everybody's. */
   own: Own | null
 }
 

@@ -16,7 +16,7 @@ const CHANGES = [
 /** Documentation addresses (RFC 5737). */
 const NETWORK = '198.51.100.'
 
-/** What owners and admins changed in the last `days` days. */
+/** Makes the changes of owners and admins in the last `days` days. */
 export function demoAudit(now: Date, days: number, seed: number): AuditRecord[] {
   const random = randomFrom(seed)
   const below = (limit: number) => Math.floor(random() * limit)

@@ -4,8 +4,8 @@ import { commitOf, type DemoPlan, type DemoWork, placeOf, pullRequestOf, shaOf }
 import { demoFinding } from './findings.ts'
 import { randomFrom } from './generate.ts'
 
-// What needs attention in the demo: large pull requests that change how people sign in, keys and pipelines, and the
-// findings of their sessions.
+// Makes the parts of the demo that need attention: large pull requests that change how people sign in, keys and
+// pipelines, and the findings of their sessions.
 
 interface HotPullRequest {
   title: string

@@ -31,7 +31,7 @@ const FOUND: readonly Rule[] = [
 
 type Content = Omit<SessionRecord, 'id' | 'project_name' | 'created_at'>
 
-/** What happened in a session: turns with tokens and tools; costs and scores follow from them when it is stored. */
+/** Makes the content of a session: turns with tokens and tools; costs and scores follow from them when it is stored. */
 export function demoSession(random: () => number, agent: Agent, touched: readonly string[]): Content {
   const below = (limit: number) => Math.floor(random() * limit)
   const models = MODELS[agent]

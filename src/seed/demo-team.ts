@@ -8,7 +8,7 @@ interface Person {
   name: string
   email: string
   role: MemberRecord['role']
-  /** How much they do, as a weight. */
+  /** The amount of their work, as a weight. */
   weight: number
   /** Indexes of the projects they work on, the main one first. */
   projects: readonly number[]
@@ -51,7 +51,7 @@ interface Project {
   name: string
   /** Folders at its top, with the kind of files in them. */
   folders: readonly (readonly [folder: string, extension: string])[]
-  /** What its work is about. */
+  /** The topics of its work. */
   topics: readonly string[]
 }
 

@@ -38,7 +38,7 @@ const NOUNS = ['validation', 'export', 'cache', 'retries', 'settings', 'list', '
 const AGENTS: readonly Agent[] = ['claude-code', 'claude-code', 'claude-code', 'codex', 'codex', 'gemini']
 const HOUR_MS = 3_600_000
 const WORKDAY_HOURS = 9
-/** Of the sessions of a weekend this part is kept. */
+/** This part of the sessions of a weekend is kept. */
 const WEEKEND = 0.12
 
 /** The records of `plan`, each kind in order of time; nothing is later than `plan.now`. */
@@ -133,7 +133,7 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
   return work
 }
 
-/** Whose work a branch is; `project` and `who` are indexes of PROJECTS and PEOPLE. */
+/** A branch and its author; `project` and `who` are indexes of PROJECTS and PEOPLE. */
 interface Branch {
   project: number
   who: number
@@ -146,7 +146,7 @@ const authorOf = ({ who }: Branch) => ({ email: '', name: '', ...PEOPLE[who] })
 
 export const shaOf = (text: string): string => new Bun.CryptoHasher('sha1').update(text).digest('hex')
 
-/** Where a session of the branch was; `number`: of a pull request that it is linked to. */
+/** The place of the branch's sessions; `number`: of a pull request that it is linked to. */
 export const placeOf = (branch: Branch, number?: number) => ({
   project_name: nameOf(branch),
   user_email: authorOf(branch).email,
@@ -167,7 +167,7 @@ export const commitOf = (
   ...writtenByAgents(commit, at, now),
 })
 
-/** What agents wrote of a commit, and what is left of it: always the same of the same commit. */
+/** Makes the agents' share of a commit, and what is left of it: always the same of the same commit. */
 function writtenByAgents(
   { sha, files }: Pick<CommitRecord, 'sha' | 'files'>,
   at: number,
@@ -241,7 +241,7 @@ function timesOf(at: number, random: () => number) {
   }
 }
 
-/** What a commit changes: a few files of a topic, old ones mostly. `known` has the paths by topic. */
+/** Makes the changes of a commit: a few files of a topic, old ones mostly. `known` has the paths by topic. */
 function changeFiles(
   known: Map<string, string[]>,
   project: number,

@@ -12,7 +12,7 @@ const RULES = {
 } as const
 export type Rule = keyof typeof RULES
 
-/** What a rule found in a file. */
+/** Makes the finding of a rule in a file. */
 export function findingOf(
   rule_id: Rule,
   file: string,

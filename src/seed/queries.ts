@@ -1,7 +1,7 @@
 import type { ISql, Sql } from '../db/client.ts'
 import { copyRows } from '../db/copy.ts'
 import { riskScoreOf } from '../risk/prepare.ts'
-import type { RiskRow } from '../risk/store-queries.ts'
+import type { RiskRow } from '../risk/store-write.ts'
 
 const GROWN = {
   sessions:

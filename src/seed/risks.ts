@@ -10,7 +10,7 @@ import { impactScore } from '../risk/impact.ts'
 import { type Lifecycle, riskParts } from '../risk/prepare.ts'
 import { regressionScore } from '../risk/regression.ts'
 import { securityPart } from '../risk/sensitive-paths.ts'
-import type { RiskRow } from '../risk/store-queries.ts'
+import type { RiskRow } from '../risk/store-write.ts'
 import { PULL_REQUEST_PARTS } from '../usage/check.ts'
 import { batchesOf, randomFrom, type SeedPlan } from './generate.ts'
 import { copyRisks, hasRisksOf, refreshStatistics } from './queries.ts'
@@ -55,14 +55,19 @@ function* generateRisks(plan: RiskPlan): Generator<RiskRow> {
     const nd = 1 + below(files)
     const fix = title.startsWith('Fix') ? 1 : 0
     const la = Math.floor(random() ** 4 * 3_000)
+    const ld = below(1 + la)
+    const lines = la + ld
     const parts = {
-      impact: impactScore({ files, entropy, hotspot: random() ** 2, singleOwned: below(files + 1) }),
-      regression: regressionScore({ la, ld: below(1 + la), nf: files, nd, entropy, fix }),
+      impact: impactScore({ files, lines, entropy, hotspot: random() ** 2, singleOwned: below(files + 1) }),
+      regression: regressionScore({ la, ld, nf: files, nd, entropy, fix }),
       security: securityPart(
-        PATHS.filter(() => random() < 0.3),
+        PATHS.filter(() => random() < 0.3).map((path) => ({ path, additions: la, deletions: ld })),
         { critical: 0, high: below(3), medium: below(3), low: below(3) },
       ),
-      coupling: couplingScore(PATHS.slice(0, below(4)).map((file) => ({ file, degree: 30 + below(70) }))),
+      coupling: couplingScore(
+        PATHS.slice(0, below(4)).map((file) => ({ file, degree: 30 + below(70) })),
+        lines,
+      ),
     }
     yield {
       id: derivedId('risk', repo, index + 1),

@@ -9,8 +9,8 @@ import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
-import { copySessions } from '../sessions/store-queries.ts'
-import { activityOf } from '../sessions/write.ts'
+import { copySessions } from '../sessions/store-write.ts'
+import { activityOf } from '../sessions/writing/write.ts'
 import { type Activity, updateActivity } from '../team/rollup.ts'
 import { PULL_REQUEST_PARTS, USAGE_ROLLUPS } from '../usage/check.ts'
 import { copyUsage } from '../usage/write.ts'
@@ -26,7 +26,7 @@ const ACTIVITY_BATCH = 100_000
 
 interface SeedDeps {
   sql: Sql
-  /** For the audit log. */
+  /** Named in the audit log. */
   actor?: Actor
   now: () => Date
   pricer: () => Promise<Pricer>

@@ -25,10 +25,10 @@ const fromSessions = (sql: ISql, orgId: OrgId) => sql`
     sum(d.security_sum) as security_sum, min(d.security_min) as security_min, max(d.security_max) as security_max
   from days d
   cross join (values ('day'), ('month')) as g (grain)
-  cross join lateral (values (d.project), ('')) as p (project)
+  cross join lateral (select d.project union select '') as p (project)
   group by g.grain, p.project, 3`
 
-/** What sessions `s` are sorted by, and its type. */
+/** The column by which sessions `s` are sorted, and its type. */
 const valueOfSort = (sql: ISql, sort: RangeSort) =>
   sort === 'cost'
     ? { value: sql`s.estimated_cost`, type: sql`numeric` }
@@ -44,14 +44,14 @@ const unionOfLists = (
     .flatMap((sort) => kinds.map((ofAllProjects) => ofList(sort, ofAllProjects)))
     .reduce((all, one) => sql`${all} union all ${one}`)
 
-/** The ranges of all sessions anew, each but the last with equally many. */
+/** Recomputes the ranges of all sessions, each but the last with equally many. */
 const rangesFromSessions = (sql: ISql, orgId: OrgId) =>
   rangesOf(
     sql,
     unionOfLists(sql, (sort, ofAllProjects) => placesOf(sql, orgId, sort, { ofAllProjects })),
   )
 
-/** The ranges of a project's sessions anew. */
+/** Recomputes the ranges of a project's sessions. */
 export const rangesOfProject = (sql: ISql, orgId: string, project: string) =>
   rangesOf(
     sql,
@@ -84,12 +84,12 @@ function placesOf(
       count(*) over (${partition}) as sessions
     from sessions s
     where s.org_id = ${orgId}
-      ${project === undefined ? sql`` : sql`and s.project = ${project}`}`
+      ${ofAllProjects ? sql`` : project === undefined ? sql`and s.project <> ''` : sql`and s.project = ${project}`}`
 }
 
 /**
- * What the stored ranges should count: their bounds depend on the order in which sessions came. The sessions of a project
- * that has no ranges are counted in its first ones.
+ * Computes the counts of the stored ranges: their bounds depend on the order in which sessions came. The sessions of
+ * a project that has no ranges are counted in its first ones.
  */
 const rangesFromBounds = (sql: ISql, orgId: OrgId) => sql`
   with bounds as (
@@ -106,7 +106,7 @@ const rangesFromBounds = (sql: ISql, orgId: OrgId) => sql`
   ranges as (
     select
       b.*,
-      -- above every cost, number of turns and id
+      -- the values are above every cost, number of turns and id
       lead(b.from_value, 1, 2000000000) over w as to_value,
       lead(b.from_id, 1, '~') over w as to_id
     from bounds b

@@ -9,7 +9,7 @@ export interface SkippedSession {
   reason: 'deleted' | 'retention'
 }
 
-/** What may be changed of a session that is stored: all that a person's name or address can be in. */
+/** The fields of a stored session that may change: all that can contain a person's name or address. */
 export interface StoredTexts {
   id: string
   project: string
@@ -81,13 +81,17 @@ async function forgetDeleted(tx: ISql, orgId: string, ids: readonly string[]): P
       and d.session_id = any(${[...ids]}::text[])`
 }
 
-/** Remembers sessions that somebody deleted, so that a sync does not store them again. */
+/** Remembers sessions that somebody deleted, so that a sync does not store them again, and deletes their telemetry that waits. */
 export async function rememberDeleted(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   await tx`
     insert into deleted_sessions (org_id, session_id)
     select ${orgId}, n.id
     from unnest(${[...ids]}::text[]) as n (id)
     on conflict (org_id, session_id) do update set deleted_at = excluded.deleted_at`
+  await tx`
+    delete from telemetry_inbox t
+    where t.org_id = ${orgId}
+      and t.session_id = any(${[...ids]}::text[])`
 }
 
 /** Deletes the sessions' rows and details, without rollups. */

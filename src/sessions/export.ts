@@ -6,7 +6,7 @@ const PAGE = 500
 /** A session with its detail, as `exportedColumns` selects it. */
 export interface SessionRow {
   id: string
-  project_name: string
+  project_name: string | null
   created_at: Date
   turns: number
   estimated_cost: string
@@ -16,6 +16,7 @@ export interface SessionRow {
   user_email: string | null
   detail: string
   parts: string | null
+  includes: string[] | null
 }
 
 /** `position`: `created_at` with microseconds, where the next page begins. */
@@ -50,9 +51,9 @@ async function sessionsAfter(
     limit ${PAGE}`
 }
 
-/** What `sessionLine` takes, of session `s`. */
+/** Selects the columns that `sessionLine` takes, of session `s`. */
 export const exportedColumns = (sql: ISql, orgId: string): Fragment => sql`
-  s.id, s.project as project_name, s.created_at, s.turns, s.estimated_cost,
+  s.id, nullif(s.project, '') as project_name, s.created_at, s.turns, s.estimated_cost,
   s.unpriced_tokens, s.quality_score, s.user_id, s.user_email,
   (
     select d.detail::text
@@ -65,10 +66,16 @@ export const exportedColumns = (sql: ISql, orgId: string): Fragment => sql`
     from session_details d
     where d.org_id = ${orgId}
       and d.session_id = s.id
-  ) as parts`
+  ) as parts,
+  (
+    select json_agg(i.sub_agent_id order by i.sub_agent_id)
+    from session_includes i
+    where i.org_id = ${orgId}
+      and i.session_id = s.id
+  ) as includes`
 
 /** The session's record as a line of NDJSON. The stored detail is a JSON object already: its fields follow the others. */
-export function sessionLine({ detail, parts, ...row }: SessionRow): string {
+export function sessionLine({ detail, parts, includes, ...row }: SessionRow): string {
   const head = JSON.stringify({
     type: 'session',
     ...row,
@@ -76,11 +83,12 @@ export function sessionLine({ detail, parts, ...row }: SessionRow): string {
     unpriced_tokens: Number(row.unpriced_tokens),
     quality_score: Number(row.quality_score),
     ...(parts === null ? {} : { parts }),
+    ...(includes === null ? {} : { includes }),
   })
   return `${head.slice(0, -1)},${detail.slice(1)}\n`
 }
 
-/** How many lines `exportSessions` gives. */
+/** Counts the lines that `exportSessions` gives. */
 export async function countSessions(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ sessions: string }[]>`
     select coalesce(sum(r.sessions), 0) as sessions

@@ -11,7 +11,7 @@ export const isFiltered = (query: SessionListQuery): boolean =>
     ...[query.min_quality, query.max_quality, query.has_findings],
   ].some((value) => value !== undefined)
 
-/** As the list's order, of rows `u` of session_usage. */
+/** The list's order, applied to rows `u` of session_usage. */
 const partOrder = (sql: Sql, { sort, order }: SessionListQuery) => {
   const direction = directionOf(sql, order === 'asc')
   switch (sort) {

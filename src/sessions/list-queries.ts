@@ -2,11 +2,11 @@ import { spansOf, TIME_PATTERN } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
 import type { SessionListQuery } from './model.ts'
 
-// What the statements of the list share.
+// The statements of the list share these fragments.
 
-/** What a statement says of a page. */
+/** The row of a statement for a page. */
 export interface PageRow {
-  /** Of all sessions that match, from the rollups. */
+  /** The number of all sessions that match, from the rollups. */
   total: string
   /** The JSON of the page's items, separated by commas; null for none. */
   items: string | null
@@ -16,9 +16,17 @@ export interface PageRow {
  * A session `s` as the list shows it, as JSON text: PostgreSQL makes the text of 50 in less time than it takes to send,
  * read and format their columns. An id needs no escaping: it is of letters, digits, `_` and `-`.
  */
-export const LIST_ITEM = `'{"id":"' || s.id || '","project_name":' || to_json(s.project) || ',"turns":' || s.turns
-  || ',"estimated_cost":' || trim_scale(s.estimated_cost) || ',"quality_score":' || trim_scale(s.quality_score)
+export const listItem = (cost: string): string => `'{"id":"' || s.id || '","project_name":'
+  || coalesce(to_json(nullif(s.project, ''))::text, 'null') || ',"turns":' || s.turns
+  || ',"estimated_cost":' || ${cost} || ',"quality_score":' || trim_scale(s.quality_score)
   || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
+
+/** In a list, where what is not known is 0. */
+export const LIST_ITEM = listItem('trim_scale(s.estimated_cost)')
+/** In the detail `d`: null where nothing says what the session used. */
+export const DETAIL_COST = `case
+  when s.estimated_cost = 0 and d.detail->>'tokens' is null then 'null' else trim_scale(s.estimated_cost)::text
+end`
 
 export const offsetOf = (query: SessionListQuery): number => (query.page - 1) * query.per_page
 

@@ -2,7 +2,15 @@ import { type Static, Type } from '@sinclair/typebox'
 import { oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
 import { nullable, strict, Timestamp } from '../records/fields.ts'
 import { FindingStatus, Severity } from '../records/finding.ts'
-import { PullRequest, QualityFactor, Tokens, ToolUse, UnpricedTokens } from '../records/session.ts'
+import {
+  KnownTokens,
+  Origin,
+  PullRequest,
+  QualityFactor,
+  Tokens,
+  ToolUse,
+  UnpricedTokens,
+} from '../records/session.ts'
 import { UsageFilters } from '../usage/model.ts'
 
 export const SessionListQuery = Type.Object({
@@ -20,7 +28,7 @@ export type SessionListQuery = Static<typeof SessionListQuery>
 
 const listFields = {
   id: Type.String({ examples: ['sess_4f1c2a'] }),
-  project_name: Type.String({ examples: ['checkout'] }),
+  project_name: nullable(Type.String({ examples: ['checkout'] })),
   turns: Type.Integer({ examples: [42] }),
   estimated_cost: Type.Number({ description: 'US dollars, at most 6 decimals', examples: [1.284213] }),
   quality_score: Type.Number({ description: '0 to 100, high is good', examples: [87.5] }),
@@ -125,10 +133,11 @@ export const SessionDetailBody = Type.Object(
     started_at: nullable(Timestamp()),
     ended_at: nullable(Timestamp()),
     duration_seconds: nullable(Type.Number()),
-    tokens: Tokens,
+    tokens: nullable(KnownTokens),
+    origin: Origin,
     cost_source: Type.Union([Type.Literal('reported'), Type.Literal('estimated')]),
     tools_used: Type.Array(ToolUse),
-    files_touched: Type.Array(Type.String()),
+    files_touched: nullable(Type.Array(Type.String())),
     summary: nullable(Type.String()),
     turn_records: Type.Array(TurnDetail),
     observations: Type.Array(Observation),
@@ -150,6 +159,7 @@ export type SessionDetailBody = Static<typeof SessionDetailBody>
 export const SessionDetail = Type.Object(
   {
     ...listFields,
+    estimated_cost: nullable(listFields.estimated_cost),
     user_id: nullable(Type.String({ examples: ['user_7m2k'] })),
     unpriced_tokens: UnpricedTokens,
     ...SessionDetailBody.properties,

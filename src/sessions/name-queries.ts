@@ -3,7 +3,7 @@ import type { Fragment, Sql } from '../db/client.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { NamesQuery } from './model.ts'
 
-/** What names are listed of. */
+/** The names of one of these are listed. */
 export type Named = 'project' | 'model' | 'agent'
 
 /** Names with their numbers of sessions, from the sums. */

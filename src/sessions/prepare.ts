@@ -3,18 +3,29 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '.
 import { securityScore } from '../detection/secrets.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
+import type { Coverage } from '../parts/telemetry.ts'
 import { problemOf } from '../records/check.ts'
+import { withoutNulls } from '../records/fields.ts'
 import type { FindingRecord } from '../records/finding.ts'
-import type { QualityFactor, QualityFactorRecord, QualityRecord, SessionRecord } from '../records/session.ts'
+import type {
+  KnownTokens,
+  QualityFactor,
+  QualityFactorRecord,
+  QualityRecord,
+  SessionRecord,
+} from '../records/session.ts'
+import type { SessionParts } from '../records/session-parts.ts'
 import { type Pricer, priceRecord } from '../scoring/prices.ts'
 import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
 import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
-import { allTokens, countTools, sumTokens, turnDetail } from './turn-details.ts'
+import { allTokens, countTools, coverageOfRecord, sumTokens, turnDetail } from './turn-details.ts'
 
 interface PrepareOptions {
   pricer: Pricer
   /** Whether the texts of prompts and responses are stored. */
   storeContent: boolean
+  /** The record's parts, where they are known: to unpack those of a long session takes 7 ms. */
+  unpacked?: SessionParts
   /** Findings of a scan of the record; used where it has no `security_metadata`. */
   findings?: readonly FindingRecord[]
 }
@@ -37,6 +48,9 @@ export interface PreparedSession {
   userEmail: string | null
   /** Packed: see `SessionParts`. Null where the record has none. */
   parts: string | null
+  /** The sessions of its sub-agents. */
+  includes: readonly string[]
+  coverage: Coverage
   /** `scored_at` and `previous_score` are those of the record; where it has none, the writer adds them. */
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
@@ -49,6 +63,9 @@ export interface PreparedSession {
 
 type Unhashed = Omit<PreparedSession, 'hash' | 'field'>
 
+/** Stands for the project of a session of which nothing says it. */
+export const NO_PROJECT = ''
+
 const time = (text: string | null | undefined): string | null => (text ? normalizeTimestamp(text) : null)
 const points = (value: number): number => unscaled(scaled(value, SCORE_DECIMALS), SCORE_DECIMALS)
 
@@ -59,18 +76,19 @@ const points = (value: number): number => unscaled(scaled(value, SCORE_DECIMALS)
 export function prepareSession(
   record: SessionRecord,
   field: string,
-  { pricer, storeContent, findings = [] }: PrepareOptions,
+  { pricer, storeContent, unpacked, findings = [] }: PrepareOptions,
 ): PreparedSession {
   const createdAt = normalizeTimestamp(record.created_at)
   const { cost, turnCosts, unpricedTokens } = priceRecord(pricer, record)
   const turnRecords = (record.turn_records ?? []).map((turn, index) =>
     turnDetail(turn, index, turnCosts[index] ?? null, storeContent),
   )
+  const context = contextOf(record, turnRecords)
   const quality = qualityOf(record, field)
   const security = securityOf(record, findings, createdAt)
   const prepared = {
     id: record.id,
-    project: record.project_name,
+    project: record.project_name ?? NO_PROJECT,
     createdAt,
     day: dateOf(createdAt),
     turns: record.turns ?? turnRecords.length,
@@ -81,8 +99,10 @@ export function prepareSession(
     userId: record.user_id ?? null,
     userEmail: record.user_email?.toLowerCase() ?? null,
     parts: record.parts ?? null,
+    includes: record.includes ?? [],
+    coverage: coverageOfRecord(record, context.tokens, unpacked),
     detail: {
-      ...contextOf(record, turnRecords),
+      ...context,
       cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
       tools_used:
         record.tools_used?.map(({ name, calls, errors }) => ({
@@ -90,7 +110,7 @@ export function prepareSession(
           calls: calls ?? 0,
           errors: errors ?? 0,
         })) ?? countTools(turnRecords),
-      files_touched: record.files_touched ?? [],
+      files_touched: filesOf(record),
       summary: record.summary ?? null,
       turn_records: turnRecords,
       observations: observationsOf(record, createdAt),
@@ -113,7 +133,7 @@ function refuseBeyondLimits(session: Unhashed, field: string): void {
     {
       type: 'session',
       id: session.id,
-      project_name: session.project,
+      project_name: session.project === NO_PROJECT ? null : session.project,
       created_at: session.createdAt,
       turns: session.turns,
       estimated_cost: unscaled(session.cost, MONEY_DECIMALS),
@@ -144,6 +164,17 @@ export function hashOf(session: Unhashed): Uint8Array {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(canonical)).digest()
 }
 
+/** Unknown of a session that only telemetry tells of. */
+const filesOf = ({ origin, files_touched }: SessionRecord): string[] | null =>
+  origin === 'telemetry' && files_touched === null ? null : (files_touched ?? [])
+
+/** Null for a session that was read from an agent's files or telemetry which state none. */
+function tokensOf({ tokens, parts }: SessionRecord, turns: readonly TurnDetail[]): KnownTokens | null {
+  if (tokens === null && parts) return null
+  if (!tokens) return sumTokens(turns)
+  return { ...allTokens(withoutNulls(tokens)), ...tokens }
+}
+
 /** Agent, branch, models, times and tokens of the session. */
 function contextOf(record: SessionRecord, turns: readonly TurnDetail[]) {
   const models = record.models ?? [...new Set(turns.flatMap((turn) => turn.model ?? []))]
@@ -160,7 +191,8 @@ function contextOf(record: SessionRecord, turns: readonly TurnDetail[]) {
     started_at: startedAt,
     ended_at: endedAt,
     duration_seconds: record.duration_seconds ?? (elapsed === null ? null : Math.max(0, elapsed)),
-    tokens: record.tokens ? allTokens(record.tokens) : sumTokens(turns),
+    tokens: tokensOf(record, turns),
+    origin: record.origin ?? 'transcript',
   }
 }
 

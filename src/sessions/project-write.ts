@@ -45,7 +45,7 @@ export interface MovedSessions {
   sessions: number
 }
 
-/** How many of the sessions have another project than they had. */
+/** Counts the sessions that have another project than they had. */
 export function movedOf(
   rows: readonly { id: string; project: string }[],
   stored: ReadonlyMap<string, { project: string }>,

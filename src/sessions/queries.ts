@@ -6,10 +6,11 @@ import { JsonText, pageText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import { filteredPage, isFiltered } from './filter-queries.ts'
 import {
+  DETAIL_COST,
   directionOf,
   itemsOf,
-  LIST_ITEM,
   listColumns,
+  listItem,
   matchingSessions,
   matchingSpans,
   offsetOf,
@@ -135,7 +136,7 @@ export async function getSession(
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
-      ${sql.unsafe(LIST_ITEM)} || ',"user_id":' || ${hidesUser ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
+      ${sql.unsafe(listItem(DETAIL_COST))} || ',"user_id":' || ${hidesUser ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
         || ',"unpriced_tokens":' || s.unpriced_tokens as head,
       d.detail::text as detail
     from sessions s

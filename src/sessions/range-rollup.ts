@@ -2,7 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, unitsOf } from '../decimals.ts'
 
-/** What the ranges of a session's cost and turns are found by. */
+/** The ranges of a session's cost and turns are found by these fields. */
 export interface Ranked {
   id: string
   project: string
@@ -24,7 +24,7 @@ interface Position {
 interface Range extends Position {
   grain: Grain
   sessions: number
-  /** What is to be added to `sessions`. */
+  /** The number to add to `sessions`. */
   change: number
 }
 
@@ -54,7 +54,7 @@ const START: Position = { value: 0, id: '' }
  */
 const MAX: Record<Grain, number> = { narrow: 2_048, wide: 65_536 }
 
-/** As PostgreSQL's collation "C": ids are ASCII. */
+/** Compares like PostgreSQL's collation "C": ids are ASCII. */
 const isAtOrBefore = (a: Position, b: Position): boolean =>
   a.value < b.value || (a.value === b.value && a.id <= b.id)
 
@@ -73,7 +73,7 @@ export async function updateRanges(
   if (lists.length === 0) return
   const known = await findRanges(tx, orgId, lists)
   const changed = lists.flatMap((list) => {
-    const ranges = known.get(keyOf(list)) ?? []
+    const ranges = known.get(listKeyOf(list)) ?? []
     return applyChanges(ranges, list).map((range) => ({ list, range }))
   })
   await addToRanges(tx, orgId, changed)
@@ -83,12 +83,12 @@ export async function updateRanges(
   for (const { list, range } of full) if (range.grain === 'wide') await divideWide(tx, orgId, list, range)
 }
 
-const keyOf = ({ sort, project }: Pick<List, 'sort' | 'project'>): string => `${sort} ${project}`
+const listKeyOf = ({ sort, project }: Pick<List, 'sort' | 'project'>): string => `${sort} ${project}`
 
 function listsOf(before: readonly Ranked[], after: readonly Ranked[]): List[] {
   const lists = new Map<string, List>()
   const add = (sort: RangeSort, project: string, position: Position, change: 1 | -1) => {
-    const key = keyOf({ sort, project })
+    const key = listKeyOf({ sort, project })
     let list = lists.get(key)
     if (list === undefined) {
       list = { sort, project, changes: [] }
@@ -98,7 +98,7 @@ function listsOf(before: readonly Ranked[], after: readonly Ranked[]): List[] {
   }
   const addAll = (sessions: readonly Ranked[], change: 1 | -1) => {
     for (const { id, project, cost, turns } of sessions) {
-      for (const list of [project, ALL_PROJECTS]) {
+      for (const list of new Set([project, ALL_PROJECTS])) {
         add('cost', list, { value: Number(cost), id }, change)
         add('turns', list, { value: turns * MILLION, id }, change)
       }
@@ -147,7 +147,7 @@ async function findRanges(tx: ISql, orgId: string, lists: readonly List[]): Prom
     order by r.sort, r.project, r.grain, r.from_value, r.from_id`
   const ranges = new Map<string, Range[]>()
   for (const { grain, from_value, from_id, sessions, ...list } of rows) {
-    const key = keyOf(list)
+    const key = listKeyOf(list)
     const range = { grain, value: Number(unitsOf(from_value)), id: from_id, sessions, change: 0 }
     const known = ranges.get(key)
     if (known === undefined) ranges.set(key, [range])

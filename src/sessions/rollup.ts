@@ -3,8 +3,8 @@ import type { Fragment, ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
 
-/** What the rollups count of a session: money in micro-dollars, scores in hundredths. */
-export interface Counted {
+/** The figures of a session that the rollups count: money in micro-dollars, scores in hundredths. */
+export interface CountedSession {
   project: string
   day: string
   cost: bigint
@@ -57,8 +57,8 @@ const ALL_PROJECTS = ''
 export async function updateRollups(
   tx: ISql,
   orgId: string,
-  before: readonly Counted[],
-  after: readonly Counted[],
+  before: readonly CountedSession[],
+  after: readonly CountedSession[],
 ): Promise<void> {
   const byKey = new Map<string, RollupChange>()
   for (const session of before) for (const change of changesOf(byKey, session)) count(change, session, -1)
@@ -66,7 +66,7 @@ export async function updateRollups(
   const changes = [...byKey.values()]
   if (changes.length === 0) return
   await applyDifferences(tx, orgId, changes)
-  // in this order: extremes of months and of all projects are read from rows of days, not from a month of
+  // the order matters: extremes of months and of all projects are read from rows of days, not from a month of
   // sessions
   const removed = changes.filter(({ hasRemoved }) => hasRemoved)
   if (removed.length === 0) return
@@ -76,13 +76,13 @@ export async function updateRollups(
   const ofAllProjects = days.filter(({ project }) => project === ALL_PROJECTS)
   const months = removed.filter(({ grain }) => grain === 'month')
   await extremesFromSessions(tx, orgId, ofOneProject)
-  await extremesFromDays(tx, orgId, ofAllProjects, sameDay(tx))
-  await extremesFromDays(tx, orgId, months, sameMonth(tx))
+  await extremesFromDays(tx, orgId, ofAllProjects, sameDay)
+  await extremesFromDays(tx, orgId, months, sameMonth)
 }
 
 /** The four rows a session is counted in: by day and month, of its project and of all. */
-function changesOf(byKey: Map<string, RollupChange>, session: Counted): RollupChange[] {
-  const rows = [session.project, ALL_PROJECTS].flatMap((project) => [
+function changesOf(byKey: Map<string, RollupChange>, session: CountedSession): RollupChange[] {
+  const rows = [...new Set([session.project, ALL_PROJECTS])].flatMap((project) => [
     { grain: 'day' as const, project, bucket: session.day },
     { grain: 'month' as const, project, bucket: monthOf(session.day) },
   ])
@@ -106,7 +106,7 @@ function changesOf(byKey: Map<string, RollupChange>, session: Counted): RollupCh
   })
 }
 
-function count(change: RollupChange, session: Counted, sign: 1 | -1): void {
+function count(change: RollupChange, session: CountedSession, sign: 1 | -1): void {
   const factor = BigInt(sign)
   change.sessions += sign
   if (sign === -1) change.hasRemoved = true
@@ -213,32 +213,47 @@ async function extremesFromSessions(
     where ${mayBeExtreme(tx, orgId)}`
 }
 
-/** Finds the extremes of row `r` in the rows `f` of single days that `days` selects. */
+/** Finds the extremes of row `r` in those that `days` selects, as rows of single days. */
 async function extremesFromDays(
   tx: ISql,
   orgId: string,
   changes: readonly RollupChange[],
-  days: Fragment,
+  days: (tx: ISql, orgId: string) => Fragment,
 ): Promise<void> {
   if (changes.length === 0) return
   await tx`
     update session_rollups r
     set (quality_min, quality_max, security_min, security_max) = (
       select min(f.quality_min), max(f.quality_max), min(f.security_min), max(f.security_max)
-      from session_rollups f
-      where f.org_id = ${orgId}
-        and f.grain = 'day'
-        and ${days}
+      from ${days(tx, orgId)} f
     )
     from ${removedFrom(tx, changes)}
     where ${mayBeExtreme(tx, orgId)}`
 }
 
-const sameDay = (tx: ISql) => tx`
-  f.bucket = r.bucket
-  and f.project <> ''`
+/** The rows of all projects of row `r`'s day, and the sessions without a project. */
+const sameDay = (tx: ISql, orgId: string) => tx`(
+  select d.quality_min, d.quality_max, d.security_min, d.security_max
+  from session_rollups d
+  where d.org_id = ${orgId}
+    and d.grain = 'day'
+    and d.bucket = r.bucket
+    and d.project <> ''
+  union all
+  select s.quality_score, s.quality_score, s.security_score, s.security_score
+  from sessions s
+  where s.org_id = ${orgId}
+    and s.project = ''
+    and s.created_at >= r.bucket::timestamp at time zone 'UTC'
+    and s.created_at < (r.bucket + 1)::timestamp at time zone 'UTC'
+)`
 
-const sameMonth = (tx: ISql) => tx`
-  f.project = r.project
-  and f.bucket >= r.bucket
-  and f.bucket < (r.bucket + interval '1 month')::date`
+const sameMonth = (tx: ISql, orgId: string) => tx`(
+  select d.quality_min, d.quality_max, d.security_min, d.security_max
+  from session_rollups d
+  where d.org_id = ${orgId}
+    and d.grain = 'day'
+    and d.project = r.project
+    and d.bucket >= r.bucket
+    and d.bucket < (r.bucket + interval '1 month')::date
+)`

@@ -1,6 +1,8 @@
 import { normalizeTimestamp } from '../dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../decimals.ts'
-import type { Tokens, ToolUse, TurnRecord } from '../records/session.ts'
+import { type Coverage, coverageOf, originOf } from '../parts/telemetry.ts'
+import type { KnownTokens, SessionRecord, Tokens, ToolUse, TurnRecord } from '../records/session.ts'
+import { type SessionParts, unpackParts } from '../records/session-parts.ts'
 import type { TurnDetail } from './model.ts'
 
 export const allTokens = (tokens: Partial<Tokens>): Tokens => ({
@@ -50,4 +52,17 @@ export function turnDetail(
     tool_calls: (turn.tool_calls ?? []).map(({ name, ok }) => ({ name, ok: ok ?? null })),
     ...(storeContent && turn.content != null ? { content: turn.content } : {}),
   }
+}
+
+/** The parts of a session without telemetry need not be unpacked. */
+export function coverageOfRecord(
+  { origin, parts }: SessionRecord,
+  tokens: KnownTokens | null,
+  unpacked?: SessionParts,
+): Coverage {
+  const total = Object.values(tokens ?? {}).reduce((sum: number, count) => sum + (count ?? 0), 0)
+  const isTranscript = (origin ?? 'transcript') === 'transcript'
+  const known = isTranscript || !parts ? undefined : (unpacked ?? unpackParts(parts))
+  if (known === undefined) return { transcript: total, telemetry: 0 }
+  return coverageOf(known, total, origin === 'both' && originOf(known) === 'telemetry')
 }

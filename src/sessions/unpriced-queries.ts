@@ -10,13 +10,13 @@ export interface UnpricedSession {
   hash: Uint8Array
 }
 
-/** Sessions in a page, which may be fewer: their details have at most so many bytes as they are stored, compressed. */
+/** Sessions in a page, which may be fewer: MAX_PAGE_BYTES limits their details as they are stored, compressed. */
 const PAGE = 50
 const MAX_PAGE_BYTES = 1024 * 1024
 /** Sessions whose models are named. */
 const MAX_LOOKED_AT = 1_000
 
-/** Of the sessions with unpriced tokens some that follow the id, in the order of their ids; at least one if there is one. */
+/** Lists some sessions with unpriced tokens that follow the id, in the order of ids; at least one if there is one. */
 export async function findUnpriced(sql: Sql, orgId: string, afterId: string): Promise<UnpricedSession[]> {
   const rows = await sql<(SessionRow & { hash: Uint8Array })[]>`
     select ${exportedColumns(sql, orgId)}, s.content_hash as hash
@@ -63,11 +63,11 @@ export async function findUnchanged(
   return new Set(rows.filter(isSame).map(({ id }) => id))
 }
 
-/** What an organization has without a price. `models` and `undivided` are of its first 1,000 such sessions. */
+/** The usage of an organization without a price. `models` and `undivided` are of its first 1,000 such sessions. */
 export interface Unpriced {
   sessions: number
   tokens: bigint
-  /** Of the tokens; `unknown` for none. */
+  /** The models of the tokens; `unknown` for none. */
   models: string[]
   /** Sessions whose cost covers some of their tokens, and of which nothing tells which: no price would apply. */
   undivided: number

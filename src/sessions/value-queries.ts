@@ -24,7 +24,7 @@ export const isByValue = (query: SessionListQuery): query is ValueQuery => query
 export const hasDays = ({ date_from, date_to }: SessionListQuery): boolean =>
   date_from !== undefined || date_to !== undefined
 
-/** What a list is sorted by: as in session_ranges, of a session `s`, and the type of that column. */
+/** The column of a session `s` that the list is sorted by, with its name in session_ranges and its type. */
 const sortedBy = (sql: Sql, { sort }: ValueQuery) =>
   sort === 'turns'
     ? ({ name: 'turns', column: sql`s.turns`, type: sql`integer` } as const)
@@ -52,7 +52,7 @@ export async function laterByValue(sql: Sql, orgId: string, query: ValueQuery): 
   const start = ascending
     ? sql`(${column}, s.id collate "C") >= (b.from_value::${type}, b.from_id)`
     : sql`(${column}, s.id collate "C") < (b.to_value::${type}, b.to_id)`
-  // where a range ends; the last one ends above every cost, number of turns and id
+  // the end of each range; the last one ends above every cost, number of turns and id
   const end = sql`
     lead(r.from_value, 1, 2000000000) over ranges as to_value,
     lead(r.from_id, 1, '~') over ranges as to_id`
@@ -131,7 +131,7 @@ export async function laterByValue(sql: Sql, orgId: string, query: ValueQuery): 
   )
 }
 
-/** Of so many sessions or fewer, all are read and sorted. */
+/** This number of sessions, or fewer, is read and sorted as a whole. */
 const FEW = 5_000
 
 /**
@@ -144,7 +144,7 @@ export async function pageOfDaysByValue(sql: Sql, orgId: string, query: ValueQue
   const { column } = sortedBy(sql, query)
   const direction = directionOf(sql, ascending)
   const backwards = directionOf(sql, !ascending)
-  // not a condition on created_at alone: that would be planned as a search by time and a sort of all it finds
+  // a condition on created_at alone would be planned as a search by time and a sort of all it finds
   const walked = sql`
     select s.id
     from sessions s

@@ -4,14 +4,14 @@ import type { EnqueueWrite } from '../organizations/queue.ts'
 import type { Changer } from '../sync/member-changes.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
 
-/** What the routes of settings need besides `RouteDeps`. */
+/** The routes of settings need these besides `RouteDeps`. */
 export interface SettingsDeps {
-  /** For transactions. */
+  /** Connections for transactions. */
   writes: Sql
   box: SecretBox
   /** Runs `work` after the organization's earlier changes in this process. */
   enqueueWrite: EnqueueWrite
-  /** Where the server listens, for links without PUBLIC_URL. */
+  /** The server listens here; it is for links without PUBLIC_URL. */
   listenUrl: () => string
 }
 

@@ -23,7 +23,7 @@ const keyColumns = (sql: ISql) => sql`
   to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
   to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at`
 
-const keyOf = ({ member_id, member_email, ...row }: KeyRow): Key => ({
+const keyFromRow = ({ member_id, member_email, ...row }: KeyRow): Key => ({
   ...row,
   member: member_email === null ? null : { id: member_id, email: member_email },
 })
@@ -50,10 +50,10 @@ export async function listKeyPage(
       where k.org_id = ${orgId}
         ${ownedBy(sql, owner)}`,
   ])
-  return page(rows.map(keyOf), query, counted?.total ?? 0)
+  return page(rows.map(keyFromRow), query, counted?.total ?? 0)
 }
 
-/** One of them. Throws NOT_FOUND. */
+/** Reads one key. Throws NOT_FOUND. */
 export async function getKey(sql: ISql, orgId: string, id: string, owner: string | undefined): Promise<Key> {
   const [row] = await sql<KeyRow[]>`
     select ${keyColumns(sql)}
@@ -62,5 +62,5 @@ export async function getKey(sql: ISql, orgId: string, id: string, owner: string
       and k.id = ${id}
       ${ownedBy(sql, owner)}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'There is no such API key')
-  return keyOf(row)
+  return keyFromRow(row)
 }

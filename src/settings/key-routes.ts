@@ -14,7 +14,7 @@ type Caller = Call['access']
 const tag = 'Settings'
 const NEED = 'admin or developer'
 
-/** Whose keys somebody manages: the address of a developer, who has their own only; undefined: everybody's. */
+/** Returns the address whose keys the caller manages: a developer has their own only; undefined: everybody's. */
 const ownerOf = ({ scopes, person }: Caller): string | undefined =>
   person === null || contains(scopes, 'admin') ? undefined : person.email
 

@@ -44,7 +44,7 @@ export async function listMemberPage(sql: ISql, orgId: string, query: MemberList
   return page([...rows], query, counted?.total ?? 0)
 }
 
-/** One of them. Throws NOT_FOUND. */
+/** Reads one member. Throws NOT_FOUND. */
 export async function getListedMember(sql: ISql, orgId: string, id: string): Promise<Member> {
   const [row] = await sql<Member[]>`
     ${memberRows(sql, orgId)}

@@ -9,7 +9,7 @@ import { changeSettings, getSettings, replaceBadgeToken } from './organization-q
 
 const tag = 'Settings'
 
-/** What the schema cannot say. The fields may be anything. */
+/** Finds problems that the schema cannot express. The fields may be anything. */
 function problemsOf(body: object): FieldProblem[] {
   const { name, badges, ticket_pattern } = body as Record<string, unknown>
   const { labels, colors } = (typeof badges === 'object' && badges !== null ? badges : {}) as Record<

@@ -33,4 +33,12 @@ export function buildAuditEntries(results: Readonly<Record<string, WriteResult>>
   })
 }
 
+/** The entry of a request of telemetry. */
+export const telemetryEntry = (
+  signal: string,
+  records: number,
+  rejected: number,
+  ids: readonly string[],
+): NewEntry => ({ action: 'telemetry.received', details: { signal, records, rejected, ids: firstOf(ids) } })
+
 const firstOf = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, MAX_IDS)

@@ -10,10 +10,10 @@ import type { SyncResult } from './write.ts'
 /** A record that was left out: its file and line, and why. */
 export interface Skipped {
   path: string
-  /** From 1. */
+  /** The number of the line, from 1. */
   line: number
   reason: string
-  /** What was decided of the session earlier; absent when something is wrong with the record. */
+  /** The earlier decision on the session; absent when something is wrong with the record. */
   decision?: SkippedSession['reason']
 }
 
@@ -37,7 +37,7 @@ interface BatchOptions {
   send: SendBatch
   pricer: () => Promise<Pricer>
   onSkipped: (skipped: Skipped, record: SyncRecord) => void
-  /** Of JSON in a batch, unless one record is larger: half of what a server accepts, which bounds memory. */
+  /** Largest JSON of a batch, unless one record is larger: half of what a server accepts, which bounds memory. */
   maxBytes?: number
 }
 
@@ -56,7 +56,7 @@ export interface Batches {
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
 /** Bounds memory: the import of 60,000 commits peaks at 218 MB, with 5,000 at 245 MB. */
 const MAX_BATCH_COMMITS = 2_500
-/** With its newline such a record is a request of 32 MiB, the most that a server accepts. */
+/** Such a record with its newline is a request of 32 MiB, the most that a server accepts. */
 const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
 
 /**
@@ -137,7 +137,7 @@ function skip(placed: PlacedRecord | undefined, reason: string, { onSkipped }: B
   if (placed !== undefined) onSkipped({ path: placed.path, line: placed.line, reason }, placed.record)
 }
 
-/** Why a session is not stored, as a sentence says it after the session's id. */
+/** Explains why a session is not stored, in a sentence that begins with the session's id. */
 export const SKIP_REASONS: Readonly<Record<SkippedSession['reason'], string>> = {
   deleted: 'was deleted (--restore stores it again)',
   retention: 'is older than the organization keeps its sessions',

@@ -4,7 +4,8 @@ import { dateOf, monthOf } from '../dates.ts'
 import { SCORE_DECIMALS, unscaled } from '../decimals.ts'
 import type { RecordCounts } from '../records/changes.ts'
 import { isAlert } from '../records/finding.ts'
-import type { SessionsWritten, WrittenSession } from '../sessions/write.ts'
+import { NO_PROJECT } from '../sessions/prepare.ts'
+import type { SessionsWritten, WrittenSession } from '../sessions/writing/write.ts'
 import type { MembersWritten } from '../team/write.ts'
 import type { EventData } from '../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../webhooks/outbox/events.ts'
@@ -66,7 +67,11 @@ function completed({ session, before }: WrittenSession): NewEvent[] {
   return [
     {
       event: 'session.completed',
-      data: { session_id: id, project_name: project, quality_score: score(quality) },
+      data: {
+        session_id: id,
+        project_name: project === NO_PROJECT ? null : project,
+        quality_score: score(quality),
+      },
     },
   ]
 }

@@ -5,9 +5,9 @@ import type { FindingStatusBody, ListedFinding } from '../security/finding-model
 import { findSessionsOf, getFinding, type Shown } from '../security/finding-queries.ts'
 import { writeFindings } from '../security/write.ts'
 import { readTexts } from '../sessions/deleted-queries.ts'
-import { withStatus } from '../sessions/merge-parts.ts'
 import type { SessionDetailBody } from '../sessions/model.ts'
-import { replaceTexts } from '../sessions/write.ts'
+import { withStatus } from '../sessions/writing/merge-parts.ts'
+import { replaceTexts } from '../sessions/writing/write.ts'
 
 /**
  * Dismisses a finding or opens it again, in every session that has its id, with all that counts findings; scores stay.

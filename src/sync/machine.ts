@@ -4,7 +4,7 @@ import { validationError } from '../errors.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 import { withIds } from '../team/machine-write.ts'
 
-/** As long as a host name may be. */
+/** A host name is at most this long. */
 const MAX_LENGTH = 255
 /** Printable ASCII; a comma is between the values of a header that was sent twice. */
 const FORM = /^[\x20-\x2b\x2d-\x7e]+$/
@@ -29,8 +29,8 @@ export function machineOf(header: string | null): string | undefined {
 }
 
 /**
- * Whose sessions a request sends: those of the key's member, else of the one user of its sessions; else null. A member's id
- * and address are one user.
+ * Finds the user of a request's sessions: the key's member, else the one user of its sessions; else null. A member's
+ * id and address are one user.
  */
 export async function findUser(
   tx: ISql,

@@ -23,7 +23,7 @@ import { emit } from '../webhooks/outbox/events.ts'
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
 // takes the organization's lock.
 
-/** Who changes a member: only an owner may make, change or remove an owner. */
+/** The author of a change of members: only an owner may make, change or remove an owner. */
 export interface Changer {
   actor: Actor
   mayChangeOwners: boolean

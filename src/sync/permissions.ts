@@ -3,7 +3,7 @@ import { grants, type Scope } from '../keys/model.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { hasAliases } from '../team/alias-write.ts'
 
-// What a key may send.
+// Decides what a key may send.
 
 /** The rights of the key that sends records. */
 export interface KeyRights {

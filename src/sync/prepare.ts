@@ -16,14 +16,18 @@ export const MAX_RECORDS = 10_000
 const GROUP_RECORDS = 500
 const GROUP_BYTES = 512 * 1024
 
-/** A batch that was checked, masked, priced and scored. */
+/**
+ * A batch is the records of one request, written in one transaction: all or none. Clients read files again and again and
+ * send whole batches after a failure, so the same batch twice changes nothing the second time. Before it is written each
+ * record is checked by its schema, and its secrets are masked; sessions are priced and scored.
+ */
 export interface PreparedBatch {
-  /** In the order they were sent; of a session only what identifies it. */
+  /** The records in the order they were sent; of a session only what identifies it. */
   records: readonly SyncRecord[]
   sessions: readonly PreparedSession[]
 }
 
-/** Who sends a batch; without `key`, everything may be sent. */
+/** The sender of a batch; without `key`, everything may be sent. */
 export interface Sender {
   key: KeyRights | undefined
   /** Undefined unless the key is a member's. */
@@ -87,7 +91,9 @@ export function createPreparer({
   const problems: FieldProblem[] = []
   const records: SyncRecord[] = []
   const sessions: PreparedSession[] = []
-  /** Of the first session whose parts contradict each other; problems of the schema are reported before it. */
+  /**
+   * The error of the first session whose parts contradict each other; problems of the schema are reported before it.
+   */
   let contradiction: unknown
   let group: Checked[] = []
   let groupBytes = 0
@@ -115,7 +121,7 @@ export function createPreparer({
     list.push(problem)
     return list.length < MAX_PROBLEMS
   }
-  // when scopes are missing, all records are looked at: they are named before what else is wrong
+  // all records are looked at when scopes are missing: these are named before other problems
   const refuse = (problem: FieldProblem) => {
     if (problems.length < MAX_PROBLEMS) problems.push(problem)
     return problems.length < MAX_PROBLEMS || missingScope !== undefined

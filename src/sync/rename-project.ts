@@ -10,7 +10,7 @@ import { renameInSessions } from '../sessions/project-write.ts'
 import { renameInActivity } from '../team/rollup.ts'
 import { updatePartsOfProject } from '../usage/pull-request-write.ts'
 
-/** How many of each have the new name. */
+/** Counts the rows that have the new name. */
 export interface Renamed {
   sessions: number
   commits: number

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
-import type { PackedBody } from '../http/body.ts'
+import { JSON_TYPE, NDJSON_TYPE, type PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
 import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
@@ -117,7 +117,7 @@ export const syncRoutes = (intake: Intake) => [
     query: SyncQuery,
     body: SyncRequest,
     maxBytes: MAX_SYNC_BYTES,
-    ndjson: true,
+    types: [JSON_TYPE, NDJSON_TYPE],
     packed: true,
     response: { 200: SyncResponse },
     handler: ({
@@ -126,7 +126,7 @@ export const syncRoutes = (intake: Intake) => [
       access: { orgId, actor, scopes, memberEmail },
       request,
     }) => {
-      // who deletes sessions has `write`; a laptop's key must not undo that
+      // a key that may delete sessions has `write`; a laptop's key must not undo a deletion
       if (restore === 'true' && !grants(scopes, 'write')) {
         throw new ApiError('FORBIDDEN', '?restore=true needs an API key with the scope write')
       }

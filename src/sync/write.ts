@@ -1,6 +1,6 @@
 import { writeAudit } from '../audit/write.ts'
 import { writeReports } from '../audit/write-reports.ts'
-import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
+import { type Actor, recordEntries, recordEntriesOf, SYSTEM } from '../audit-log/append.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
 import { analyzeGrownTables } from '../commits/statistics.ts'
 import { writeCommits } from '../commits/write.ts'
@@ -25,7 +25,7 @@ import {
   type WriteOptions,
   type WrittenSession,
   writeSessions,
-} from '../sessions/write.ts'
+} from '../sessions/writing/write.ts'
 import { hasAliases, writeAliases } from '../team/alias-write.ts'
 import { noteMachine } from '../team/machine-write.ts'
 import { findKeysOf } from '../team/queries.ts'
@@ -35,6 +35,7 @@ import { updateParts } from '../usage/pull-request-write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
 import { buildEvents, monthsToCheck } from './events.ts'
+import { type InboxRows, takeFromInbox } from './inbox-write.ts'
 import { findUser } from './machine.ts'
 import type { KeyRights } from './permissions.ts'
 import { createPreparer, findSender, type PreparedBatch, refuseTooMany } from './prepare.ts'
@@ -48,7 +49,7 @@ export interface SyncDeps {
   onSessions?: (sent: readonly PreparedSession[], changed: readonly WrittenSession[]) => void
 }
 
-/** How the records are sent; plain data. */
+/** The options of a request to write records; plain data. */
 export interface SendOptions {
   /** The rights of the key that sends them; without one, everything may be sent. */
   key?: KeyRights
@@ -60,9 +61,13 @@ export interface SendOptions {
   restore?: boolean
   /** Whether the result says how many sessions had another project. */
   moved?: boolean
+  /** The rows of the inbox that the sessions were made of, which are deleted. */
+  inbox?: InboxRows
 }
 
 export interface SyncResult extends RecordCounts {
+  /** Telemetry that was refused: its number of records, and the reason for the first one. */
+  rejected?: { records: number; reason: string }
   received: number
   /** Sessions that were left out; they count as unchanged. Absent where there are none. */
   skipped?: readonly SkippedSession[]
@@ -89,9 +94,9 @@ export async function writeRecords(
 }
 
 /**
- * As `writeRecords`, for at most MAX_RECORDS records that `problemOf` has checked, sent without a key. They are written when
- * `before` has ended, so that a batch is prepared while the one before it is written; if `before` rejects, nothing is
- * written.
+ * Does the same as `writeRecords` for at most MAX_RECORDS records that `problemOf` has checked, sent without a key.
+ * They are written when `before` has ended, so that a batch is prepared while the one before it is written; if
+ * `before` rejects, nothing is written.
  */
 export async function writeChecked(
   deps: SyncDeps,
@@ -159,14 +164,15 @@ export async function storeBatch(
   orgId: string,
   batch: ComputedBatch,
   actor: Actor,
-  { key, reassign = false, restore = false, moved: withMoved = false, machine }: SendOptions,
+  { key, reassign = false, restore = false, moved: withMoved = false, machine, inbox }: SendOptions,
 ): Promise<SyncResult> {
   const { records, sessions } = batch
   const now = deps.now()
   const pricer = await deps.pricer()
   const isMembersKey = key !== undefined && key.memberEmail !== null
   const results = await deps.sql.begin(async (tx) => {
-    // what takes seconds comes before the organization's lock; nobody sees it before the end of the transaction
+    // the work that takes seconds comes before the organization's lock; nobody sees it before the end of the
+    // transaction
     if (hasHistory(batch)) await lockHistory(tx, orgId)
     const commit = await writeCommits(tx, orgId, records, { pause: batch.pause, mayReplace: !isMembersKey })
     const aliases = await writeAliases(tx, orgId, records)
@@ -175,13 +181,16 @@ export async function storeBatch(
     const early = sessions.length > 0 ? undefined : await writeRisks(tx, orgId, records, risks)
     batch.beforeLock?.()
     await lockOrganization(tx, orgId)
+    if (inbox) await takeFromInbox(tx, orgId, inbox.ids)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
-    const reassignment = isMembersKey
-      ? (`${reassign ? 'forbidden' : 'refused'} to a member` as const)
-      : reassign
-        ? 'allowed'
-        : 'refused'
+    const reassignment = inbox
+      ? 'kept'
+      : isMembersKey
+        ? (`${reassign ? 'forbidden' : 'refused'} to a member` as const)
+        : reassign
+          ? 'allowed'
+          : 'refused'
     const results = {
       member: await writeMembers(tx, orgId, records, aliases.members, {
         mayChangeRoles: key === undefined || grants(key.scopes, 'admin'),
@@ -194,12 +203,13 @@ export async function storeBatch(
         restore,
         pricer,
         storeContent: deps.storeContent,
+        pause: batch.pause,
       }),
       commit,
       // computed from the findings of the batch's sessions
       pr_risk: early ?? (await writeRisks(tx, orgId, records, risks)),
       audit: await writeAudit(tx, orgId, records),
-      // after all entries that they may count
+      // reports come after all entries that they may count
       report: await writeReports(tx, orgId, records),
     }
     await updateRiskRollups(tx, orgId, results.pr_risk.replaced, results.pr_risk.written)
@@ -214,7 +224,8 @@ export async function storeBatch(
       ),
     })
     const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(results, now))
-    await recordEntries(tx, orgId, actor, buildAuditEntries(results))
+    if (inbox) await recordEntriesOf(tx, orgId, inbox.entries)
+    else await recordEntries(tx, orgId, actor, buildAuditEntries(results))
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
     if (machine !== undefined) {
       const user = await findUser(tx, orgId, sessions, key?.memberEmail ?? null)

@@ -8,7 +8,7 @@ interface AliasRow {
   member_email: string
 }
 
-/** What changed. */
+/** The changes of aliases. */
 export interface AliasesWritten {
   /** Addresses that belong to another member than before, or to none: the expertise of their authors changes. */
   addresses: readonly string[]
@@ -72,7 +72,7 @@ export async function removeAliases(tx: ISql, orgId: string, memberEmail: string
   )
 }
 
-/** Those that are, or whose member is, one of the addresses. */
+/** Finds aliases by their own address, or by that of their member. */
 async function findAliases(tx: ISql, orgId: string, addresses: readonly string[]): Promise<AliasRow[]> {
   const wanted = [...new Set(addresses)]
   return await tx<AliasRow[]>`

@@ -15,7 +15,7 @@ const directoriesFromSessions = (sql: ISql, orgId: OrgId) => sql`
   join session_details d on d.org_id = s.org_id and d.session_id = s.id
   cross join lateral (
     select distinct case when strpos(f.path, '/') = 0 then '.' else split_part(f.path, '/', 1) end as directory
-    from json_array_elements_text(d.detail->'files_touched') f (path)
+    from json_array_elements_text((d.detail->>'files_touched')::json) f (path)
     where not starts_with(f.path, '/')
   ) t
   where s.org_id = ${orgId}

@@ -64,7 +64,7 @@ interface AliasCounts {
   sessions: number
 }
 
-/** What members did in each domain with their aliases, by own address and domain. */
+/** Counts the work of members in each domain with their aliases, by own address and domain. */
 async function aliasCounts(sql: ISql, orgId: string): Promise<Map<string, AliasCounts>> {
   const rows = await sql<AliasCounts[]>`
     select

@@ -69,7 +69,12 @@ const machineOf = (row: MachineRow): MachinePage['data'][number] => ({
   sessions: row.sessions,
 })
 
-function memberOf({ user_key, member_id, member_email }: MachineRow) {
+/** The member of a key of sessions, as answers show it. */
+export function memberOf({
+  user_key,
+  member_id,
+  member_email,
+}: Pick<MachineRow, 'user_key' | 'member_id' | 'member_email'>) {
   if (user_key === '') return null
   if (member_id !== null) return { id: member_id, email: member_email }
   // an address, or an id, that no member has

@@ -1,10 +1,13 @@
 import type { ISql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 
-/** Of one user; the one that was silent for longest is forgotten for a new one. Build machines have a new name each time. */
+/**
+ * Largest number of machines of a user; the one that was silent for longest is forgotten for a new one. Build
+ * machines have a new name each time.
+ */
 const MAX_MACHINES = 1_000
 
-/** What a request tells of the machine that sent it. */
+/** A request's report on the machine that sent it. */
 export interface MachineReport {
   machine: string
   /** The address or id of the one whose sessions it sends; null where the request has no user, or several. */

@@ -99,23 +99,27 @@ export type MachineListQuery = Static<typeof MachineListQuery>
 
 const orNull = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()])
 
+/** A member, or an address or id of none. */
+const member = (description: string) =>
+  Type.Union(
+    [
+      Type.Object(
+        {
+          id: orNull(Type.String({ ...userId, description: 'null while no member has the address' })),
+          email: orNull(
+            Type.String({ examples: ['ada@example.com'], description: 'null for an id of no member' }),
+          ),
+        },
+        strict,
+      ),
+      Type.Null(),
+    ],
+    { description },
+  )
+
 const Machine = Type.Object(
   {
-    member: Type.Union(
-      [
-        Type.Object(
-          {
-            id: orNull(Type.String({ ...userId, description: 'null while no member has the address' })),
-            email: orNull(
-              Type.String({ examples: ['ada@example.com'], description: 'null for an id of no member' }),
-            ),
-          },
-          strict,
-        ),
-        Type.Null(),
-      ],
-      { description: 'Whose sessions it sends; null where its requests had no user, or several' },
-    ),
+    member: member('Whose sessions it sends; null where its requests had no user, or several'),
     machine: Type.String({ description: 'as in X-Machine', examples: ['ada-macbook.local'] }),
     last_seen_at: Timestamp('When it sent records, to the minute; UTC, milliseconds'),
     sessions: Type.Integer({
@@ -127,3 +131,28 @@ const Machine = Type.Object(
 )
 export const MachinePage = PageOf(Machine)
 export type MachinePage = Static<typeof MachinePage>
+
+export const CoverageListQuery = Type.Object({ page: Page, per_page: PerPage })
+export type CoverageListQuery = Static<typeof CoverageListQuery>
+
+const Coverage = Type.Object(
+  {
+    member: member('Whose sessions; null for those without a user'),
+    agent: orNull(Type.String({ examples: ['claude-code'] })),
+    sessions: Type.Integer({ examples: [42] }),
+    transcript_tokens: Type.Integer({
+      description: 'of all four kinds, as transcripts and clients state them',
+      examples: [1_284_213],
+    }),
+    telemetry_tokens: Type.Integer({ description: 'as telemetry states them', examples: [964_120] }),
+    captured_share: Type.Union([Type.Number(), Type.Null()], {
+      description:
+        'The part of the transcripts’ tokens that telemetry had too, 0 to 1: for each session no more than its transcript. Null without any transcript',
+      examples: [0.7507],
+    }),
+    last_seen_at: Timestamp('When the newest of the sessions ended; UTC, milliseconds'),
+  },
+  { ...strict, title: 'Coverage' },
+)
+export const CoveragePage = PageOf(Coverage)
+export type CoveragePage = Static<typeof CoveragePage>

@@ -16,7 +16,7 @@ export interface Member {
 const memberColumns = (sql: ISql) => sql`
   m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at`
 
-/** With their aliases, in order. */
+/** A member with their aliases, in order. */
 export interface MemberWithAliases extends Member {
   aliases: string[]
 }
@@ -30,7 +30,7 @@ const aliasColumn = (sql: ISql) => sql`
     order by l.email
   ) as aliases`
 
-/** As `listMembers`. */
+/** Lists members like `listMembers`, with their aliases. */
 export async function listMembersWithAliases(sql: ISql, orgId: string): Promise<MemberWithAliases[]> {
   return await sql<MemberWithAliases[]>`
     select ${memberColumns(sql)}, ${aliasColumn(sql)}

@@ -3,9 +3,7 @@ import { moveSums, type ProjectSums, type Renaming } from '../db/move-sums.ts'
 import { unnest } from '../db/rows.ts'
 import { directoryOf } from '../scoring/ownership.ts'
 
-/**
- * What the counts need of a session: they count it by hour of `createdAt`, and by user and domain of `files`.
- */
+/** The fields of a session that are counted: by hour of `createdAt`, and by user and domain of `files`. */
 export interface Activity {
   createdAt: string | Date
   /** The member's id, else the address; null where the session has no user. */
@@ -24,7 +22,7 @@ interface DirectoryChange {
 
 interface ActivityChanges {
   hours: Map<string, number>
-  /** By user, project and directory. */
+  /** The changes by user, project and directory. */
   directories: Map<string, DirectoryChange>
 }
 

@@ -1,7 +1,15 @@
 import { type RouteDeps, read } from '../http/route.ts'
+import { listCoverage } from './coverage-queries.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { listMachines } from './machine-queries.ts'
-import { Expertise, MachineListQuery, MachinePage, TeamOverview } from './model.ts'
+import {
+  CoverageListQuery,
+  CoveragePage,
+  Expertise,
+  MachineListQuery,
+  MachinePage,
+  TeamOverview,
+} from './model.ts'
 import { getTeam } from './queries.ts'
 
 // These need team:read, which shows members.
@@ -34,5 +42,17 @@ export const teamRoutes = ({ sql, now }: RouteDeps) => [
     namesMembers: true,
     kept: true,
     handler: ({ query, access: { orgId, own } }) => listMachines(sql, orgId, query, own),
+  }),
+  read('/team/coverage', 'team:read', {
+    id: 'listCoverage',
+    summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
+    description:
+      'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
+    tag: 'Team',
+    query: CoverageListQuery,
+    response: CoveragePage,
+    namesMembers: true,
+    kept: true,
+    handler: ({ query, access: { orgId, own } }) => listCoverage(sql, orgId, query, own),
   }),
 ]

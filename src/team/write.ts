@@ -10,7 +10,7 @@ import type { SyncRecord } from '../records/records.ts'
 import type { Member } from './queries.ts'
 
 export interface MembersWritten extends WriteResult {
-  /** Those that are new. */
+  /** The members that are new. */
   joined: readonly Pick<Member, 'id' | 'email' | 'role'>[]
 }
 
@@ -145,7 +145,7 @@ function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>,
   }
 }
 
-/** Which of the addresses are aliases. */
+/** Returns those of the addresses that are aliases. */
 async function findAliases(tx: ISql, orgId: string, emails: readonly string[]): Promise<Set<string>> {
   const rows = await tx<{ email: string }[]>`
     select l.email

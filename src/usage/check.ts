@@ -2,7 +2,7 @@ import type { ISql } from '../db/client.ts'
 import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 import { pullRequestParts } from './pull-request-queries.ts'
 
-/** The parts of all sessions anew, from their details: as `partsOf` divides them. */
+/** Recomputes the parts of all sessions from their details, as `partsOf` divides them. */
 const fromDetails = (sql: ISql, orgId: OrgId) => sql`
   with parts as materialized (
     select
@@ -14,7 +14,8 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
         from json_array_elements(j.security_metadata->'findings') as f (finding)
         where f.finding->>'status' = 'open'
       ) as findings, s.estimated_cost as session_cost,
-      t.input, t.output, t.cache_read, t.cache_creation, s.unpriced_tokens,
+      coalesce(t.input, 0) as input, coalesce(t.output, 0) as output, coalesce(t.cache_read, 0) as cache_read,
+      coalesce(t.cache_creation, 0) as cache_creation, s.unpriced_tokens, s.transcript_tokens, s.telemetry_tokens,
       w.input as w_input, w.output as w_output, w.cache_read as w_cache_read, w.cache_creation as w_cache_creation,
       w.unpriced as w_unpriced_tokens, w.cost as turn_costs, w.tokens as turn_tokens
     from sessions s
@@ -23,9 +24,9 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
       model text, models json, source text, branch text, ended_at timestamptz, tokens json,
       turn_records json, security_metadata json
     )
-    cross join lateral json_to_record(j.tokens) as t (
+    left join lateral json_to_record(j.tokens) as t (
       input numeric, output numeric, cache_read numeric, cache_creation numeric
-    )
+    ) on true
     cross join lateral (
       select
         u.model, count(*) over () as models, sum(u.input) as input, sum(u.output) as output,
@@ -77,7 +78,8 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
   select
     p.session_id, p.model, p.model = p.main as is_main, p.project, p.member, p.agent, p.branch, p.created_at,
     p.ended_at, p.turns, p.quality_score, p.findings, p.session_cost,
-    p.session_cost as cost, p.input, p.output, p.cache_read, p.cache_creation, p.unpriced_tokens
+    p.session_cost as cost, p.input, p.output, p.cache_read, p.cache_creation, p.unpriced_tokens,
+    p.transcript_tokens, p.telemetry_tokens
   from parts p
   where p.models = 1
   union all
@@ -115,10 +117,12 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
       when p.all_unpriced_tokens > 0 then div(p.unpriced_tokens * p.to_unpriced_tokens, p.all_unpriced_tokens) - div(p.unpriced_tokens * (p.to_unpriced_tokens - p.w_unpriced_tokens), p.all_unpriced_tokens)
       when p.model = p.main then p.unpriced_tokens
       else 0
-    end
+    end,
+    case when p.model = p.main then p.transcript_tokens else 0 end,
+    case when p.model = p.main then p.telemetry_tokens else 0 end
   from shares p`
 
-/** The sums of all parts anew. */
+/** Recomputes the sums of all parts. */
 const fromUsage = (sql: ISql, orgId: OrgId) => sql`
   with days as materialized (
     select
@@ -126,7 +130,9 @@ const fromUsage = (sql: ISql, orgId: OrgId) => sql`
       count(*) as sessions, count(*) filter (where u.is_main) as main_sessions,
       sum(u.turns) as turns, coalesce(sum(u.turns) filter (where u.is_main), 0) as main_turns, sum(u.cost) as cost,
       sum(u.input) as input, sum(u.output) as output, sum(u.cache_read) as cache_read,
-      sum(u.cache_creation) as cache_creation, sum(u.unpriced_tokens) as unpriced_tokens
+      sum(u.cache_creation) as cache_creation, sum(u.unpriced_tokens) as unpriced_tokens,
+      sum(u.transcript_tokens) as transcript_tokens, sum(u.telemetry_tokens) as telemetry_tokens,
+      sum(least(u.transcript_tokens, u.telemetry_tokens)) as captured_tokens
     from session_usage u
     where u.org_id = ${orgId}
     group by u.day, u.project, u.member, u.agent, u.model
@@ -143,7 +149,9 @@ const fromUsage = (sql: ISql, orgId: OrgId) => sql`
     sum(case when k.has_models then d.turns else d.main_turns end)::bigint as turns,
     sum(d.main_turns)::bigint as main_turns, sum(d.cost) as cost,
     sum(d.input)::bigint as input, sum(d.output)::bigint as output, sum(d.cache_read)::bigint as cache_read,
-    sum(d.cache_creation)::bigint as cache_creation, sum(d.unpriced_tokens)::bigint as unpriced_tokens
+    sum(d.cache_creation)::bigint as cache_creation, sum(d.unpriced_tokens)::bigint as unpriced_tokens,
+    sum(d.transcript_tokens)::bigint as transcript_tokens, sum(d.telemetry_tokens)::bigint as telemetry_tokens,
+    sum(d.captured_tokens)::bigint as captured_tokens
   from days d
   cross join (
     values
@@ -157,7 +165,7 @@ const fromUsage = (sql: ISql, orgId: OrgId) => sql`
   ) as k (dims, grain, has_project, has_member, has_models)
   group by 1, 2, 3, 4, 5, 6, 7`
 
-/** The links to pull requests anew. */
+/** Recomputes the links to pull requests. */
 const linksFromDetails = (sql: ISql, orgId: OrgId) => sql`
   select distinct d.session_id, l.repo, l.number as pr_number
   from session_details d
@@ -178,15 +186,16 @@ const PART_COLUMNS = [
     'turns',
   ],
   ...['quality_score', 'findings', 'session_cost', 'cost', 'input', 'output', 'cache_read', 'cache_creation'],
-  'unpriced_tokens',
+  ...['unpriced_tokens', 'transcript_tokens', 'telemetry_tokens'],
 ]
 
 const ROLLUP_COLUMNS = [
   ...['dims', 'grain', 'bucket', 'project', 'member', 'agent', 'model', 'sessions', 'main_sessions', 'turns'],
   ...['main_turns', 'cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'],
+  ...['transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
 ]
 
-/** Which part of each session belongs to which pull request. */
+/** The parts of sessions that belong to pull requests. */
 export const PULL_REQUEST_PARTS: DerivedTable = {
   name: 'pr_sessions',
   columns: ['session_id', 'repo', 'pr_number', 'part', 'project', 'member', 'agent', 'day'],
@@ -204,7 +213,7 @@ export const USAGE_ROLLUPS: readonly DerivedTable[] = [
   },
 ]
 
-/** What each session used of each model, and the sums of it, in the order in which they are rebuilt. */
+/** The usage of each session by model, and its sums, in the order in which they are rebuilt. */
 export const USAGE_TABLES: readonly DerivedTable[] = [
   {
     name: 'session_usage',

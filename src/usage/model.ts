@@ -8,7 +8,7 @@ const dollars = (description: string, example: number) =>
 const score = (description: string, example: number) =>
   Type.Optional(Type.Number({ minimum: 0, maximum: 100, description, examples: [example] }))
 
-/** What the list of sessions and the breakdown are filtered by. */
+/** The list of sessions and the breakdown have these filters. */
 export const UsageFilters = Type.Object({
   project: Project,
   date_from: DateFrom,

@@ -1,7 +1,7 @@
 import { MONEY_DECIMALS, scaled } from '../decimals.ts'
-import type { Tokens } from '../records/session.ts'
+import type { KnownTokens, Tokens } from '../records/session.ts'
 
-/** What a session used of one model. */
+/** The usage of one model in a session. */
 export interface Part extends Tokens {
   /** '' where the session has no model. */
   model: string
@@ -13,19 +13,19 @@ export interface Part extends Tokens {
 }
 
 /** The fields of a session's detail that its parts are computed from. */
-export interface Divisible {
+export interface SessionTokens {
   model: string | null
   models: readonly string[]
-  tokens: Tokens
+  tokens: KnownTokens | null
   turn_records: readonly { model: string | null; tokens: Tokens | null; cost: number | null }[]
 }
 
 /** A session as it is divided. */
-export interface Divided {
+export interface SessionToSplit {
   /** micro-dollars */
   cost: bigint
   unpricedTokens: number
-  detail: Divisible
+  detail: SessionTokens
 }
 
 interface Weights extends Tokens {
@@ -33,6 +33,14 @@ interface Weights extends Tokens {
   cost: bigint
   unpriced: number
 }
+
+/** A kind that is not known counts as 0. */
+const knownTokens = (tokens: KnownTokens | null): Tokens => ({
+  input: tokens?.input ?? 0,
+  output: tokens?.output ?? 0,
+  cache_read: tokens?.cache_read ?? 0,
+  cache_creation: tokens?.cache_creation ?? 0,
+})
 
 const KINDS = ['input', 'output', 'cache_read', 'cache_creation'] as const
 const noWeights = (): Weights => ({
@@ -46,7 +54,7 @@ const noWeights = (): Weights => ({
 const sumOf = (tokens: Tokens): number =>
   tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
 
-/** As PostgreSQL's collation "C", the bytes of UTF-8. */
+/** Compares like PostgreSQL's collation "C", by the bytes of UTF-8. */
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 /**
@@ -56,9 +64,9 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * by, the whole is that of the session's `model`. The parts add up to the session. The statement PARTS in
  * `usage/check.ts` computes the same.
  */
-export function partsOf({ cost, unpricedTokens, detail }: Divided): Part[] {
+export function partsOf({ cost, unpricedTokens, detail }: SessionToSplit): Part[] {
   const main = detail.model ?? ''
-  const { tokens } = detail
+  const tokens = knownTokens(detail.tokens)
   const byModel = new Map<string, Weights>([[main, noWeights()]])
   const of = (model: string): Weights => {
     const known = byModel.get(model)
@@ -96,7 +104,7 @@ export function partsOf({ cost, unpricedTokens, detail }: Divided): Part[] {
   }))
 }
 
-function addTurn(weights: Weights, { tokens, cost }: Divisible['turn_records'][number]): void {
+function addTurn(weights: Weights, { tokens, cost }: SessionTokens['turn_records'][number]): void {
   if (cost !== null) weights.cost += scaled(cost, MONEY_DECIMALS)
   if (tokens === null) return
   for (const kind of KINDS) weights[kind] += tokens[kind]

@@ -6,7 +6,7 @@ const ROLLUPS: ProjectSums = {
   key: ['dims', 'grain', 'bucket', 'member', 'agent', 'model'],
   sums: [
     ...['sessions', 'main_sessions', 'turns', 'main_turns', 'cost', 'input', 'output', 'cache_read'],
-    ...['cache_creation', 'unpriced_tokens'],
+    ...['cache_creation', 'unpriced_tokens', 'transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
   ],
 }
 

@@ -2,9 +2,9 @@ import type { Fragment, ISql } from '../db/client.ts'
 import type { OrgId } from '../db/derived-tables.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 
-/** Sessions of a branch count from so many days before its pull request was opened. */
+/** Sessions of a branch count from this number of days before its pull request was opened. */
 const BRANCH_DAYS = 30
-/** A session that is still running began at most so many days before. */
+/** A session that is still running began at most this number of days before. */
 export const RUNNING_DAYS = 30
 export const days = (sql: ISql, count: number) => sql`${count}::integer * interval '1 day'`
 
@@ -98,7 +98,7 @@ export const pullRequestParts = (sql: ISql, orgId: OrgId, only: Fragment): Fragm
     c.project, c.member, c.agent, c.day
   from shares s
   join candidates c on c.session_id = s.session_id
-  -- in whole micro-dollars
+  -- whole micro-dollars
   cross join lateral (select div(c.session_cost * 1000000, s.parts) * 0.000001 as each) e
   union all
   select c.session_id, b.repo, b.pr_number, c.session_cost, c.project, c.member, c.agent, c.day

@@ -51,10 +51,10 @@ export interface Branch {
   project: string
 }
 
-/** What has changed besides sessions. */
+/** Changes besides those of sessions. */
 export interface Changed {
   pullRequests: readonly { repo: string; prNumber: number }[]
-  /** Where the pull requests came from before. */
+  /** The former branches of the pull requests. */
   formerBranches: readonly Branch[]
   /** Hashes of commits that were written. */
   commits: readonly string[]
@@ -120,7 +120,7 @@ export async function updateParts(tx: ISql, orgId: string, changed: Changed): Pr
       select distinct m.author_email
       from own_commits m
     ),
-    -- what the sessions of each author can have been sent with
+    -- the keys that the sessions of each author can have been sent with
     keys as materialized (
       select m.author_email as address, m.author_email as key
       from authors m

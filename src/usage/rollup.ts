@@ -4,8 +4,14 @@ import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS } from '../decimals.ts'
 import type { Part } from './parts.ts'
 
-/** What the sums need of a part of a session. */
-export interface Counted extends Part {
+/** Tokens of all four kinds that the transcripts and the telemetry of a session state: 0 but of its main part. */
+export interface CoverageRow {
+  transcript_tokens: number
+  telemetry_tokens: number
+}
+
+/** A part of a session with all that the sums need. */
+export interface CountedPart extends Part, CoverageRow {
   project: string
   member: string
   agent: string
@@ -32,9 +38,13 @@ interface RollupChange {
   cache_read: bigint
   cache_creation: bigint
   unpriced_tokens: bigint
+  transcript_tokens: bigint
+  telemetry_tokens: bigint
+  /** Sum of the smaller of both of each session. */
+  captured_tokens: bigint
 }
 
-/** Columns that a row of the sums is of. */
+/** Grouping columns of the sums. */
 const DIMS = [
   { dims: 'agent_model', grain: 'day', columns: ['agent', 'model'] },
   { dims: 'agent_model', grain: 'month', columns: ['agent', 'model'] },
@@ -52,8 +62,8 @@ const DIMS = [
 export async function updateSums(
   tx: ISql,
   orgId: string,
-  before: readonly Counted[],
-  after: readonly Counted[],
+  before: readonly CountedPart[],
+  after: readonly CountedPart[],
 ): Promise<void> {
   const byKey = new Map<string, RollupChange>()
   for (const part of before) for (const change of changesOf(byKey, part)) count(change, part, -1)
@@ -63,7 +73,7 @@ export async function updateSums(
   await tx`
     insert into usage_rollups as r (
       org_id, dims, grain, bucket, project, member, agent, model, sessions, main_sessions, turns, main_turns, cost,
-      input, output, cache_read, cache_creation, unpriced_tokens
+      input, output, cache_read, cache_creation, unpriced_tokens, transcript_tokens, telemetry_tokens, captured_tokens
     )
     select ${orgId}, n.*
     from ${unnest(tx, changes, {
@@ -84,6 +94,9 @@ export async function updateSums(
       cache_read: ['numeric', (row) => String(row.cache_read)],
       cache_creation: ['numeric', (row) => String(row.cache_creation)],
       unpriced_tokens: ['numeric', (row) => String(row.unpriced_tokens)],
+      transcript_tokens: ['numeric', (row) => String(row.transcript_tokens)],
+      telemetry_tokens: ['numeric', (row) => String(row.telemetry_tokens)],
+      captured_tokens: ['numeric', (row) => String(row.captured_tokens)],
     })}
     on conflict (org_id, dims, grain, bucket, project, member, agent, model) do update set
       sessions = r.sessions + excluded.sessions,
@@ -95,7 +108,10 @@ export async function updateSums(
       output = r.output + excluded.output,
       cache_read = r.cache_read + excluded.cache_read,
       cache_creation = r.cache_creation + excluded.cache_creation,
-      unpriced_tokens = r.unpriced_tokens + excluded.unpriced_tokens`
+      unpriced_tokens = r.unpriced_tokens + excluded.unpriced_tokens,
+      transcript_tokens = r.transcript_tokens + excluded.transcript_tokens,
+      telemetry_tokens = r.telemetry_tokens + excluded.telemetry_tokens,
+      captured_tokens = r.captured_tokens + excluded.captured_tokens`
   await deleteEmpty(
     tx,
     orgId,
@@ -128,7 +144,7 @@ async function deleteEmpty(tx: ISql, orgId: string, changes: readonly RollupChan
 }
 
 /** The rows that a part is counted in. Those that are not of models count a session by its main part only. */
-function changesOf(byKey: Map<string, RollupChange>, part: Counted): RollupChange[] {
+function changesOf(byKey: Map<string, RollupChange>, part: CountedPart): RollupChange[] {
   return DIMS.map(({ dims, grain, columns }) => {
     const of = (column: 'project' | 'member' | 'agent' | 'model') =>
       (columns as readonly string[]).includes(column) ? part[column] : ''
@@ -142,13 +158,14 @@ function changesOf(byKey: Map<string, RollupChange>, part: Counted): RollupChang
       ...{ dims, grain, bucket, project, member, agent, model },
       ...{ sessions: 0, main_sessions: 0, turns: 0, main_turns: 0, cost: 0n },
       ...{ input: 0n, output: 0n, cache_read: 0n, cache_creation: 0n, unpriced_tokens: 0n },
+      ...{ transcript_tokens: 0n, telemetry_tokens: 0n, captured_tokens: 0n },
     }
     byKey.set(key, change)
     return change
   })
 }
 
-function count(change: RollupChange, part: Counted, sign: 1 | -1): void {
+function count(change: RollupChange, part: CountedPart, sign: 1 | -1): void {
   const isOfModels = change.dims.endsWith('model')
   if (isOfModels || part.is_main) {
     change.sessions += sign
@@ -165,6 +182,9 @@ function count(change: RollupChange, part: Counted, sign: 1 | -1): void {
   change.cache_read += factor * BigInt(part.cache_read)
   change.cache_creation += factor * BigInt(part.cache_creation)
   change.unpriced_tokens += factor * BigInt(part.unpriced_tokens)
+  change.transcript_tokens += factor * BigInt(part.transcript_tokens)
+  change.telemetry_tokens += factor * BigInt(part.telemetry_tokens)
+  change.captured_tokens += factor * BigInt(Math.min(part.transcript_tokens, part.telemetry_tokens))
 }
 
 /** False where sessions were replaced by others that used the same. */
@@ -172,5 +192,5 @@ const isChange = (change: RollupChange): boolean =>
   [
     ...[change.sessions, change.main_sessions, change.turns, change.main_turns],
     ...[change.cost, change.input, change.output, change.cache_read, change.cache_creation],
-    change.unpriced_tokens,
+    ...[change.unpriced_tokens, change.transcript_tokens, change.telemetry_tokens, change.captured_tokens],
   ].some((value) => value !== 0 && value !== 0n)

@@ -3,10 +3,10 @@ import type { Fragment, ISql } from '../db/client.ts'
 import { memberKeys } from '../db/member-addresses.ts'
 import type { Dimension, UsageFilters } from './model.ts'
 
-// Where sums of usage are read from: the sums of days and months, and where none are of the columns asked for, the
-// sessions themselves.
+// Sums of usage are read from the sums of days and months. If these lack a column that is asked for, the sessions
+// themselves are summed.
 
-/** The columns that rows of usage_rollups are of, fewest rows first. */
+/** Grouping columns of usage_rollups, the grouping with the fewest rows first. */
 const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dimension[] }[]> = {
   month: [
     { dims: 'agent_model', columns: ['agent', 'model'] },
@@ -150,7 +150,7 @@ const partRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) =
   ${matchingParts(sql, orgId, filters)}
   ${partsIn(sql, span)}`
 
-/** As `partRows`, each part divided among the session's tickets; a session counts under each, in all once. */
+/** Divides each of `partRows` among the session's tickets; a session counts under each, in all once. */
 const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, ofModels: boolean) => sql`
   select
     p.project, p.member, p.agent, p.model, p.branch, coalesce(t.ticket, '') as ticket, p.bucket,

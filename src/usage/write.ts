@@ -3,9 +3,9 @@ import type { ISql } from '../db/client.ts'
 import { canCopyInto, copyRows } from '../db/copy.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../decimals.ts'
-import { type Divisible, type Part, partsOf } from './parts.ts'
+import { type Part, partsOf, type SessionTokens } from './parts.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
-import { type Counted, updateSums } from './rollup.ts'
+import { type CountedPart, type CoverageRow, updateSums } from './rollup.ts'
 
 /** A session as its usage is computed from it. */
 export interface UsedSession {
@@ -20,7 +20,9 @@ export interface UsedSession {
   quality: bigint
   userId: string | null
   userEmail: string | null
-  detail: Divisible & {
+  /** Tokens that its transcripts and its telemetry state. */
+  coverage: { transcript: number; telemetry: number }
+  detail: SessionTokens & {
     source: string | null
     branch: string | null
     ended_at: string | null
@@ -30,7 +32,7 @@ export interface UsedSession {
 }
 
 /** A row of session_usage. */
-interface UsageRow extends Part {
+interface UsageRow extends Part, CoverageRow {
   session_id: string
   project: string
   member: string
@@ -43,6 +45,12 @@ interface UsageRow extends Part {
   findings: number
   session_cost: string
 }
+
+const TOKEN_COLUMNS = [
+  ...(['input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const),
+  ...(['transcript_tokens', 'telemetry_tokens'] as const),
+]
+type TokenColumn = (typeof TOKEN_COLUMNS)[number]
 
 /** Rows from which on they are copied. */
 const MIN_COPIED = 100
@@ -84,6 +92,7 @@ function rowsOf(session: UsedSession): UsageRow[] {
   const { detail } = session
   return partsOf(session).map((part) => ({
     ...part,
+    ...(part.is_main ? coverageRow(session) : { transcript_tokens: 0, telemetry_tokens: 0 }),
     session_id: session.id,
     project: session.project,
     member: session.userId ?? session.userEmail ?? '',
@@ -98,7 +107,12 @@ function rowsOf(session: UsedSession): UsageRow[] {
   }))
 }
 
-async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<Counted[]> {
+const coverageRow = ({ coverage }: UsedSession): CoverageRow => ({
+  transcript_tokens: coverage.transcript,
+  telemetry_tokens: coverage.telemetry,
+})
+
+async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<CountedPart[]> {
   if (ids.length === 0) return []
   await detachSessions(tx, orgId, ids)
   await tx`
@@ -106,29 +120,24 @@ async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Pro
     where l.org_id = ${orgId}
       and l.session_id = any(${[...ids]}::text[])`
   const rows = await tx<
-    (Omit<Counted, 'cost' | 'input' | 'output' | 'cache_read' | 'cache_creation' | 'unpriced_tokens'> & {
+    (Omit<CountedPart, 'cost' | TokenColumn> & {
       cost: string
-      input: string
-      output: string
-      cache_read: string
-      cache_creation: string
-      unpriced_tokens: string
-    })[]
+    } & Record<TokenColumn, string>)[]
   >`
     delete from session_usage u
     where u.org_id = ${orgId}
       and u.session_id = any(${[...ids]}::text[])
     returning
       u.model, u.is_main, u.project, u.member, u.agent, u.day, u.turns, u.cost::text as cost,
-      u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
+      u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens, u.transcript_tokens,
+      u.telemetry_tokens`
   return rows.map((row) => ({
     ...row,
     cost: unitsOf(row.cost),
-    input: Number(row.input),
-    output: Number(row.output),
-    cache_read: Number(row.cache_read),
-    cache_creation: Number(row.cache_creation),
-    unpriced_tokens: Number(row.unpriced_tokens),
+    ...(Object.fromEntries(TOKEN_COLUMNS.map((column) => [column, Number(row[column])])) as Record<
+      TokenColumn,
+      number
+    >),
   }))
 }
 
@@ -139,7 +148,8 @@ async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): 
   await tx`
     insert into session_usage (
       org_id, session_id, model, is_main, project, member, agent, branch, created_at, ended_at, turns, quality_score,
-      findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens
+      findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens,
+      transcript_tokens, telemetry_tokens
     )
     select ${orgId}, n.*
     from ${unnest(tx, rows, {
@@ -162,6 +172,8 @@ async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): 
       cache_read: 'bigint',
       cache_creation: 'bigint',
       unpriced_tokens: 'bigint',
+      transcript_tokens: 'bigint',
+      telemetry_tokens: 'bigint',
     })}`
 }
 
@@ -182,7 +194,8 @@ async function copyUsageRows(tx: ISql, orgId: string, rows: readonly UsageRow[])
     await tx`
       copy session_usage (
         org_id, session_id, model, is_main, project, member, agent, branch, created_at, ended_at, turns, quality_score,
-        findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens
+        findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens,
+      transcript_tokens, telemetry_tokens
       ) from stdin`.writable(),
     rows,
     (row) => [
@@ -206,6 +219,8 @@ async function copyUsageRows(tx: ISql, orgId: string, rows: readonly UsageRow[])
       row.cache_read,
       row.cache_creation,
       row.unpriced_tokens,
+      row.transcript_tokens,
+      row.telemetry_tokens,
     ],
   )
 }

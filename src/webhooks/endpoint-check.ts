@@ -35,7 +35,7 @@ export function newEndpointOf(body: NewEndpointBody, egress: Egress): NewEndpoin
 export const changeOf = (body: EndpointChangeBody, egress: Egress): EndpointChange =>
   readChange(body, egress).change
 
-/** What is wrong with URL, events and description in the body of a new endpoint or a change. */
+/** Finds problems of URL, events and description in the body of a new endpoint or a change. */
 export const endpointProblems = (body: EndpointChangeBody, egress: Egress): FieldProblem[] =>
   readChange(body, egress).problems
 

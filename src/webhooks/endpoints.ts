@@ -29,7 +29,7 @@ const SECRET_BYTES = 32
 const HINT_LENGTH = 4
 
 export interface EndpointDeps {
-  /** For transactions. */
+  /** Connections for transactions. */
   writes: Sql
   box: SecretBox
   /** Endpoints of an organization at most. */

@@ -1,6 +1,6 @@
 import type { ISql, Sql } from '../db/client.ts'
 
-/** How long a response is repeated. */
+/** A response is repeated for this long. */
 const KEPT = '24 hours'
 
 /** The response to the first request with an Idempotency-Key. */

@@ -7,7 +7,7 @@ import type { SecretBox } from './signing/secret-box.ts'
 const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255
 
-/** What identifies a request that must take effect once: its Idempotency-Key, and a hash of its body. */
+/** Identifies a request that must take effect once: by its Idempotency-Key, and a hash of its body. */
 export interface Idempotency {
   key: string
   bodyHash: Uint8Array

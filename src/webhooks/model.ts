@@ -6,7 +6,7 @@ import { catalogue } from './catalogue-page.ts'
 import { MAX_URL_LENGTH } from './http/egress.ts'
 import { Envelope, EVENT_NAMES } from './outbox/catalogue.ts'
 
-/** In code points. */
+/** Counted in code points. */
 export const MAX_DESCRIPTION_LENGTH = 500
 /** A week: the longest grace period of the previous secret after a rotation. */
 const MAX_GRACE_S = 604_800
@@ -49,6 +49,11 @@ const endpointFields = {
   health: EndpointHealth,
 }
 
+/**
+ * An endpoint is a URL of the organization that receives its events, each as a signed POST. It subscribes to some events
+ * or to all. A disabled endpoint keeps the deliveries that wait, and misses new events. Its health tells operators whether
+ * it answers; deliveries to a failing endpoint wait so that they do not delay those of others.
+ */
 export const Endpoint = Type.Object(endpointFields, { ...strict, title: 'WebhookEndpoint' })
 export type Endpoint = Static<typeof Endpoint>
 export const EndpointList = Type.Object(
@@ -127,7 +132,7 @@ export type RotateBody = Static<typeof RotateBody>
 export const gracePeriodOf = ({ grace_period_seconds = DEFAULT_GRACE_S }: RotateBody): number =>
   grace_period_seconds
 
-/** What is wrong with the body of a rotation besides its fields. */
+/** Finds problems of the body of a rotation that its fields alone do not show. */
 export const rotationProblems = ({ grace_period_seconds, finish }: RotateBody): FieldProblem[] =>
   finish === true && grace_period_seconds !== undefined
     ? [{ field: 'grace_period_seconds', message: 'must not be given with finish' }]

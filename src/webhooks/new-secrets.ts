@@ -20,7 +20,7 @@ export interface NewSecret {
 
 interface NewSecretsDeps {
   sql: Sql
-  /** Of the key that encrypts them from now on. */
+  /** Encrypts the secrets with the key that is used from now on. */
   box: SecretBox
   actor: Actor
   /** Called at the end of the transaction: keeps the key, without which the new secrets are lost too. */
@@ -38,7 +38,7 @@ export async function giveNewSecrets(
   all: boolean,
 ): Promise<{ secrets: NewSecret[]; isNewKey: boolean }> {
   return await sql.begin(async (tx) => {
-    // in one order, and before the key, as whoever stores a secret
+    // the order is that of everyone who stores a secret, and the locks come before the key
     for (const id of organizations.map(({ id }) => id).toSorted()) await lockOrganization(tx, id)
     const isNewKey = await replaceSecretKey(tx, box.digest, all ? null : (organizations[0]?.id ?? null))
     if (isNewKey && (await isAnyAlive(tx))) {

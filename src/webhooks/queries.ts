@@ -60,7 +60,7 @@ export async function getEndpoint(sql: ISql, orgId: string, id: string): Promise
 /** The error of every request for an endpoint that does not exist. */
 export const noEndpoint = () => new ApiError('NOT_FOUND', 'no such webhook endpoint')
 
-/** How many endpoints the organization has. */
+/** Counts the organization's endpoints. */
 export async function countEndpoints(tx: ISql, orgId: string): Promise<number> {
   const [row] = await tx<{ endpoints: number }[]>`
     select count(*)::integer as endpoints
@@ -129,7 +129,7 @@ export async function replaceSecret(
   secret: StoredSecret,
   graceS: number,
 ): Promise<Date | null> {
-  // by the database's clock, as senders compare it; a parameter, since Citus refuses a function in CASE
+  // the database's clock, since senders compare with it; a parameter, since Citus refuses a function in CASE
   const [clock] = await tx<{ now: Date }[]>`select statement_timestamp() as now`
   const now = clock?.now ?? new Date()
   const expiresAt = graceS === 0 ? null : new Date(now.getTime() + graceS * 1_000)

@@ -28,7 +28,7 @@ import {
 } from './model.ts'
 import { getEndpoint, listEndpoints } from './queries.ts'
 
-/** What only the routes of webhooks need. */
+/** Only the routes of webhooks need these dependencies. */
 export interface WebhookDeps extends EndpointDeps {
   egress: Egress
   resolve: Resolve

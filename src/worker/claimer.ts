@@ -81,7 +81,7 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
     if (running !== undefined || !mayClaim()) return
     running = claimAll().finally(() => {
       running = undefined
-      // for organizations that were added after the last check
+      // organizations may have been added after the last check
       run()
     })
   }

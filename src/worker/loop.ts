@@ -12,7 +12,7 @@ import { startInChunks } from './start-in-chunks.ts'
 // The delivery loop: the poller and notifications say which organizations have due deliveries, the claimer
 // claims as many as there are slots, each is attempted, and the result batcher settles the results.
 
-/** How long a delivery waits when no socket was left to send it; nothing is claimed meanwhile. */
+/** A delivery waits this long when no socket was left to send it; nothing is claimed meanwhile. */
 const POSTPONE_MS = 1_000
 const RELEASE_RETRY_MS = 200
 

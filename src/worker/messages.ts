@@ -18,7 +18,7 @@ export interface WorkerSettings {
   retentionAuditDays: number
 }
 
-/** From the main thread to the worker; `start` comes first, once. */
+/** Messages of the main thread to the worker; `start` comes first, once. */
 export type ToWorker =
   | {
       type: 'start'
@@ -30,12 +30,12 @@ export type ToWorker =
   /** Claim nothing more, settle the attempts in flight, then send `drained`. */
   | { type: 'drain' }
 
-/** From the worker: a heartbeat every second, with the result of its last check of the database, and a last report. */
+/** Messages of the worker: every second a heartbeat with its last check of the database, and a last report. */
 export type FromWorker =
   | { type: 'heartbeat'; database: boolean; report: ThreadReport }
   | { type: 'drained'; report: ThreadReport }
 
-/** Between two heartbeats. */
+/** The time between two heartbeats. */
 export const HEARTBEAT_MS = 1_000
 
 /** The part of the settings that goes to the worker. */

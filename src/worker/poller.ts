@@ -30,7 +30,7 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps):
     isLooking = true
     isWanted = false
     const startedMs = performance.now()
-    // also after a failure, whose duration is not that of a query
+    // a failure is followed by this pause too: its duration is not that of a query
     let pauseMs = POLL_MS
     try {
       onFound(await findDueOrganizations())

@@ -18,18 +18,18 @@ import {
 // flight is then sent by the others, or by its own next start, within two seconds, and not only after the leases.
 // A worker whose process is stopped keeps its session and with it the lock: its leases hold.
 
-/** Between two looks, and between two heartbeats behind a pooler. */
+/** The time between two looks, and between two heartbeats behind a pooler. */
 const LOOK_MS = 400
 /** Looks in a row without a sign of life: 0.8 to 1.2 s after the end, 1.2 to 1.6 s where it was a heartbeat. */
 const MAX_MISSED = 3
 /**
- * Looks that judge nobody, after the connection was lost: in a restart of PostgreSQL the others lose theirs
+ * Looks that expire nobody, after the connection was lost: in a restart of PostgreSQL the others lose theirs
  * too, and take their locks again within about 2 s.
  */
 const LOOKS_OF_GRACE = 10
 
 interface PresenceDeps {
-  /** Of one connection that stays open and is used for nothing else. */
+  /** One connection that stays open and is used for nothing else. */
   pool: Pick<ReconnectingPool, 'run'>
   /** Called when what another worker had in flight is due, and when this one may claim again. */
   onChange: () => void
@@ -76,9 +76,9 @@ export function startPresence({ pool, onChange, log }: PresenceDeps): Presence {
     // absent where another worker took this one for ended
     isPresent = current !== undefined && rows.some((row) => row.id === id)
     if (isPresent && !wasPresent) onChange()
-    await judge(rows.filter((row) => row.id !== id))
+    await expireSilentWorkers(rows.filter((row) => row.id !== id))
   }
-  const judge = async (others: readonly WorkerRow[]) => {
+  const expireSilentWorkers = async (others: readonly WorkerRow[]) => {
     if (looksOfGrace > 0) {
       looksOfGrace -= 1
       return
@@ -124,7 +124,7 @@ export function startPresence({ pool, onChange, log }: PresenceDeps): Presence {
   }
 }
 
-/** What was seen of another worker, and the looks in a row without a sign of life. */
+/** The last sign of life of another worker, and the number of looks in a row without one. */
 interface Missed {
   beats: string | null
   looks: number

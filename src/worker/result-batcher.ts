@@ -95,7 +95,7 @@ async function settleWithRetries(deps: SettleDeps, orgId: string, batch: readonl
         for (const outcome of batch) await settleWithRetries(deps, orgId, [outcome])
         return
       } else {
-        // when its lease ends, the attempt counts as lost
+        // the attempt counts as lost when its lease ends
         log.error('the result of a delivery cannot be written', { ...fields, delivery: batch[0]?.deliveryId })
         return
       }

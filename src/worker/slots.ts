@@ -17,9 +17,9 @@ const TAKEN_FOR_EACH_FREE = 2
  */
 export interface Slots {
   isFull(): boolean
-  /** How many more slots the organization may take. */
+  /** The organization may take this many more slots. */
   shareOf(orgId: string): number
-  /** How many more slots retries, and attempts to failing endpoints, may take. */
+  /** Retries, and attempts to failing endpoints, may take this many more slots. */
   shareOfRetries(): number
   take(orgId: string, isFirst: boolean): void
   release(orgId: string, isFirst: boolean): void

@@ -21,7 +21,7 @@ interface SupervisorOptions {
   log: Log
   /** Takes the thread's counts of attempts. */
   meter: ThreadMeter
-  /** Between two checks of the worker. */
+  /** The worker is checked at this interval. */
   tickMs?: number
 }
 
@@ -73,7 +73,7 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
     if (thread.heartbeats >= STEADY_HEARTBEATS) failures = 0
     thread.missed += 1
     if (thread.missed < MISSED_HEARTBEATS) return
-    // not left to `close`, which a hung thread may never emit; if it does, `onEnd` ignores it
+    // the end is not left to `close`, which a hung thread may never emit; if it does, `onEnd` ignores it
     thread.worker.terminate()
     onEnd(thread, `no beat for ${MISSED_HEARTBEATS} s`)
   }
@@ -115,7 +115,7 @@ function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason:
     event.preventDefault()
     reason ??= firstLineOf(event.message)
   })
-  // With any exit code: after an unhandled rejection it is 0.
+  // the exit code says nothing: after an unhandled rejection it is 0
   worker.addEventListener('close', (event) => {
     thread.over.resolve()
     onEnd(thread, reason ?? `it closed with code ${event.code}`)

@@ -17,7 +17,7 @@ import { SETTLE_CONNECTIONS } from './result-batcher.ts'
 declare const self: Worker
 
 const HOUSEKEEPING_MS = 60_000
-/** Those for settlements, and one each for claims, polls and pings. */
+/** Settlements have SETTLE_CONNECTIONS; claims, polls and pings have one each. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
 /** Its statements read some rows; a connection that does not respond is replaced. */
@@ -29,7 +29,7 @@ interface Running {
   deliveries: Deliveries
   pools: Pools
   timers: ReturnType<typeof setInterval>[]
-  /** In progress; a drain waits for it. */
+  /** The housekeeping in progress; a drain waits for it. */
   housekeeping: Promise<void> | undefined
 }
 
@@ -37,7 +37,7 @@ let running: Running | undefined
 /** Attempts by outcome. */
 const attempts = createTally()
 
-// Before any await: messages without a listener are lost.
+// The handler is set before any await: messages without a listener are lost.
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.type === 'start') running = start(data)
   else void drain()

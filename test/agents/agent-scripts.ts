@@ -54,7 +54,7 @@ const totalOf = (calls: number) => ({ ...COUNTS, input_tokens: 10 * calls, outpu
 export interface CodexVersion {
   /** The one tool runs JavaScript. */
   isScripted?: boolean
-  /** What was done is recorded as items. */
+  /** The actions are recorded as items. */
   hasItems?: boolean
   /** The usage of an API call comes at once. */
   hasUsageRecords?: boolean
@@ -293,7 +293,7 @@ function opencodeCall(step: Step): object {
   }
 }
 
-/** As `opencode export` prints it. */
+/** Writes a session in the form of `opencode export`. */
 export const opencodeExport = ({ session, messages }: OpencodeSession): string =>
   JSON.stringify({ info: session, messages }, null, 2)
 

@@ -7,7 +7,7 @@ import type { SessionRecord } from '../../src/records/session.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { scratchFolder } from '../support/cli.ts'
 
-// What is easily counted twice, priced wrongly or passed over.
+// These cases are easily counted twice, priced wrongly or passed over.
 
 const CASES = join(import.meta.dir, '../fixtures/agent-cases')
 
@@ -26,7 +26,7 @@ const tokensOf = (record: SessionRecord | undefined) =>
 
 describe('forks and sub-agents of Codex', () => {
   const FORKS = join(CASES, 'codex-forks')
-  // by the end of the session's id: input without the cache, output, cached
+  // each line has the end of the session's id: input without the cache, output, cached
   const own: [string, string, string][] = [
     ['a-parent.jsonl', '1', '14000 300 16000'],
     ['b-fork.jsonl', '2', '2000 40 2000'],
@@ -101,7 +101,7 @@ describe('packed files', () => {
     const folder = scratchFolder()
     try {
       const rollout = await Bun.file(join(PLAIN, 'rollout.jsonl')).text()
-      // not read to its end where only its head is
+      // the file is not read to its end if only its head is needed
       const random = Array.from(
         { length: 3 * 1024 },
         () => `{"x":"${crypto.getRandomValues(Buffer.alloc(1024)).toString('hex')}"}`,

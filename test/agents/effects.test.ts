@@ -22,16 +22,28 @@ import {
   opencodeStorage,
   type Step,
 } from './agent-scripts.ts'
+import {
+  ampThread,
+  clineSession,
+  clineTask,
+  copilotEvents,
+  cursorDatabase,
+  droidSession,
+  gooseDatabase,
+  piSession,
+  qwenChat,
+  zedDatabase,
+} from './other-agent-scripts.ts'
 
-// What a tool did counts as the agent recorded it, whatever the tool is called.
+// The effect of a tool counts as the agent recorded it, whatever the tool is called.
 
 const folder = scratchFolder()
 afterAll(() => folder.remove())
-let made = 0
+let written = 0
 
 async function write(files: Record<string, string>): Promise<string> {
-  made += 1
-  const path = join(folder.path, String(made))
+  written += 1
+  const path = join(folder.path, String(written))
   for (const [name, content] of Object.entries(files)) await Bun.write(join(path, name), content)
   return path
 }
@@ -53,6 +65,12 @@ async function readOne(files: Record<string, string> | string): Promise<SessionR
 const database = async (...sessions: Parameters<typeof opencodeDatabase>[1]): Promise<string> => {
   const path = await write({ 'notes.md': '' })
   opencodeDatabase(join(path, 'opencode.db'), sessions)
+  return path
+}
+
+async function made(name: string, make: (file: string, steps: readonly Step[]) => void): Promise<string> {
+  const path = await write({ 'notes.md': '' })
+  make(join(path, name), DANGER)
   return path
 }
 
@@ -86,6 +104,17 @@ const AGENTS: [string, () => Promise<Record<string, string> | string>][] = [
   ['OpenCode, exported', async () => ({ 'a.json': opencodeExport(opencodeSession(DANGER)) })],
   ['OpenCode, its folder', async () => opencodeStorage([opencodeSession(DANGER)])],
   ['OpenCode, its database', () => database(opencodeSession(DANGER))],
+  ['Copilot CLI', async () => ({ 'session-state/c1/events.jsonl': copilotEvents(DANGER) })],
+  ['Qwen Code', async () => ({ 'chats/q1.jsonl': qwenChat(DANGER) })],
+  ['Pi', async () => ({ 'p1.jsonl': piSession(DANGER) })],
+  ['Droid', async () => ({ 'd1.jsonl': droidSession(DANGER) })],
+  ['Amp', async () => ({ 'T-1.json': ampThread(DANGER) })],
+  ['Cline, a task', async () => clineTask(DANGER)],
+  ['Roo Code', async () => clineTask(DANGER, 'rooveterinaryinc.roo-cline')],
+  ['Cline, a session', async () => clineSession(DANGER)],
+  ['Goose', () => made('sessions.db', gooseDatabase)],
+  ['Zed', () => made('threads.db', zedDatabase)],
+  ['Cursor', () => made('state.vscdb', cursorDatabase)],
 ]
 
 describe('the same script has the same effects', () => {
@@ -133,6 +162,10 @@ describe('the same script has the same effects', () => {
 const CUT: [string, string][] = [
   ...CODEX.map(([name, version]): [string, string] => [`Codex, ${name}`, codexRollout(DANGER, version)]),
   ['Gemini CLI', geminiChat(DANGER)],
+  ['Copilot CLI', copilotEvents(DANGER)],
+  ['Qwen Code', qwenChat(DANGER)],
+  ['Pi', piSession(DANGER)],
+  ['Droid', droidSession(DANGER)],
 ]
 
 test.each(CUT)('a file that is cut off adds nothing to the whole: %s', async (_, file) => {
@@ -299,6 +332,14 @@ describe('Gemini CLI', () => {
 })
 
 describe('OpenCode', () => {
+  test('a call of a tool that there is not failed, though it is stored as completed', async () => {
+    const session = opencodeSession([{ command: 'ls', exit: 0, output: 'Invalid tool' }])
+    for (const { parts } of session.messages)
+      for (const part of parts) if (part.type === 'tool') part.tool = 'invalid'
+    const record = await readOne({ 'a.json': opencodeExport(session) })
+    expect(record.tools_used).toEqual([{ name: 'invalid', calls: 1, errors: 1 }])
+  })
+
   test.each([
     ['filediff', { filediff: { file: '/home/dev/shop/a.ts' } }, ['a.ts']],
     [

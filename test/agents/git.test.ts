@@ -163,7 +163,10 @@ describe.skipIf(!hasGit)('reading a repository', () => {
     const { path, commit } = repository()
     const first = commit({ at: 0, write: { a: 'a\n' } })
     const second = commit({ at: 1, write: { a: 'b\n' } })
-    const { commits, result } = await read(path, { project: 'web', known: async () => new Set([first]) })
+    const { commits, result } = await read(path, {
+      project: 'web',
+      known: async () => new Map([[first, true]]),
+    })
     expect(commits.map(({ sha, project }) => [sha, project])).toEqual([[second, 'web']])
     expect(result.known).toBe(1)
   })

@@ -5,7 +5,7 @@ import { mkdir, symlink, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ReadOptions, readSessions, type SourceResult } from '../../src/agents/read-sessions.ts'
-import { recordId } from '../../src/agents/transcript/session-parts.ts'
+import { sessionIdOf } from '../../src/ids.ts'
 import { problemOf } from '../../src/records/check.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { PLANTED } from '../support/planted-secrets.ts'
@@ -301,10 +301,10 @@ test('sessions with NUL, unpaired surrogates and surrogate pairs at a limit are 
 })
 
 test('agents’ ids of any form become valid session ids', () => {
-  expect(recordId('3a4a4468-815f')).toBe('sess_3a4a4468-815f')
-  expect(recordId('a/b c.d')).toBe('sess_a-b-c-d')
-  expect(recordId('x'.repeat(500))).toMatch(/^sess_[A-Za-z0-9_-]{64}$/)
-  expect(recordId(`${'x'.repeat(499)}y`)).not.toBe(recordId('x'.repeat(500)))
+  expect(sessionIdOf('3a4a4468-815f')).toBe('sess_3a4a4468-815f')
+  expect(sessionIdOf('a/b c.d')).toBe('sess_a-b-c-d')
+  expect(sessionIdOf('x'.repeat(500))).toMatch(/^sess_[A-Za-z0-9_-]{64}$/)
+  expect(sessionIdOf(`${'x'.repeat(499)}y`)).not.toBe(sessionIdOf('x'.repeat(500)))
 })
 
 describe('what has no end', () => {

@@ -7,33 +7,33 @@ const paths = (roots: string[], home = '/home/me') => pathsIn({ base: roots[0], 
 describe('paths of a session', () => {
   test('the same file has the same path, on whatever system it was edited', () => {
     const posix = paths(['/Users/ada/shop'])
-    const windows = paths(['C:\\work\\shop'])
+    const windows = paths(['C:\\code\\shop'])
     for (const path of ['/Users/ada/shop/src/auth/login.ts', 'src/auth/login.ts', './src/x/../auth/login.ts'])
       expect(posix(path)).toBe('src/auth/login.ts')
     for (const path of [
-      'C:\\work\\shop\\src\\auth\\login.ts',
-      'c:\\Work\\Shop\\src/auth/login.ts',
+      'C:\\code\\shop\\src\\auth\\login.ts',
+      'c:\\Code\\Shop\\src/auth/login.ts',
       'src\\auth\\login.ts',
-      '/c/work/shop/src/auth/login.ts',
-      '/cygdrive/c/work/shop/src/auth/login.ts',
+      '/c/code/shop/src/auth/login.ts',
+      '/cygdrive/c/code/shop/src/auth/login.ts',
     ])
       expect(windows(path)).toBe('src/auth/login.ts')
   })
 
   test('a backslash is a part of a name where the system is not Windows', () => {
-    expect(paths(['/work/shop'])('/work/shop/a\\b.ts')).toBe('a\\b.ts')
+    expect(paths(['/code/shop'])('/code/shop/a\\b.ts')).toBe('a\\b.ts')
   })
 
   test('the innermost root counts, and worktrees in a repository are none of its folders', () => {
-    const path = paths(['/work/shop', '/work/shop/vendor/lib'])
-    expect(path('/work/shop/vendor/lib/a.ts')).toBe('a.ts')
-    expect(path('/work/shop/.claude/worktrees/fix-cart/src/a.ts')).toBe('src/a.ts')
-    expect(path('/work/shop')).toBe('.')
-    expect(path('/work/shop-two/a.ts')).toBe('/work/shop-two/a.ts')
+    const path = paths(['/code/shop', '/code/shop/vendor/lib'])
+    expect(path('/code/shop/vendor/lib/a.ts')).toBe('a.ts')
+    expect(path('/code/shop/.claude/worktrees/fix-cart/src/a.ts')).toBe('src/a.ts')
+    expect(path('/code/shop')).toBe('.')
+    expect(path('/code/shop-two/a.ts')).toBe('/code/shop-two/a.ts')
   })
 
   test('relative paths are relative to the folder in which the session began', () => {
-    const path = pathsIn({ base: '/work/shop/web', roots: ['/work/shop'] }, '/home/me')
+    const path = pathsIn({ base: '/code/shop/web', roots: ['/code/shop'] }, '/home/me')
     expect(path('src/a.ts')).toBe('web/src/a.ts')
     expect(path('../api/b.ts')).toBe('api/b.ts')
     expect(paths([])('./src/a.ts')).toBe('src/a.ts')
@@ -54,7 +54,7 @@ describe('paths of a session', () => {
     ['/etc/passwd', '/etc/passwd'],
     ['/rooted/x', '/rooted/x'],
   ])('outside of the roots: %s is %s', (path, expected) => {
-    expect(paths(['/work/shop'], '/data/people/me')(path)).toBe(expected)
+    expect(paths(['/code/shop'], '/data/people/me')(path)).toBe(expected)
   })
 
   test.each(['/', '/home', '/mnt/c'])('a session that began in %s shows no home folder', (folder) => {
@@ -63,7 +63,7 @@ describe('paths of a session', () => {
   })
 
   test('the name of a folder, by its system', () => {
-    expect(['/work/shop/', 'C:\\work\\shop', '\\\\server\\share\\shop', '/'].map(folderName)).toEqual([
+    expect(['/code/shop/', 'C:\\code\\shop', '\\\\server\\share\\shop', '/'].map(folderName)).toEqual([
       ...['shop', 'shop', 'shop'],
       '',
     ])
@@ -80,5 +80,5 @@ test.each([
   ['/tmp/claude-1000/-home-bob-work/x', '/tmp/claude-1000/-~-work/x'],
   ['~/.claude/projects/-Users-bob-work/memory/a.md', '~/.claude/projects/-~-work/memory/a.md'],
 ])('%s has no name of a user', (path, plain) => {
-  expect(pathsIn({ base: '/work/shop', roots: ['/work/shop'] }, '/home/me')(path)).toBe(plain)
+  expect(pathsIn({ base: '/code/shop', roots: ['/code/shop'] }, '/home/me')(path)).toBe(plain)
 })

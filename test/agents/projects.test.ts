@@ -190,7 +190,7 @@ test('a transcript of Windows is read the same everywhere', async () => {
 
 test('the record of a session does not say which system read it', async () => {
   const [record] = await read({ 's.jsonl': [edit('/gone/shop', 'a.ts')] })
-  // of the header of gzip: a program on Windows would write 10 here
+  // this byte of the header of gzip names the system: a program on Windows would write 10 here
   expect(Buffer.from(record?.parts ?? '', 'base64')[9]).toBe(255)
 })
 

@@ -288,7 +288,7 @@ describe('audit records', () => {
     expect(await caller(own).sync([last])).toMatchObject({ created: 1 })
     const answer = await caller(own).post([{ ...last, id: 'log_later' }])
     expect(JSON.parse(await answer.text()).details[0].field).toBe('records[0].created_at')
-    // and what happens now is still dated now
+    // an action that happens now is still dated now
     await createKey(database.sql, own.orgId, { name: 'k', scopes: ['read'] })
     const report = await caller(own).get<AuditReport>('/v1/audit/report')
     expect(report.data.map(({ created_at }) => created_at.slice(0, 4) === '9999')).toEqual([

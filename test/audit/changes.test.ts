@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { resolve } from 'node:path'
 import type { App } from '../../src/app.ts'
 import { AUDIT_TABLES } from '../../src/audit/check.ts'
 import type { AuditEntry, AuditReport } from '../../src/audit/model.ts'
@@ -8,11 +7,11 @@ import { deleteOldAuditEntries } from '../../src/audit-log/retention.ts'
 import { commandLineActor } from '../../src/cli/command/actor.ts'
 import { findDifferences } from '../../src/db/derived-tables.ts'
 import { client, tenant, testApp } from '../support/api.ts'
+import { PROGRAM } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Every change of state by a key or a command leaves its entry in the log, and one that changes nothing leaves none.
 
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 const ACTOR = commandLineActor().userId
 
 let database: TestDatabase
@@ -26,7 +25,7 @@ afterAll(() => database.drop())
 
 /** Runs a command on the test's database; what it printed. */
 async function run(args: readonly string[], stdin = ''): Promise<string> {
-  const child = Bun.spawn([process.execPath, MAIN, ...args, '--json'], {
+  const child = Bun.spawn([...PROGRAM, ...args, '--json'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, DATABASE_URL: database.url, LOG_LEVEL: 'warn' },
     stdin: new Blob([stdin]),
     stdout: 'pipe',
@@ -97,7 +96,7 @@ test('every change by a key', async () => {
     expect((await send()).status).toBe(200)
     expect(await log(orgId)).toEqual(after)
   }
-  // what is refused, or stored nowhere, leaves nothing
+  // records that are refused, or stored nowhere, leave nothing
   const before = await log(orgId)
   const bad = JSON.stringify({ records: [session({ id: 'sess_3' }), session({ id: '' })] })
   await ask('/v1/sync', { method: 'POST', headers: { 'content-type': 'application/json' }, body: bad })

@@ -125,7 +125,7 @@ describe('25,000 entries, 500 to a timestamp', () => {
         expect(entry.created_at > (entries[index - 1]?.created_at ?? '')).toBe(true)
       }
     }
-    // what was written after the first page, at the end of the log, is met by the one who goes that way
+    // a reader in this direction meets entries that were written after the first page, at the end of the log
     const all = await follow(reporter(own), 'after')
     const last = newer.at(-1)?.created_at
     const later = await reporter(own)(`?direction=after&cursor=${last}`)

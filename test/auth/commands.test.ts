@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { App } from '../../src/app.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { tenant, testApp } from '../support/api.ts'
+import { PROGRAM } from '../support/cli.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { browser, cookieOf, PASSWORD, post, signedIn } from './people.ts'
 
 // The commands by which people and machines come to sign in, on the test's database and server.
 
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 let db: TestDatabase
 let app: App
 let server: HttpServer
@@ -35,7 +35,7 @@ const env = () => ({
 })
 
 async function run(...args: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], { env: env(), stdout: 'pipe', stderr: 'pipe' })
+  const child = Bun.spawn([...PROGRAM, ...args], { env: env(), stdout: 'pipe', stderr: 'pipe' })
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   return { out: out.trim(), err, code }
 }
@@ -83,7 +83,7 @@ test('login at a terminal gets a key by the approval of a person', async () => {
   let shown = ''
   const decoder = new TextDecoder()
   const coded = Promise.withResolvers<string>()
-  const child = Bun.spawn([process.execPath, MAIN, 'login', '--server', server.url, '--no-browser'], {
+  const child = Bun.spawn([...PROGRAM, 'login', '--server', server.url, '--no-browser'], {
     env: { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: '' },
     terminal: {
       data(_terminal, bytes) {

@@ -26,7 +26,7 @@ const ask = async (path: string, body: unknown) => {
 const newDevice = async (name = 'adas-laptop') =>
   (await ask('/auth/device', { name })).body as unknown as Device
 const poll = ({ device_code }: Device) => ask('/auth/device/token', { device_code })
-/** As if the machine had waited. */
+/** Moves the machine's last question back, so that it has waited. */
 const waited = () => db.sql`update device_requests set asked_at = asked_at - interval '1 minute'`
 
 test('a machine gets a key that is bound to who approves it, once', async () => {

@@ -7,18 +7,18 @@ import Provider, { type Configuration } from 'oidc-provider'
 export const CLIENT_ID = 'analytics'
 export const CLIENT_SECRET = 'a secret of the tests'
 
-/** What the issuer says of an account. */
+/** The issuer's statement about an account. */
 export type Claims = Record<string, unknown>
 
 export interface Issuer {
   url: string
-  /** By account id; a test changes them. */
+  /** The claims by account id; a test changes them. */
   accounts: Map<string, Claims>
   stop(): Promise<void>
 }
 
 interface IssuerOptions {
-  /** Where it may send browsers back to. */
+  /** The issuer may send browsers back to this address. */
   redirectUri: string
   authMethod?: 'client_secret_basic' | 'client_secret_post'
   /** Whether the claims are in the ID token too, not only in userinfo. */

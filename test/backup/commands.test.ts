@@ -20,7 +20,7 @@ import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
 
 // each starts several processes, on a machine that may be busy
 setDefaultTimeout(60_000)
-const SESSIONS = 3_000
+const SESSIONS = 500
 const folder = scratchFolder()
 const at = (name: string) => join(folder.path, name)
 const env = { DATA_DIR: at('data'), WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' }
@@ -231,7 +231,7 @@ describe('a backup that this server did not sign', () => {
     expect(told.stdout).toMatch(new RegExp(`${INTRUDER} +first +read,write,webhooks +acme`))
     expect(told.stdout).toContain(`, ${signature}: `)
 
-    // with the server's key at hand, and with none
+    // the server's key is at hand, or there is none
     for (const [name, secret] of [
       ['with', readFileSync(at('data/secret.key'), 'utf8').trim()],
       ['without', ''],

@@ -16,7 +16,7 @@ if (!isInstalled)
 
 const folder = scratchFolder()
 const dataDir = join(folder.path, 'data')
-/** Where a program that carries PostgreSQL 15 would have its cluster. */
+/** A program that carries PostgreSQL 15 would have its cluster here. */
 const cluster = join(dataDir, `data-${MAJOR}`)
 const sockets = join(folder.path, 'sockets')
 const file = join(folder.path, 'backup.zst')
@@ -38,7 +38,7 @@ const url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(so
 const old = { DATA_DIR: dataDir, DATABASE_URL: url }
 const current = { DATA_DIR: dataDir }
 
-/** What the API answers, and the schema's own names. */
+/** Reads answers of the API, and the schema's own names. */
 async function responses(env: typeof old | typeof current, key: string): Promise<string[]> {
   const server = await serving('serve', env)
   try {

@@ -9,7 +9,7 @@ import { client, limitOf, type Tenant, tenant, testApp } from '../support/api.ts
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { rlsMode } from '../support/rls.ts'
 
-/** What needs the cache, which is off under row level security. */
+/** Tests that need the cache, which is off under row level security. */
 const cached = test.skipIf(rlsMode !== undefined)
 const NOW = new Date('2026-11-15T12:00:00.000Z')
 const KINDS = ['quality', 'security', 'cost'] as const

@@ -33,7 +33,7 @@ type Environment = Record<string, string> & { DATA_DIR: string }
 const scrapeOf = (env: Environment) => async () =>
   await (await fetch(`http://127.0.0.1:${env.ADMIN_PORT}/metrics`)).text()
 
-/** What doctor says by check, as `fail: message`. */
+/** Returns doctor's results by check, as `fail: message`. */
 async function doctorOf(env: Environment): Promise<Record<string, string>> {
   const { stdout, stderr } = await run(['doctor', '--json'], env)
   if (stdout === '') throw new Error(stderr)

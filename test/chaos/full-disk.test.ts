@@ -123,7 +123,7 @@ describe.skipIf(why !== undefined)('a full disk', () => {
       const hint = 'no space left for the database: free some on the disk of'
       const seed = attempt(['seed', '--org', 'acme', '--sessions', '20000'])
       expect([seed.success, seed.stderr]).toEqual([false, expect.stringContaining(`${hint} ${env.DATA_DIR}`)])
-      // what a first connection has to write when it is missing
+      // a first connection has to write this file when it is missing
       for (const name of new Bun.Glob('**/pg_internal.init').scanSync(inside('data/data-18')))
         rmSync(join(inside('data/data-18'), name))
       fill()
@@ -153,7 +153,7 @@ describe.skipIf(why !== undefined)('a full disk', () => {
       expect((await ask('/ready')).status).toBe(200)
       expect((await sync(0, 10)).status).toBe(200)
       program.kill()
-      // not a line, or a stack, for each request that was refused
+      // each refused request does not write a line, or a stack
       const lines = (await logged).trim().split('\n')
       expect(lines.map((line) => JSON.parse(line))).toEqual([
         expect.objectContaining({

@@ -33,7 +33,7 @@ if (!built) process.stderr.write('skipping the kills of the executable: `bun run
 
 /** Rounds of kill -9 of each test; CI's 3 take some seconds. */
 const KILLS = Number(process.env.WEBHOOK_KILL_ROUNDS ?? 3)
-/** For the start, the lease, and the backlog, on a machine that does other things as well. */
+/** The start, the lease and the backlog end within this time, on a machine that does other things as well. */
 const DONE_MS = 60_000
 const TEST_MS = 120_000 + KILLS * 15_000
 
@@ -50,7 +50,7 @@ afterAll(async () => {
   // four data directories: some seconds on a busy disk
 }, 60_000)
 
-/** What the rounds leave for the account. */
+/** The rounds leave these for the account. */
 interface Rounds {
   /** Times of the kills, by the clock. */
   killedAtMs: number[]
@@ -81,7 +81,7 @@ async function killRounds(
   return rounds
 }
 
-/** Of each kill that lost attempts, how long it took until the first of them was made again. */
+/** Returns for each kill that lost attempts how long it took until the first of them was made again. */
 function firstRescues(rescues: Account['rescues'], killedAtMs: readonly number[]): number[] {
   // PostgreSQL ends the claim that it is at when its client dies
   const isUpTo = (lostAt: Date, at: number) => lostAt.getTime() <= at + 200

@@ -32,7 +32,7 @@ const LIMIT_MS = 60_000
 
 let folder: ReturnType<typeof scratchFolder>
 let server: Isolated
-/** To refused addresses, before the test that runs. */
+/** Packets to refused addresses before the test that runs. */
 let packetsBefore = 0
 let endpoints: Endpoints
 

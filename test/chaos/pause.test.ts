@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadavg } from 'node:os'
 import type { Sql } from '../../src/db/client.ts'
-import { eventually, scratchFolder } from '../support/cli.ts'
+import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { account, untilAllDone } from '../support/webhook-account.ts'
@@ -9,7 +9,6 @@ import {
   addEndpointByApi,
   answersSoon,
   type Environment,
-  FROM_SOURCE,
   killInstances,
   makeTenant,
   SETTINGS,
@@ -75,8 +74,8 @@ test('what a stopped instance had in flight another delivers, and its late resul
   const receiver = await startReceiver((_request, response) => {
     answers.push(() => response.writeHead(204).end())
   })
-  const first = await startInstance(FROM_SOURCE, env('first'))
-  const tenant = await makeTenant(FROM_SOURCE, env('first'))
+  const first = await startInstance(PROGRAM, env('first'))
+  const tenant = await makeTenant(PROGRAM, env('first'))
   await addEndpointByApi(first.url, tenant, receiver.url)
   const acknowledged = new Set(await syncSessions(first.url, tenant, SESSIONS))
   expect(acknowledged.size).toBe(SESSIONS)
@@ -89,7 +88,7 @@ test('what a stopped instance had in flight another delivers, and its late resul
   receiver.answer(answersSoon)
   for (const answer of answers) answer()
 
-  const second = await startInstance(FROM_SOURCE, env('second'))
+  const second = await startInstance(PROGRAM, env('second'))
   for (const id of await syncSessions(second.url, tenant, SESSIONS)) acknowledged.add(id)
   await untilAllDone(sql, tenant.orgId, DONE_MS)
   const before = await stateOf(sql, tenant.orgId)
@@ -112,7 +111,7 @@ test('what a stopped instance had in flight another delivers, and its late resul
     .log()
     .split('\n')
     .flatMap((line) => (line.includes(REFUSED) ? [(JSON.parse(line) as { count: number }).count] : []))
-  // how many is told by the attempts below, one of which may have ended otherwise
+  // the attempts below tell how many; one of them may have ended otherwise
   const told = refused.reduce((sum, count) => sum + count, 0)
   expect(told).toBeGreaterThan(0)
   expect(told).toBeLessThanOrEqual(SESSIONS)

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { type ConnectTarget, connect, type Sql } from '../../src/db/client.ts'
 import { attachEmbedded, startEmbedded } from '../../src/db/embedded/embedded-server.ts'
-import { eventually, scratchFolder } from '../support/cli.ts'
+import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { silent } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { account, arrivalOf, untilAllDone } from '../support/webhook-account.ts'
@@ -12,7 +12,6 @@ import {
   answersSoon,
   command,
   type Environment,
-  FROM_SOURCE,
   type Instance,
   killInstances,
   makeTenant,
@@ -35,7 +34,7 @@ const DONE_MS = 60_000
 const TEST_MS = 120_000 + RESTARTS * 20_000
 
 const scratch = scratchFolder()
-// or the socket would be in another folder after each start
+// the socket would otherwise be in another folder after each start
 chmodSync(scratch.path, 0o755)
 afterAll(async () => {
   await killInstances()
@@ -74,7 +73,7 @@ const isListening = (target: ConnectTarget) =>
     return row?.count === 1
   }).catch(() => false)
 
-/** From the answer to the sync of one session to the arrival of its event. */
+/** Measures the time from the answer to the sync of one session to the arrival of its event. */
 async function syncToArrival({ instance, tenant, receiver }: Probe): Promise<number> {
   const [id] = await eventually(
     () => syncSessions(instance.url, tenant, 1),
@@ -120,7 +119,7 @@ async function rounds(
   restart: (round: number) => Promise<void>,
 ) {
   const [loaded, probed] = [await startReceiver(answersSoon), await startReceiver(204)]
-  const [tenant, probing] = [await makeTenant(FROM_SOURCE, env), await makeTenant(FROM_SOURCE, env)]
+  const [tenant, probing] = [await makeTenant(PROGRAM, env), await makeTenant(PROGRAM, env)]
   await addEndpointByApi(instance.url, tenant, loaded.url)
   await addEndpointByApi(instance.url, probing, probed.url)
   const load = startLoad(tenant, () => [instance.url], loaded)
@@ -148,7 +147,7 @@ async function rounds(
   // no result was given up
   expect(instance.log()).not.toContain('cannot be written')
   expect(outcome.duplicates).toBeLessThanOrEqual(outcome.lostAttempts + outcome.failedAttempts)
-  expect(await command(FROM_SOURCE, env, 'doctor')).toMatchObject({ ok: true })
+  expect(await command(PROGRAM, env, 'doctor')).toMatchObject({ ok: true })
   expect(await instance.end()).toBe(0)
   for (const receiver of [loaded, probed]) receiver.close()
 }
@@ -170,7 +169,7 @@ for (const [kind, signal] of [
         DATABASE_URL: `postgres://${user}@localhost/${database}?host=${encodeURIComponent(socketDir)}`,
         DATA_DIR: `${scratch.path}/instance-${kind}`,
       }
-      const instance = await startInstance(FROM_SOURCE, env)
+      const instance = await startInstance(PROGRAM, env)
       await rounds(
         kind,
         env,
@@ -180,7 +179,7 @@ for (const [kind, signal] of [
           process.kill(embedded.pid, signal)
           await embedded.exited
           await embedded.stop()
-          // at once, and after a moment without any database
+          // PostgreSQL starts at once, and after a moment without any database
           await Bun.sleep((round % 2) * 1_000)
           embedded = await startEmbedded({ dataDir, log: silent })
           expect(embedded.target).toEqual(target)
@@ -196,7 +195,7 @@ test(
   `the embedded PostgreSQL restarts after the kill -9 of a backend, ${RESTARTS} times`,
   async () => {
     const env: Environment = { ...SETTINGS, DATA_DIR: `${scratch.path}/embedded` }
-    const instance = await startInstance(FROM_SOURCE, env)
+    const instance = await startInstance(PROGRAM, env)
     const target = () => {
       const found = attachEmbedded(env.DATA_DIR)
       if (found === undefined) throw new Error('the database is not running')

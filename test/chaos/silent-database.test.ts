@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { eventually, runJson, scratchFolder } from '../support/cli.ts'
+import { eventually, PROGRAM, runJson, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
-import { FROM_SOURCE, killInstances, SETTINGS, startInstance } from '../support/webhook-load.ts'
+import { killInstances, SETTINGS, startInstance } from '../support/webhook-load.ts'
 
 let database: TestDatabase
 const scratch = scratchFolder()
@@ -18,7 +18,7 @@ afterAll(async () => {
 test('the API answers again when its connections to the database were forgotten', async () => {
   const proxy = await silentProxy(database.url)
   const env = { ...SETTINGS, DATA_DIR: scratch.path }
-  const instance = await startInstance(FROM_SOURCE, { ...env, DATABASE_URL: proxy.url })
+  const instance = await startInstance(PROGRAM, { ...env, DATABASE_URL: proxy.url })
   const direct = { ...env, DATABASE_URL: database.url }
   await runJson(['org', 'create', '--slug', 'half', '--name', 'Half', '--plan', 'cloud_team'], direct)
   const { key } = await runJson(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadavg } from 'node:os'
-import { eventually, scratchFolder } from '../support/cli.ts'
+import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
@@ -9,7 +9,6 @@ import {
   addEndpointByApi,
   answersSoon,
   type Environment,
-  FROM_SOURCE,
   killInstances,
   makeTenant,
   SETTINGS,
@@ -41,8 +40,8 @@ test('connections to the database that are half open are given up, and deliverie
   const { sql } = database
   const direct: Environment = { ...SETTINGS, DATABASE_URL: database.url, DATA_DIR: `${scratch.path}/silent` }
   const proxy = await silentProxy(database.url)
-  const instance = await startInstance(FROM_SOURCE, { ...direct, DATABASE_URL: proxy.url })
-  const tenant = await makeTenant(FROM_SOURCE, direct)
+  const instance = await startInstance(PROGRAM, { ...direct, DATABASE_URL: proxy.url })
+  const tenant = await makeTenant(PROGRAM, direct)
   const answers: (() => void)[] = []
   const receiver = await startReceiver((_request, response) => {
     answers.push(() => response.writeHead(204).end())
@@ -102,8 +101,8 @@ test('without file descriptors deliveries are postponed, their attempts not coun
     WEBHOOK_TIMEOUT_MS: '10000',
   }
   const limited = ['/bin/sh', '-c', 'ulimit -n 160 && exec "$@"', 'sh']
-  const instance = await startInstance(FROM_SOURCE, env, limited)
-  const tenant = await makeTenant(FROM_SOURCE, env)
+  const instance = await startInstance(PROGRAM, env, limited)
+  const tenant = await makeTenant(PROGRAM, env)
   const answers: (() => void)[] = []
   const receiver = await startReceiver((_request, response) => {
     answers.push(() => response.writeHead(204).end())

@@ -4,7 +4,7 @@ import { startServer } from '../../src/cli/serve/server.ts'
 import { loadConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/database.ts'
 import { createLog } from '../../src/log.ts'
-import { eventually, scratchFolder } from '../support/cli.ts'
+import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { account, untilAllDone } from '../support/webhook-account.ts'
@@ -13,7 +13,6 @@ import {
   answersSoon,
   CONCURRENCY,
   type Environment,
-  FROM_SOURCE,
   makeTenant,
   SETTINGS,
   startLoad,
@@ -76,7 +75,7 @@ test('the worker thread dies in every way and hangs: the API answers all the tim
   const spawnIntake = () => new Worker(new URL('../../src/intake/worker.ts', import.meta.url))
   const started = { config, log, env, isGiven: () => true, json: true, spawnWorker, spawnIntake }
   const server = await startServer(started, () => openDatabase(config, 'serve', log))
-  const tenant = await makeTenant(FROM_SOURCE, env)
+  const tenant = await makeTenant(PROGRAM, env)
   const receiver = await startReceiver(answersSoon)
   await addEndpointByApi(server.url, tenant, receiver.url)
   const polls = poll(server.url, tenant)

@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from '../../src/db/client.ts'
-import { eventually, scratchFolder } from '../support/cli.ts'
+import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 import {
   addEndpointByApi,
   answersSoon,
-  FROM_SOURCE,
   type Instance,
   killInstances,
   type Load,
@@ -54,12 +53,12 @@ async function running(): Promise<Running> {
   ended.push(receiver.close)
   receiver.answer(answersSoon)
   const env = { ...SETTINGS, DATA_DIR: folder.path, DATABASE_URL: database.url }
-  const start = () => startInstance(FROM_SOURCE, env)
+  const start = () => startInstance(PROGRAM, env)
   const instances = await Promise.all([start(), start()])
   const addresses = () => instances.filter((instance) => instance.exitCode() === null).map(({ url }) => url)
   const loads: Load[] = []
   for (let made = 0; made < TENANTS; made += 1) {
-    const tenant = await makeTenant(FROM_SOURCE, env)
+    const tenant = await makeTenant(PROGRAM, env)
     await addEndpointByApi(instances[0]?.url ?? '', tenant, receiver.url)
     loads.push(startLoad(tenant, addresses, receiver))
   }

@@ -124,7 +124,7 @@ describe.skipIf(isSkipped)('migrate --citus', () => {
     expect(await answers()).toEqual(before)
     const rows = await rowsOnWorkers(database, 'sessions')
     expect(rows.reduce((sum, each) => sum + each)).toBe(6 * 20)
-    // of 6 organizations one node has none with a probability of 2 in 64, if at all
+    // a node has none of 6 organizations with a probability of 2 in 64, if at all
     expect(rows).toHaveLength(2)
     const [coordinator] = await database.sql<{ bytes: number }[]>`
       select pg_relation_size('sessions')::integer as bytes`

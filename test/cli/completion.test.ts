@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join, resolve } from 'node:path'
-import { run, runJson, scratchFolder } from '../support/cli.ts'
+import { join } from 'node:path'
+import { PROGRAM, run, runJson, scratchFolder } from '../support/cli.ts'
 
 // The scripts are run by the shells that this machine has.
 
@@ -112,7 +112,7 @@ test('another shell is wrong usage; --json has the script in a field', async () 
 
 test('a reader that ends early is no error', async () => {
   const command = 'set -o pipefail; "$@" | true'
-  const words = [process.execPath, resolve(import.meta.dir, '../../src/main.ts'), 'completion', 'fish']
+  const words = [...PROGRAM, 'completion', 'fish']
   const child = Bun.spawn({
     cmd: ['bash', '-c', command, 'bash', ...words],
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...env },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// What goes in and out: sync, import and export, in the local database and through a server.
+// Sync, import and export move data in and out, in the local database and through a server.
 
 const SLOW_MS = 30_000
 const folder = scratchFolder()

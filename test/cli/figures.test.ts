@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { resolve } from 'node:path'
 import { barOf, cut, draw, screenOf } from '../../src/cli/command/table.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.
 
 const SLOW_MS = 60_000
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 const folder = scratchFolder()
 const local = { DATA_DIR: `${folder.path}/data` }
 let server: Serving
@@ -91,9 +89,9 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** What a command prints on a terminal with so many columns, as lines. */
+/** Returns the lines that a command prints on a terminal with so many columns. */
 async function onTerminal(columns: number, args: readonly string[], more: Record<string, string> = {}) {
-  const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
+  const words = [...PROGRAM, ...args].map((word) => `'${word}'`).join(' ')
   const terminal = Bun.spawn({
     cmd: ['script', '-qefc', `stty cols ${columns} rows 50; ${words}`, '/dev/null'],
     env: { PATH: process.env.PATH ?? '', TERM: 'xterm', LOG_LEVEL: 'warn', ...local, ...more },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { makeKey } from '../../src/keys/form.ts'
 import { readUntil, run, scratchFolder, startProgram } from '../support/cli.ts'
 
-// What the client does with a server that is not ours, or that does not answer.
+// The client meets a server that is not ours, or that does not answer.
 
 const SLOW_MS = 60_000
 const MAX_RSS_BYTES = 160_000_000

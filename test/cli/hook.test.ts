@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { type Node, parseTree } from 'jsonc-parser'
 import { deleteLogin, keepLogin } from '../../src/cli/client/login-file.ts'
 import { apply, insertEntry, memberOf, removeEntry, undo } from '../../src/cli/hook/json-edit.ts'
-import { eventually, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { eventually, PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // The hook in the settings of Claude Code.
 
@@ -37,11 +37,9 @@ function user(settings?: string) {
 const INSTALL = ['hook', 'install', 'claude-code', '--yes']
 const UNINSTALL = ['hook', 'uninstall', 'claude-code']
 
+const [command = '', ...entry] = PROGRAM
 /** Started without a shell: Windows may have any. */
-const HOOK = {
-  command: process.execPath,
-  args: [join(import.meta.dir, '../../src/main.ts'), 'hook', 'run', 'claude-code'],
-}
+const HOOK = { command, args: [...entry, 'hook', 'run', 'claude-code'] }
 const GROUP = { hooks: [{ type: 'command', ...HOOK, timeout: 5 }] }
 const BOM = '\ufeff'
 
@@ -179,7 +177,7 @@ describe('install and uninstall', () => {
     ['', false],
   ])('on a terminal it asks; the answer %j', async (answer, changes) => {
     const { env, path } = user()
-    const command = `'${process.execPath}' '${join(import.meta.dir, '../../src/main.ts')}' hook install claude-code`
+    const command = `${PROGRAM.map((word) => `'${word}'`).join(' ')} hook install claude-code`
     const terminal = Bun.spawn({
       cmd: ['script', '-qefc', command, '/dev/null'],
       env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...env },
@@ -239,7 +237,7 @@ describe('the hook', () => {
     const { data } = (await response.json()) as { data: { id: string }[] }
     return data.map(({ id }) => id).sort()
   }
-  /** What Claude Code does when a session has ended. */
+  /** Does the same as Claude Code when a session has ended. */
   const end = async (env: Record<string, string>, input: object) => {
     const child = Bun.spawn({
       cmd: [HOOK.command, ...HOOK.args],

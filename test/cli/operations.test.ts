@@ -13,7 +13,7 @@ const scratch = scratchFolder()
 afterAll(() => scratch.remove())
 mkdirSync(join(scratch.path, 'backups'))
 
-/** Where the page's folders are in the test. */
+/** The page's folders are at these places in the test. */
 const FOLDERS = [
   ['/etc/cloud-analytics', scratch.path],
   ['/backups', join(scratch.path, 'backups')],
@@ -70,7 +70,7 @@ test('its commands do what it says', async () => {
       const { code, stdout, stderr } = await run(before.split(' '), environment)
       if (output !== undefined) {
         writeFileSync(output, stdout)
-        // likewise
+        // the next restore needs the folder without a database, and with the key
         rmSync(rest[target] ?? '', { recursive: true })
         putKey(rest[target] ?? '')
       }
@@ -104,7 +104,7 @@ test('its errors are those of the program', () => {
   expect(rows.length).toBeGreaterThan(15)
   const unknown = rows.flatMap((row) => {
     const messages = [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
-    // what stands for names and numbers separates the words of the program
+    // placeholders for names and numbers separate the words of the program
     const parts = messages.flatMap((text) => text.split(/…|\bFILE\b|\bDIR\b|\d+|libstdc\+\+\.so\.6|'s\b/))
     return parts
       .map((part) => part.replace(/^[\s(]+|[\s).]+$/g, ''))

@@ -71,7 +71,7 @@ test('sync says which sessions have another project, at a server and in the loca
     expect(await sync('--project-from', 'folder')).toMatchObject({ created: 2, moved: [] })
     const moved = [{ from: 'web', to: 'shop', sessions: 2 }]
     expect(await sync('--project-from', 'repository')).toMatchObject({ updated: 2, moved })
-    // what the user said of them stays
+    // the name that the user gave stays
     expect(await sync()).toMatchObject({ unchanged: 2, moved: [] })
     const { code, stdout } = await run(['sync', files, ...place, '--project', 'my shop'], env)
     expect(code).toBe(0)

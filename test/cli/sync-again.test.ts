@@ -12,7 +12,7 @@ import {
 } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// What a second sync to a server reads and sends.
+// A second sync to a server reads and sends as little as possible.
 
 const SLOW_MS = 60_000
 const folder = scratchFolder()
@@ -266,7 +266,7 @@ test(
     const session = `${server.url}/v1/sessions/sess_gone`
     expect((await fetch(session, { method: 'DELETE', headers })).status).toBe(204)
 
-    // as it was: nothing is sent, so nothing is known of it
+    // the file is as it was: nothing is sent, so nothing is known of it
     expect(await syncCountedJson()).toMatchObject({ received: 2, unchanged: 2, refused: 0 })
     appendFileSync(gone, lines('gone', 1, { from: 2 }))
     posts.length = 0
@@ -297,7 +297,7 @@ test(
     expect(await outputTokens('gone')).toBe(200)
     expect(await syncCountedJson()).toMatchObject({ received: 2, unchanged: 2, refused: 0 })
 
-    // also what this machine does not know to be deleted
+    // this machine does not know that the session was deleted
     await fetch(session, { method: 'DELETE', headers })
     expect(await syncCountedJson('--restore')).toMatchObject({ created: 1, unchanged: 1 })
     await proxy.stop(true)

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { discover } from '../../src/agents/discover.ts'
 import type { KnownFile } from '../../src/agents/known-files.ts'
-import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
-// What `sync` says of paths without sessions, of files it cannot write, and what a look at many files costs.
+// `sync` explains paths without sessions and files it cannot write, and a look at many files costs little.
 
 const SLOW_MS = 120_000
 const folder = scratchFolder()
@@ -98,8 +98,8 @@ test.each([
 
 test('a file that cannot be written is named', async () => {
   const path = write('full', { 'one.jsonl': lines('full-one') })
-  // as on a full disk: no file may become longer than nothing
-  const words = [process.execPath, join(import.meta.dir, '../../src/main.ts'), 'sync', path]
+  // no file may become longer than nothing, as on a full disk
+  const words = [...PROGRAM, 'sync', path]
   const child = Bun.spawn({
     cmd: ['bash', '-c', `trap '' XFSZ; ulimit -f 0; exec "$@" | cat`, 'bash', ...words],
     env: { PATH: process.env.PATH ?? '', ...env, XDG_STATE_HOME: join(folder.path, 'full-state') },
@@ -109,13 +109,7 @@ test('a file that cannot be written is named', async () => {
   expect(await child.stderr.text()).toMatch(
     new RegExp(`^error: ${folderOfState}/\\S+ cannot be written \\(E\\w+\\)$`, 'm'),
   )
-  const output = Bun.spawnSync([
-    'sh',
-    '-c',
-    '"$0" "$1" version --json > /dev/full',
-    words[0] ?? '',
-    words[1] ?? '',
-  ])
+  const output = Bun.spawnSync(['sh', '-c', '"$@" > /dev/full', 'sh', ...PROGRAM, 'version', '--json'])
   expect(output.stderr.toString()).toBe('error: standard output cannot be written (ENOSPC)\n')
   expect(output.exitCode).toBe(1)
 })

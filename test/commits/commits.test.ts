@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { commitLines, findKnownCommits } from '../../src/commits/queries.ts'
 import { isBot } from '../../src/scoring/ownership.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { getExpertise } from '../../src/team/expertise-queries.ts'
@@ -270,6 +271,24 @@ describe('commit history', () => {
       { numRuns: Number(process.env.RUNS ?? 25) },
     )
   }, 120_000)
+
+  test('whether the default branch has a commit is known, and in the export', async () => {
+    const orgId = await organization()
+    const made = ['c1', 'c2', 'c3'].map((sha, second) => commit(sha, 'ada', second, [{ path: 'a' }]))
+    const [first = {}, second = {}, third = {}] = made
+    const told = [{ ...first, on_default_branch: false }, { ...second, on_default_branch: true }, third]
+    expect(await sync(orgId, told)).toMatchObject({ created: 3 })
+    const pages = await asOrganization(orgId, () => Array.fromAsync(commitLines(database.sql, orgId)))
+    expect(
+      pages
+        .join('')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(told.map((record) => ({ subject: null, ...record })))
+    const known = await asOrganization(orgId, () => findKnownCommits(database.sql, orgId, 'shop'))
+    expect(Object.fromEntries(known)).toEqual({ c1: false, c2: true, c3: true })
+  })
 
   ofManyRows('a file renamed 3,000 times has all of its history under the last name', async () => {
     const orgId = await organization()

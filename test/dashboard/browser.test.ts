@@ -22,6 +22,7 @@ const PAGES = [
   'findings',
   'outcomes',
   'team',
+  'devices',
   'pull-requests',
   'audit',
   'webhooks',
@@ -30,6 +31,8 @@ const PAGES = [
 ] as const
 const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8')
 const HOSTILE = `<script>globalThis.hostile = 1</script>${'\u202eabc'}<img src=x onerror="globalThis.hostile = 2">`
+/** A page makes at most this number of requests, beside /v1/whoami. */
+const MAX_REQUESTS = 5
 const LONG = 'm'.repeat(200)
 
 let db: TestDatabase
@@ -144,6 +147,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     'page "%s" of the %s organization: no problem, no foreign request, nothing that excludes readers',
     async (name, kind) => {
       const owner = { full, empty, hostile }[kind]
+      page.requests.splice(0)
       for (const [width, scheme] of [
         [1440, 'light'],
         [390, 'dark'],
@@ -162,6 +166,9 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       }
       // Chromium draws some of its own controls from data URLs
       const asked = page.requests.splice(0).filter((url) => /^(?!data:|about:)/.test(url))
+      // each row in view of the list of sessions is asked for once the page has loaded
+      const ofPage = asked.filter((url) => /\/v1\/(?!whoami|sessions\/)/.test(url))
+      expect(ofPage.length).toBeLessThanOrEqual(2 * MAX_REQUESTS)
       const origins = new Set(asked.map((url) => new URL(url).origin))
       expect([...origins]).toEqual([new URL(server.url).origin])
       expect(await page.evaluate('globalThis.hostile')).toBeUndefined()
@@ -247,7 +254,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     await page.until(`document.querySelector('.stale') === null`)
     expect(await text('main')).toMatch(/shown only now: whsec_/)
     expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Rotate the secret')
-    // also while the endpoint cannot be loaded
+    // the focus stays while the endpoint cannot be loaded
     await refuse('v1/webhooks/', 503)
     await click('Load again')
     await page.until(`document.querySelector('[role=alert]') !== null`)
@@ -283,6 +290,9 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     const figures = async () =>
       Object.fromEntries((await cellsOf('Members')).map((cells) => [cells[0], cells.slice(4)]))
     await visit(crowd, '#/team')
+    await page.until(`document.querySelector('main').innerText.includes('the 100 who cost most')`)
+    expect(await figures()).toEqual({ last: ['–', '–'], idle: ['–', '–'] })
+    await click('Load more')
     await page.until(`document.querySelector('section[aria-label="Members"]').innerText.includes('$1.00')`)
     expect(await figures()).toEqual({ last: ['1', '$1.00'], idle: ['0', '$0.00'] })
     for (const status of [403, 429]) {
@@ -307,12 +317,42 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     await visit(full, '#/badges')
     await refuse('v1/risk/', 429, 1)
     await page.evaluate(`location.hash = '#/pull-requests'`)
+    await page.until(`document.querySelector('main').innerText.includes('what their sessions cost')`)
+    await click('Show what their sessions cost')
     await page.until(`document.querySelector('main').innerText.includes('Refused by the test')`)
     const [first, ...others] = await cellsOf('Pull requests')
     expect(first?.slice(3, 6)).toEqual(['–', '–', '–'])
     expect(others).toHaveLength(24)
     for (const cells of others) expect(cells[4]).toStartWith('$')
     expect(await page.evaluate<number>(`document.querySelectorAll('circle.dot').length`)).toBe(24)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('pull requests are in the order of their risk once that is asked for', async () => {
+    const ask = client(app, full.key)
+    const { data } = (await (await ask('/v1/risk?per_page=100')).json()) as { data: { risk_score: number }[] }
+    const highest = data.map(({ risk_score }) => risk_score).sort((a, b) => b - a)
+    await visit(full, '#/pull-requests')
+    await page.evaluate(
+      `[...document.querySelectorAll('th button')].find((one) => one.textContent.startsWith('Risk')).click()`,
+    )
+    await page.until(`location.hash.includes('sort=risk') && document.querySelector('.stale') === null`)
+    await page.until(`document.querySelectorAll('section[aria-label="Pull requests"] tbody tr').length > 25`)
+    const shown = (await cellsOf('Pull requests')).map((cells) => Number(/\d+/.exec(cells[1] ?? '')?.[0]))
+    expect(shown).toEqual(shown.toSorted((a, b) => b - a))
+    expect(shown[0]).toBeGreaterThanOrEqual(highest[0] ?? 0)
+  }, 60_000)
+
+  test('the team has pages, and is narrowed by a name', async () => {
+    await visit(full, '#/team')
+    const rows = (await cellsOf('Expertise')).map((cells) => cells.join())
+    expect(rows).toHaveLength(25)
+    await visit(full, '#/team?people=2')
+    const next = (await cellsOf('Expertise')).map((cells) => cells.join())
+    expect(next.filter((row) => rows.includes(row))).toEqual([])
+    await visit(full, '#/team?q=chen')
+    expect((await cellsOf('Members')).map((cells) => cells[1])).toEqual(['chen@example.com'])
+    for (const cells of await cellsOf('Expertise')) expect(cells[0]).toBe('Chen Yu')
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 

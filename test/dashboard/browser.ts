@@ -24,10 +24,18 @@ export interface Page {
   evaluate<Value>(expression: string): Promise<Value>
   /** Waits until the expression is true. */
   until(expression: string, timeoutMs?: number): Promise<void>
+  /** Clicks the middle of the element that the expression names, with a mouse or a finger. */
+  click(element: string, by?: 'mouse' | 'touch'): Promise<void>
+  /** Clicks a point of the window. */
+  clickAt(x: number, y: number, by?: 'mouse' | 'touch'): Promise<void>
+  /** Presses a key such as `Tab` or `Enter`. */
+  press(key: string): Promise<void>
+  /** Writes into what has the focus. */
+  type(text: string): Promise<void>
   resize(width: number, height: number, scheme?: 'light' | 'dark'): Promise<void>
   /** A PNG of the whole page. */
   screenshot(): Promise<Uint8Array>
-  /** What the page wrote to its console as an error or a warning, and what it could not load. */
+  /** Errors and warnings that the page wrote to its console, and files it could not load. */
   problems: string[]
   /** The URLs that the page asked for. */
   requests: string[]
@@ -38,6 +46,15 @@ export interface Browser {
   close(): Promise<void>
 }
 
+const KEY_CODES: Readonly<Record<string, number>> = {
+  Tab: 9,
+  Enter: 13,
+  Escape: 27,
+  ' ': 32,
+  ArrowLeft: 37,
+  ArrowRight: 39,
+  End: 35,
+}
 const START_TIMEOUT_MS = 30_000
 
 /** Starts Chromium without a window. */
@@ -147,10 +164,47 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
     return (result as { value: Value }).value
   }
+  const clickAt = async (x: number, y: number, by: 'mouse' | 'touch' = 'mouse') => {
+    if (by === 'touch') {
+      await call('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] })
+      await call('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+      return
+    }
+    await call('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y })
+    for (const type of ['mousePressed', 'mouseReleased'])
+      await call('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1 })
+  }
   return {
     problems,
     requests,
     evaluate,
+    clickAt,
+    async click(element, by) {
+      const middle = () =>
+        evaluate<{ x: number; y: number }>(`{
+          const element = ${element}
+          element.scrollIntoView({ block: 'center' })
+          const { x, y, width, height } = element.getBoundingClientRect()
+          ;({ x: x + width / 2, y: y + height / 2 })
+        }`)
+      // content that is still loaded above it would move it
+      let place = await middle()
+      for (let before = { x: -1, y: -1 }; before.x !== place.x || before.y !== place.y; ) {
+        await Bun.sleep(60)
+        before = place
+        place = await middle()
+      }
+      await clickAt(place.x, place.y, by)
+    },
+    async press(key) {
+      const code = KEY_CODES[key] ?? 0
+      const text = key === 'Enter' ? { text: '\r' } : key === ' ' ? { text: ' ' } : {}
+      for (const type of ['keyDown', 'keyUp'])
+        await call('Input.dispatchKeyEvent', { type, key, code: key, windowsVirtualKeyCode: code, ...text })
+    },
+    async type(text) {
+      await call('Input.insertText', { text })
+    },
     async open(url) {
       const done = new Promise<void>((resolve) => {
         loaded = resolve

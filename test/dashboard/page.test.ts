@@ -1,13 +1,23 @@
 import { describe, expect, test } from 'bun:test'
 import { ticksTo } from '../../src/dashboard/charts/scale.ts'
 import {
+  daysOfPeriod,
+  finestGranularity,
   granularityOf,
   lengthOf,
   periodsOf,
   rangeBefore,
   weekdayOf,
 } from '../../src/dashboard/client/days.ts'
-import { formatDollars, formatDollarTick, formatDuration } from '../../src/dashboard/client/format.ts'
+import {
+  formatDollars,
+  formatDollarTick,
+  formatDuration,
+  formatPercent,
+  formatScore,
+  formatShare,
+  signed,
+} from '../../src/dashboard/client/format.ts'
 import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
 import { connect } from '../../src/db/client.ts'
 import { VERSION } from '../../src/version.ts'
@@ -17,8 +27,8 @@ import { client, testApp } from '../support/api.ts'
 const ask = client(
   testApp(connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'test' })),
 )
-/** Of all that the page loads, compressed. */
-const MAX_BYTES = 100 * 1024
+/** All that the page loads has at most this size, compressed. */
+const MAX_BYTES = 60_000
 
 describe('the page', () => {
   test('loads nothing from elsewhere, has nothing inline, and is small', async () => {
@@ -117,6 +127,31 @@ test('amounts on an axis are short', () => {
     '$2.5K',
     '$2M',
   ])
+})
+
+test('shares, scores and changes have one form', () => {
+  expect([0.5, 1, 0.0004].map(formatShare)).toEqual(['50.0%', '100.0%', '0.0%'])
+  expect(formatPercent(12.34)).toBe('12.3%')
+  expect([75, 79.29, -1.85].map(formatScore)).toEqual(['75.0', '79.3', '−1.9'])
+  expect([0.25, -0.25, 0].map((value) => signed(value, formatShare))).toEqual(['+25.0%', '−25.0%', '0.0%'])
+})
+
+test('a period has the days of it that are in the range', () => {
+  const range = { from: '2026-02-04', to: '2026-03-10' }
+  expect(daysOfPeriod('2026-02-02', 'week', range)).toEqual({ from: '2026-02-04', to: '2026-02-08' })
+  expect(daysOfPeriod('2026-02-01', 'month', range)).toEqual({ from: '2026-02-04', to: '2026-02-28' })
+  expect(daysOfPeriod('2026-03-09', 'week', range)).toEqual({ from: '2026-03-09', to: '2026-03-10' })
+  expect(daysOfPeriod('2026-03-09', 'day', range)).toEqual({ from: '2026-03-09', to: '2026-03-09' })
+})
+
+test('a range has the finest periods of which it has few enough', () => {
+  const from = (day: string) => ({ from: day, to: '2026-03-10' })
+  expect(finestGranularity(from('2026-02-06'), 33)).toBe('day')
+  expect(finestGranularity(from('2026-02-05'), 33)).toBe('week')
+  expect(finestGranularity(from('2025-01-01'), 33)).toBe('month')
+  for (const day of ['2026-02-06', '2026-02-05', '2025-07-30', '2025-07-29', '2025-07-28', '2025-07-27']) {
+    expect(periodsOf(from(day), finestGranularity(from(day), 33)).length).toBeLessThanOrEqual(33)
+  }
 })
 
 test('amounts below a cent keep their decimals, durations have one unit', () => {

@@ -192,6 +192,15 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await click('Save')
     await sees('Saved')
     await checkAxe()
+    await settings('telemetry')
+    await type('Agent', 'codex')
+    await click('Make a key with its settings')
+    await sees('~/.codex/config.toml')
+    await sees('/otlp/v1/logs')
+    await checkAxe()
+    await settings('sign-in')
+    await sees('not configured')
+    await checkAxe()
     const [row] = await db.sql<{ name: string; look: object; badges_public: boolean }[]>`
       select name, badge_look as look, badges_public from organizations where org_id = ${orgId}`
     expect(row).toMatchObject({

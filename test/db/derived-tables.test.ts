@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** How many statements `use` sends that read several organizations. */
+/** Counts the statements that `use` sends and that read several organizations. */
 const differing = async (oneByOne: boolean) => {
   const seen: string[] = []
   const found = await findDiffering(database.sql, ids, [...SESSION_TABLES, ...USAGE_TABLES], {

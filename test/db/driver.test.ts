@@ -1,4 +1,4 @@
-// What patches/postgres@3.4.9.patch mends: without its hunks these tests fail, hang or end the process. Restarts of
+// These tests guard patches/postgres@3.4.9.patch: without its hunks these tests fail, hang or end the process. Restarts of
 // PostgreSQL are in test/embedded/restart.test.ts, copies in copy.test.ts.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -71,7 +71,7 @@ test('a statement that cannot be sent takes no answer of those behind it', async
   const results = await Promise.allSettled([asked(1), unsendable(), asked(2), unsendable(), asked(3)])
   const values: unknown[] = results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))
   expect(values).toEqual([1, 'failed', 2, 'failed', 3])
-  // also where nothing is in flight
+  // the same holds if nothing is in flight
   await expect(unsendable()).rejects.toThrow('Invalid')
   expect(await asked(4)).toBe(4)
   await one.end()
@@ -144,7 +144,7 @@ test('what is sent while a connection breaks rejects, and the next session answe
     await answered(one)
     const again: Promise<unknown>[] = []
     const asked = one`select pg_sleep(30)`.catch(() => {
-      // as a caller does that tries again at once
+      // a caller that tries again at once does this
       again.push(one`select 2 as n`.then())
     })
     await eventually(
@@ -210,7 +210,7 @@ test('rows that came before an error are not those of the next statement', async
   await one.end()
 })
 
-test('a statement that is planned anew has the parameters that were given', async () => {
+test('a statement that is planned again has the parameters that were given', async () => {
   const one = open(1)
   await database.sql`create table changing as select 1 as n`
   const asked = async () => [...(await one`select c.n, ${true}::boolean as flag from changing c`)]

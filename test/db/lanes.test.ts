@@ -42,14 +42,17 @@ test('short statements share the lanes and are answered in order', async () => {
   expect(new Set(rows.map((row) => row?.pid)).size).toBe(2)
 })
 
-test('slow statements have the other connections, one each, and hold up no short one', async () => {
+/** A statement that a busy machine holds up for 50 ms is a slow one: these are tried again. */
+const AGAIN = { retry: 5 }
+
+test('slow statements have the other connections, one each, and hold up no short one', AGAIN, async () => {
   await warmUp()
   const lanes = new Set(
     (await Promise.all(Array.from({ length: 20 }, (_, n) => short(n)))).map((row) => row?.pid),
   )
   let left = 6
   const sleeping = Array.from({ length: left }, () =>
-    slow(2).finally(() => {
+    slow(1).finally(() => {
       left -= 1
     }),
   )
@@ -61,20 +64,25 @@ test('slow statements have the other connections, one each, and hold up no short
   for (const pid of others) expect(lanes.has(pid)).toBe(false)
 })
 
-test('a statement that comes to be slow leaves the lanes, and holds up those behind it once', async () => {
-  const becoming = (seconds: number) =>
-    pool.sql<
-      { pid: number }[]
-    >`select pg_backend_pid() as pid, 1 as becoming from pg_sleep(${seconds}::float8)`
-  for (let n = 0; n < 3; n += 1) await becoming(0)
-  // both lanes are taken
-  const first = [becoming(0.5), becoming(0.5)].map(async (row) => (await row)[0]?.pid)
-  await Bun.sleep(100)
-  const laneless = await short(1)
-  const lanes = await Promise.all(first)
-  expect(lanes).not.toContain(laneless?.pid)
-  expect(lanes).not.toContain((await becoming(0))[0]?.pid)
-})
+test(
+  'a statement that comes to be slow leaves the lanes, and holds up those behind it once',
+  AGAIN,
+  async () => {
+    const becoming = (seconds: number) =>
+      pool.sql<
+        { pid: number }[]
+      >`select pg_backend_pid() as pid, 1 as becoming from pg_sleep(${seconds}::float8)`
+    // enough for the average to forget an earlier try
+    for (let n = 0; n < 20; n += 1) await becoming(0)
+    // both lanes are taken
+    const first = [becoming(0.5), becoming(0.5)].map(async (row) => (await row)[0]?.pid)
+    await Bun.sleep(100)
+    const laneless = await short(1)
+    const lanes = await Promise.all(first)
+    expect(lanes).not.toContain(laneless?.pid)
+    expect(lanes).not.toContain((await becoming(0))[0]?.pid)
+  },
+)
 
 test('an error is that of its statement alone', async () => {
   const failing = async () => await pool.sql`select 1 / ${0}::integer as never`

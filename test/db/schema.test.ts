@@ -40,7 +40,7 @@ test('schema.sql makes the schema that it describes', async () => {
   await drop()
 })
 
-/** What `migrate` says of a migrated database after a change of what it says of its migrations. */
+/** Returns the error of `migrate` on a migrated database after a change of its list of migrations. */
 async function refusalAfter(change: string): Promise<string> {
   const { sql, drop } = await testDatabase()
   await sql.unsafe(change)
@@ -57,7 +57,7 @@ async function refusalAfter(change: string): Promise<string> {
 test.each([
   ['a changed migration', "set checksum = 'other' where number = 1", 1],
   ['a gap', 'set number = 1000 where number = 3', 4],
-  // as many as another history of migrations may have
+  // another history of migrations may have as many
   ['others and more', "set checksum = 'other'; insert into schema_migrations values (1000, 'more', '')", 1],
 ])('a database with %s is refused and left as it is, with the next step', async (_what, change, number) => {
   expect(await refusalAfter(`update schema_migrations ${change}`)).toMatch(

@@ -175,7 +175,7 @@ describe('dangerous commands', () => {
       '&>'.repeat(30_000),
     ])
       expect(Array.isArray(dangerousActionsIn(invocationsOf(script)))).toBe(true)
-    // of the processor's time: 0.2 s, which a busy machine does not change much
+    // the processor needs 0.2 s, which a busy machine does not change much
     expect(process.cpuUsage(before).user).toBeLessThan(3_000_000)
   })
 })

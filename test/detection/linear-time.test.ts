@@ -3,14 +3,25 @@ import fc from 'fast-check'
 import { dangerousActionsIn, dangerousSql } from '../../src/detection/dangerous-actions.ts'
 import { ENCODED, encodedIn } from '../../src/detection/encoded-secrets.ts'
 import { invocationsOf, invocationsOfList } from '../../src/detection/invocations.ts'
-import { loadPresetRules, NEEDED, reportsOf, rulesFor } from '../../src/detection/preset-rules.ts'
-import { OWN_RULES, ownFindings } from '../../src/detection/secret-rules.ts'
+import { longWordsIn } from '../../src/detection/long-words.ts'
+import {
+  loadPresetRules,
+  NEEDED,
+  NEEDED_WORDS,
+  reportsOf,
+  rulesFor,
+} from '../../src/detection/preset-rules.ts'
+import { narrowed, OWN_RULES, ownFindings } from '../../src/detection/secret-rules.ts'
 import { findSecrets } from '../../src/detection/secrets.ts'
 import { patternsOf, withoutConditions } from './preset-patterns.ts'
 
-const MEGABYTE = 1_000_000
-/** Most texts take 2 ms, the slowest 100; an expression of quadratic time takes minutes. */
-const LIMIT_MS = 1_500
+const LENGTH = 250_000
+/** Most texts take 0.5 ms, the slowest 30; an expression of quadratic time takes seconds. */
+const LIMIT_MS = 100
+/** Limit for the scripts below, which are shorter and are parsed: they take 100 ms at most. */
+const SCRIPT_LIMIT_MS = 1_500
+/** The shortest of these counts: others compile code or collect garbage in the meantime. */
+const TRIES = 3
 
 /** A part of detection, what it runs on a text, and the expressions that texts are generated from. */
 interface Subject {
@@ -37,17 +48,17 @@ async function subjects(): Promise<Subject[]> {
   const encoded = { name: 'base64', run: (text: string) => [...encodedIn(text)], patterns: [ENCODED] }
   const needed = {
     name: 'what rules need',
-    run: (text: string) => rulesFor(rules, text),
-    patterns: NEEDED.map(([pattern]) => pattern),
+    run: (text: string) => rulesFor(rules, text, longWordsIn(narrowed(text))),
+    patterns: [...NEEDED, ...NEEDED_WORDS].map(([pattern]) => pattern),
   }
   return [...own, ...(await Promise.all(preset)), encoded, needed]
 }
 
-/** The text repeated, 1 MB in all. */
-const megabyteOf = (unit: string): string => unit.repeat(Math.ceil(MEGABYTE / unit.length)).slice(0, MEGABYTE)
+/** The text repeated, `LENGTH` characters in all. */
+const repeated = (unit: string): string => unit.repeat(Math.ceil(LENGTH / unit.length)).slice(0, LENGTH)
 
 /**
- * Texts of 1 MB that an expression may be slow on: beginnings of texts that match, repeated with a character between
+ * Long texts that an expression may be slow on: beginnings of texts that match, repeated with a character between
  * them that goes on with a match or ends it, or followed by one character only.
  */
 function worstCases(pattern: RegExp): Set<string> {
@@ -59,17 +70,27 @@ function worstCases(pattern: RegExp): Set<string> {
     for (const part of [0.2, 0.5, 0.8, 1]) {
       const beginning = match.slice(0, Math.ceil(match.length * part))
       if (beginning === '') continue
-      for (const between of ['', ' ', '-', '_', '.']) cases.add(megabyteOf(beginning + between))
-      for (const rest of ['a', beginning.at(-1) ?? '']) cases.add(beginning + megabyteOf(rest))
+      for (const between of ['', ' ', '-', '_', '.']) cases.add(repeated(beginning + between))
+      for (const rest of ['a', beginning.at(-1) ?? '']) cases.add(beginning + repeated(rest))
     }
   }
   return cases
 }
 
-async function expectLinear(run: (text: string) => unknown, text: string): Promise<void> {
-  const start = performance.now()
-  await run(text)
-  expect(performance.now() - start, `the text ${JSON.stringify(text.slice(0, 80))}…`).toBeLessThan(LIMIT_MS)
+/** Processor time, so that other processes do not count. */
+const processorMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+async function expectLinear(run: (text: string) => unknown, text: string, limitMs = LIMIT_MS): Promise<void> {
+  let tookMs = Infinity
+  for (let tries = 0; tries < TRIES && tookMs > limitMs; tries += 1) {
+    const start = processorMs()
+    await run(text)
+    tookMs = Math.min(tookMs, processorMs() - start)
+  }
+  expect(tookMs, `the text ${JSON.stringify(text.slice(0, 80))}…`).toBeLessThan(limitMs)
 }
 
 describe('secrets are searched for in linear time', async () => {
@@ -118,14 +139,14 @@ describe('dangerous actions are searched for in linear time', () => {
     'paths of keys': `cat ${`${'cert'.repeat(70)}.pem `.repeat(200)}`,
   }
   for (const [name, script] of Object.entries(scripts))
-    test(name, () => expectLinear((text) => dangerousActionsIn(invocationsOf(text)), script))
+    test(name, () => expectLinear((text) => dangerousActionsIn(invocationsOf(text)), script, SCRIPT_LIMIT_MS))
 
   test('long arguments of a list', () =>
     expectLinear(
       (text) => dangerousActionsIn(invocationsOfList(['git', 'commit', `-${text}1`])),
-      megabyteOf('n'),
+      repeated('n'),
     ))
 
   for (const unit of ['/*', "'", '--', 'drop ', 'truncate ', 'truncate\t', '"', "/*'"])
-    test(`SQL of ${JSON.stringify(unit)}`, () => expectLinear(dangerousSql, megabyteOf(unit)))
+    test(`SQL of ${JSON.stringify(unit)}`, () => expectLinear(dangerousSql, repeated(unit)))
 })

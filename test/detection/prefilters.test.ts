@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ENCODED, encodedIn } from '../../src/detection/encoded-secrets.ts'
+import { longWordsIn } from '../../src/detection/long-words.ts'
 import { loadPresetRules, reportsOf, rulesFor } from '../../src/detection/preset-rules.ts'
 import { patternsOf, withoutConditions } from './preset-patterns.ts'
 
@@ -22,7 +23,7 @@ describe('a rule of the preset is not left out for a text in which it finds some
           const text = `before ${match} after`
           const reports = await reportsOf([rule], text)
           if (reports.some(({ messageId }) => messageId !== NOT_SECRET))
-            expect(rulesFor([rule], text), text).toEqual([rule])
+            expect(rulesFor([rule], text, longWordsIn(text)), text).toEqual([rule])
         }
       }
     })
@@ -30,9 +31,8 @@ describe('a rule of the preset is not left out for a text in which it finds some
 
   test('a text without secrets needs few rules', async () => {
     const rules = await loadPresetRules()
-    expect(rulesFor(rules, 'const value = await read(path) // https://example.com').length).toBeLessThan(
-      rules.length / 3,
-    )
+    const text = 'const value = await read(path) // https://example.com/docs/reference'
+    expect(rulesFor(rules, text, longWordsIn(text)).length).toBeLessThan(rules.length / 4)
   })
 })
 
@@ -58,6 +58,20 @@ test('runs of base64 are those that the expression finds', () => {
     fc.property(texts, (text) => {
       const expected = [...text.matchAll(everywhere)].map((match) => ({ at: match.index, run: match[0] }))
       expect([...encodedIn(text)]).toEqual(expected)
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test('long words are those that an expression finds, each with what is before it', () => {
+  const part = fc.constantFrom('a', '_', '.', '~', '/', ' ', '"', 'é', '😀', 'b'.repeat(5), 'C'.repeat(19))
+  const texts = fc.array(part, { maxLength: 30 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(texts, (text) => {
+      const words = [...text.matchAll(/[\w+/=.~-]{20,}/g)].map(({ 0: word, index }) =>
+        text.slice(Math.max(0, index - 8), index + word.length),
+      )
+      expect(longWordsIn(text)).toBe(words.join('\n'))
     }),
     { numRuns: 5_000 },
   )

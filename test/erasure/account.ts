@@ -21,7 +21,7 @@ export async function account({ sql }: TestDatabase, scopes = ['read', 'write', 
     get: async (path: string) => await bodyOf(await ask(path)),
     sync: (records: object[], options: SendOptions = {}) =>
       asOrganization(orgId, () => writeRecords(deps, orgId, records, undefined, options)),
-    /** What `doctor` says of the rollups of all organizations. */
+    /** Returns the message of `doctor` about the rollups of all organizations. */
     doctor: async () => (await checkRollups(sql, false)).message,
     export: () =>
       asOrganization(orgId, async () => (await Array.fromAsync(exportLines(sql, orgId))).join('')),

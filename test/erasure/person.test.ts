@@ -15,7 +15,7 @@ afterAll(() => database.drop())
 const ACTOR = { userId: 'cli:operator', ipAddress: null }
 const ADA = 'ada.lovelace+x@example.com'
 const NAME = 'Ada Lovelace'
-/** What must be in no dump, export or log line; compared in lower case. */
+/** No dump, export or log line may contain these; they are compared in lower case. */
 const FORMS = [
   ADA,
   encodeURIComponent(ADA),
@@ -153,7 +153,7 @@ describe('member erase', () => {
       member: ADA,
     })
     const { key: named } = await createKey(database.sql, a.orgId, { name: `not of ${ADA}`, scopes: ['read'] })
-    // what a receiver said
+    // a receiver may have answered this
     await database.sql`
       update webhook_deliveries
       set response_body = ${`hello ${ADA}`}
@@ -189,7 +189,7 @@ describe('member erase', () => {
         .map(({ files, bus_factor }) => `${files} ${bus_factor}`)
         .sort()
     const domains = await expertise()
-    // as another program may write JSON; details are stored as they come
+    // another program may write JSON so; details are stored as they come
     await database.sql`
       update audit_log
       set details = ${`{"a":"${ADA.replace('@', '\\u0040')}"}`}::text::json
@@ -401,7 +401,7 @@ describe('member erase', () => {
     }
     await seen(email, 3, 5)
     await seen('bob@example.com', 3, 1)
-    // what a laptop sends while the first pass runs: another row for the same machine
+    // a laptop sends this while the first pass runs: another row for the same machine
     await seen(email.toUpperCase(), 1, 2)
     const { pseudonym } = await erasePerson(database.sql, a.orgId, ACTOR, email)
     const rows = await database.sql<{ user_key: string }[]>`

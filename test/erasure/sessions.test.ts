@@ -156,7 +156,7 @@ describe('what was deleted and is sent again', () => {
   })
 })
 
-/** Of about 700 kB each: two fit a transaction of two megabytes. */
+/** Each session has about 700 kB: two fit a transaction of two megabytes. */
 const large = (id: string, day: string) =>
   session(id, day, {
     turns: 70,

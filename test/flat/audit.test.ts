@@ -43,7 +43,7 @@ async function readsOf(query: Partial<AuditListQuery>, plan: string): Promise<nu
   })
 }
 
-/** Of this connection, and not yet reported by it. */
+/** Counts the reads of this connection that it has not yet reported. */
 async function readsSoFar(tx: ISql): Promise<number> {
   const [row] = await tx<{ reads: number }[]>`
     select (t.seq_tup_read + t.idx_tup_fetch)::int as reads

@@ -20,9 +20,9 @@ import { getTeam } from '../../src/team/queries.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// As sessions.test.ts, for what is asked of security, audit, risk, team and badges: of the tables that grow with the history
-// (sessions, details, findings, audit entries, risk scores, commits) no query reads more than its page and one day,
-// whatever plan PostgreSQL makes.
+// Holds the reads of security, audit, risk, team and badges to the rules of sessions.test.ts: of the tables that grow
+// with the history (sessions, details, findings, audit entries, risk scores, commits) no query reads more than its
+// page and one day, whatever plan PostgreSQL makes.
 
 const TODAY = '2026-11-15'
 const NOW = new Date(`${TODAY}T12:00:00.000Z`)
@@ -33,7 +33,7 @@ const SEEDING_MS = 60_000
 const PAGE = 50
 const RECENT_SESSIONS = 10
 const MEMBERS = 12
-/** Of the 25 people who commit, those who are no members are called what their latest commit says. */
+/** Among the 25 people who commit, those who are no members have the name in their latest commit. */
 const OTHER_AUTHORS = 13
 const MONTH = { date_from: '2026-10-25', date_to: '2026-11-08' }
 /** The queries take no more from one day than its sessions, audit entries or scores. */

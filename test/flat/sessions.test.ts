@@ -88,7 +88,7 @@ describe('reads at most a page and a day', () => {
 
   test('session in full', async () => {
     const reads = await mostOf(() => getSession(database.sql, orgId, 'sess_seed1_1500'))
-    // and its detail
+    // the other row is its detail
     expect(reads).toEqual({ rows: 2, indexOnly: 0 })
   })
 })
@@ -165,7 +165,7 @@ test.each(['project', 'model', 'agent'] as const)('names of each %s: its newest 
 })
 
 test('a breakdown by member reads each member once, however many sums there are', async () => {
-  // as of an organization that statistics do not know
+  // statistics do not know a new organization
   await database.sql`delete from pg_statistic where starelid = 'usage_rollups'::regclass`
   const members = seedMembers(NOW)
   await writeRecords(

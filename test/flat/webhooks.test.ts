@@ -9,8 +9,9 @@ import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { addEndpoint, countsOf } from '../support/webhook-rows.ts'
 
-// As sessions.test.ts, for the history of webhooks: no query reads more deliveries than its page and one day of them,
-// whatever plan PostgreSQL makes. Of a filter that few deliveries match it reads those days that have one.
+// Holds the history of webhooks to the rules of sessions.test.ts: no query reads more deliveries than its page and
+// one day of them, whatever plan PostgreSQL makes. Of a filter that few deliveries match it reads those days that
+// have one.
 
 const DAYS = 30
 const DELIVERIES = 3_000

@@ -69,7 +69,7 @@ beforeAll(async () => {
   })
   expect(synced.status).toBe(200)
   for (const { webhook } of OWN) await storeWebhook(db.sql, own.orgId, webhook)
-  // of another app: this one makes its document after the requests
+  // the document is another app's: this one makes its document after the requests
   operations = operationsOf(JSON.parse(await (await client(testApp(db.sql))('/docs/json')).text()))
   server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
 })

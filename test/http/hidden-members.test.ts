@@ -8,12 +8,13 @@ import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.t
 import { changeOf, PARAMETERS, pathOf, pathsOf, readRoutes } from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// Where an organization hides its members, no route names one to a key without the scope team:read. Holds for every declared
-// route, with each of its parameters: one that names members without saying so fails here, and one that says so in vain.
+// No route names a member to a key without the scope team:read if the organization hides its members. Holds for every
+// declared route, with each of its parameters: one that names members without saying so fails here, and one that says
+// so in vain.
 
 const NOW = new Date('2025-11-15T12:30:00.000Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
-/** In every id, address and name of the member, and in nothing else. */
+/** Every id, address and name of the member contains it, and nothing else does. */
 const WORD = 'qhiddenq'
 const NAMES = { ...namesOf('shown'), user: `user_${WORD}`, email: `${WORD}@example.com` }
 const ALL = ['read', 'write', 'audit:write', 'webhooks', 'admin']
@@ -72,7 +73,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What of a response may name somebody. */
+/** The parts of a response that may name somebody. */
 const shown = async (response: Response) => ({
   status: response.status,
   text: [response.headers.get('link'), response.headers.get('location'), await response.text()].join(' '),
@@ -89,7 +90,7 @@ describe('a read', () => {
   for (const declared of endpoints.filter(({ method }) => method === 'GET')) {
     test(`${declared.path}, with each parameter, asked for first by who may see members`, async () => {
       const { owner, narrow, boundId } = hiding
-      // what is kept is asked for until it is answered from memory
+      // a response that is kept is asked for until it is answered from memory
       const clientOf = declared.kept === undefined ? client : repeatingClient
       const [asOwner, asNarrow] = [clientOf(app, owner.key), clientOf(app, narrow.key)]
       const route = reads.find(({ path }) => path === `/v1${declared.path}`)

@@ -69,7 +69,7 @@ async function answerOf(answer: Response, words: string[] = []): Promise<string>
   return alike(`${answer.status}\n${JSON.stringify(headers.sort())}\n${body}`)
 }
 
-/** What the organization is answered by every read, asked for as `pathsOf` says. */
+/** Returns the organization's answers to every read, asked for as `pathsOf` says. */
 async function allAnswers({ key, keyId }: Tenant, names: Names, asked = pathsOf) {
   const ask = client(freshApp(), key)
   const answers = new Map<string, Response>()
@@ -151,7 +151,7 @@ test('what one organization holds changes no answer of another', async () => {
   const after = await allTexts(mine, MINE)
   expect([...after.keys()]).toEqual([...before.keys()])
   for (const [path, answer] of after) expect([path, answer]).toEqual([path, before.get(path) ?? ''])
-  // and there was something to see
+  // the comparison had something to see
   const seen = await allTexts(theirs, MINE)
   const same = [...after].filter(
     ([path, answer]) => !path.includes('?') && !SHARED_PATHS.includes(path) && seen.get(path) === answer,
@@ -192,7 +192,7 @@ describe('a value of another organization is answered as one that nobody has', (
     for (const parameter of route.parameters.filter((name) => route.path.includes(`:${name}`))) {
       test(`${route.method} ${route.path}: ${parameter}, and nothing of theirs is changed`, async () => {
         const values = PARAMETERS[parameter]
-        // what has no name of its own, as a month, is tested with its feature
+        // a value without a name of its own, as a month, is tested with its feature
         if (values === undefined) throw new Error('is not in PARAMETERS')
         if (typeof values !== 'function') return
         const [before, own] = [await rowsOf(theirs), await rowsOf(mine)]
@@ -224,7 +224,7 @@ describe('a value of another organization is answered as one that nobody has', (
   })
 
   const OWN = namesOf('aaaa')
-  // On one day: series show every day.
+  // the ids have one day: series show every day
   const nobodys = { ...RANDOM, at: THEIRS.at.replace('123456', '654321') }
   for (const field of Object.keys(OWN) as (keyof Names)[]) {
     if (field === 'day') continue
@@ -252,7 +252,7 @@ const unnumbered = (answer: string): string =>
   answer
     .replace(/\d{4}-\d\d-\d\dT[\d:]+\.\d{6}Z/g, 'time')
     .replace(/"generated_at":"[^"]*"/, '')
-    // of API keys
+    // times of API keys
     .replace(/"(created_at|last_used_at)":"[^"]*"(?=,"(created_by|expires_at|last_used_at|revoked_at)")/g, '')
     .replace(/\["etag","[^"]*"\],?/, '')
 

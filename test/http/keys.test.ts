@@ -194,7 +194,7 @@ describe('the cache of keys', () => {
     const { id } = await createKey(db.sql, orgId, { name: 'short', scopes: ['read'], expires })
     const { find, pass } = counting()
     expect(await find(id)).toBeDefined()
-    // By the database's clock about 60 s are left; none of this cache's has passed.
+    // about 60 s are left by the database's clock; none of this cache's has passed
     await db.sql`update api_keys set expires_at = now() + interval '300 milliseconds' where id = ${id}`
     pass(800)
     expect(await find(id)).toBeDefined()

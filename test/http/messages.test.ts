@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// What is wrong with a request is said in the same words of query, body and record: "must be …", "is required", "is not a
+// A bad request is explained in the same words for query, body and record: "must be …", "is required", "is not a
 // known field". Forms are shown by an example, and all problems are named at once, up to 20.
 
 let db: TestDatabase
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-/** What is wrong by field; the error's text has to say the same. */
+/** Returns the problems by field; the error's text has to say the same. */
 async function wrong(path: string, body?: unknown, method = 'POST'): Promise<Record<string, string>> {
   const init =
     body === undefined
@@ -112,7 +112,7 @@ describe('of records', () => {
       'records[0].id': 'must be like sess_4f1c2a',
       'records[0].turns': 'must be an integer from 0 to 1000000000 or null',
       'records[0].tokens.more': 'is not a known field',
-      'records[0].tokens.input': 'must be an integer from 0 to 1000000000000',
+      'records[0].tokens.input': 'must be an integer from 0 to 1000000000000 or null',
       'records[0].models': 'must be an array of at most 100 items or null',
       'records[1].display_name': 'is required',
       'records[1].email': 'must be an e-mail address like ada@example.com, of at most 320 characters',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gathered } from '../../src/db/pools/gathered.ts'
-import { keyOf } from '../../src/http/responses/cached-response.ts'
+import { cacheKeyOf } from '../../src/http/responses/cached-response.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { JsonText } from '../../src/json-text.ts'
 import { createKey, revokeKey } from '../../src/keys/queries.ts'
@@ -306,8 +306,8 @@ describe('the cache', () => {
   })
 
   test('the order of parameters makes no other response', () => {
-    expect(keyOf('/r', { a: 1, b: 'x' })).toBe(keyOf('/r', { b: 'x', a: 1 }))
-    expect(keyOf('/r', { a: 1 })).not.toBe(keyOf('/r', { a: 2 }))
+    expect(cacheKeyOf('/r', { a: 1, b: 'x' })).toBe(cacheKeyOf('/r', { b: 'x', a: 1 }))
+    expect(cacheKeyOf('/r', { a: 1 })).not.toBe(cacheKeyOf('/r', { a: 2 }))
   })
 })
 

@@ -285,7 +285,7 @@ describe('shares', () => {
     await free('a1')
     await free('a1')
     expect(order.slice(5)).toEqual(['a3'])
-    // also so that none is refused while another test runs
+    // the last place is freed too, so that none is refused while another test runs
     await free('a2')
     expect(order.slice(6)).toEqual(['a4'])
   })

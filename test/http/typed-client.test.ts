@@ -37,7 +37,7 @@ beforeAll(async () => {
   db = await testDatabase()
   const app = testApp(db.sql)
   own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
-  // below the repository, so that its packages are found
+  // the folder is below the repository, so that its packages are found
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
   folder = mkdtempSync(join(ROOT, 'dist/typed-client-'))
   cpSync(join(ROOT, 'test/fixtures/typed-client'), folder, { recursive: true })

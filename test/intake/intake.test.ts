@@ -44,7 +44,7 @@ const submit = (
 ) => {
   const bytes = new Uint8Array(gzipSync(JSON.stringify({ records })))
   return intake.submit(
-    { orgId, options: {}, actor: ACTOR, body: { bytes, encoding: 'gzip', isLines: false } },
+    { orgId, options: {}, actor: ACTOR, body: { bytes, encoding: 'gzip', mediaType: 'application/json' } },
     signal,
   )
 }
@@ -161,7 +161,7 @@ test.each([
     select 1 from pg_stat_activity a
     where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like ${`%${table}%`}`
   while ((await waiting()).length === 0) await Bun.sleep(5)
-  // of this process, and of another one
+  // the organization waits in this process, and in another one
   for (const [index, intake] of intakes.entries()) {
     expect(await submit(intake, heavy, [session(`${name.replaceAll(' ', '_')}${index}`)])).toMatchObject({
       created: 1,

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { bodyOf } from '../support/api.ts'
-import { scratchFolder } from '../support/cli.ts'
+import { PROGRAM, scratchFolder } from '../support/cli.ts'
 import { given } from '../support/risk-records.ts'
 import {
-  FROM_SOURCE,
   type Instance,
   killInstances,
   makeTenant,
@@ -18,8 +17,8 @@ const settings = { PATH: '/usr/bin:/bin', PORT: '0', LOG_LEVEL: 'error', DATA_DI
 let server: Instance
 let own: Tenant
 beforeAll(async () => {
-  server = await startInstance(FROM_SOURCE, settings)
-  own = await makeTenant(FROM_SOURCE, settings)
+  server = await startInstance(PROGRAM, settings)
+  own = await makeTenant(PROGRAM, settings)
 }, 60_000)
 afterAll(async () => {
   await killInstances()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createJsonSplitter } from '../../src/intake/split-json.ts'
 import { decode, SPLIT_LIMITS } from '../../src/intake/split-limits.ts'
-import { createLineSplitter } from '../../src/intake/split-lines.ts'
+import { createLineSplitter } from '../../src/intake/split-ndjson.ts'
 
 const MIB = 1024 * 1024
 const LIMITS = { ...SPLIT_LIMITS, records: 3, lines: 6, recordValues: 10, values: 20, fields: 4, depth: 5 }
@@ -59,7 +59,7 @@ test('a body with one character changed has records or is refused as JSON.parse 
   )
 })
 
-/** What `work` gives; undefined when it throws. */
+/** Returns the result of `work`; undefined when it throws. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work()

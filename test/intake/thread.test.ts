@@ -12,6 +12,7 @@ import type { Intake } from '../../src/sync/intake.ts'
 import { type Tenant, tenant } from '../support/api.ts'
 import { eventually, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { CLAUDE, call, logs } from '../telemetry/fixtures.ts'
 
 // The intake thread itself, which dies and hangs on demand.
 
@@ -55,7 +56,7 @@ const submit = (intake: Intake, id: string, over = {}) => {
       orgId: own.orgId,
       actor: { userId: 'key_test', ipAddress: null },
       options: {},
-      body: { bytes, encoding: undefined, isLines: false },
+      body: { bytes, encoding: undefined, mediaType: 'application/json' },
     },
     new AbortController().signal,
   )
@@ -117,6 +118,26 @@ test('a changed MODEL_PRICES file holds from the next request on; an unusable on
   expect(await costOf('price-4')).toBe(3)
   await intake.stop()
   folder.remove()
+})
+
+test('telemetry that was answered is written by the next thread when its own ends before', async () => {
+  const { intake, threads } = startIntake()
+  const bytes = new TextEncoder().encode(JSON.stringify(logs([call('left', 1)], CLAUDE)))
+  const body = { bytes, encoding: undefined, mediaType: 'application/json' } as const
+  const actor = { userId: 'key_test', ipAddress: null }
+  const request = { orgId: own.orgId, actor, options: {}, signal: 'logs', body } as const
+  await intake.submit(request, new AbortController().signal)
+  threads[0]?.postMessage({ type: 'exit' })
+  await eventually(connections, (count) => count === 0)
+  expect(await stored('left')).toBe(0)
+  // again and again, as the server does: the end of the thread may not be known yet
+  const drained = async () => {
+    intake.drain([own.orgId])
+    return await stored('left')
+  }
+  await eventually(drained, (count) => count === 1)
+  expect(threads.length).toBe(2)
+  await intake.stop()
 })
 
 for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {

@@ -7,7 +7,7 @@ import { eventually, runJson, type Serving, scratchFolder, serving } from '../su
 import { startReceiver } from '../support/receiver.ts'
 import { parseExposition, sumOf } from './exposition.ts'
 
-// What the program itself answers on its admin listener, and whether the documents know every name of it.
+// Scrapes the program's own admin listener, and checks that the documents know every name of it.
 
 const DOCS = join(import.meta.dir, '../../docs')
 const promtool = Bun.which('promtool')
@@ -88,7 +88,7 @@ test('requests are counted by route and status, also those answered from memory'
   const list = durations.filter(({ labels }) => labels.route === ofList.route)
   expect(list.find(({ name }) => name.endsWith('_count'))?.value).toBe(5)
   expect(list.find(({ labels }) => labels.le === '+Inf')?.value).toBe(5)
-  // of the five lists the first two were computed, and the session that there is not
+  // two of the five lists, the first ones, were computed, and the session that does not exist
   expect(sumOf(text, 'response_cache_hits_total', { cache: 'responses' })).toBe(3)
   expect(sumOf(text, 'response_cache_misses_total', { cache: 'responses' })).toBe(3)
   expect(sumOf(text, 'response_cache_bytes', { cache: 'responses' })).toBeGreaterThan(0)

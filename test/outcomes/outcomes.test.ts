@@ -84,6 +84,7 @@ const commits = Array.from({ length: 70 }, (_, index) => {
         { days: 30, lines: below(9) },
       ],
     }),
+    ...(below(2) === 0 && { on_default_branch: pick([true, false]) }),
   }
 }) as {
   project: string
@@ -91,6 +92,7 @@ const commits = Array.from({ length: 70 }, (_, index) => {
   committed_at: string
   ai?: { lines: number; effective_lines: number; by_agent: Record<string, number> }
   survival?: { days: number; lines: number }[]
+  on_default_branch?: boolean
 }[]
 
 const send = async (records: object[]) => {
@@ -234,6 +236,7 @@ function byHand(by: Group | null, filters: Filters) {
     }
   }
   for (const commit of commits) {
+    if (commit.on_default_branch === false) continue
     const day = commit.committed_at.slice(0, 10)
     const facts = {
       day,
@@ -337,6 +340,15 @@ test('a later record keeps what it does not say, and a weaker proof replaces not
     [{ ai: ai('note', 20) }, 20],
     [{ survival: [{ days: 14, lines: 12 }] }, 20],
     [{ survival: [{ days: 30, lines: 7 }] }, 20],
+    // a laptop that proves less says what is left of fewer lines
+    [{ ai: ai('note', 10), survival: [{ days: 14, lines: 3 }] }, 20],
+    // the last word on the branch counts, whatever its proof
+    [{ on_default_branch: false }, 0],
+    [{ ai: ai('note', 20) }, 0],
+    [{ ai: ai('none', 0), on_default_branch: true }, 20],
+    [{ ai: ai('trailer', 0), on_default_branch: false }, 0],
+    [{ ai: ai('note', 20), on_default_branch: null }, 0],
+    [{ ai: ai('note', 20), on_default_branch: true }, 20],
   ] as const) {
     await send([{ ...commit, ...given }])
     expect([given, await linesNow()]).toEqual([given, lines])

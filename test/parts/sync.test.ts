@@ -17,7 +17,7 @@ import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
-// What the server makes of parts of sessions: sent in any order, twice, after an import, beside records of other clients.
+// The server merges parts of sessions: sent in any order, twice, after an import, beside records of other clients.
 
 const ORDERS = Number(process.env.UNION_ORDERS ?? 6)
 const pricer = () => loadPricer()

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 // `claude -p` and the totals that it states.
 
 export interface MadeFile {
-  /** Below the folder of projects. */
+  /** The path below the folder of projects. */
   path: string
   lines: string[]
 }
@@ -113,7 +113,7 @@ export function makeTranscripts(count: number, seed: number): MadeFile[] {
       files.push({ path: join(project, id, 'subagents', `agent-${agent}.jsonl`), lines })
     }
     if (pick(3) === 0) files.push({ path: join(project, `${id}-fork.jsonl`), lines: forkOf(main, id, clock) })
-    // what no line has: the call that made a summary
+    // no line has this usage: the call that made a summary
     const hidden = pick(2) === 0 ? 321 : 0
     const stated = Object.fromEntries(
       Object.entries(totals).map(([model, [input = 0, output = 0, read = 0, creation = 0]]) => [

@@ -11,7 +11,7 @@ import { SETTINGS } from '../../src/config.ts'
 const ROOT = join(import.meta.dir, '../..')
 const PAGES = ['README.md', ...new Bun.Glob('docs/**/*.md').scanSync(ROOT)]
 const PROGRAM = /^(?:\.\/dist\/|\/usr\/local\/bin\/)?cloud-analytics$/
-/** Of a client, which are no settings of the server, and those of other programs that stand before it. */
+/** Variables of a client, which are no settings of the server, and of other programs that stand before it. */
 const OTHER_VARIABLES = new Set(['CLOUD_ANALYTICS_SERVER', 'CLOUD_ANALYTICS_KEY', 'CLOUD_ANALYTICS_USER'])
 
 const noThread = () => {
@@ -61,7 +61,7 @@ const startsProgram = (text: string): boolean => {
   return before.every((word) => /^[A-Z_]+=/.test(word) || /^(?:sudo|exec|KEY=)$/.test(word))
 }
 
-/** What is wrong with a command line; undefined when nothing is. */
+/** Returns the problem of a command line; undefined when there is none. */
 function problemOf(line: string): string | undefined {
   const words = wordsOf(line)
   const start = words.findIndex((word) => PROGRAM.test(word))

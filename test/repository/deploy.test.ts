@@ -71,7 +71,7 @@ test('compose.yaml starts two instances on one external database, with known set
   expect(
     Object.values(instances).filter(({ environment }) => environment.BACKUP_EVERY !== undefined),
   ).toHaveLength(1)
-  // and the proxy sends requests to both
+  // the proxy sends requests to both
   expect(caddy?.image).toStartWith('caddy:')
   const proxy = textOf('docs/deploy/Caddyfile')
   expect(proxy).toContain(
@@ -125,7 +125,7 @@ test('the manifests run it as the image does, with known settings, an existing s
   )
   expect(fromSecret.map(({ name }) => name)).toEqual(Object.keys(SECRETS))
   expect([...plain, ...fromSecret]).toHaveLength(container.env.length)
-  // what the settings call for is writable
+  // the folders of the settings are writable
   expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
     '/var/lib/cloud-analytics',
     '/tmp',

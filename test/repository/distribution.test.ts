@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { PLACEMENTS } from '../../src/db/citus.ts'
 
-// What lets the tables be distributed by organization (docs/scaling.md), read from the schema and from the sources.
+// These rules let the tables be distributed by organization (docs/scaling.md); they are read from the schema and from
+// the sources.
 
 const SRC = join(import.meta.dir, '../../src')
 const schema = await Bun.file(join(SRC, 'db/schema.sql')).text()
@@ -53,7 +54,7 @@ function templatesOf(source: string): string[] {
   return found
 }
 
-/** Where the template that begins at `from` ends; `${` may have templates inside. */
+/** Finds the end of the template that begins at `from`; `${` may have templates inside. */
 function endOf(source: string, from: number): number {
   let at = from
   while (source[at] !== '`') {

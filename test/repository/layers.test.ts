@@ -45,6 +45,7 @@ const FOLDERS = [
   'settings',
   'sync',
   'security',
+  'sessions/writing',
   'sessions',
   'outcomes',
   'quality',
@@ -67,7 +68,11 @@ const FOLDERS = [
   'keys',
   'organizations',
   'audit-log',
+  'telemetry',
   'agents',
+  'agents/attribution',
+  'agents/formats/editor',
+  'agents/formats/terminal',
   'agents/formats',
   'agents/transcript',
   'agents/git',
@@ -92,7 +97,7 @@ interface Source {
   text: string
   /** Every file of ours that it names in an import or a re-export, types included, as a path below src. */
   imports: string[]
-  /** What it imports at run time: our files as paths below src, packages by name. */
+  /** Its imports at run time: our files as paths below src, packages by name. */
   loads: string[]
 }
 
@@ -174,7 +179,9 @@ test('no imports run in a circle, types included', () => {
   expect(circles).toEqual([])
 })
 
-/** Where SQL may be: statements are one feature's reads, writes, rollups and checks, or the database's own. */
+/**
+ * Files that may contain SQL: statements are one feature's reads, writes, rollups and checks, or the database's own.
+ */
 const WITH_SQL =
   /(^|[/-])queries\.ts$|[/-](write|rollup|check|export)\.ts$|^(db|audit|audit-log|commits|cost|security|usage|erasure|webhooks\/outbox)\/|^http\/rate-windows\.ts$/
 /** No SQL, no network, no clock: bytes and values in, values out. */
@@ -194,7 +201,7 @@ const FEATURES = [
   'whoami',
   'webhooks',
 ]
-/** What a feature may import of another: how entries and events are written, and what a session looks like. */
+/** A feature may import these of another: the writing of entries and events, and the form of a session. */
 const SHARED = /^(audit-log|webhooks\/outbox)\/|^sessions\/model\.ts$/
 
 const featureOf = (path: string) => FEATURES.find((feature) => path.startsWith(`${feature}/`))

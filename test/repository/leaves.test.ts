@@ -6,6 +6,7 @@ import {
   daysBetween,
   isDate,
   isInstant,
+  isNormalized,
   isTimestamp,
   microsOf,
   mondayOf,
@@ -42,6 +43,7 @@ describe('dates', () => {
   ])('%s is %s', (text, utc) => {
     expect(isTimestamp(text)).toBe(true)
     expect(normalizeTimestamp(text)).toBe(utc)
+    expect([isNormalized(text), isNormalized(utc)]).toEqual([false, true])
   })
   test.each([
     '2026-01-31T12:34:56',
@@ -49,7 +51,8 @@ describe('dates', () => {
     '2026-01-31T12:34:60Z',
     '2026-01-31T24:00:00Z',
     '2026-02-30T00:00:00Z',
-  ])('%s is no timestamp', (text) => expect(isTimestamp(text)).toBe(false))
+    '2026-02-30T00:00:00.000Z',
+  ])('%s is no timestamp', (text) => expect([isTimestamp(text), isNormalized(text)]).toEqual([false, false]))
 
   test.each(['0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999999Z'])(
     '%s is too early for a timestamp',

@@ -8,7 +8,8 @@ import { makeSbom } from '../../src/build/sbom.ts'
 import { hostTarget, TARGETS } from '../../src/build/targets.ts'
 import { fillTemplate, TEMPLATES } from '../../src/build/templates.ts'
 
-// What a release packs, installed as a user would. The executable is a script that prints its arguments and exits with 7.
+// Packs a release and installs it as a user would. The executable is a script that prints its arguments and exits
+// with 7.
 
 const ROOT = join(import.meta.dir, '../..')
 const VERSION = '1.2.3'

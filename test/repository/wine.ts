@@ -8,7 +8,7 @@ const NAME = 'ProcessPrng'
 /** The same function, under the name that all versions of wine have it by. */
 const FORWARDED = 'advapi32.SystemFunction036'
 
-/** What this machine has to run it with; undefined: nothing. */
+/** Tells whether this machine has wine to run it with. */
 export const hasWine = (): boolean => process.platform === 'linux' && Bun.which('wine') !== null
 
 export interface Wine {

@@ -91,14 +91,16 @@ describe('computed parts', () => {
     addUp(risk)
     // 6 shared of (8 + 6) / 2
     expect(named(risk, 'coupling')).toEqual({ 'src/b.ts': 85.7143 })
-    expect(risk.coupling_score).toBe(42.86)
+    // 10 lines: ln 11/ln 1001 of 100·(1 − exp(−0.857143/10))
+    expect(risk.coupling_score).toBe(2.85)
     // a.ts: most changes and most lines of the three; two owners
-    expect(named(risk, 'impact')).toEqual({ hotspot: 1, spread: 1, entropy: 0, single_owner: 0 })
-    expect(risk.impact_score).toBe(41)
-    // 100/(1 + exp(2.9889 − 0.4428 ln 11 − 0.3061 ln 2 + 0.0796 ln 2))
-    expect(risk.regression_score).toBe(14.55)
+    expect(named(risk, 'impact')).toEqual({ hotspot: 1, entropy: 0, single_owner: 0 })
+    // ln 11/ln 1001 of 40
+    expect(risk.impact_score).toBe(13.88)
+    // 100/(1 + exp(3.4438 − 0.7529 ln 11 + 0.052 ln² 11 − 0.3892 ln 2 + 0.053 ln 2))
+    expect(risk.regression_score).toBe(15.39)
     expect(risk.security_score).toBe(0)
-    expect(risk.risk_score).toBe(Math.round(0.3 * 41 + 0.25 * 14.55 + 0.2 * 42.86))
+    expect(risk.risk_score).toBe(Math.round(0.3 * 13.88 + 0.25 * 15.39 + 0.2 * 2.85))
   })
 
   test('of several writers at once are counted once', async () => {
@@ -177,7 +179,7 @@ describe('computed parts', () => {
       false,
       false,
     ])
-    // of one computed alone
+    // the same coupling as when it is computed alone
     const { ask: other } = await newTenant()
     await sync(other, history)
     await sync(other, [
@@ -250,7 +252,8 @@ describe('computed parts', () => {
     ])
     const risk = await firstOf(ask)
     expect(named(risk, 'security')).toEqual({ high_findings: 1, low_findings: 1, pipeline: 1 })
-    expect(risk.security_score).toBe(38)
+    // 15 + 3, and ln 11/ln 1001 of 20
+    expect(risk.security_score).toBe(24.94)
     addUp(risk)
   })
 
@@ -264,8 +267,8 @@ describe('computed parts', () => {
       addUp(risk)
       expect(risk.coupling_score).toBe(0)
     }
-    expect(risks.map((risk: Risk) => [risk.pr_number, risk.impact_score])).toContainEqual([1, 21])
-    expect(risks.map((risk: Risk) => [risk.pr_number, risk.regression_score])).toContainEqual([2, 4.79])
+    expect(risks.map((risk: Risk) => [risk.pr_number, risk.impact_score])).toContainEqual([1, 3.47])
+    expect(risks.map((risk: Risk) => [risk.pr_number, risk.regression_score])).toContainEqual([2, 3.1])
     expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
   })
 
@@ -287,7 +290,7 @@ describe('computed parts', () => {
     const again: object[] = []
     for await (const page of riskRecords(database.sql, there.orgId)) again.push(...page)
     expect(JSON.stringify(again)).toBe(JSON.stringify(records))
-    // and where it came from they say nothing new
+    // the organization that they came from has them already
     expect(await sync(ask, records)).toEqual({ created: 0, updated: 0, unchanged: 3 })
   })
 })

@@ -5,7 +5,7 @@ import { repeatingClient, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { bodyOf, given, sync } from '../support/risk-records.ts'
 
-// What pull requests cost, against what a naive computation says of all sessions and all pull requests.
+// Compares the cost of pull requests with a naive computation over all sessions and all pull requests.
 
 const RUNS = 60
 const DAY_MS = 86_400_000
@@ -84,7 +84,7 @@ const projectsOf = ({ project, repo }: Pull): string[] =>
 const personOf = (address: string | null) => (address === PEOPLE[1] ? PEOPLE[0] : address)
 const ascending = (a: Pull, b: Pull) => (a.repo === b.repo ? a.number - b.number : a.repo < b.repo ? -1 : 1)
 
-/** Whose the session is by link and commit. */
+/** Finds the pull requests of the session by link and commit. */
 const namedBy = (session: Session, { pulls, commits }: World): Pull[] =>
   pulls.filter((pull) => {
     const isLinked = session.links.some(([repo, number]) => repo === pull.repo && number === pull.number)
@@ -102,7 +102,7 @@ const namedBy = (session: Session, { pulls, commits }: World): Pull[] =>
     return isLinked || hasCommit
   })
 
-/** Whose the session is by its branch. */
+/** Finds the pull request of the session by its branch. */
 function takenBy({ branch, project, began }: Session, { pulls }: World): Pull | undefined {
   const possible = pulls.filter((pull) => {
     const defaults = pull.defaultBranch === null ? ['main', 'master'] : [pull.defaultBranch]

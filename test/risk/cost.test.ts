@@ -4,7 +4,7 @@ import { repeatingClient, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, bodyOf, given, sync } from '../support/risk-records.ts'
 
-// What a pull request costs: which sessions are its, and what part of each.
+// A pull request has a cost: its sessions, and a part of each.
 
 let database: TestDatabase
 let app: App

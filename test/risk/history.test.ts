@@ -4,7 +4,7 @@ import { couplingDegree, missingFiles } from '../../src/risk/coupling.ts'
 import { createHistory } from '../../src/risk/history.ts'
 import { percentile } from '../../src/risk/impact.ts'
 
-// What the history keeps up to date while it moves on is what a count over all its commits gives.
+// The history's running counts equal a count over all its commits.
 
 const FILES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const LINES = new Map(FILES.map((file, index) => [file, (index * 7) % 5]))

@@ -50,7 +50,7 @@ describe('the list', () => {
     )
   }
 
-  /** In integers: 30, 25, 25 and 20 times hundredths. */
+  /** Computes the score in integers: 30, 25, 25 and 20 times hundredths. */
   const scoreOf = (risk: Risk) => {
     const cents = (value: number) => Math.round(value * 100)
     const sum =

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { evaluate, fitLogistic, hasCommitSets, meanOf } from '../../bench/risk/risk.ts'
-import { partOf, type ScorePart } from '../../src/risk/contributions.ts'
+import { evaluate, hasCommitSets, meanOf } from '../../bench/risk/risk.ts'
+import { fitLogistic } from '../../bench/risk/statistics.ts'
+import { extentOf, partOf, type ScorePart } from '../../src/risk/contributions.ts'
 import { couplingDegree, couplingScore, missingFiles } from '../../src/risk/coupling.ts'
 import { type CommittedFile, createHistory } from '../../src/risk/history.ts'
 import { impactScore } from '../../src/risk/impact.ts'
@@ -73,12 +74,13 @@ describe('regression', () => {
   )
 
   test('scores as the formula says by hand', () => {
-    // logit = -2.9889 + 0.4428 ln 71 + 0.0713 ln 11 + 0.3061 ln 4 - 0.0796 ln 3 - 0.0346·1.5 + 0.9832 = 0.338427
+    // logit = -3.4438 + 0.7529 ln 71 - 0.052 ln² 71 + 0.087 ln 11 + 0.3892 ln 4 - 0.053 ln 3 - 0.0924·1.5 + 0.9648
+    //       = 0.336845
     const part = regressionScore({ la: 70, ld: 10, nf: 3, nd: 2, entropy: 1.5, fix: 1 })
-    expect(part.score).toBe(58.37)
-    expect(sumOf(part)).toBe(58.37)
+    expect(part.score).toBe(58.34)
+    expect(sumOf(part)).toBe(58.34)
     expect(part.contributions.map(({ name, value }) => [name, value])).toEqual([
-      ['base', -2.9889],
+      ['base', -3.4438],
       ['lines_added', 70],
       ['lines_deleted', 10],
       ['files', 3],
@@ -87,14 +89,22 @@ describe('regression', () => {
       ['fix', 1],
     ])
     const points = pointsOf(part)
-    expect(points.base).toBe(4.79)
+    expect(points.base).toBe(3.1)
     expect(points.directories).toBeLessThan(0)
-    // shared out by the parts of the logit: 0.9832 of 3.327327 of 53.58
-    expect(points.fix).toBeCloseTo(((58.37 - 4.79) * 0.9832) / 3.327_327, 1)
+    // shared out by the parts of the logit: 0.9648 of 3.780645 of 55.24
+    expect(points.fix).toBeCloseTo(((58.34 - 3.1) * 0.9648) / 3.780_645, 1)
   })
 
   test('of nothing is its base', () => {
-    expect(regressionScore({ la: 0, ld: 0, nf: 0, nd: 0, entropy: 0, fix: 0 }).score).toBe(4.79)
+    expect(regressionScore({ la: 0, ld: 0, nf: 0, nd: 0, entropy: 0, fix: 0 }).score).toBe(3.1)
+  })
+
+  test('counts 1,000 added lines at most, and never less for more of them', () => {
+    const of = (la: number) => regressionScore({ la, ld: 0, nf: 1, nd: 1, entropy: 0, fix: 0 }).score
+    const scores = [0, 1, 10, 100, 500, 900, 1_000].map(of)
+    expect(scores).toEqual(scores.toSorted((a, b) => a - b))
+    expect(new Set(scores).size).toBe(scores.length)
+    expect(of(100_000)).toBe(of(1_000))
   })
 })
 
@@ -130,23 +140,39 @@ describe('coupling', () => {
     expect(missing.map(({ file: name }) => name)).toEqual(['b', 'c'])
     expect(missing[0]?.degree).toBeCloseTo(54.5455, 4)
     expect(missing[1]?.degree).toBeCloseTo(47.619, 3)
-    const part = couplingScore(missing)
-    expect(part.score).toBe(44.59) // 100·(1 − 0.727273·0.761905)
+    const part = couplingScore(missing, 1_000)
+    expect(part.score).toBe(9.71) // 100·(1 − exp(−(0.545455 + 0.476190)/10))
+    expect(pointsOf(part)).toEqual({ b: 5.18, c: 4.53 }) // in proportion to the degrees
+    expect(couplingScore(missing, 10).score).toBe(3.37) // · ln 11/ln 1001
     expect(sumOf(part)).toBe(part.score)
     expect(missingFiles(history, new Set(['a', 'b', 'c']))).toEqual([])
     expect(missingFiles(history, new Set(['unknown']))).toEqual([])
-    expect(couplingScore([])).toEqual({ score: 0, contributions: [] })
+    expect(couplingScore([], 10)).toEqual({ score: 0, contributions: [] })
   })
 
-  test('counts a missing file once, by its closest partner, and the 10 closest only', () => {
+  test('counts a missing file once, by its closest partner, and names the 10 closest', () => {
     const five = (files: string[]) => Array.from({ length: 5 }, () => files)
     const history = historyOf([...five(['a', 'b', 'g']), ['b']])
     expect(missingFiles(history, new Set(['a', 'b']))).toEqual([{ file: 'g', degree: 100 }])
     const many = historyOf(five(['a', ...Array.from({ length: 20 }, (_, index) => `g${index}`)]))
     const missing = missingFiles(many, new Set(['a']))
     expect(missing).toHaveLength(20)
-    expect(couplingScore(missing).contributions).toHaveLength(10)
-    expect(couplingScore(missing).score).toBe(99.9) // 100·(1 − 0.5^10)
+    const part = couplingScore(missing, 1_000)
+    expect(part.score).toBe(86.47) // 100·(1 − exp(−20/10))
+    expect(sumOf(part)).toBe(part.score)
+    expect(part.contributions).toHaveLength(11)
+    expect(part.contributions[10]).toMatchObject({ name: 'others', value: 10 })
+    expect(pointsOf(part).others).toBeCloseTo(part.score / 2, 0)
+  })
+
+  test('tells many missing files from more', () => {
+    const of = (count: number) =>
+      couplingScore(
+        Array.from({ length: count }, (_, index) => ({ file: `f${index}`, degree: 60 })),
+        1_000,
+      ).score
+    // 100·(1 − exp(−0.06·count))
+    expect([2, 5, 10, 20].map(of)).toEqual([11.31, 25.92, 45.12, 69.88])
   })
 })
 
@@ -187,32 +213,44 @@ describe('history', () => {
   })
 })
 
+test('the extent of a change', () => {
+  expect([0, 1, 10, 100, 1_000, 50_000].map((lines) => Number(extentOf(lines).toFixed(4)))).toEqual([
+    0, 0.1003, 0.3471, 0.668, 1, 1,
+  ])
+})
+
 test('impact by hand', () => {
-  // 40·0.5 + 20·(5/20) + 20·1.5/log2 5 + 20·(2/5)
-  const part = impactScore({ files: 5, entropy: 1.5, hotspot: 0.5, singleOwned: 2 })
-  expect(pointsOf(part)).toEqual({ hotspot: 20, spread: 5, entropy: 12.92, single_owner: 8 })
-  expect(part.score).toBe(45.92)
-  expect(impactScore({ files: 0, entropy: 0, hotspot: 0, singleOwned: 0 }).score).toBe(0)
-  expect(impactScore({ files: 100, entropy: Math.log2(100), hotspot: 1, singleOwned: 100 }).score).toBe(100)
+  // 40·0.5 + 50·1.5/log2 5 + 10·(2/5)
+  const change = { files: 5, lines: 1_000, entropy: 1.5, hotspot: 0.5, singleOwned: 2 }
+  const part = impactScore(change)
+  expect(pointsOf(part)).toEqual({ hotspot: 20, entropy: 32.3, single_owner: 4 })
+  expect(part.score).toBe(56.3)
+  expect(impactScore({ ...change, lines: 10 }).score).toBe(19.54) // · ln 11/ln 1001
+  expect(impactScore({ files: 0, lines: 0, entropy: 0, hotspot: 0, singleOwned: 0 }).score).toBe(0)
+  const most = { files: 100, lines: 4_000, entropy: Math.log2(100), hotspot: 1, singleOwned: 100 }
+  expect(impactScore(most).score).toBe(100)
 })
 
 describe('security', () => {
   const none = { critical: 0, high: 0, medium: 0, low: 0 }
 
   test('counts open findings and kinds of sensitive files', () => {
-    const part = securityPart(['src/auth/login.ts', 'src/auth/token.ts', 'bun.lock', 'src/sum.ts'], {
-      ...none,
-      high: 2,
-      low: 1,
-    })
+    const files = [
+      file('src/auth/login.ts', 40, 20),
+      file('src/auth/token.ts', 40),
+      file('bun.lock', 900, 800),
+      file('src/sum.ts', 500),
+    ]
+    const part = securityPart(files, { ...none, high: 2, low: 1 })
     expect(part.contributions).toEqual([
       { name: 'high_findings', value: 2, points: 30 },
       { name: 'low_findings', value: 1, points: 3 },
-      { name: 'authentication', value: 2, points: 25 },
+      { name: 'authentication', value: 2, points: 16.7 }, // 25·ln 101/ln 1001
       { name: 'dependencies', value: 1, points: 10 },
     ])
-    expect(part.score).toBe(68)
-    expect(securityPart(['src/sum.ts'], none)).toEqual({ score: 0, contributions: [] })
+    expect(part.score).toBe(59.7)
+    expect(securityPart([file('.env')], none).score).toBe(40)
+    expect(securityPart([file('src/sum.ts')], none)).toEqual({ score: 0, contributions: [] })
     expect(securityPart([], { ...none, critical: 5 }).score).toBe(100)
   })
 
@@ -232,7 +270,7 @@ describe('security', () => {
     ['requirements-dev.txt', 'dependencies'],
     ['db/migrations/0004_users.rb', 'migrations'],
   ])('%s is of the kind %s', (path, kind) =>
-    expect(sensitiveKinds([path]).map((k) => k.name)).toContain(kind),
+    expect(sensitiveKinds([file(path)]).map((k) => k.name)).toContain(kind),
   )
 
   test.each([
@@ -242,7 +280,7 @@ describe('security', () => {
     'test/login.test.ts',
     'src/key-value.ts',
     'src/cinema.ts',
-  ])('%s is of none', (path) => expect(sensitiveKinds([path])).toEqual([]))
+  ])('%s is of none', (path) => expect(sensitiveKinds([file(path)])).toEqual([]))
 })
 
 describe('the benchmark', () => {

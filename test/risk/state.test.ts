@@ -7,7 +7,7 @@ import { repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, bodyOf, given, list, post, sync } from '../support/risk-records.ts'
 
-// What became of a pull request: state, times, commit and URL, which records may leave out.
+// A pull request has a state, times, commit and URL, which records may leave out.
 
 const MERGED = {
   state: 'merged',

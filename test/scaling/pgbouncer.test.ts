@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { run, scratchFolder } from '../support/cli.ts'
+import { PROGRAM, run, scratchFolder } from '../support/cli.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { type RunningProxy, startPgBouncer } from '../support/scaling/proxies.ts'
 import {
   addEndpointByApi,
-  FROM_SOURCE,
   killInstances,
   makeTenant,
   SETTINGS,
@@ -47,8 +46,8 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     const { database, env } = await pooledDatabase()
     const receiver = await startReceiver(204)
     ended.push(receiver.close)
-    const tenant = await makeTenant(FROM_SOURCE, env)
-    const instances = await Promise.all([startInstance(FROM_SOURCE, env), startInstance(FROM_SOURCE, env)])
+    const tenant = await makeTenant(PROGRAM, env)
+    const instances = await Promise.all([startInstance(PROGRAM, env), startInstance(PROGRAM, env)])
     const [first, second] = instances
     await addEndpointByApi(first.url, tenant, receiver.url)
     for (let round = 0; round < 10; round += 1) {

@@ -3,10 +3,10 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../src/db/client.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
-import { scratchFolder } from '../support/cli.ts'
+import { PROGRAM, scratchFolder } from '../support/cli.ts'
 import { silent } from '../support/postgres.ts'
 import { LIMIT, rollingRestart } from '../support/scaling/rolling.ts'
-import { FROM_SOURCE, killInstances } from '../support/webhook-load.ts'
+import { killInstances } from '../support/webhook-load.ts'
 
 // Three instances behind haproxy: `bun bench/scaling/rolling.ts` measures the same with more load.
 
@@ -19,7 +19,7 @@ test.skipIf(!isThere)(
   'three instances are restarted under load: nothing fails, nothing is lost, the limit holds over all',
   async () => {
     const folder = scratchFolder()
-    // or the socket's folder is closed to the user of PostgreSQL
+    // the socket's folder would otherwise be closed to the user of PostgreSQL
     chmodSync(folder.path, 0o755)
     // a server of its own: three instances and the tests beside them need more connections than the shared one has
     const server = await startEmbedded({ dataDir: join(folder.path, 'database'), log: silent })
@@ -28,7 +28,7 @@ test.skipIf(!isThere)(
     const sql = connect(target, { max: 2, applicationName: 'test' })
     try {
       const rolled = await rollingRestart({
-        program: FROM_SOURCE,
+        program: PROGRAM,
         folder: folder.path,
         databaseUrl: `postgres://${target.user}@localhost/${target.database}?host=${encodeURIComponent(target.socketDir)}`,
         sql,

@@ -211,7 +211,7 @@ const VENDORS = [
 /** No models for code. */
 const OTHER_USES =
   /image|audio|tts|live|realtime|search|robotics|computer-use|embedding|moderation|deep-research/
-/** Where LiteLLM differs from the vendor's price list, or its name moves on to other models. */
+/** LiteLLM differs from the vendor's price list here, or its name moves on to other models. */
 const DIFFERENT: Record<string, string> = {
   'gemini-2.0-flash-001': 'the price of Vertex AI; ours is that of the Gemini API',
   'gemini-2.0-flash-lite': 'a price for cached tokens that the vendor does not have',
@@ -243,7 +243,7 @@ test.skipIf(!isPresent)("prices agree with LiteLLM's, but for what is known to d
       perMillion(row.input_cost_per_token),
       perMillion(row.output_cost_per_token),
       perMillion(row.cache_read_input_token_cost),
-      // where nothing is charged for it, it is input
+      // a write that costs nothing counts as input
       row.cache_creation_input_token_cost === 0 ? undefined : perMillion(row.cache_creation_input_token_cost),
     ]
     const ours = await priceOf(model)

@@ -41,7 +41,7 @@ const SECRETS: Record<string, string> = {
   'webhook-secret': `whsec_${random(43)}=`,
 }
 
-/** How a secret stands in a text. */
+/** The forms in which a secret stands in a text. */
 const WRAPPINGS: Record<string, (secret: string) => string> = {
   'as it is': (secret) => secret,
   'in JSON in a string of JSON': (secret) => JSON.stringify({ body: JSON.stringify({ token: secret }) }),
@@ -221,7 +221,7 @@ describe('secrets in what is sent through the API', () => {
       expect(session.security_metadata.findings.length).toBeGreaterThan(0)
       expect(session.security_metadata.score).toBeLessThan(100)
     }
-    // what was masked stays as it is
+    // a text that was masked stays as it is
     expect(JSON.parse(await (await post(records)).text())).toMatchObject({ unchanged: records.length })
   })
 

@@ -223,7 +223,7 @@ describe('members', () => {
     ] as const) {
       expect([path, (await ask(method, path, body)).status]).toEqual([path, 403])
     }
-    // with the scope admin a record may change the role, but not of the last owner
+    // a record may change the role with the scope admin, but not of the last owner
     const last = await ask('POST', '/v1/sync', { records: [record('developer')] })
     expect([last.status, last.body.details]).toEqual([
       400,

@@ -32,7 +32,10 @@ export function testApp(sql: Sql, over: Over = {}): App {
     registry: createRegistry(),
     now,
     worker: () => 'ok',
-    intake: createIntake({ sql: deps.writes ?? sql, now, storeContent: config.storeContent, pricer }),
+    intake: createIntake(
+      { sql: deps.writes ?? sql, now, storeContent: config.storeContent, pricer },
+      { drainMs: 10 },
+    ),
     secrets: testSecrets,
     checkResponses: true,
     ...deps,

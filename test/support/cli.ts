@@ -24,14 +24,9 @@ const NOBODY = {
   GIT_CONFIG_VALUE_0: '',
 }
 
-/**
- * The program: the executable that `bun run test` has built, which starts in a third of the time; the sources where it would
- * have to unpack its PostgreSQL first.
- */
-const programOf = (env: Environment): string[] => {
-  const built = process.env.TEST_PROGRAM
-  return built && 'DATABASE_URL' in env ? [join(ROOT, built)] : [process.execPath, MAIN]
-}
+const built = process.env.TEST_PROGRAM
+/** Starts the program: the executable that `bun run test` has built, which starts in a third of the time, or the sources. */
+export const PROGRAM: readonly string[] = built ? [join(ROOT, built)] : [process.execPath, MAIN]
 
 /** Starts the program. */
 export function startProgram(
@@ -41,7 +36,7 @@ export function startProgram(
   cwd?: string,
 ) {
   return Bun.spawn({
-    cmd: [...programOf(env), ...args],
+    cmd: [...PROGRAM, ...args],
     // no settings of this machine: a test must not use a real database. HOME is where Bun caches compiled
     // code.
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', LOG_LEVEL: 'warn', ...NOBODY, ...env },

@@ -43,7 +43,7 @@ export const SHARED_SERVER = 'TEST_SERVER'
 
 /** The server as this process uses it. */
 interface UsedServer extends TestServer {
-  /** Of the server, and of each worker. */
+  /** Connections of an administrator to the server, and to each worker. */
   admins: Sql[]
   /** Stops what this process started. */
   stop(): Promise<void>

@@ -1,12 +1,7 @@
-import { join } from 'node:path'
 import { eventually, readUntil } from './cli.ts'
 import type { Receiver } from './receiver.ts'
 
 // Programs under a continuous load of syncs that cause deliveries, for tests that kill, stop or starve them.
-
-const MAIN = join(import.meta.dir, '../..', 'src', 'main.ts')
-/** The program from source; an executable is its own command. */
-export const FROM_SOURCE: readonly string[] = [process.execPath, MAIN]
 
 /** DATA_DIR is required, so that no test uses the default data directory of this machine. */
 export type Environment = Record<string, string> & { DATA_DIR: string }
@@ -40,7 +35,7 @@ export interface Instance {
   exited: Promise<number>
   /** Null while it runs. */
   exitCode(): number | null
-  /** What it logged so far. */
+  /** Returns its log so far. */
   log(): string
   signal(signal: NodeJS.Signals): void
   /** Sends the signal and waits for the end. */

@@ -5,7 +5,7 @@ import { createKey } from '../../src/keys/queries.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// What the scopes and the member of a key let it send, and to whom sessions belong.
+// The scopes and the member of a key decide what it may send, and to whom sessions belong.
 
 let database: TestDatabase
 let app: App
@@ -73,7 +73,7 @@ const sender = (key: string) => {
   }
 }
 
-/** How many rows the organization has of what records become, its audit entries of keys left out. */
+/** Counts the organization's rows of all that records become, without audit entries of keys. */
 async function storedRows(orgId: string): Promise<number> {
   const tables = ['sessions', 'commits', 'pr_risks', 'members', 'budgets', 'reports']
   const counts = await Promise.all(
@@ -236,6 +236,9 @@ describe("a member's key", () => {
     const other = { ...commit, sha: 'b'.repeat(40), author_email: 'bob@example.com', author_name: 'Bob' }
     expect((await send([commit, other])).body).toMatchObject({ created: 2 })
     expect((await send([commit, other])).body).toMatchObject({ unchanged: 2 })
+    const told = { ...other, on_default_branch: false }
+    expect((await send([commit, told])).body).toMatchObject({ updated: 1, unchanged: 1 })
+    expect((await send([commit, told])).body).toMatchObject({ updated: 0, unchanged: 2 })
     const before = await database.sql`select c.* from commits c where c.org_id = ${own.orgId} order by c.sha`
     const files = [{ path: 'pay.ts', additions: 9, deletions: 0, status: 'modified' }]
     for (const change of [

@@ -60,7 +60,7 @@ function recordsOf(project: string, other: string): object[] {
     // the file that the other project's commit renames
     commit(other, 3, [file('src/new.ts', 'renamed', { previous_path: 'src/0.ts' })]),
     commit(other, 4, [file('web/1.ts'), file('README.md', 'added')], 'bob@example.com'),
-    // in both
+    // both projects have this commit
     commit(other, 1, [file('src/0.ts', 'added'), file('web/1.ts', 'added')]),
     commit('elsewhere', 5, [file('src/0.ts', 'added')]),
     given({ pr_number: 1, project, branch: 'fix-cart', commits: ['sha-1'] }),
@@ -94,7 +94,7 @@ async function answersOf({ get }: Pick<Awaited<ReturnType<typeof account>>, 'get
   return await Promise.all(paths.map(async (path) => [path, await get(path)] as const))
 }
 
-/** What it exports, but the audit log. */
+/** Exports all but the audit log. */
 const exported = async (a: Awaited<ReturnType<typeof account>>) =>
   (await a.export()).split('\n').filter((line) => !line.includes('"type":"audit"'))
 

@@ -119,7 +119,7 @@ describe('writing records', () => {
       session('x', { quality_metadata: { breakdown: { 'a\0': 1 } } }),
       'records[0].quality_metadata.breakdown.a\0',
     ],
-    // what is filled in has the limits of what is sent
+    // values that are filled in have the limits of values that are sent
     [
       session('x', { estimated_cost: null, model: 'claude-opus-4-5', tokens: { output: 1e12 } }),
       'records[0].estimated_cost',

@@ -53,7 +53,7 @@ const THREE = [ADA, HOME, NOREPLY] as const
 
 type Account = Awaited<ReturnType<typeof account>>
 
-/** What counts people. */
+/** Reads every answer that counts people. */
 const answers = async ({ get }: Account): Promise<unknown[]> => {
   return [
     await get('/v1/team/expertise'),
@@ -138,7 +138,7 @@ describe('a member with aliases', () => {
       'records[0].aliases[0]: is the address of a member',
     )
     await refused([member('bob', { aliases: ['no address'] })], 'records[0].aliases[0]')
-    // what one gives up in a batch another may take
+    // an alias that one member gives up in a batch another may take
     await mine.sync([member('ada', { aliases: [] }), member('bob', { aliases: [HOME] })])
     expect(await mine.export()).toContain(`"aliases":["${HOME}"]`)
   })

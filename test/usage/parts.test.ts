@@ -5,8 +5,8 @@ import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// Which part of a session belongs to which pull request: after each of many changes in any order, the stored parts are what
-// the rules give for all that is stored.
+// Parts of sessions belong to pull requests: after each of many changes in any order, the stored parts are what the
+// rules give for all that is stored.
 
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 let database: TestDatabase

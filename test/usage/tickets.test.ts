@@ -3,7 +3,7 @@ import type { App } from '../../src/app.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-// What tickets cost: found in branches, and in branches and titles of pull requests.
+// Tickets have a cost: they are found in branches, and in branches and titles of pull requests.
 
 let database: TestDatabase
 let app: App

@@ -19,3 +19,54 @@ test('agents may be told to keep their sessions elsewhere', () => {
   )
   expect(agentFolders({ HOME: '/home/a' })).toContain('/home/a/.claude/projects')
 })
+
+test('each agent has its usual folders, on each system', () => {
+  const linux = agentFolders({ HOME: '/home/a' }, 'linux')
+  for (const path of [
+    '/home/a/.copilot/session-state',
+    '/home/a/.qwen/projects',
+    '/home/a/.pi/agent/sessions',
+    '/home/a/.factory/sessions',
+    '/home/a/.cline/data/sessions',
+    '/home/a/.local/share/amp/threads',
+    '/home/a/.local/share/goose/sessions/sessions.db',
+    '/home/a/.local/share/kilo/kilo.db',
+    '/home/a/.local/share/zed/threads/threads.db',
+    '/home/a/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks',
+    '/home/a/.config/Cursor/User/globalStorage/state.vscdb',
+  ])
+    expect(linux).toContain(path)
+  const mac = agentFolders({ HOME: '/Users/a' }, 'darwin')
+  expect(mac).toContain('/Users/a/Library/Application Support/Zed/threads/threads.db')
+  expect(mac).toContain('/Users/a/Library/Application Support/Cursor/User/globalStorage/state.vscdb')
+  const windows = agentFolders(
+    { USERPROFILE: '/u', APPDATA: '/u/roaming', LOCALAPPDATA: '/u/local' },
+    'win32',
+  )
+  expect(windows).toContain('/u/local/Zed/threads/threads.db')
+  expect(windows).toContain('/u/roaming/Block/goose/data/sessions/sessions.db')
+})
+
+test('variables of the agents move their folders', () => {
+  const moved = agentFolders({
+    HOME: '/home/a',
+    COPILOT_HOME: '/copilot',
+    QWEN_HOME: '/qwen',
+    PI_CODING_AGENT_DIR: '/pi',
+    GOOSE_PATH_ROOT: '/goose',
+    CLINE_DATA_DIR: '/cline',
+  })
+  for (const path of [
+    '/copilot/session-state',
+    '/qwen/projects',
+    '/pi/sessions',
+    '/cline/tasks',
+    '/cline/sessions',
+  ])
+    expect(moved).toContain(path)
+  expect(moved).toContain('/goose/data/sessions/sessions.db')
+  expect(agentFolders({ HOME: '/home/a', QWEN_HOME: '/qwen', QWEN_RUNTIME_DIR: '/run' })).toContain(
+    '/run/projects',
+  )
+  expect(agentFolders({ HOME: '/home/a', CLINE_SESSION_DATA_DIR: '/s' })).toContain('/s')
+})

@@ -5,7 +5,7 @@ import { createResponseParser } from '../../src/webhooks/http/response-parser.ts
 import { createSender } from '../../src/webhooks/http/sender.ts'
 import { type Answer, authority, certificate, receive, receiveTls } from '../support/raw-receiver.ts'
 
-// Which connections serve a second request, and how a response is read that comes in pieces.
+// Some connections serve a second request, and a response may come in pieces.
 
 const LOOPBACK = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'

@@ -209,7 +209,7 @@ describe('URLs', () => {
     'intranet metadata.google.internal x.local x.lan x.intranet x.home.arpa X.LOCAL. x.localdomain'
   test.each(LOCAL_NAMES.split(' '))('a name of private networks: %s', (host) => {
     expect(check(`https://${host}/`)).toMatch(/name of private networks.*WEBHOOK_ALLOW_CIDRS/)
-    // then what it resolves to decides
+    // its addresses decide then
     expect(check(`https://${host}/`, { allowCidrs: ['10.0.0.0/8'] })).toStartWith('https://')
   })
 

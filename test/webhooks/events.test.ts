@@ -18,7 +18,7 @@ import { asOrganization } from '../support/rls.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 import { countsOf } from '../support/webhook-rows.ts'
 
-// What makes which event. Requests go through the API; what they leave is read from the tables.
+// Each change makes its event. Requests go through the API; what they leave is read from the tables.
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
 

@@ -22,7 +22,7 @@ interface Own {
   owner: Tenant
   ask: Ask
   hook: { id: string; secret: string }
-  /** Of the endpoint. */
+  /** The path of the endpoint. */
   path: string
 }
 

@@ -119,7 +119,7 @@ test('first attempts are found behind retries of their endpoint that have no slo
   const withoutSlot = await claim(sql, orgId, { ...limits, laterLimit: 0 })
   expect(withoutSlot.map(({ id }) => id)).toEqual(firsts.slice(0, 4))
   await settleAll(sql, orgId, withoutSlot, good())
-  // with slots for them the oldest go first, whichever they are
+  // the oldest go first with slots for them, whichever they are
   const withSlots = await claim(sql, orgId, { ...limits, laterLimit: 8 })
   expect(withSlots.map(({ id }) => id)).toEqual(retried.slice(0, 4))
   // their sender died: they wait for a slot of later ones as well

@@ -10,7 +10,7 @@ const STRICT = createEgress({ allowCidrs: [], allowHttp: false, ownAddresses: []
 const [A, AAAA] = [1, 28]
 const [NAME_ERROR, SERVER_FAILURE] = [3, 2]
 
-/** What a DNS server says to a question of a type: addresses in bytes, an error by its number, or nothing ever. */
+/** A DNS server's answer to a question of a type: addresses in bytes, an error by its number, or nothing ever. */
 type Say = (type: number) => readonly (readonly number[])[] | number | 'silence'
 
 /** A DNS server that answers every name so, while `use` runs. */

@@ -6,7 +6,7 @@ import { createResponseParser } from '../../src/webhooks/http/response-parser.ts
 
 const RUNS = { numRuns: 2_000 }
 
-/** What the parser reports of bytes that come in these pieces and then end. */
+/** Collects the parser's reports of bytes that come in these pieces and then end. */
 function parse(pieces: readonly Buffer[]) {
   const statuses: number[] = []
   const body: Buffer[] = []

@@ -57,7 +57,7 @@ beforeEach(async () => {
 
 const rotate = async (body: object = {}): Promise<string> =>
   (await ask('POST', `/v1/webhooks/${id}/rotate-secret`, body)).body.secret
-/** What the receiver gets of an event sent now. */
+/** Returns the receiver's copy of an event sent now. */
 async function sent() {
   expect((await ask('POST', `/v1/webhooks/${id}/test`)).body.success).toBe(true)
   const got = own.got.at(-1)

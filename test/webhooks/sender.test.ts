@@ -8,9 +8,9 @@ import { createSender } from '../../src/webhooks/http/sender.ts'
 import { type Answer, authority, receive, receiveTls } from '../support/raw-receiver.ts'
 
 const LOOPBACK = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
-/** For attempts that end by themselves: the machine may be busy. */
+/** Limit of attempts that end by themselves: the machine may be busy. */
 const PATIENT_MS = 20_000
-/** For attempts whose end is the time. */
+/** Limit of attempts that end by it. */
 const SHORT_MS = 600
 
 const always =
@@ -182,7 +182,7 @@ describe('addresses', () => {
   })
 
   test('a connection that came to be with another address is not used', async () => {
-    // as if the connection had ignored what it was given
+    // the connection seems to have ignored its address
     const first = { count: 0 }
     const egress = { ...LOOPBACK, isAllowed: () => first.count++ === 0 }
     await using receiver = await receive(answer(OK))
@@ -485,7 +485,7 @@ describe('TLS', () => {
     using own = sender(withAuthority ? { ca: await authority() } : {})
     const url = `https://${host}:${receiver.port}/`
     const results = [await own.to(url), await own.to(url)]
-    // what failed once fails again: no session of the first connection is taken up
+    // a failure repeats: no session of the first connection is taken up
     expect(results[1]?.error).toBe(results[0]?.error ?? null)
     return { ...results[0], requests: receiver.requests.length }
   }

@@ -222,7 +222,7 @@ describe('Idempotency-Key', () => {
     const again = await post(ask, 'k', { description: 'once', events: '*', url: URL_OK })
     expect([again.status, again.text]).toEqual([201, first.text])
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
-    // also when it was changed or removed since
+    // the answer is repeated even if the endpoint was changed or removed since
     await ask('DELETE', `/v1/webhooks/${first.body.id}`)
     expect((await post(ask, 'k')).text).toBe(first.text)
     expect((await ask('GET', '/v1/webhooks')).body.data).toEqual([])

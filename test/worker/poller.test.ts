@@ -10,7 +10,7 @@ test('polls again soon after a poll that took a second, whether it failed or not
       polls.push(performance.now())
       if (polls.length > 2) return []
       await Bun.sleep(1_000)
-      // as when a stale pool is replaced
+      // a stale pool is replaced with this error
       if (polls.length === 1) throw Object.assign(new Error('ended'), { code: 'CONNECTION_ENDED' })
       return []
     },

@@ -145,7 +145,7 @@ test('behind a pooler a worker counts heartbeats; it has ended when they stop', 
 }, 20_000)
 
 test('whether any worker runs is seen by its lock, behind a pooler by its heartbeats', async () => {
-  // of workers that were killed
+  // these workers were killed
   await insertWorker(database.sql, 'killed')
   await countBeat(database.sql, 'killed behind a pooler')
   expect(await isAnyAlive(database.sql)).toBe(false)

@@ -3,7 +3,7 @@ import { memoize } from '../../src/memoize.ts'
 import { createSecretBox, memoizedOpen } from '../../src/webhooks/signing/secret-box.ts'
 import { startInChunks } from '../../src/worker/start-in-chunks.ts'
 
-// What a delivery does not pay for again, and what it does not keep waiting.
+// A delivery does not compute a key again, and long lists of them let other work in between.
 
 const numbers = (count: number, first = 0) => Array.from({ length: count }, (_, at) => first + at)
 

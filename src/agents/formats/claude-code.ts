@@ -1,6 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
-import { countOf, isObject, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
+import {
+  countOf,
+  isObject,
+  type Json,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+} from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import {
   countMessage,
@@ -42,7 +50,7 @@ interface State {
   waiting: { line: Json; number: number }[]
   /** The session of the last message of the model. */
   owner: string | null
-  /** When the process that began the file did: before its first message it notes what it was given. */
+  /** The start of the process that began the file: before its first message it notes what it was given. */
   beganAt: string | null
 }
 
@@ -60,7 +68,7 @@ export async function readClaudeCode(
     owner: null,
     beganAt: null,
   }
-  await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber))
+  await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber), withoutResult)
   takeWaiting(state, state.sessionId, true)
   const written = timeOf((await stat(file.path)).mtimeMs)
   // the end of a file may be totals alone
@@ -74,6 +82,32 @@ export async function readClaudeCode(
   }
 }
 
+/** The key of a tool’s result as Claude Code shows it, half the bytes of a transcript: the message has the same for the model. */
+const RESULT = ',"toolUseResult":'
+const CLOSING_BRACE = 0x7d
+/** The fields of a line with a result that are before it, and those that could be in or behind it and are read. */
+const BEFORE_RESULT = ['message', 'uuid', 'timestamp', 'sessionId', 'cwd', 'gitBranch', 'isSidechain']
+const AFTER_RESULT = [
+  'searchCount',
+  'permissionMode',
+  'isMeta',
+  'isCompactSummary',
+  'origin',
+  'requestId',
+].map((field) => `"${field}"`)
+
+/** The value of a user line up to the result of its tool; undefined for one with a field behind it that is read. */
+function withoutResult(line: Buffer): Json | undefined {
+  const at = line.indexOf(RESULT)
+  if (at === -1 || line.at(-1) !== CLOSING_BRACE) return undefined
+  const rest = line.subarray(at)
+  if (AFTER_RESULT.some((field) => rest.includes(field))) return undefined
+  // JSON only if the result is a field of the line itself: other objects would not be closed
+  const value = parseJson(`${line.toString('utf8', 0, at)}}`)
+  const isWhole = isObject(value) && value.type === 'user' && BEFORE_RESULT.every((field) => field in value)
+  return isWhole ? value : undefined
+}
+
 function readLine(state: State, value: unknown, number: number): string | undefined {
   if (!isObject(value)) return 'not a JSON object'
   const type = textOf(value.type) ?? (isObject(objectOf(value.message).usage) ? 'assistant' : null)
@@ -83,7 +117,7 @@ function readLine(state: State, value: unknown, number: number): string | undefi
     takeWaiting(state, state.sessionId)
     state.sessionId = own
   }
-  const line: Json = { ...value, type }
+  const line: Json = type === value.type ? value : { ...value, type }
   if (type === 'assistant') {
     const owner = ownerOf(state, line)
     takeWaiting(state, owner)
@@ -190,6 +224,7 @@ function messageOf(line: Json, message: Json, number: number): ApiMessage {
     tokens: claudeTokens(message.usage),
     cost: reportedCost(line.costUSD),
     searches: searchesOf(message.usage),
+    request: textOf(line.requestId),
   }
 }
 
@@ -227,7 +262,6 @@ function readUserLine(
     addEvent(transcript, 'compaction', textOf(line.parentUuid) ?? key, at)
     return undefined
   }
-  const searches = countOf(objectOf(line.toolUseResult).searchCount)
-  readUserContent(transcript, content, { key, at, isGenerated, searches })
+  readUserContent(transcript, content, { key, at, isGenerated, done: line.toolUseResult })
   return undefined
 }

@@ -1,6 +1,23 @@
-import { blockText, isObject, type Json, listOf, textOf } from '../transcript/json-fields.ts'
-import { addCall, addEvent, addPrompt, addResult, isFirst, scanResponse } from '../transcript/transcript.ts'
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+} from '../transcript/json-fields.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  isFirst,
+  noteWritten,
+  scanResponse,
+} from '../transcript/transcript.ts'
 import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+import { addedKeysOfResult } from '../transcript/written-lines.ts'
 
 // The content of messages, in transcripts of Claude Code and in the output of `claude -p`.
 
@@ -29,17 +46,12 @@ export function readResponse(transcript: Transcript, turn: Turn, content: unknow
 
 /**
  * Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it,
- * it is no prompt. `searches`: web searches of the call whose result it is.
+ * it is no prompt. `done`: what the program recorded of the call whose result it is, as `toolUseResult`.
  */
 export function readUserContent(
   transcript: Transcript,
   content: unknown,
-  {
-    key,
-    at,
-    isGenerated,
-    searches = 0,
-  }: { key: string; at: string | null; isGenerated: boolean; searches?: number },
+  { key, at, isGenerated, done }: { key: string; at: string | null; isGenerated: boolean; done?: unknown },
 ): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   const prompt: string[] = []
@@ -47,7 +59,7 @@ export function readUserContent(
   for (const [index, block] of blocks.entries()) {
     if (!isObject(block)) continue
     if (block.type === 'tool_result') {
-      readResult(transcript, block, { fallbackId: `${key} ${index}`, at, searches })
+      readResult(transcript, block, { fallbackId: `${key} ${index}`, at, done: objectOf(done) })
     } else if (block.type === 'image') {
       hasPrompt = true
     } else if (block.type === 'text') {
@@ -65,12 +77,15 @@ export function readUserContent(
 function readResult(
   transcript: Transcript,
   block: Json,
-  { fallbackId, at, searches }: { fallbackId: string; at: string | null; searches: number },
+  { fallbackId, at, done }: { fallbackId: string; at: string | null; done: Json },
 ): void {
   const id = textOf(block.tool_use_id) ?? fallbackId
   const text = blockText(block.content)
   const failed = block.is_error === true
-  if (!addResult(transcript, id, !failed, text, searches)) return
+  if (!addResult(transcript, id, !failed, text, countOf(done.searchCount))) return
+  noteWritten(transcript.calls.get(id)?.call, addedKeysOfResult(done), textOf(done.filePath))
+  const sha = textOf(objectOf(objectOf(done.gitOperation).commit).sha)
+  if (sha !== null) transcript.madeCommits.set(sha, at)
   if (failed && text.includes(REJECTED))
     addEvent(transcript, 'rejection', id, at, transcript.calls.get(id)?.turn)
 }

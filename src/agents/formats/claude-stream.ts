@@ -82,10 +82,10 @@ function readLine(file: SourceFile, runs: Run[], value: unknown, number: number)
   } else if (value.type === 'user') {
     const key = `${textOf(value.uuid) ?? number} ${at ?? ''}`
     const isGenerated = textOf(value.parent_tool_use_id) !== null || value.isSynthetic === true
-    readUserContent(transcript, message.content, { key, at, isGenerated })
+    readUserContent(transcript, message.content, { key, at, isGenerated, done: value.tool_use_result })
   } else if (value.type === 'result') {
     readResult(file, run, value)
-    // what it says is a message before it, unless there are none
+    // the result repeats a message before it, unless there are none
     const text = run.turns.size === 0 ? textOf(value.result) : null
     if (text !== null)
       transcript.scan.add(text, { transcript, turn: null, call: null, where: 'an answer', exposed: false })

@@ -24,7 +24,7 @@ export function doneBy(item: Json): DoneItem | null {
   switch (item.type) {
     case 'CommandExecution': {
       if (item.source === 'user_shell') return null
-      // what is typed into a program that runs: its command is an item of its own
+      // text is typed into a program that runs: its command is an item of its own
       const isTyped = item.source === 'unified_exec_interaction'
       const command = listOf(item.command).filter((part) => typeof part === 'string')
       return {

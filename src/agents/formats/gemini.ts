@@ -27,9 +27,11 @@ import {
   isFirst,
   noteChangedFiles,
   noteContext,
+  noteWritten,
   scanResponse,
 } from '../transcript/transcript.ts'
 import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
+import { addedKeys } from '../transcript/written-lines.ts'
 
 // Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
 // contain a hash of the working folder, not its name: see gemini-folder.ts.
@@ -127,11 +129,13 @@ function readResult(transcript: Transcript, callId: string, call: Json): void {
   addResult(transcript, callId, status === 'success' && !(isShell && hasFailed(text)), text)
   const { fileDiff, filePath } = objectOf(call.resultDisplay)
   const changed = fileDiff === undefined ? null : textOf(filePath)
-  if (changed !== null) noteChangedFiles(transcript.calls.get(callId)?.call, [changed])
+  const known = transcript.calls.get(callId)?.call
+  if (changed !== null) noteChangedFiles(known, [changed])
+  if (typeof fileDiff === 'string') noteWritten(known, addedKeys(fileDiff), changed)
 }
 
 // the status of a command that failed is `success`: the tool ran it
-function hasFailed(output: string): boolean {
+export function hasFailed(output: string): boolean {
   const end = SHELL_END.exec(output.slice(-SHELL_END_LENGTH))?.[0] ?? ''
   return /\nExit Code: -?0*[1-9]/.test(end) || /\nSignal: (?!0|\(none\))/.test(end)
 }

@@ -16,10 +16,12 @@ import {
   isFirst,
   noteChangedFiles,
   noteContext,
+  noteWritten,
   scanPrompt,
   scanResponse,
 } from '../transcript/transcript.ts'
-import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
+import type { Format, MessageTokens, Transcript } from '../transcript/transcript-model.ts'
+import { addedKeys } from '../transcript/written-lines.ts'
 import { readObjects } from './json-objects.ts'
 
 // OpenCode's sessions, messages and parts: from a sequence of JSON objects, from documents of `opencode export`, from the
@@ -30,11 +32,13 @@ const MAX_WAITING = 200_000
 
 export interface OpencodeState {
   file: SourceFile
-  /** By session id, when it was created. */
+  /** The agent: Kilo's program writes the same. */
+  format: Format
+  /** The time of creation by session id. */
   createdAt: Map<string, string>
-  /** By message id: parts contain only the id of their message. Null for a copy. */
+  /** The transcript by message id: parts contain only the id of their message. Null for a copy. */
   transcriptOfMessage: Map<string, Transcript | null>
-  /** By message id: its calls. */
+  /** The calls by message id. */
   callIds: Map<string, string[]>
   /** Parts that came before their message, by message id. */
   waiting: Map<string, Json[]>
@@ -43,9 +47,10 @@ export interface OpencodeState {
   worktrees: Map<string, string>
 }
 
-export function newOpencodeState(file: SourceFile): OpencodeState {
+export function newOpencodeState(file: SourceFile, format: Format = 'opencode'): OpencodeState {
   return {
     file,
+    format,
     createdAt: new Map(),
     transcriptOfMessage: new Map(),
     callIds: new Map(),
@@ -84,8 +89,8 @@ export function readObject(state: OpencodeState, value: Json): void {
     state.worktrees.set(textOf(value.id) ?? '', textOf(value.worktree) ?? '')
 }
 
-function readSession({ file, createdAt, worktrees }: OpencodeState, info: Json): void {
-  const transcript = transcriptOf(file.group, 'opencode', textOf(info.id) ?? '')
+function readSession({ file, format, createdAt, worktrees }: OpencodeState, info: Json): void {
+  const transcript = transcriptOf(file.group, format, textOf(info.id) ?? '')
   transcript.parentId ??= textOf(info.parentID) ?? textOf(info.parent_id)
   transcript.title ??= textOf(info.title)
   transcript.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
@@ -100,7 +105,7 @@ function readMessage(state: OpencodeState, message: Json): void {
   const id = textOf(message.id)
   const sessionId = textOf(message.sessionID)
   if (id === null || sessionId === null) return
-  const transcript = transcriptOf(state.file.group, 'opencode', sessionId)
+  const transcript = transcriptOf(state.file.group, state.format, sessionId)
   const time = objectOf(message.time)
   const at = timeOf(time.created)
   // a fork begins with copies of its parent's messages, under new ids and with their old times
@@ -175,20 +180,24 @@ function readPart(state: OpencodeState, part: Json): void {
     const callId = textOf(part.callID) ?? id ?? messageId
     addCall(transcript, turn, callId, part.tool, call.input)
     state.callIds.set(messageId, [...(state.callIds.get(messageId) ?? []), callId])
-    readToolState(transcript, callId, call)
+    readToolState(transcript, callId, call, part.tool === 'invalid')
   } else if (part.type === 'patch') {
     notePatch(transcript, state.callIds.get(messageId) ?? [], listOf(part.files))
   } else if (part.type === 'compaction') addEvent(transcript, 'compaction', id ?? messageId, turn.at, turn)
 }
 
-function readToolState(transcript: Transcript, callId: string, call: Json): void {
+/** `isInvalid`: the model called no tool that there is, which OpenCode answers as a completed call. */
+function readToolState(transcript: Transcript, callId: string, call: Json, isInvalid: boolean): void {
   if (call.status !== 'completed' && call.status !== 'error' && call.status !== 'success') return
   const metadata = objectOf(call.metadata)
   const { exit } = metadata
-  const ok = call.status !== 'error' && (typeof exit !== 'number' || exit === 0)
+  const ok = !isInvalid && call.status !== 'error' && (typeof exit !== 'number' || exit === 0)
   const text = textOf(call.output) ?? textOf(call.error) ?? ''
   addResult(transcript, callId, ok, text)
-  noteChangedFiles(transcript.calls.get(callId)?.call, changedFiles(metadata))
+  const known = transcript.calls.get(callId)?.call
+  noteChangedFiles(known, changedFiles(metadata))
+  const diff = textOf(metadata.diff)
+  if (diff !== null && known?.effects.edits.length === 1) noteWritten(known, addedKeys(diff), null)
   const rejected = call.status === 'error' && /rejected permission|user rejected/i.test(text)
   if (rejected) addEvent(transcript, 'rejection', callId, null, transcript.calls.get(callId)?.turn)
 }

@@ -4,7 +4,7 @@ export interface Author {
   email: string
 }
 
-/** What GitHub puts in place of an address that its user hides: `123+login@…`, for old accounts `login@…`. */
+/** GitHub replaces an address that its user hides by this: `123+login@…`, for old accounts `login@…`. */
 const NOREPLY = /^(?:\d+\+)?[a-z\d][a-z\d-]*@users\.noreply\.github\.com$/i
 
 export const isNoreply = (email: string): boolean => NOREPLY.test(email.trim())

@@ -2,16 +2,42 @@ import { existsSync, statSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { OperatorError } from '../../errors.ts'
-import { type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
+import { type CommitAi, type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
 import { type Author, addressesByName, isNoreply, nameKey } from './authors.ts'
-import { type LoggedCommit, logCommits, runGit } from './git-log.ts'
+import { createReach, findCommits } from './default-branch.ts'
+import { logCommits, runGit } from './git-log.ts'
+import { GENERATED, HEAD_LINES, type LoggedCommit } from './parse-log.ts'
 import { createRepositoryFinder } from './project-name.ts'
 
-interface GitOptions {
+/** The fields of a commit's record that its content does not decide. */
+export type Attributed = Pick<CommitRecord, 'ai' | 'survival'>
+
+/** The commits of a repository's current branch. */
+export interface History {
+  root: string
+  /** The repository's name, whatever its project is called. */
+  repository: string
+  project: string
+  /** The commit time by hash, in ms since 1970, in the order of history. */
+  commits: ReadonlyMap<string, number>
+  /** The commits that are stored already. */
+  known: { has(sha: string): boolean }
+  /** Files that programs write; a reader adds those that it finds. Looked for at the first call. */
+  generated: () => Promise<Set<string>>
+}
+
+export interface GitOptions {
   /** The project of the commits; the repository's name by default. */
   project?: string | undefined
-  /** Returns those of the commits that are stored already; they are not read. */
-  known?: (project: string, shas: readonly string[]) => Promise<ReadonlySet<string>>
+  /**
+   * Returns the project's commits that are stored already, each with whether the default branch had it. They are read again
+   * where that has changed, also those of other branches and of none.
+   */
+  known?: ((project: string) => Promise<ReadonlyMap<string, boolean>>) | undefined
+  /** Whether known commits of the current branch are read too. */
+  resend?: boolean
+  /** Returns what agents wrote of commits; known commits among them are read again. */
+  attribute?: ((history: History) => Promise<ReadonlyMap<string, Attributed>>) | undefined
   onProgress?: (read: number, total: number) => void
 }
 
@@ -49,17 +75,40 @@ export async function* readCommits(
   options: GitOptions,
 ): AsyncGenerator<CommitRecord, RepositoryResult> {
   const root = resolve(path)
-  const project = (options.project ?? (await nameOf(root))).slice(0, 200)
-  const { commits, merges, notes } = await listCommits(root)
-  const known = (await options.known?.(project, [...commits.keys()])) ?? new Set<string>()
-  const wanted = [...commits.keys()].filter((sha) => !known.has(sha))
-  const result = { path, project, commits: 0, merges, known: commits.size - wanted.length, notes }
+  const repository = await nameOf(root)
+  const project = (options.project ?? repository).slice(0, 200)
+  const { times, commits, merges, notes, isShallow } = await listCommits(root)
+  const stored = (await options.known?.(project)) ?? new Map<string, boolean>()
+  const reach = await createReach(root, times, isShallow)
+  const isOnDefault = (sha: string) => reach(sha) ?? stored.get(sha)
+  const hasChanged = (sha: string) => isOnDefault(sha) !== stored.get(sha)
+  const elsewhere = await listElsewhere(
+    root,
+    [...stored.keys()].filter((sha) => !times.has(sha) && hasChanged(sha)),
+  )
+  const known = options.resend === true ? new Set<string>() : stored
+  let found: Promise<Set<string>> | undefined
+  const generated = () => {
+    found ??= generatedFiles(root)
+    return found
+  }
+  const history = { root, repository, project, commits, known, generated }
+  const attributed = (await options.attribute?.(history)) ?? new Map<string, Attributed>()
+  const here = [...commits.keys()].filter((sha) => !known.has(sha) || hasChanged(sha) || attributed.has(sha))
+  const wanted = [...here, ...elsewhere.keys()]
+  const result = { path, project, commits: 0, merges, known: commits.size - here.length, notes }
   let withoutLines = 0
   let addresses: ReadonlyMap<string, string> | undefined
-  for await (const commit of logCommits(root, wanted)) {
+  const reading = wanted.length === 0 ? {} : { generated: await generated() }
+  for await (const commit of logCommits(root, wanted, reading)) {
     options.onProgress?.(result.commits, wanted.length)
     if (commit.kind === 'unreadable') {
       notes.push(`commit ${commit.sha} cannot be read: ${commit.reason}`)
+      continue
+    }
+    if (!commit.hasLines && (known.has(commit.sha) || elsewhere.has(commit.sha))) {
+      // the stored commit may have lines
+      if (commits.has(commit.sha)) result.known += 1
       continue
     }
     if (!commit.hasLines) withoutLines += 1
@@ -68,7 +117,13 @@ export async function* readCommits(
       addresses ??= addressesByName(await listAuthors(root))
       commit.email = addresses.get(nameKey(commit.name)) ?? commit.email
     }
-    yield recordOf(project, commit, commits.get(commit.sha) ?? 0, notes)
+    const at = commits.get(commit.sha) ?? elsewhere.get(commit.sha) ?? 0
+    const isOn = isOnDefault(commit.sha)
+    yield {
+      ...recordOf(project, commit, at, notes),
+      ...(commit.hasLines ? (attributed.get(commit.sha) ?? { ai: aiOf(commit) }) : {}),
+      ...(isOn === undefined ? {} : { on_default_branch: isOn }),
+    }
     result.commits += 1
   }
   if (withoutLines > 0)
@@ -76,6 +131,26 @@ export async function* readCommits(
       `${withoutLines} commits without line counts: the contents of their files are not in this clone`,
     )
   return result
+}
+
+/** A person may be called Claude: the address decides. */
+const TRAILER =
+  /<(?:noreply@(?:anthropic|openai)\.com|cursoragent@cursor\.com|(?:\d+\+)?copilot@users\.noreply\.github\.com)>|^assisted-by:/im
+
+/** The counts of a commit whose lines have no known agent. */
+export const aiOf = ({ files, trailers }: LoggedCommit): CommitAi => ({
+  lines: 0,
+  effective_lines: files.reduce((sum, { effective }) => sum + effective, 0),
+  by_agent: {},
+  provenance: TRAILER.test(trailers.replaceAll('\x1f', '\n')) ? 'trailer' : 'none',
+  sessions: [],
+})
+
+/** The files of the current branch whose first lines say that a program writes them. */
+async function generatedFiles(root: string): Promise<Set<string>> {
+  const { output } = await runGit(root, ['grep', '-z', '-n', '-I', '-F', '-e', GENERATED, 'HEAD'])
+  const found = output.matchAll(/^HEAD:([^\0]*)\0(\d+)\0/gm)
+  return new Set([...found].flatMap(([, path = '', line]) => (Number(line) <= HEAD_LINES ? path : [])))
 }
 
 /** The authors of the current branch, each name with each address once, `.mailmap` applied. */
@@ -97,27 +172,32 @@ async function nameOf(root: string): Promise<string> {
 const CLOCK_SKEW_MS = 10_000
 
 interface Listing {
-  /** The commit time by hash, in ms since 1970. */
+  /** The commit time by hash, in ms since 1970, of all commits. */
+  times: ReadonlyMap<string, number>
+  /** The times without those of merges and of the first commits of a shallow clone, which are not read. */
   commits: Map<string, number>
   merges: number
   notes: string[]
+  isShallow: boolean
 }
 
 /**
- * All commits with their times. Git's times are seconds, and a rebase writes many commits in one second: a commit that is
- * not later than its parent gets the time of the parent plus 1 ms, so that the order of times is the order of history.
+ * All commits that `tips` reach, with their times. Git's times are seconds, and a rebase writes many commits in one second: a
+ * commit that is not later than its parent gets the time of the parent plus 1 ms, so that the order of times is the order of
+ * history.
  */
-async function listCommits(root: string): Promise<Listing> {
-  const listing: Listing = { commits: new Map(), merges: 0, notes: [] }
+async function listCommits(root: string, tips: readonly string[] = ['HEAD']): Promise<Listing> {
+  const times = new Map<string, number>()
+  const listing: Listing = { times, commits: new Map(), merges: 0, notes: [], isShallow: false }
   if ((await runGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).code === 1) {
     listing.notes.push('no commits on the current branch')
     return listing
   }
-  const args = ['rev-list', '--topo-order', '--reverse', '--parents', '--timestamp', 'HEAD']
-  const { code, output, errors } = await runGit(root, args)
+  const args = ['rev-list', '--topo-order', '--reverse', '--parents', '--timestamp', '--stdin']
+  const { code, output, errors } = await runGit(root, args, tips.map((tip) => `${tip}\n`).join(''))
   if (code !== 0) throw new OperatorError(`git refuses ${root}: ${errors.trim() || `exit code ${code}`}`)
   const shallow = await shallowCommits(root)
-  const times = new Map<string, number>()
+  listing.isShallow = shallow.size > 0
   for (const line of output.split('\n')) {
     const [seconds, sha, ...parents] = line.split(' ')
     if (sha === undefined) continue
@@ -130,11 +210,22 @@ async function listCommits(root: string): Promise<Listing> {
     if (parents.length > 1) listing.merges += 1
     else if (!shallow.has(sha)) listing.commits.set(sha, at)
   }
-  if (shallow.size > 0)
+  if (listing.isShallow)
     listing.notes.push(
       'a shallow clone: what is older than its first commits, and who made the files, is not known',
     )
   return listing
+}
+
+/** Returns those of the commits that are in this clone, with their times. */
+async function listElsewhere(root: string, shas: readonly string[]): Promise<Map<string, number>> {
+  if (shas.length === 0) return new Map()
+  const found = await findCommits(root, shas)
+  const tips = shas.filter((sha, index) => found[index] === sha)
+  if (tips.length === 0) return new Map()
+  const { commits } = await listCommits(root, tips)
+  const wanted = new Set(tips)
+  return new Map([...commits].filter(([sha]) => wanted.has(sha)))
 }
 
 /** The first commits of a shallow clone: in git's output they add all files. */

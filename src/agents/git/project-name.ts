@@ -110,7 +110,7 @@ function mainWorktree(common: string, config: string): string | null {
   return ofSubmodule === null ? null : resolve(common, ofSubmodule)
 }
 
-/** Of a bare repository in `.git` or `.bare`, the folder that it is in. */
+/** Returns the folder of a bare repository in `.git` or `.bare`. */
 function nameOfFolder(folder: string): string {
   const name = basename(folder)
   return (name.startsWith('.') ? basename(dirname(folder)) : name.replace(/\.git$/, '')) || 'repository'

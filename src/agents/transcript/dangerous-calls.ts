@@ -13,6 +13,8 @@ import { type CallEffects, commandOf, SHELL_TOOLS } from './tool-effects.ts'
 const READ_TOOLS = new Set([
   'read',
   'read_file',
+  'read_file_v2',
+  'readfile',
   'view',
   'view_file',
   'open_file',

@@ -1,6 +1,6 @@
 /**
- * By the hash of a conversation line's key: the session that it was first read for. A table in typed arrays: 20 bytes for a
- * line, where a Map of strings takes 100.
+ * Maps the hash of a conversation line's key to the session that it was first read for. It is a table in typed
+ * arrays: 20 bytes for a line, where a Map of strings takes 100.
  */
 export interface LineOwners {
   /** True when the line was first read for another session; else it is now this session's. */

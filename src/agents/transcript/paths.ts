@@ -18,7 +18,7 @@ export function isPartOf(folder: string, other: string): boolean {
 
 /** The folders of a session, as it wrote them. */
 export interface SessionFolders {
-  /** What relative paths are relative to; undefined where it is not known. */
+  /** Relative paths are relative to this; undefined when it is not known. */
   base: string | undefined
   /** Paths in one of these are relative to it. */
   roots: readonly string[]
@@ -38,7 +38,7 @@ export function pathsIn({ base, roots }: SessionFolders, home = homedir()): (pat
   return (path) => {
     const isWindows = ofWindows || isWindowsPath(path)
     const plain = slashed(path, isWindows).replace(/^file:\/\/(?=\/)/, '')
-    // what a shell would replace
+    // a shell would replace these
     if (/^(?:~(?:\/|$)|\$\{?[A-Z]|%[A-Za-z])/.test(plain) && !plain.includes('/../'))
       return plain.replace(HOME_IN_NAME, '$1-~')
     const isWhole = isAbsolute(plain) || base === undefined || base.length + plain.length >= MAX_PATH
@@ -47,7 +47,7 @@ export function pathsIn({ base, roots }: SessionFolders, home = homedir()): (pat
     const inOwn = plainHome !== '' && pathBelow(plainHome, normal, isWindows) !== undefined
     const homeFolder = inOwn ? plainHome : (HOME_FOLDER.exec(normal)?.[0] ?? '')
     for (const root of plainRoots) {
-      // in a root above the home folders, as `/`, the path would begin with one
+      // the path would begin with a home folder in a root above the home folders, as `/`
       const inside = root.length < homeFolder.length ? undefined : pathBelow(root, normal, isWindows)
       // Claude Code makes its worktrees in the repository
       if (inside !== undefined) return inside.replace(/^\.claude\/worktrees\/[^/]+\/(?=.)/, '') || '.'
@@ -57,7 +57,7 @@ export function pathsIn({ base, roots }: SessionFolders, home = homedir()): (pat
   }
 }
 
-/** Of a path in a record: a longer one stays as it was written. */
+/** A path of a record that is longer stays as it was written. */
 const MAX_PATH = 4096
 
 /** Home folders of Linux, macOS, Solaris and Windows, also as WSL, Git Bash and macOS mount them. */
@@ -68,7 +68,7 @@ const HOME_IN_NAME = /(^|\/)-(home|Users)-[^-/]+/g
 
 const isAbsolute = (plain: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(plain)
 
-/** With `/` only. Git Bash and Cygwin write `/c/work` for `C:\work`. */
+/** Writes `/` as the only separator. Git Bash and Cygwin write `/c/work` for `C:\work`. */
 function slashed(path: string, isWindows: boolean): string {
   if (!isWindows) return path
   const plain = path.replaceAll('\\', '/')

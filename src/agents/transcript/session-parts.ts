@@ -8,18 +8,6 @@ import type { Workspace } from './workspace.ts'
 const MAX_NAME = 200
 const MAX_BRANCH = 500
 const MAX_TITLE = 10_000
-const ID_LENGTH = 64
-
-/**
- * `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id above 64 characters
- * becomes a hash of it.
- */
-export function recordId(agentId: string): string {
-  const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
-  if (plain.length <= ID_LENGTH) return `sess_${plain}`
-  const hash = new Bun.CryptoHasher('sha256').update(agentId).digest('hex').slice(0, 20)
-  return `sess_${plain.slice(0, ID_LENGTH - 21)}-${hash}`
-}
 
 interface PartsOptions {
   workspace: Workspace
@@ -29,7 +17,7 @@ interface PartsOptions {
   withTitle: boolean
 }
 
-/** What the files of a session say, by ids. */
+/** Makes the parts of a session from its files, by ids. */
 export function partsOf(
   transcript: Transcript,
   { workspace: { pathOf, isOfRepository }, isNamed, withTitle }: PartsOptions,
@@ -41,7 +29,8 @@ export function partsOf(
     times: { from: transcript.firstAt, to: transcript.lastAt },
     fileTimes: { from: transcript.fileFrom, to: transcript.fileTo },
     project: {
-      rank: isNamed ? 2 : isOfRepository ? 1 : 0,
+      // telemetry has the ranks 0 and 1
+      rank: isNamed ? 4 : isOfRepository ? 3 : 2,
       at: transcript.firstAt,
     },
     branch:
@@ -115,6 +104,7 @@ function turnPart({ id, role, at, position, message }: Turn): SessionParts['turn
     cost: message?.cost == null ? null : String(message.cost),
     estimate: null,
     searches: message?.searches ?? 0,
+    ...(message?.request == null ? {} : { request: partId(message.request) }),
   }
 }
 

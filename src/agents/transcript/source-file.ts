@@ -4,7 +4,7 @@ import { picodollarsOf } from '../../scoring/prices.ts'
 import { compareText } from '../../text.ts'
 import type { LineOwners } from './line-owners.ts'
 import { newSecretScan } from './secret-scan.ts'
-import { addMessage, mergeMessage, newTranscript } from './transcript.ts'
+import { addMessage, mergeMessage, newTranscript, noteWhole } from './transcript.ts'
 import type {
   ApiMessage,
   Cursor,
@@ -26,10 +26,10 @@ export type Usage = Record<
 
 /** Files that share sessions and so are read together. */
 export interface FileGroup {
-  /** By the agent's session id. */
+  /** The transcripts by the agent's session id. */
   transcripts: Map<string, Transcript>
   scan: SecretScan
-  /** Where the current file is being read. */
+  /** The position in the current file. */
   cursor: Cursor
   /** Shared by all groups of a run. */
   owners: LineOwners
@@ -40,7 +40,7 @@ export interface FileGroup {
 /** A line of a file that could not be read. */
 export interface Unreadable {
   path: string
-  /** From 1. */
+  /** The number of the line, from 1. */
   line: number
   reason: string
 }
@@ -52,7 +52,7 @@ export interface SourceFile {
   unreadable: Unreadable[]
   /** All of them; `unreadable` lists the first 10,000. */
   unreadableCount: number
-  /** By message id. */
+  /** The messages by message id. */
   messages: Map<string, ApiMessage>
   /** Totals that its results state, by session. */
   stated: Map<string, Pick<Transcript, 'runs' | 'whole'>>
@@ -113,6 +113,13 @@ export function noteMessage(
   return addMessage(transcript, message, at)
 }
 
+/** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
+export function noteStated(file: SourceFile, transcript: Transcript, totals: readonly ModelTotal[]): void {
+  const stated = file.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
+  file.stated.set(transcript.id, stated)
+  for (const each of [transcript, stated]) noteWhole(each, sumTotals(totals))
+}
+
 export const noTokens = (): MessageTokens => ({
   input: 0,
   output: 0,
@@ -151,7 +158,7 @@ export function usageOf(file: SourceFile): Usage {
 
 const KINDS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h', 'reasoning'] as const
 
-/** As the tokens of parts: reasoning is part of the output. */
+/** Returns the tokens of parts: reasoning is part of the output. */
 export const countsOf = (tokens: MessageTokens): ModelTotal['tokens'] => [
   tokens.input,
   tokens.output,

@@ -1,11 +1,14 @@
 import { isEditTool } from '../../scoring/quality.ts'
 import { copyText, type Json, textOf } from './json-fields.ts'
+import { linesOfInput, type WrittenLines } from './written-lines.ts'
 
-// What a tool call does, derived from the name of the tool and its input.
+// Derives the effects of a tool call from the name of the tool and its input.
 
 export interface CallEffects {
   /** Paths that it changes, as the agent wrote them. */
   edits: string[]
+  /** The lines that it writes in them, as far as its input says. */
+  written: WrittenLines[]
   /** The path that it reads or changes: the location of its findings. */
   file: string | null
   /** True when its input is sent over the network, committed or written to a file. */
@@ -23,6 +26,15 @@ export const SHELL_TOOLS = new Set([
   'local_shell',
   'exec',
   'run_terminal_cmd',
+  'run_terminal_command',
+  'run_terminal_command_v2',
+  'run_command',
+  'run_commands',
+  'execute',
+  'execute_command',
+  'powershell',
+  'terminal',
+  'developer__shell',
 ])
 const NETWORK_TOOLS = new Set([
   'webfetch',
@@ -32,6 +44,9 @@ const NETWORK_TOOLS = new Set([
   'google_web_search',
   'fetch',
   'web_search_call',
+  'fetchurl',
+  'fetch_web_content',
+  'read_web_page',
 ])
 const NETWORK_COMMAND =
   /\b(?:curl|wget|ssh|scp|rsync|nc|telnet|gh|http|httpie|aws|gcloud|az)\s|\bgit\s+(?:-\S+\s+)*(?:push|clone|fetch|remote)\b|https?:\/\//
@@ -39,16 +54,25 @@ const COMMIT_COMMAND = /\bgit\s+(?:-\S+(?:\s+[^-\s]\S*)?\s+)*commit\b/
 const TEST_COMMAND =
   /\b(?:(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?test|go\s+test|cargo\s+(?:test|nextest)|pytest|python3?\s+-m\s+(?:pytest|unittest)|jest|vitest|mocha|make\s+(?:\S+\s+)*(?:test|check)\b|ctest|mvn\s+(?:\S+\s+)*(?:test|verify)|gradlew?\s+(?:\S+\s+)*(?:test|check)|rspec|phpunit|dotnet\s+test|mise\s+run\s+test|tox|deno\s+test|swift\s+test|mix\s+test)\b/
 const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm
-const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'absolute_path', 'path'] as const
+const CURSOR_PATH_KEYS = ['target_file', 'targetFile', 'relativeWorkspacePath'] as const
+const PATH_KEYS = [
+  'file_path',
+  'filePath',
+  'notebook_path',
+  'absolute_path',
+  'path',
+  ...CURSOR_PATH_KEYS,
+] as const
 /** Files taken from one call. */
 const MAX_PATCH_FILES = 1_000
 const MAX_PATH = 4096
 
-/** The effects of a call, from its tool's name and its decoded input. */
-export function effectsOf(name: string, input: Json): CallEffects {
+/** The effects of a call, from its tool's name, its decoded input and the files that the agent recorded as changed. */
+export function effectsOf(name: string, input: Json, changed: readonly string[] = []): CallEffects {
   const lower = name.toLowerCase()
   const command = SHELL_TOOLS.has(lower) ? [commandOf(input)].flat().join(' ') : ''
-  const patched = patchedFiles(patchOf(lower, input, command))
+  const patch = patchOf(lower, input, command)
+  const patched = patchedFiles(patch)
   const path = PATH_KEYS.map((key) => textOf(input[key])).find((found) => found !== null) ?? null
   const edits = patched.length > 0 ? patched : isEditTool(name) && path !== null ? [path] : []
   const kept = edits.filter((edit) => edit.length <= MAX_PATH)
@@ -56,6 +80,7 @@ export function effectsOf(name: string, input: Json): CallEffects {
   const network = NETWORK_TOOLS.has(lower) || NETWORK_COMMAND.test(command)
   return {
     edits: kept,
+    written: linesOfInput(input, { paths: kept.length > 0 ? kept : changed, patch }),
     file: kept[0] ?? (path !== null && path.length <= MAX_PATH ? path : null),
     exposesInput: kept.length > 0 || runsCommit || network,
     runsCommit,

@@ -7,7 +7,10 @@ import type { CallEffects } from './tool-effects.ts'
 // A session while its files are read, independent of the agent's format. Everything is added under a key, so that reading
 // the same line from a second file (a checkpoint, a copy made by resuming) adds nothing.
 
-export type Format = 'claude-code' | 'claude-stream-json' | 'codex' | 'codex-exec' | 'gemini' | 'opencode'
+export type Format =
+  | ('claude-code' | 'claude-stream-json' | 'codex' | 'codex-exec' | 'gemini' | 'opencode')
+  | ('copilot' | 'qwen' | 'pi' | 'droid' | 'goose' | 'amp')
+  | ('cline' | 'roo-code' | 'kilo-code' | 'zed' | 'cursor')
 
 /** The agent whose format it is: a run's log and its transcript are of one agent, and may have the same session. */
 export function agentOf(format: Format): string {
@@ -26,26 +29,28 @@ export interface ApiMessage {
   id: string
   model: string | null
   tokens: MessageTokens | null
-  /** In picodollars, as the agent reported it; null when it reported none. */
+  /** Picodollars that the agent reported; null when it reported none. */
   cost: bigint | null
   /** Web searches that its usage reports, which are billed beside its tokens. */
   searches: number
+  /** The API's own id of the call, where the agent notes it. */
+  request?: string | null
 }
 
 export interface ToolCall {
   name: string
   effects: CallEffects
   dangerousActions: readonly DangerousAction[]
-  /** As `position` of a turn. */
+  /** The position, like that of a turn. */
   position: number
 }
 
 export interface Turn {
-  /** Of its part. */
+  /** The id of its part. */
   id: string
   role: 'user' | 'assistant'
   at: string | null
-  /** In the longest file that has it: the order of turns with the same time. */
+  /** The position in the longest file that has it: the order of turns with the same time. */
   position: number
   /** Null for prompts. */
   message: ApiMessage | null
@@ -80,25 +85,27 @@ export interface Transcript {
   title: string | null
   firstAt: string | null
   lastAt: string | null
-  /** Where no line has a time: when the run began and ended, by the time at which its file was last written. */
+  /** The run's beginning and end by the time at which its file was last written, if no line has a time. */
   fileFrom: string | null
   fileTo: string | null
   /** It begins with a copy of another session. */
   isFork: boolean
-  /** By a key of their line. */
+  /** The prompts by a key of their line. */
   prompts: Map<string, Turn>
-  /** By message id. */
+  /** The messages by message id. */
   messages: Map<string, ApiMessage & { turn: Turn }>
-  /** By call id. */
+  /** The calls by call id. */
   calls: Map<string, { call: ToolCall; turn: Turn }>
-  /** By call id. `searches`: web searches that the result reports. */
+  /** The results by call id. `searches`: web searches that the result reports. */
   results: Map<string, { ok: boolean; searches: number }>
   events: Map<string, TranscriptEvent>
   /** Totals that the agent stated for single runs, by a key of their line. `over`: keys of runs whose totals are in these. */
   runs: Map<string, { totals: ModelTotal[]; over: string[] }>
   /** The largest totals that it stated for the whole session. */
   whole: ModelTotal[] | null
-  /** By fingerprint and file. */
+  /** Hashes, which may be cut, of the commits that it noted as its own, with the time. */
+  madeCommits: Map<string, string | null>
+  /** The secrets by fingerprint and file. */
   secrets: Map<string, { place: Place; secret: FoundSecret }>
   /** Dangerous modes that it ran in, by rule, with the time of first use. */
   modes: Map<string, { action: DangerousAction; at: string | null }>
@@ -106,7 +113,7 @@ export interface Transcript {
   contentLength: number
   /** Hashes (64 bits) of the keys of the lines and texts already read, from any file. */
   seen: Set<bigint>
-  /** Where its files are being read. */
+  /** The position in its files while they are read. */
   cursor: Cursor
 }
 

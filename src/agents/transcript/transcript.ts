@@ -19,7 +19,7 @@ import type {
 
 const MAX_FOLDERS = 50
 const UNKNOWN_TIME = '~'
-/** Per session; further events are dropped. */
+/** Largest number of events of a session; further ones are dropped. */
 const MAX_EVENTS = 10_000
 const MAX_TOOL_NAME = 200
 
@@ -46,6 +46,7 @@ export function newTranscript(id: string, format: Format, scan: SecretScan, curs
     events: new Map(),
     runs: new Map(),
     whole: null,
+    madeCommits: new Map(),
     secrets: new Map(),
     modes: new Map(),
     contentLength: 0,
@@ -54,7 +55,7 @@ export function newTranscript(id: string, format: Format, scan: SecretScan, curs
   }
 }
 
-/** Per session; further ones are dropped. */
+/** Largest number of pull requests of a session; further ones are dropped. */
 const MAX_PULL_REQUESTS = 100
 const MAX_REPOSITORY = 200
 const MAX_PULL_REQUEST = 2_147_483_647
@@ -167,6 +168,7 @@ export function mergeMessage<Kept extends ApiMessage>(
     same.cost = message.cost ?? same.cost
   }
   same.searches = Math.max(same.searches, message.searches)
+  same.request ??= message.request ?? null
   return same
 }
 
@@ -215,7 +217,7 @@ export function addCall(
   }
   const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
   const input = objectOf(toolInput)
-  const effects = withChangedFiles(effectsOf(name, input), changed)
+  const effects = withChangedFiles(effectsOf(name, input, changed), changed)
   const dangerousActions = dangerousActionsOf(name, input, effects)
   const call: ToolCall = { name, effects, dangerousActions, position }
   transcript.calls.set(id, { call, turn })
@@ -230,9 +232,17 @@ export function noteChangedFiles(call: ToolCall | undefined, changed: readonly s
   call.dangerousActions = [...call.dangerousActions, ...sensitiveEdits(call.effects.edits)]
 }
 
+/** Notes the lines that a call wrote in its file, as the agent recorded them: they count, whatever its input says. */
+export function noteWritten(call: ToolCall | undefined, keys: string[] | null, path: string | null): void {
+  const file = path ?? call?.effects.file ?? null
+  if (call !== undefined && keys !== null && file !== null)
+    call.effects = { ...call.effects, written: [{ path: file, keys, isWhole: false }] }
+}
+
 /**
- * Adds the result of the tool call with this id, which reports so many web searches; false when it was added before. An agent
- * may record a result twice, as the output of the call and as what was done: a failure in either counts.
+ * Adds the result of the tool call with this id, and the number of web searches that it reports; false when it was
+ * added before. An agent may record a result twice, as the output of the call and as what was done: a failure in
+ * either counts.
  */
 export function addResult(
   transcript: Transcript,

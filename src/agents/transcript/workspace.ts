@@ -3,10 +3,10 @@ import { folderName, isPartOf, pathsIn } from './paths.ts'
 import { byFirstUse } from './transcript.ts'
 import type { Transcript } from './transcript-model.ts'
 
-/** What the name of a session's project comes from. */
+/** The source of the name of a session's project. */
 export type ProjectFrom = 'repository' | 'folder'
 
-/** Where a session worked. */
+/** The place where a session worked. */
 export interface Workspace {
   project: string
   /** Whether the name is that of a repository: it counts rather than that of a folder. */
@@ -43,5 +43,5 @@ export function workspaceOf(
 }
 
 /** The folder of the repository where the folder's path says that it is in a linked worktree. */
-const withoutWorktree = (folder: string): string =>
+export const withoutWorktree = (folder: string): string =>
   folder.replace(/[/\\](?:\.claude[/\\])?\.?worktrees[/\\].*$/, '')

@@ -1,6 +1,15 @@
 import { type Command, Option } from 'commander'
+import type { Config } from '../../config.ts'
 import { DAY_MS } from '../../dates.ts'
+import { OperatorError } from '../../errors.ts'
+import { localUrl } from '../../http/listen.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../keys/queries.ts'
+import {
+  type AgentSetting,
+  settingsOf,
+  TELEMETRY_AGENTS,
+  type TelemetryAgent,
+} from '../../telemetry/agent-settings.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { duration } from '../command/option-parsers.ts'
@@ -25,11 +34,13 @@ Scopes:
   write            send records, but for audit entries; narrower: sessions:write, commits:write, risk:write,
                    members:write, budgets:write, reports:write
   audit:write      send audit entries, under any user's name
+  ingest           send telemetry of coding agents, and nothing else
   webhooks         manage webhooks
   admin            manage keys, members, budgets and the organization
 
 Examples:
   cloud-analytics key create --org acme --name ci --scopes read,write --expires 2027-01-31
+  cloud-analytics key create --org acme --name telemetry --ingest --agent claude-code
   cloud-analytics key create --org acme --name laptop --scopes sessions:write,commits:write --member ada@example.com`
 
 /** A grace that is forgotten is a key that never ends. */
@@ -43,7 +54,13 @@ export function addKey(program: Command, action: Actions): void {
     .description('make an API key; it is shown once')
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--name <name>', 'what it is for')
-    .requiredOption('--scopes <scopes>', 'comma-separated: read, write, webhooks, sessions:write, …')
+    .option('--scopes <scopes>', 'comma-separated: read, write, webhooks, sessions:write, …')
+    .option('--ingest', 'scope ingest, with the settings by which coding agents send telemetry')
+    .addOption(
+      new Option('--agent <agent>', 'with --ingest: the settings of this agent only').choices(
+        TELEMETRY_AGENTS,
+      ),
+    )
     .option('--expires <date>', 'day (its beginning, UTC) or RFC 3339 timestamp, in the future')
     .option('--member <email>', "only for this member's sessions: those sent without a user are the member's")
     .addHelpText('after', SCOPES_HELP)
@@ -77,16 +94,44 @@ async function create(
     scopes,
     expires,
     member,
-  }: { org: string; name: string; scopes: string; expires?: string; member?: string },
+    ingest,
+    agent,
+  }: {
+    org: string
+    name: string
+    scopes?: string
+    expires?: string
+    member?: string
+    ingest?: true
+    agent?: TelemetryAgent
+  },
 ): Promise<void> {
-  const named = scopes.split(',').map((scope) => scope.trim())
+  if ((scopes === undefined) === (ingest === undefined))
+    throw new OperatorError('give either --scopes or --ingest', 2)
+  if (agent !== undefined && ingest === undefined) throw new OperatorError('--agent goes with --ingest', 2)
+  const named = (scopes ?? 'ingest').split(',').map((scope) => scope.trim())
   const wanted = { name, scopes: named.filter((scope) => scope !== ''), expires, member }
   const created = await withOrganization(context, org, (sql, orgId) =>
     createKey(sql, orgId, wanted, commandLineActor()),
   )
+  const settings = ingest ? settingsToPaste(context.config, created.key, agent) : undefined
   // the key alone, for KEY=$(cloud-analytics key create …)
-  await printResult(context.json, created, created.key)
-  if (!context.json) printMessage(`shown once; id ${created.id}, scopes ${created.scopes.join(',')}`)
+  await printResult(context.json, { ...created, ...(settings && { settings }) }, created.key)
+  if (context.json) return
+  printMessage(`shown once; id ${created.id}, scopes ${created.scopes.join(',')}`)
+  for (const [name, parts] of Object.entries(settings ?? {}))
+    for (const { place, text } of parts) printMessage(`\n${name}, ${place}:\n${text}`)
+}
+
+/** The settings of one agent or of each, by agent. */
+function settingsToPaste(
+  { publicUrl, host, port }: Config,
+  key: string,
+  agent: TelemetryAgent | undefined,
+): Record<string, AgentSetting[]> {
+  const url = (publicUrl ?? localUrl({ host, port })).replace(/\/+$/, '')
+  const agents = agent === undefined ? TELEMETRY_AGENTS : [agent]
+  return Object.fromEntries(agents.map((name) => [name, settingsOf(name, url, key)]))
 }
 
 async function rotate(

@@ -6,8 +6,8 @@ import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
 
-// For commands whose options become one record, which is written as a sync writes it. They load this file
-// when they run, since the schemas and writers of records are slow to load.
+// Shared by commands whose options become one record, which is written as a sync writes it. They load this file when
+// they run, since the schemas and writers of records are slow to load.
 
 /** The options that have other names than the fields they become. */
 const OPTION_OF_FIELD: Record<string, string> = { display_name: 'name', report_type: 'type' }

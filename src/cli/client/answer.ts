@@ -1,6 +1,8 @@
 import { type FieldProblem, OperatorError } from '../../errors.ts'
 
-/** Of an answer's body: some eight times the longest that our server gives, 10,000 skipped sessions of a batch. */
+/**
+ * Largest body of an answer: some eight times the longest that our server gives, 10,000 skipped sessions of a batch.
+ */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /** A server's answer, read to its end. */
@@ -48,7 +50,7 @@ export function bodyOf(answer: Pick<Answer, 'text'>): Record<string, unknown> {
   }
 }
 
-/** What an error body says; a part that is missing or of another type is undefined. */
+/** Reads an error body; a part that is missing or of another type is undefined. */
 export function errorOf(answer: Pick<Answer, 'text'>): {
   error: string | undefined
   code: string | undefined

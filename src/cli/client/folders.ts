@@ -16,12 +16,16 @@ export function configFolder(env: Environment, platform: NodeJS.Platform = proce
 }
 
 function configParent(env: Environment, platform: NodeJS.Platform): string {
-  if (platform === 'win32') return env.APPDATA || join(homeOf(env), 'AppData', 'Roaming')
+  if (platform === 'win32') return roaming(env)
   if (env.XDG_CONFIG_HOME) return env.XDG_CONFIG_HOME
   return platform === 'darwin'
     ? join(homeOf(env), 'Library', 'Application Support')
     : join(homeOf(env), '.config')
 }
+
+/** `%APPDATA%` and `%LOCALAPPDATA%` of Windows. */
+const roaming = (env: Environment): string => env.APPDATA || join(homeOf(env), 'AppData', 'Roaming')
+const local = (env: Environment): string => env.LOCALAPPDATA || join(homeOf(env), 'AppData', 'Local')
 
 /**
  * The folder where the program keeps what it must remember about this user: `$XDG_STATE_HOME` where it is set, else
@@ -33,29 +37,65 @@ export function stateFolder(env: Environment, platform: NodeJS.Platform = proces
 
 function stateParent(env: Environment, platform: NodeJS.Platform): string {
   if (env.XDG_STATE_HOME) return env.XDG_STATE_HOME
-  if (platform === 'win32') return env.LOCALAPPDATA || join(homeOf(env), 'AppData', 'Local')
+  if (platform === 'win32') return local(env)
   return platform === 'darwin'
     ? join(homeOf(env), 'Library', 'Application Support')
     : join(homeOf(env), '.local', 'state')
 }
 
-/** Where Claude Code keeps its settings and transcripts. */
+/** Claude Code keeps its settings and transcripts in this folder. */
 export const claudeFolder = (env: Environment): string =>
   env.CLAUDE_CONFIG_DIR || join(homeOf(env), '.claude')
 
-/** Where coding agents keep their sessions on this machine, whether or not a folder or file exists. */
-export function agentFolders(env: Environment): string[] {
+/** Coding agents keep their sessions in these places on this machine, whether or not a folder or file exists. */
+export function agentFolders(env: Environment, platform: NodeJS.Platform = process.platform): string[] {
   const home = homeOf(env)
   const codex = env.CODEX_HOME || join(home, '.codex')
-  const opencode = join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'opencode')
+  const data = env.XDG_DATA_HOME || join(home, '.local', 'share')
   return [
     join(claudeFolder(env), 'projects'),
     join(env.XDG_CONFIG_HOME || join(home, '.config'), 'claude', 'projects'),
     join(codex, 'sessions'),
     join(codex, 'archived_sessions'),
     join(home, '.gemini', 'tmp'),
-    join(opencode, 'storage'),
-    join(opencode, 'opencode.db'),
+    ...['opencode', 'kilo'].flatMap((name) => [join(data, name, 'storage'), join(data, name, `${name}.db`)]),
+    join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state'),
+    join(env.QWEN_RUNTIME_DIR || env.QWEN_HOME || join(home, '.qwen'), 'projects'),
+    join(env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent'), 'sessions'),
+    join(home, '.omp', 'agent', 'sessions'),
+    join(home, '.factory', 'sessions'),
+    join(data, 'amp', 'threads'),
+    gooseDatabase(env, data, platform),
+    ...clineFolders(env),
+    ...editorFolders(env, data, platform),
+  ]
+}
+
+function gooseDatabase(env: Environment, data: string, platform: NodeJS.Platform): string {
+  const root = env.GOOSE_PATH_ROOT || (platform === 'win32' && join(roaming(env), 'Block', 'goose'))
+  return join(root ? join(root, 'data') : join(data, 'goose'), 'sessions', 'sessions.db')
+}
+
+/** Folders of Cline's program, and of its newer extension. */
+function clineFolders(env: Environment): string[] {
+  const data = env.CLINE_DATA_DIR || join(env.CLINE_DIR || join(homeOf(env), '.cline'), 'data')
+  return [env.CLINE_SESSION_DATA_DIR || join(data, 'sessions'), join(data, 'tasks')]
+}
+
+/** Editors that run the extensions of Visual Studio Code, and extensions that keep tasks in them. */
+const EDITORS = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf']
+const EXTENSIONS = ['saoudrizwan.claude-dev', 'rooveterinaryinc.roo-cline', 'kilocode.kilo-code']
+
+function editorFolders(env: Environment, data: string, platform: NodeJS.Platform): string[] {
+  const library = join(homeOf(env), 'Library', 'Application Support')
+  const configs = { darwin: library, win32: roaming(env) }[String(platform)]
+  const config = configs ?? (env.XDG_CONFIG_HOME || join(homeOf(env), '.config'))
+  const storage = (editor: string) => join(config, editor, 'User', 'globalStorage')
+  const zed = { darwin: join(library, 'Zed'), win32: join(local(env), 'Zed') }[String(platform)]
+  return [
+    ...EDITORS.flatMap((editor) => EXTENSIONS.map((name) => join(storage(editor), name, 'tasks'))),
+    join(storage('Cursor'), 'state.vscdb'),
+    join(zed ?? join(data, 'zed'), 'threads', 'threads.db'),
   ]
 }
 
@@ -66,4 +106,12 @@ export const FOLDER_VARIABLES = [
   'XDG_DATA_HOME',
   'CLAUDE_CONFIG_DIR',
   'CODEX_HOME',
+  'COPILOT_HOME',
+  'QWEN_HOME',
+  'QWEN_RUNTIME_DIR',
+  'PI_CODING_AGENT_DIR',
+  'GOOSE_PATH_ROOT',
+  'CLINE_DIR',
+  'CLINE_DATA_DIR',
+  'CLINE_SESSION_DATA_DIR',
 ] as const

@@ -6,12 +6,12 @@ import type { Server } from './server.ts'
 
 const TIMEOUT_MS = 10_000
 
-/** Of a key: for a person who signed in, `key` would be null. */
+/** The owner of a key: for a person who signed in, `key` would be null. */
 export type KeyWhoAmI = WhoAmI & { key: NonNullable<WhoAmI['key']> }
 
 /**
- * What the server says of the key (`GET /v1/whoami`). Throws OperatorError when it is not available, refuses the key, or is
- * another program.
+ * Asks the server who owns the key (`GET /v1/whoami`). Throws OperatorError when it is not available, refuses the
+ * key, or is another program.
  */
 export async function fetchKeyOwner(url: string, key: string): Promise<KeyWhoAmI> {
   const response = await ask({ url, key }, '/whoami')
@@ -37,11 +37,11 @@ export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: strin
   return response
 }
 
-/** What to say of an answer that Cloud Analytics does not give. */
+/** Reports an answer that Cloud Analytics does not give. */
 export const notOurs = (url: string, status: number): OperatorError =>
   new OperatorError(`what answers on ${url} (${status}) is not Cloud Analytics: is the address right?`)
 
-/** What to say when a server answers 401. */
+/** Explains a server's 401. */
 export const refusedKey = (url: string): string =>
   `${url} does not know the key: it is revoked, has expired or is another server's; get a new one and run cloud-analytics login --server ${url}`
 

@@ -4,7 +4,7 @@ import { codeOf, messageOf, OperatorError } from '../../errors.ts'
 import { configFolder, type Environment } from './folders.ts'
 import { writePrivate } from './private-file.ts'
 
-/** What `login` keeps. */
+/** `login` keeps these. */
 export interface Login {
   server: string
   key: string

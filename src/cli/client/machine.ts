@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 
-/** As the server takes it in `X-Machine`. */
+/** Longest `X-Machine` that the server takes, in characters. */
 const MAX_LENGTH = 255
 
 /**

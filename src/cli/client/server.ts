@@ -4,7 +4,7 @@ import { printMessage } from '../command/output.ts'
 import type { Environment } from './folders.ts'
 import { isLoginOpen, loginPath, readLogin } from './login-file.ts'
 
-// Which server a command talks to, and with which key: a flag comes before the environment, that before the login.
+// Finds the server and the key of a command: a flag comes before the environment, that before the login.
 
 /** The options of every command that talks to a server. */
 export interface ServerOptions {
@@ -12,7 +12,7 @@ export interface ServerOptions {
   key?: string
 }
 
-/** Where a value is from. */
+/** The source of a value. */
 export type Origin = 'flag' | 'environment' | 'login'
 
 export interface Server {
@@ -35,7 +35,7 @@ export const NOT_SIGNED_IN =
 export function findServer(env: Environment, options: ServerOptions): Server | undefined {
   const named = findUrl(env, options)
   const given = givenKey(env, options)
-  // not read where it is not needed: CI and a damaged login
+  // the login is not read if it is not needed: CI has none, and it may be damaged
   const login = named !== undefined && given !== undefined ? undefined : readLogin(env)
   if (named === undefined && login === undefined) {
     if (given === undefined) return undefined
@@ -63,7 +63,7 @@ export function findServer(env: Environment, options: ServerOptions): Server | u
   return { url, urlFrom, key, keyFrom, member: key === kept?.key ? kept.member : undefined }
 }
 
-/** As `findServer`, for a command that needs a server. */
+/** Does the same as `findServer`, for a command that needs a server. */
 export function getServer(env: Environment, options: ServerOptions): Server {
   const server = findServer(env, options)
   if (server === undefined) throw new OperatorError(NOT_SIGNED_IN)
@@ -96,7 +96,7 @@ export function givenKey(
   { key }: ServerOptions,
 ): { key: string; from: Origin; name: string } | undefined {
   if (key !== undefined) {
-    // as @FILE it is not among the arguments
+    // a key given as @FILE is not among the arguments
     if (process.argv.some((argument) => argument === key || argument === `--key=${key}`)) {
       printMessage(
         'warning: others on this machine can see a key on the command line: use login, CLOUD_ANALYTICS_KEY or --key @FILE',

@@ -5,7 +5,7 @@ import { takeLock } from './watch-lock.ts'
 
 const STATE = /^sync-([0-9a-f]{32})\.json$/
 const FILES =
-  /^(?:sync-[0-9a-f]{32}\.json|lines-[0-9a-f]{32}\.bin|watch\.json|watch\.lock(?:-journal)?)(?:\.\d+\.tmp)?$/
+  /^(?:sync-[0-9a-f]{32}\.json|lines-[0-9a-f]{32}\.bin|written-[0-9a-f]{32}\.ndjson|watch\.json|watch\.lock(?:-journal)?)(?:\.\d+\.tmp)?$/
 
 /** Deletes what the program remembers of a server; everything where it remembers no other. */
 export function deleteStateOf(env: Environment, server: string): void {
@@ -16,6 +16,7 @@ export function deleteStateOf(env: Environment, server: string): void {
     if (id === undefined || serverIn(join(folder, name)) !== server) continue
     rmSync(join(folder, name), { force: true })
     rmSync(join(folder, `lines-${id}.bin`), { force: true })
+    rmSync(join(folder, `written-${id}.ndjson`), { force: true })
   }
   if (!readdirSync(folder).some((name) => STATE.test(name))) deleteState(env)
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { OperatorError } from '../../errors.ts'
 import { type Environment, homeOf } from './folders.ts'
 
-/** Whose the sessions of a command are, and how that is known. */
+/** The user of a command's sessions, and how the user is known. */
 export interface SessionUser {
   email: string
   from: '--user' | 'CLOUD_ANALYTICS_USER' | "the key's member" | 'git config user.email'
@@ -11,9 +11,9 @@ export interface SessionUser {
 const EMAIL = /^[^\s@]+@[^\s@]+$/
 
 /**
- * Whose sessions are sent: `--user`, else CLOUD_ANALYTICS_USER, else the key's member, else git's `user.email`; undefined where
- * none is known. `memberOf` resolves to the address of the key's member, and is called only when it is needed. Throws
- * OperatorError for what is no address.
+ * Finds the user of the sessions that are sent: `--user`, else CLOUD_ANALYTICS_USER, else the key's member, else
+ * git's `user.email`; undefined when none is known. `memberOf` resolves to the address of the key's member, and is
+ * called only when it is needed. Throws OperatorError for an invalid address.
  */
 export async function findUser(
   env: Environment,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Actor } from '../../audit-log/append.ts'
 
-/** Who runs the command, for the audit log: `cli:<login name>`. */
+/** Names the user who runs the command, for the audit log: `cli:<login name>`. */
 export function commandLineActor(): Actor {
   return { userId: `cli:${userName()}`, ipAddress: null }
 }

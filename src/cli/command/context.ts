@@ -15,7 +15,7 @@ export interface ProcessContext {
   spawnIntake: () => Worker
 }
 
-/** What every command gets. */
+/** Every command gets this. */
 export interface Context extends ProcessContext {
   config: Config
   log: Log

@@ -42,7 +42,7 @@ const unquoted = (text: string): string =>
     .map(([, single, double = '']) => single ?? double.replace(/\\(["\\`$]|\n)/g, withoutBackslash))
     .join('')
 
-/** Also without white space at the end. */
+/** Also removes white space at the end. */
 const unescaped = (text: string): string => text.replace(/\\([\s\S])|[^\S\n]+$/g, withoutBackslash)
 
 /** An escaped end of a line continues it. */

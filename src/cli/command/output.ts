@@ -71,12 +71,12 @@ export function outputStream(): { write(text: string): Promise<boolean> } {
   return {
     async write(text) {
       try {
-        // on Windows a promise, which fails where the reader is gone
+        // this is a promise on Windows, which fails when the reader is gone
         await writer.write(visible(text))
         await writer.flush()
         return true
       } catch (error) {
-        // as in `export | head`
+        // `head` closes the pipe early in `export | head`
         if (codeOf(error) === 'EPIPE') return false
         throw outputError(error)
       }

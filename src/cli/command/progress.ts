@@ -32,7 +32,7 @@ async function startBar(label: string, total: number): Promise<Progress> {
   }
 }
 
-/** By a timer: one statement may take longer than the time between two lines. */
+/** Uses a timer: one statement may take longer than the time between two lines. */
 function startLines(label: string, total: number | null): Progress {
   let [done, note] = [0, '']
   const timer = setInterval(() => {

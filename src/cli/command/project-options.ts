@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 
-// How `sync` and `watch` name the project of what they read.
+// `sync` and `watch` name the project of what they read by these options.
 
 export const PROJECT_HELP = 'project of all that is read (the name of the repository, else of the folder)'
 

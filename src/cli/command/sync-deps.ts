@@ -12,7 +12,7 @@ export function pricerOf({ modelPrices }: Pick<Config, 'modelPrices'>): () => Pr
   }
 }
 
-/** What `writeRecords` needs, from the settings. */
+/** Makes the dependencies of `writeRecords` from the settings. */
 export const syncDepsOf = ({ config }: { config: Config }, sql: Sql): SyncDeps => ({
   sql,
   now: () => new Date(),

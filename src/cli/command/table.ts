@@ -2,7 +2,7 @@ import { cellOf, pad } from './output.ts'
 
 // Tables, with bars as wide as the terminal; a pipe gets the full text.
 
-/** What standard output shows. */
+/** The abilities of standard output. */
 export interface Screen {
   /** Columns of the terminal; null where there is none, and nothing is cut. */
   width: number | null

@@ -9,7 +9,7 @@ export function bashScript(places: readonly Place[]): string {
   )
   const tables = places.map(({ path, words, flags, takesArguments }) => {
     const names = words.map(({ name }) => name)
-    // where nothing else can stand, flags are shown without a dash
+    // flags are shown without a dash if nothing else can stand there
     const plain = names.length > 0 || takesArguments ? names : flags.map(({ name }) => name)
     const valued = flags.filter(({ takesValue }) => takesValue).map(({ name }) => name)
     return `    ${quoted(path)}) words=${join(plain)} flags=${join(flags.map(({ name }) => name))} valued=${join(valued)} ;;`

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
 
-// What may stand where on the command line, from the table of commands.
+// Lists the words that may stand in each place of the command line, from the table of commands.
 
 /** A command, by the words that lead to it: `''` is the program, then `org`, `org create` … */
 export interface Place {

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { counted } from '../../agents/transcript/file-bytes.ts'
-import { decompressed } from '../../decompressed.ts'
+import { decompressed } from '../../decompress.ts'
 import { OperatorError } from '../../errors.ts'
 import { type Line, splitLines } from '../../split-lines.ts'
 

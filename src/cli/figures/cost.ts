@@ -29,7 +29,7 @@ async function showSummary(context: Context, options: CostOptions): Promise<void
   )
 }
 
-/** How many projects the summary names. */
+/** Largest number of projects that the summary names. */
 const MAX_PROJECTS = 20
 
 function summaryText(

@@ -70,7 +70,7 @@ export function parametersOf(schema: TObject, options: Readonly<Record<string, u
   return parameters
 }
 
-/** As commander names it: `perPage` of `per_page`. */
+/** Commander names the option like this: `perPage` of `per_page`. */
 const optionNameOf = (parameter: string): string =>
   (SHORT[parameter] ?? parameter).replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase())
 

@@ -21,7 +21,7 @@ export async function showOutcomes(context: Context, options: FigureOptions): Pr
     return [
       title(screen, heading),
       draw(screen, data, columnsOf(by), {
-        // of the whole cost
+        // share of the whole cost
         fraction: ({ cost }) => (total.cost === 0 ? 0 : cost / total.cost),
         colour: () => 'green',
       }),

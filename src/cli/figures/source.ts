@@ -25,12 +25,12 @@ import { shellWord } from '../command/program-words.ts'
 import { type Screen, screenOf } from '../command/table.ts'
 import { flagOf, type Parameters } from './options.ts'
 
-// Where the figures are from: the API of a server, or the same queries on the local database.
+// The figures are from the API of a server, or from the same queries on the local database.
 
 export interface SourceOptions extends ServerOptions {
   org?: string
 }
-/** With the parameters of a route. */
+/** Includes the parameters of a route. */
 export type FigureOptions = SourceOptions & Record<string, unknown>
 
 export interface Source {
@@ -66,7 +66,7 @@ const ROUTES = {
 } satisfies Record<string, LocalRoute>
 export type Route = keyof typeof ROUTES
 
-/** What a key may not see; a view that can do without it leaves it out. */
+/** The key may not see this; a view that can do without it leaves it out. */
 export class Forbidden extends OperatorError {}
 
 /** Runs `use` on the local database's organization of --org, else on a server. */

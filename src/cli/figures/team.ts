@@ -56,7 +56,7 @@ const USED: readonly Column<Member>[] = [
   { head: 'SESSIONS', value: ({ sessions }) => whole(sessions), right: true },
 ]
 
-/** What each key of the breakdown by member used; undefined where the key may not see it. */
+/** Reads the usage of each key of the breakdown by member; undefined when the API key may not see it. */
 async function usedByMember(
   source: Source,
   range: Record<string, string | undefined>,

@@ -23,7 +23,7 @@ import {
 
 // The hook of Claude Code that sends sessions when one of them has ended.
 
-/** What `install` changed, so that `uninstall` can undo exactly that. Of the settings it holds at most blanks. */
+/** The changes of `install`, so that `uninstall` undoes exactly them. It holds at most blanks of the settings. */
 interface Installed {
   path: string
   /** Whether the file was there. */
@@ -104,7 +104,7 @@ function readRecord(env: Environment): Installed | undefined {
   try {
     return JSON.parse(readFileSync(recordPath(env), 'utf8')) as Installed
   } catch {
-    // then only the hook is taken out
+    // the caller then removes the hook only
     return undefined
   }
 }

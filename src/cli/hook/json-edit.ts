@@ -77,11 +77,11 @@ export function editBetween(before: string, after: string): Edit {
   }
 }
 
-/** What a line begins with before its first character that is no blank. */
+/** Returns the blanks at the start of a line. */
 function indentAt(text: string, at: number): string {
   const begin = text.lastIndexOf('\n', at - 1) + 1
   return /^[ \t]*/.exec(text.slice(begin))?.[0] ?? ''
 }
 
-/** What the text indents by: the indentation of its first line that has one. */
+/** Finds the unit of indentation: the indentation of the text's first line that has one. */
 const unitOf = (text: string): string => /\n([ \t]+)\S/.exec(text)?.[1] ?? '  '

@@ -6,7 +6,7 @@ import type { Context } from '../command/context.ts'
 import { programWords } from '../command/program-words.ts'
 import { recordPath } from './claude-code.ts'
 
-/** Between two looks at all transcripts, for sessions that could not be sent when they ended. */
+/** All transcripts are looked at after this time, for sessions that could not be sent when they ended. */
 const LOOK_MS = 86_400_000
 
 /**
@@ -35,7 +35,7 @@ function transcriptIn(input: string): string | undefined {
 const filesOf = (transcript: string): string[] =>
   [transcript, transcript.slice(0, -'.jsonl'.length)].filter((path) => existsSync(path))
 
-/** Where the transcripts of all projects are: each project has a folder. */
+/** The transcripts of all projects are below this folder: each project has a folder. */
 const projectsOf = (env: Environment, transcript: string | undefined): string =>
   transcript === undefined ? join(claudeFolder(env), 'projects') : dirname(dirname(transcript))
 

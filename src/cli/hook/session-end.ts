@@ -6,7 +6,7 @@ import { apply, type Edit, insertEntry, memberOf, removeEntry } from './json-edi
 // The hook of the program in the text of Claude Code's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
 
-/** What Claude Code starts: with `args` it does so itself, without a shell, of which Windows may have any. */
+/** Claude Code starts this: with `args` it does so itself, without a shell, of which Windows may have any. */
 export interface HookCommand {
   command: string
   args: readonly string[]

@@ -13,7 +13,7 @@ import type { Args, Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 
-/** Below a server on the same machine, whose requests must not wait. */
+/** A server on the same machine goes first, since its requests must not wait. */
 const NICENESS = 10
 
 /** `backup`: all organizations into one file, also beside a server. */

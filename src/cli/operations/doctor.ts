@@ -6,6 +6,7 @@ import {
   type Check,
   check,
   checkBackups,
+  checkCoverage,
   checkDatabase,
   checkDisk,
   checkMachines,
@@ -63,7 +64,7 @@ function checkSettings({ config }: Context): Check {
   const prices =
     config.modelPrices === null
       ? ''
-      : `, own prices of ${Object.keys(config.modelPrices.prices).length} models`
+      : `, MODEL_PRICES has ${Object.keys(config.modelPrices.prices).length} models`
   const message = `database ${config.databaseUrl === null ? 'embedded' : 'by DATABASE_URL'}${prices}`
   return { name: 'settings', status: 'ok', message }
 }
@@ -85,6 +86,7 @@ async function databaseChecks(
       if (!isReadable) return first
       const nodes = await checkNodes(database.sql)
       const secretKey = await checkSecretKey(database.sql, config)
+      const coverage = await checkCoverage(database.sql)
       return [
         ...first,
         ...(nodes === undefined ? [] : [nodes]),
@@ -92,6 +94,7 @@ async function databaseChecks(
         await checkPrices(database.sql, await pricerOf(config)(), new Date()),
         await checkWebhooks(database.sql, isServed),
         await checkMachines(database.sql, new Date()),
+        ...(coverage === undefined ? [] : [coverage]),
         ...(secretKey === undefined ? [] : [secretKey]),
       ]
     } finally {
@@ -102,7 +105,7 @@ async function databaseChecks(
   }
 }
 
-/** What the admin listener of the settings says; nothing where its port is not known. */
+/** Checks the admin listener of the settings; returns nothing when its port is not known. */
 async function serverChecks({ adminHost, adminPort }: Config): Promise<Check[]> {
   if (adminPort === null || adminPort === 0) return []
   const url = `${localUrl({ host: adminHost, port: adminPort })}/metrics`
@@ -110,7 +113,7 @@ async function serverChecks({ adminHost, adminPort }: Config): Promise<Check[]> 
     const response = await fetch(url, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS), redirect: 'error' })
     if (response.ok) return [await checkCounts(url, await response.text())]
   } catch {
-    // as another status: nobody who has metrics
+    // another status is treated alike: no server gives metrics there
   }
   return [{ name: 'server', status: 'warn', message: `no metrics at ${url}` }]
 }

@@ -27,7 +27,7 @@ export async function migrateDatabase(
         ? []
         : [`not distributed: ${misplaced.join(', ')}; \`migrate --citus\` distributes them`]),
     ]
-    // of a cluster only
+    // only a cluster has distributed tables
     const result = {
       applied,
       ...(citus ? { tables } : {}),

@@ -113,7 +113,7 @@ function untrusted(file: string, signature: Signature, here: Uint8Array | undefi
   )
 }
 
-/** Of a backup that is not signed by the key here, the API keys that work once it is restored. */
+/** Lists the API keys that work after the restore, if the backup is not signed by the key here. */
 const suspectKeys = async (sql: Sql, signature: Signature): Promise<{ api_keys?: RestoredKey[] }> =>
   signature === SIGNED ? {} : { api_keys: await listWorkingKeys(sql) }
 
@@ -163,7 +163,7 @@ const summaryOf = ({ header, sums }: OpenBackup) => ({
   secret_key: header.secret_key !== null,
 })
 
-const keyOf = ({ header: { secret_key } }: OpenBackup): Uint8Array | undefined =>
+const secretKeyIn = ({ header: { secret_key } }: OpenBackup): Uint8Array | undefined =>
   secret_key === null ? undefined : new Uint8Array(Buffer.from(secret_key, 'base64'))
 
 /** The key that the restored database will be used with: the one here, else the backup's, which is then saved. */
@@ -172,7 +172,7 @@ function chooseKey(
   backup: OpenBackup,
 ): { bytes: Uint8Array; save: boolean } | { bytes: Uint8Array | undefined; save: false } {
   const here = findSecretKey(config)
-  const inside = keyOf(backup)
+  const inside = secretKeyIn(backup)
   if (here === undefined)
     return inside === undefined ? { bytes: inside, save: false } : { bytes: inside, save: true }
   if (inside !== undefined && !Buffer.from(here).equals(inside)) {
@@ -193,7 +193,7 @@ async function opensSecrets(sql: Sql, key: Uint8Array | undefined): Promise<bool
 
 const checkKey = (sql: Sql, backup: OpenBackup): Promise<Check> =>
   check('secret.key', async () => {
-    const key = keyOf(backup)
+    const key = secretKeyIn(backup)
     const opens = await opensSecrets(sql, key)
     if (opens === undefined) return { status: 'ok', message: 'not needed: there are no webhook secrets' }
     if (opens) return { status: 'ok', message: 'inside, and opens the webhook secrets' }

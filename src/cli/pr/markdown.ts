@@ -2,7 +2,7 @@ import type { Part } from '../../records/risk.ts'
 import { PARTS, scoreField } from '../../records/risk.ts'
 import type { RiskDetail } from '../../risk/model.ts'
 
-/** By which a later run finds its comment. */
+/** A later run finds its comment by this marker. */
 export const MARKER = '<!-- cloud-analytics pr -->'
 
 const MOST = 3

@@ -3,7 +3,7 @@ import { messageOf, OperatorError } from '../../errors.ts'
 import type { State } from '../../records/risk.ts'
 import type { Environment } from '../client/folders.ts'
 
-/** Where a pull request is discussed. */
+/** The place where a pull request is discussed. */
 export interface Discussion {
   host: 'github' | 'gitlab'
   /** Address of the host's API, without a slash at its end. */
@@ -76,7 +76,7 @@ const objectOf = (value: unknown): Json =>
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** By the event of the job; undefined outside GitHub Actions, and for an event of something else. */
+/** Reads the event of the job; undefined outside GitHub Actions, and for an event of something else. */
 function fromGithub(env: Environment): DescribedPullRequest | undefined {
   const path = env.GITHUB_EVENT_PATH
   if (!path) return undefined
@@ -94,7 +94,7 @@ function fromGithub(env: Environment): DescribedPullRequest | undefined {
     createdAt: textOf(told.created_at),
     mergedAt,
     closedAt: textOf(told.closed_at),
-    // of an open one it is a trial merge
+    // an open pull request has a trial merge here
     mergeCommit: mergedAt === undefined ? undefined : textOf(told.merge_commit_sha),
     url: textOf(told.html_url),
     defaultBranch: textOf(repository.default_branch),
@@ -116,7 +116,7 @@ function readJson(path: string): unknown {
   }
 }
 
-/** By the variables of a merge request's job. */
+/** Reads the variables of a merge request's job. */
 function fromGitlab(env: Environment): DescribedPullRequest | undefined {
   const number = Number(env.CI_MERGE_REQUEST_IID)
   const base = env.CI_MERGE_REQUEST_DIFF_BASE_SHA ?? env.CI_MERGE_REQUEST_TARGET_BRANCH_SHA

@@ -13,7 +13,7 @@ import { measureDisks } from './measure.ts'
 
 /** The statements of a scrape end after this time. */
 const STATEMENT_TIMEOUT_MS = 3_000
-/** Above it: then the connection is lost, and replaced. */
+/** A connection that is silent for longer is lost, and replaced. The time is above the statement's limit. */
 const SILENCE_MS = 4_000
 
 export interface AdminListener {

@@ -10,7 +10,7 @@ import { type Config, SETTINGS } from '../../config.ts'
 import { messageOf } from '../../errors.ts'
 import type { Context } from '../command/context.ts'
 
-/** After a backup that failed, unless the next one is due before. */
+/** A backup that failed is tried again after this time, unless the next one is due before. */
 const RETRY_MS = 10 * 60_000
 /** A timer of Node takes 24 days at most. */
 const MAX_WAIT_MS = 86_400_000

@@ -29,7 +29,7 @@ const SEED = 2
 
 const LOOPBACK = '127.0.0.0/8'
 
-/** What `fill` made, for the greeting. */
+/** `fill` made these; the greeting shows them. */
 interface DemoData {
   key: string
   /** Id of the endpoint that delivers to the demo's own receiver. */

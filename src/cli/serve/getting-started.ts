@@ -17,7 +17,7 @@ function words({ config, env, envFile }: Place): { program: string; settings: st
   return { program: programWords().map(shellWord).join(' '), settings }
 }
 
-/** How the first person of an organization signs in. */
+/** Explains how the first person of an organization signs in. */
 export function ownerHint(place: Place, slug: string): string {
   const { program, settings } = words(place)
   return `Nobody owns ${slug}: ${program} owner create --org ${slug} --email you@example.com --name You${settings}`

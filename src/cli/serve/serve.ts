@@ -12,7 +12,7 @@ import { gettingStarted, ownerHint } from './getting-started.ts'
 import { measureBackups } from './measure.ts'
 import { serveUntilSignal } from './server.ts'
 
-/** Fewer are too few for the pools, the worker and some hundred clients. */
+/** The pools, the worker and some hundred clients need at least this many. */
 const MIN_OPEN_FILES = 1_024
 
 /** Organizations without an owner that are named at the start. */

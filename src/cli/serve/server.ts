@@ -5,6 +5,7 @@ import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/pools/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
+import { watchInbox } from '../../intake/inbox-watch.ts'
 import { measureIntake, measureSessions } from '../../intake/measure.ts'
 import { intakeSettingsOf } from '../../intake/messages.ts'
 import { createIntakeThread } from '../../intake/thread.ts'
@@ -19,9 +20,9 @@ import type { Context } from '../command/context.ts'
 import { untilSignal } from '../command/signals.ts'
 import { type AdminListener, startAdmin } from './admin.ts'
 
-/** From the start of the server to its garbage collection. */
+/** The garbage is collected so long after the server has started. */
 const GC_DELAY_MS = 500
-/** Between two checks whether the database still responds. */
+/** The database is checked at this interval. */
 const CHECK_MS = 1_000
 
 /** Concurrent transactions of all organizations, of what is changed other than by sync. */
@@ -31,7 +32,7 @@ const LOOK_UP_LIMIT_MS = 3_000
 
 /** A server that listens. */
 export interface RunningServer {
-  /** Where it listens, with the actual port. */
+  /** The address of the listener, with the actual port. */
   url: string
   database: OpenDatabase
   /** Everything that is measured in every server; what only the admin listener shows is added by it. */
@@ -90,6 +91,7 @@ export async function startServer(
       endConnections: (name) => endConnections(sql, name),
     })
     const intake = measureIntake(registry, intakeThread)
+    const watch = watchInbox(sql, intakeThread, log)
     const writePool = createReconnectingPool(target, {
       max: WRITERS,
       applicationName: 'cloud-analytics writes',
@@ -107,7 +109,7 @@ export async function startServer(
     poolLoads.set('writes', writePool.load)
     poolLoads.set('look-ups', lookUpPool.load)
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
-    // not for a unix socket, which is never half open
+    // a unix socket is not checked, since it is never half open
     const checkTimer =
       'socketDir' in target ? undefined : setInterval(() => void checkConnections(), CHECK_MS)
     const app = createApp({
@@ -129,6 +131,7 @@ export async function startServer(
     try {
       listening = listen(app, config, log)
     } catch (error) {
+      watch.stop()
       clearInterval(checkTimer)
       await Promise.all([worker.stop(), intake.stop()])
       await endPools()
@@ -136,6 +139,7 @@ export async function startServer(
     }
     database.embedded?.announceUrl(listening.url)
     const stop = async () => {
+      watch.stop()
       await Promise.all([listening.stop(), worker.stop(), intake.stop()])
       clearInterval(checkTimer)
       await endPools()
@@ -158,7 +162,7 @@ export async function startServer(
   }
 }
 
-/** How long a server without its data answers that it is not ready. */
+/** A server without its data answers for this long that it is not ready. */
 const NOT_READY_MS = 5_000
 
 /** Rejects when the embedded PostgreSQL ends while the server is not stopping. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Program, type UserService, utf8, xmlText } from './user-service.ts'
 
 const LABEL = 'com.cloud-analytics.watch'
-/** Between two starts of a program that failed. */
+/** A program that failed starts again after this time. */
 const THROTTLE_S = 30
 
 /** The launch agent of a user of macOS. `home` and `uid` are the user's. */

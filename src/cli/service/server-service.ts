@@ -69,7 +69,7 @@ export async function installServer(
   }
   write(SYSUSERS_PATH, SYSUSERS)
   write(SERVER_UNIT_PATH, text)
-  // what an older systemd does not know, it ignores
+  // an older systemd ignores settings that it does not know
   const verified = runCommand(['systemd-analyze', 'verify', SERVER_UNIT_PATH], env)
   if (!verified.ok) printMessage(`systemd-analyze verify: ${verified.reason}`)
   const problem = runAll(load, env)

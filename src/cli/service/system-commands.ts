@@ -8,7 +8,7 @@ export interface Ran {
   ok: boolean
   /** Its standard output. */
   output: string
-  /** Why it failed. */
+  /** The reason of the failure. */
   reason: string
 }
 

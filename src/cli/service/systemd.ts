@@ -14,7 +14,7 @@ export function userUnit(program: Program, config: string): UserService {
     load: [
       ['systemctl', '--user', 'daemon-reload'],
       ['systemctl', '--user', 'enable', UNIT],
-      // also where an older one runs
+      // this also replaces an older one that runs
       ['systemctl', '--user', 'restart', UNIT],
     ],
     unload: [['systemctl', '--user', 'disable', '--now', UNIT]],
@@ -52,7 +52,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '%': '%%',
 }
 
-/** In double quotes, with what systemd reads in them escaped: C escapes, and specifiers such as %h. */
+/** Puts a text in double quotes and escapes what systemd reads in them: C escapes, and specifiers such as %h. */
 export const quoted = (text: string): string =>
   `"${text.replace(/[\\"\n\t%]/g, (char) => ESCAPED[char] ?? char)}"`
 

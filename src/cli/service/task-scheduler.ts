@@ -35,7 +35,7 @@ export function scheduledTask(program: Program, user: WindowsUser): UserService 
   }
 }
 
-/** With a byte order mark: `schtasks` takes a file that it declares as UTF-16. */
+/** Adds a byte order mark: `schtasks` takes a file that it declares as UTF-16. */
 const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(`\ufeff${text}`, 'utf16le'))
 
 /**

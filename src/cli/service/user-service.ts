@@ -8,7 +8,7 @@ export interface Program {
 
 /** A service of a user: its file, and the commands of the platform's service manager. */
 export interface UserService {
-  /** As the manager calls it. */
+  /** The manager's name of the service. */
   name: string
   path: string
   text: string
@@ -18,7 +18,7 @@ export interface UserService {
   load: readonly string[][]
   /** Stop it; the file is still there. What fails is ignored: it may not be loaded. */
   unload: readonly string[][]
-  /** After the file was deleted. */
+  /** Commands to run after the file was deleted. */
   forget: readonly string[][]
   /** Succeeds where it is loaded. */
   status: readonly string[]

@@ -72,7 +72,7 @@ export async function installWatch(
     throw new OperatorError(`the service uses the login: ${NOT_SIGNED_IN.split(',')[0]}`)
   mkdirSync(dirname(path), { recursive: true })
   replaceFile(path, service.bytes, 0o644)
-  // launchd does not take a service anew that it still has
+  // launchd does not take a service again that it still has
   if (process.platform === 'darwin') {
     runAll(unload, env)
     for (let n = 0; n < UNLOAD_CHECKS && runCommand(status, env).ok; n++) await Bun.sleep(UNLOAD_CHECK_MS)
@@ -113,7 +113,7 @@ export async function watchStatus({ env, json }: Context): Promise<void> {
 export async function uninstallWatch({ env, json }: Context): Promise<void> {
   const { path, unload, forget, name } = serviceOf({ words: programWords(), environment: {} }, env)
   const installed = existsSync(path)
-  // also without its file: it may still be loaded
+  // the task may still be loaded without its file
   for (const command of unload) runCommand(command, env)
   rmSync(path, { force: true })
   if (installed) for (const command of forget) runCommand(command, env)

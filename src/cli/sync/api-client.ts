@@ -3,6 +3,7 @@ import { ApiError, OperatorError } from '../../errors.ts'
 import { renumberRecords } from '../../http/json.ts'
 import { parseKey } from '../../keys/form.ts'
 import type { RecordCounts } from '../../records/changes.ts'
+import type { CommitRecord } from '../../records/commit.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import type { SkippedSession } from '../../sessions/deleted-queries.ts'
 import type { MovedSessions } from '../../sessions/project-write.ts'
@@ -17,12 +18,12 @@ export interface Access {
   /** The server's address, without a slash at its end. */
   server: string
   key: string
-  /** When the command is asked to stop: no wait goes on, and a request that is not answered ends soon. */
+  /** Aborts when the command is asked to stop: no wait goes on, and a request that is not answered ends soon. */
   stopped?: AbortSignal
 }
 
 interface ApiClientOptions extends Access {
-  /** What the server was sent before. */
+  /** The state of earlier requests to the server. */
   state: SyncState
   /** Whether sessions may get another user than the one they have. */
   reassign: boolean
@@ -32,19 +33,13 @@ interface ApiClientOptions extends Access {
   onAccepted: () => void
 }
 
-interface ApiClient {
-  send: SendBatch
-  /** Which of these commits were sent before. */
-  knownCommits: (project: string, shas: readonly string[]) => Promise<Set<string>>
-}
-
-/** After a connection error or a 5xx response; in total longer than a server takes to restart. */
+/** A request is repeated after a connection error or a 5xx response; in total longer than a server takes to restart. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000]
 /** Waits for the rate limit, whose window is a minute. */
 const MAX_LIMIT_WAITS = 10
 const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
-/** What a request under way has left when the command is asked to stop. */
+/** A request under way may take this long when the command is asked to stop. */
 const STOP_MS = 5_000
 
 /** The key's id. Throws OperatorError for a malformed key. */
@@ -55,7 +50,7 @@ export function keyIdOf(key: string): string {
   return parsed.id
 }
 
-/** What the server says of a key. */
+/** The owner of a key, by the server. */
 export interface KeyOwner {
   organization: StateFile['organization']
   /** The address of the key's member; null where it has none. */
@@ -78,34 +73,45 @@ export async function askKeyOwner(access: Access): Promise<KeyOwner> {
 }
 
 /** Sends batches to a server, without what was sent before and what was deleted there. */
-export function createApiClient({ reassign, ...connection }: ApiClientOptions): ApiClient {
-  const { server, restore, state } = connection
+export function createApiClient({ reassign, ...connection }: ApiClientOptions): SendBatch {
+  const { server, restore } = connection
   const more = [...(reassign ? ['reassign=true'] : []), ...(restore ? ['restore=true'] : [])]
   const url = `${server}/v1/sync?${[...more, 'moved=true'].join('&')}`
-  return {
-    send: async (records, before) => {
-      await before
-      return await sendNew({ ...connection, url }, records)
-    },
-    knownCommits: async (project, shas) =>
-      new Set(shas.filter((sha) => state.commits[commitId(project, sha)] !== undefined)),
+  return async (records, before) => {
+    await before
+    return await sendNew({ ...connection, url }, records)
   }
+}
+
+/** Finds a project's commits that were sent before, each with whether it was sent as on the default branch. */
+export const sentCommits = (commits: SyncState['commits']) => async (project: string) => {
+  const prefix = commitId(project, '')
+  // a longer project may begin with this one and a space
+  const ids = Object.keys(commits).filter((id) => id.startsWith(prefix) && !id.includes(' ', prefix.length))
+  return new Map(ids.map((id) => [id.slice(prefix.length), commits[id]?.endsWith(OFF) !== true]))
 }
 
 /** A commit never changes, so that project and hash identify what was sent. */
 const commitId = (project: string, sha: string): string => `commit ${project} ${sha}`
 
+/** At the end of what was sent of a commit that the default branch did not have. */
+const OFF = ' off'
+const sentAs = ({ on_default_branch }: CommitRecord, hash: string): string =>
+  on_default_branch === false ? hash + OFF : hash
+
 const hashOf = (text: string): string => Bun.hash.xxHash3(text).toString(36)
 
-/** What the server said of this record as it is: that it has it, or why it does not store it; undefined when it is new. */
+/** Returns the server's earlier decision on the record: stored, or why not; undefined for a new record. */
 function answerTo(
   { state, restore }: Connection,
   record: SyncRecord,
   hash: string,
 ): 'accepted' | SkippedSession['reason'] | undefined {
   if (record.type === 'commit')
-    return state.commits[commitId(record.project, record.sha)] === hash ? 'accepted' : undefined
-  // also what the server accepted may have been deleted since
+    return state.commits[commitId(record.project, record.sha)] === sentAs(record, hash)
+      ? 'accepted'
+      : undefined
+  // a session that the server accepted may have been deleted since
   if (record.type !== 'session' || restore) return undefined
   const known = state.sessions[record.id]
   // whatever was written to it since: somebody wanted it deleted
@@ -118,7 +124,7 @@ function note(
   record: SyncRecord,
   { hash, at, skipped }: { hash: string; at: string; skipped: SkippedSession['reason'] | undefined },
 ): void {
-  if (record.type === 'commit') state.setCommit(commitId(record.project, record.sha), hash)
+  if (record.type === 'commit') state.setCommit(commitId(record.project, record.sha), sentAs(record, hash))
   if (record.type !== 'session') return
   const agent = record.source ?? 'unknown'
   const left = skipped === undefined ? {} : { skipped, refused: SKIP_REASONS[skipped] }

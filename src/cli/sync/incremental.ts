@@ -5,7 +5,7 @@ import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import type { StateOfSession, SyncState } from './state.ts'
 
-// Which files a run reads: those that changed since the server answered for all of their sessions.
+// Selects the files that a run reads: those that changed since the server answered for all of their sessions.
 
 export interface Selection {
   /** Leaves out files that were last written before this time, ms since 1970. */
@@ -44,7 +44,7 @@ interface Group {
 
 /** A growing session is sent after ten times the quiet that makes it settled: after 30 s of quiet, every 5 min. */
 const GROWING = 10
-/** What was refused is sent again after a day: the reason may lie with the server. */
+/** A refused record is sent again after a day: the reason may lie with the server. */
 const REFUSED_AGAIN_MS = 86_400_000
 
 /** `how`: what else decides on the records of a file, as version and options. `state` is undefined in the local database. */
@@ -75,7 +75,7 @@ export function createIncremental(
     sources
       .flatMap(({ path }) => state?.files[path]?.records ?? [])
       .flatMap((id) => state?.sessions[id] ?? [])
-  // what the server does not keep it would not keep the next time
+  // the server would not keep a skipped session the next time either
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
     skipped === undefined && refused !== undefined && now() - Date.parse(at) > REFUSED_AGAIN_MS
   const isUnchanged = (sources: readonly Source[]) =>
@@ -133,7 +133,7 @@ export function createIncremental(
   }
 }
 
-/** What is known of a file that was read. */
+/** Returns the facts about a file that was read. */
 function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
   if (look === undefined) return undefined
   // a folder is recognized by what is in it

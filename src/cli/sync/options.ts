@@ -18,7 +18,7 @@ export interface SyncOptions {
   restore?: true
   /** UTC, ms since 1970. */
   since?: number
-  /** In ms. */
+  /** Milliseconds. */
   settled?: number
   quiet?: true
 }

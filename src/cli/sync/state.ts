@@ -1,28 +1,22 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { AttributionMemory, KeptCommit, KeptRepository } from '../../agents/attribution/attribute.ts'
+import { createWritten, type Written } from '../../agents/attribution/written.ts'
 import type { KnownFile } from '../../agents/known-files.ts'
 import { isObject } from '../../agents/transcript/json-fields.ts'
-import { createLineOwners, type LineOwners, OWNER_BYTES } from '../../agents/transcript/line-owners.ts'
+import { createLineOwners, type LineOwners } from '../../agents/transcript/line-owners.ts'
 import type { SkippedSession } from '../../sessions/deleted-queries.ts'
-import { writeError, writePrivate } from '../client/private-file.ts'
+import { writePrivate } from '../client/private-file.ts'
+import { appendPrivate, readLines, readWritten } from './kept-lines.ts'
 
-// What a server said about what it was sent, in one file for each server and organization. All of it may be lost: then
-// everything is sent again, which changes nothing at the server.
+// The server's answers to all that was sent, in one file for each server and organization. All of it may be
+// lost: then everything is sent again, which changes nothing at the server.
 
 /** A file, and what became of its sessions. */
 export interface StateOfFile extends KnownFile {
   /**
-   * How it was read when the server had answered for all of its sessions (and those of the files that share them); null
-   * before.
+   * The options and version that read it when the server had answered for all of its sessions (and those of the files
+   * that share them); null before.
    */
   done: string | null
   /** Ids of the records that were read with it; a session that spans several files is in the last of them. */
@@ -30,19 +24,19 @@ export interface StateOfFile extends KnownFile {
 }
 
 export interface StateOfSession {
-  /** Of the record's text. */
+  /** The hash of the record's text. */
   hash: string
-  /** When the server answered, UTC. */
+  /** Time of the server's answer, UTC. */
   at: string
   agent: string
-  /** Why the server, or this program, did not accept it; absent when it did. */
+  /** The reason why the server, or this program, did not accept it; absent when it did. */
   refused?: string
   /** The server's decision where it does not keep this session; absent for any other reason. */
   skipped?: SkippedSession['reason']
 }
 
 export interface StateOfKey {
-  /** When the server last accepted it, UTC. */
+  /** Time when the server last accepted it, UTC. */
   at: string
   /** The address of its member, which never changes; null where it has none. */
   member: string | null
@@ -52,19 +46,25 @@ export interface StateFile {
   version: 1
   server: string
   organization: { id: string; slug: string }
-  /** By the id of a key of the organization. */
+  /** The keys of the organization by id. */
   keys: Record<string, StateOfKey>
   files: Record<string, StateOfFile>
   sessions: Record<string, StateOfSession>
-  /** By project and hash of a commit: the hash of its record. */
+  /** The hash of each commit's record, and whether it was on the default branch, by project and hash of the commit. */
   commits: Record<string, string>
+  /** The lines that agents wrote, by project and hash of a commit. */
+  attributed: Record<string, KeptCommit>
+  /** The state of each repository, by project. */
+  repositories: Record<string, KeptRepository>
 }
 
 export interface SyncState extends Readonly<Omit<StateFile, 'version'>> {
   setKey(keyId: string, key: StateOfKey): void
   setFile(path: string, file: StateOfFile): void
   setSession(id: string, session: StateOfSession): void
-  setCommit(id: string, hash: string): void
+  setCommit(id: string, sent: string): void
+  /** The lines that agents wrote, read from the disk at the first call. */
+  attribution(): AttributionMemory
   /** The lines read in earlier runs and this one; read from the disk at the first call. */
   owners(): LineOwners
   /** Forgets what was sent. */
@@ -75,10 +75,8 @@ export interface SyncState extends Readonly<Omit<StateFile, 'version'>> {
   flush(): void
 }
 
-type Kept = 'keys' | 'files' | 'sessions' | 'commits'
+type Kept = 'keys' | 'files' | 'sessions' | 'commits' | 'attributed' | 'repositories'
 
-/** Lines remembered, 24 MB: those of some 12 GB of transcripts. Then the older half is forgotten. */
-const MAX_LINES = 2_000_000
 const STATE_NAME = /^sync-[0-9a-f]{32}\.json$/
 const WRITE_SHARE = 20
 
@@ -90,6 +88,8 @@ const newState = (server: string, organization: StateFile['organization']): Stat
   files: {},
   sessions: {},
   commits: {},
+  attributed: {},
+  repositories: {},
 })
 
 /** All states in the folder. A file that is damaged is none. */
@@ -118,7 +118,7 @@ function readState(path: string): ReadState | undefined {
 /** Whether a value has the parts of a state, as far as the program would fail without them. */
 function isState(value: unknown): value is StateFile {
   if (!isObject(value) || value.version !== 1 || typeof value.server !== 'string') return false
-  const { organization, keys, files, sessions, commits } = value
+  const { organization, keys, files, sessions, commits, attributed, repositories } = value
   const isText = (each: unknown) => typeof each === 'string'
   const isFile = (each: unknown) =>
     isObject(each) && isObject(each.detected) && Array.isArray(each.ids) && Array.isArray(each.records)
@@ -132,7 +132,9 @@ function isState(value: unknown): value is StateFile {
     Object.values(files).every(isFile) &&
     isObject(sessions) &&
     Object.values(sessions).every((session) => isObject(session) && isText(session.at)) &&
-    isObject(commits)
+    isObject(commits) &&
+    isObject(attributed) &&
+    isObject(repositories)
   )
 }
 
@@ -167,30 +169,25 @@ export function openState(
     .slice(0, 32)
   const path = join(folder, `sync-${name}.json`)
   const linesPath = join(folder, `lines-${name}.bin`)
+  const writtenPath = join(folder, `written-${name}.ndjson`)
   const found = read ?? readState(path)
   let current = found?.state ?? newState(server, organization)
   let stamp = found?.stamp ?? stampOf(path)
   let changes: { kind: Kept; id: string; value: unknown }[] = []
   let owners: LineOwners | undefined
+  let written: Written | undefined
   let nextSaveMs = 0
 
   const set = (kind: Kept, id: string, value: unknown) => {
     Object.assign(current[kind], { [id]: value })
     changes.push({ kind, id, value })
   }
-  const appendLines = () => {
-    const added = owners?.takeAdded()
-    if (added === undefined || added.length === 0) return
-    try {
-      appendFileSync(linesPath, added, { mode: 0o600 })
-    } catch (error) {
-      throw writeError(linesPath, error)
-    }
-  }
   const flush = () => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    // before the state: a line that is remembered twice is one, a session without its lines would count copies
-    appendLines()
+    // lines come before the state: a line that is remembered twice is one, a session without its lines would count
+    // copies
+    appendPrivate(linesPath, owners?.takeAdded())
+    appendPrivate(writtenPath, written?.takeAdded())
     if (changes.length === 0) return
     if (stampOf(path) !== stamp) {
       // another run wrote it meanwhile: its answers stay, ours are newer
@@ -221,7 +218,27 @@ export function openState(
     setKey: (keyId, key) => set('keys', keyId, key),
     setFile: (file, value) => set('files', file, value),
     setSession: (id, value) => set('sessions', id, value),
-    setCommit: (id, hash) => set('commits', id, hash),
+    setCommit: (id, sent) => set('commits', id, sent),
+    get attributed() {
+      return current.attributed
+    },
+    get repositories() {
+      return current.repositories
+    },
+    attribution() {
+      written ??= createWritten(readWritten(writtenPath), () => Date.now())
+      return {
+        written,
+        get commits() {
+          return current.attributed
+        },
+        get repositories() {
+          return current.repositories
+        },
+        setCommit: (key, commit) => set('attributed', key, commit),
+        setRepository: (project, repository) => set('repositories', project, repository),
+      }
+    },
     owners() {
       owners ??= createLineOwners(readLines(linesPath))
       return owners
@@ -243,20 +260,8 @@ export function openState(
   }
 }
 
-/** What tells one version of a file from another; empty when there is none. */
+/** Identifies a version of a file; empty when there is no file. */
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? '' : `${stats.ino} ${stats.mtimeMs} ${stats.size}`
-}
-
-function readLines(path: string): Uint8Array {
-  if (!existsSync(path)) return new Uint8Array()
-  const bytes = readFileSync(path)
-  const torn = bytes.length % OWNER_BYTES
-  // the disk was full, or the machine stopped: further lines would be out of step
-  if (torn > 0) truncateSync(path, bytes.length - torn)
-  if (bytes.length <= MAX_LINES * OWNER_BYTES) return bytes
-  const kept = bytes.subarray(bytes.length - (MAX_LINES / 2) * OWNER_BYTES)
-  writePrivate(path, kept)
-  return kept
 }

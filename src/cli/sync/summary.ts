@@ -9,7 +9,7 @@ import type { LeftOut } from './incremental.ts'
 /** The result of a sync, as `--json` prints it. `received` counts sessions and commits, also skipped ones. */
 export interface Summary extends RecordCounts {
   received: number
-  /** Whose the sessions are; null: they keep the user they have. */
+  /** The user of the sessions; null: they keep the user they have. */
   user: SessionUser | null
   /** Files without sessions. */
   ignored: number
@@ -115,7 +115,7 @@ export function skip(summary: Summary, skipped: Summary['skipped'][number]): voi
   printMessage(`skipped ${path}${line === null ? '' : `:${line}`}: ${reason}`)
 }
 
-/** What to say when there was neither a session nor a repository; undefined when there was. */
+/** Explains that there was neither a session nor a repository; undefined when there was. */
 export function nothingFoundText(
   { files, unchanged_files, growing_files, older_files, repositories }: Summary,
   paths: readonly string[],

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { isRepository, readCommits } from '../../agents/git/git.ts'
+import { type GitOptions, isRepository, readCommits } from '../../agents/git/git.ts'
 import { readSessions } from '../../agents/read-sessions.ts'
 import { findKnownCommits } from '../../commits/queries.ts'
 import { OperatorError } from '../../errors.ts'
@@ -18,7 +18,8 @@ import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { stopSignal } from '../command/signals.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
-import { askKeyOwner, createApiClient, keyIdOf } from './api-client.ts'
+import { askKeyOwner, createApiClient, keyIdOf, sentCommits } from './api-client.ts'
+import { attributionOf, type RunAttribution, readUsualFolders } from './attribution.ts'
 import { printRecords } from './dry-run.ts'
 import { createIncremental, type Incremental } from './incremental.ts'
 import { checkUsage, isResend, type SyncOptions } from './options.ts'
@@ -57,7 +58,7 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   const run = { context, paths, options, user, summary: createSummary(user), ignored: [], startedMs }
   for (const path of missing) skip(run.summary, { path, line: null, reason: 'no such file or folder' })
   if (options.dryRun) {
-    await printRecords(context.json, recordsOf({ ...run, incremental: incrementalOf(run, undefined) }))
+    await printRecords(context.json, recordsOf(withoutState(run)))
     return sayNothingFound(run)
   }
   const { stopped, release } = stopSignal()
@@ -85,10 +86,11 @@ async function sendToServer(run: Started, target: Target, stopped: AbortSignal):
   const { organization, member, isNew, read } = await target.owner()
   const state = openState(stateFolder(context.env), url, organization, read)
   const heard = () => state.setKey(keyId, { at: new Date().toISOString(), member })
+  const known = sentCommits(state.commits)
   if (isResend(options)) state.forget()
   if (isNew) heard()
   const incremental = incrementalOf(run, state)
-  const client = createApiClient({
+  const send = createApiClient({
     server: url,
     key,
     stopped,
@@ -98,7 +100,7 @@ async function sendToServer(run: Started, target: Target, stopped: AbortSignal):
     onAccepted: heard,
   })
   try {
-    await readAndSend({ ...run, incremental, known: client.knownCommits, state }, client.send, stopped)
+    await readAndSend({ ...run, incremental, attribution: attributionOf(state), known, state }, send, stopped)
     const heardMs = Date.parse(state.keys[keyId]?.at ?? '')
     // nothing was sent: only the server knows whether the key is still good
     if (heardMs < run.startedMs && !(options.quiet && Date.now() - heardMs < QUIET_FOR_MS)) {
@@ -114,25 +116,22 @@ async function writeLocally(run: Started, stopped: AbortSignal): Promise<void> {
   const { context, options } = run
   await withOrganization(context, options.org ?? '', async (sql, id) => {
     const deps = syncDepsOf(context, sql)
-    const known: KnownCommits = (project, shas) => findKnownCommits(sql, id, project, shas)
     const send = { reassign: options.reassign === true, restore: options.restore === true, moved: true }
-    const incremental = incrementalOf(run, undefined)
     await readAndSend(
-      isResend(options) ? { ...run, incremental } : { ...run, incremental, known },
+      { ...withoutState(run), known: (project) => findKnownCommits(sql, id, project) },
       (records, before) => writeChecked(deps, id, records, commandLineActor(), send, before),
       stopped,
     )
   })
 }
 
-/**
- * Read between two collections of garbage: left to itself the heap grows to 220 MB on 1 GB of transcripts, for 5 % less
- * time.
- */
-const COLLECT_BYTES = 8_000_000
-/** With --quiet, how long the server's last word on a key is believed while there is nothing to send. */
+/** Read between two looks at the memory of the process. */
+const LOOK_BYTES = 8_000_000
+/** Garbage is collected above this, in 20 ms: the process would grow by its heap's own rules to 200 MB. */
+const COLLECT_ABOVE_BYTES = 145_000_000
+/** The server's last answer about a key is trusted this long with --quiet while there is nothing to send. */
 const QUIET_FOR_MS = 3_600_000
-/** Of JSON in a batch for a server: some 60 MB of transcripts, so that a stop loses little. */
+/** Largest batch of JSON for a server: some 60 MB of transcripts, so that a stop loses little. */
 const SERVER_BATCH_BYTES = 1024 * 1024
 
 function incrementalOf({ context, options, user }: Started, state: SyncState | undefined): Incremental {
@@ -164,28 +163,36 @@ interface Started {
 
 interface Run extends Started {
   incremental: Incremental
-  /** Commits that need not be sent. */
-  known?: KnownCommits
+  attribution: RunAttribution
+  known?: GitOptions['known']
   /** Undefined for the local database. */
   state?: SyncState
 }
 
-type KnownCommits = (project: string, shas: readonly string[]) => Promise<ReadonlySet<string>>
+const withoutState = (run: Started): Run => ({
+  ...run,
+  incremental: incrementalOf(run, undefined),
+  attribution: attributionOf(undefined),
+})
 
 /** Every record of the paths, each with the file or repository it was read from. */
 async function* recordsOf(run: Run): AsyncGenerator<{ record: SyncRecord; path: string }> {
   const repositories = run.paths.filter((path) => isRepository(resolve(path)))
   const others = run.paths.filter((path) => !repositories.includes(path))
   if (others.length > 0) yield* sessionsOf({ ...run, paths: others })
+  if (repositories.length === 0) return
+  await readUsualFolders(run.context, others, run.state, run.attribution.add)
   for (const path of repositories) yield* commitsOf(run, path)
 }
 
-async function* commitsOf({ options, summary, known }: Run, path: string) {
+async function* commitsOf({ options, summary, known, attribution }: Run, path: string) {
   const progress = await startProgress(`reading ${path}`, 100, options.quiet)
   try {
     const commits = readCommits(path, {
       project: options.project,
-      ...(known === undefined ? {} : { known }),
+      known,
+      resend: isResend(options),
+      attribute: attribution.attribute,
       onProgress: (read, total) =>
         progress.set(Math.floor((100 * read) / total), `${read} of ${total} commits`),
     })
@@ -201,9 +208,10 @@ async function* commitsOf({ options, summary, known }: Run, path: string) {
 }
 
 /** The sessions of the paths, each with the file it was read from. Adds each file to the summary. */
-async function* sessionsOf({ context, paths, options, user, summary, ignored, incremental, state }: Run) {
+async function* sessionsOf(run: Run) {
+  const { context, paths, options, user, summary, ignored, incremental, state } = run
   const progress = await startProgress('reading', 100, options.quiet)
-  let collectedAt = 0
+  let lookedAt = 0
   try {
     const results = readSessions(paths, {
       project: options.project,
@@ -213,15 +221,16 @@ async function* sessionsOf({ context, paths, options, user, summary, ignored, in
       pricer: await pricerOf(context.config)(),
       onProgress(read, total, file) {
         progress.set(total === 0 ? 100 : Math.floor((100 * read) / total), file)
-        if (read - collectedAt < COLLECT_BYTES) return
-        collectedAt = read
-        Bun.gc(true)
+        if (read - lookedAt < LOOK_BYTES) return
+        lookedAt = read
+        if (process.memoryUsage.rss() > COLLECT_ABOVE_BYTES) Bun.gc(true)
       },
       onSkipped: (path, reason) => skip(summary, { path, line: null, reason }),
       onIgnored: (path) => {
         summary.ignored += 1
         ignored.push(path)
       },
+      onWritten: run.attribution.add,
       memory: incremental.memory,
       owners: state === undefined ? undefined : () => state.owners(),
       isLeftOut: (sources) => incremental.isLeftOut(sources),
@@ -241,10 +250,10 @@ async function* sessionsOf({ context, paths, options, user, summary, ignored, in
 type NotStored = Summary['skipped'][number] & Pick<Skipped, 'decision'>
 
 async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Promise<void> {
-  const { summary, incremental, state } = run
+  const { summary, incremental, attribution, state } = run
   const refuse = ({ decision, ...skipped }: NotStored, record: SyncRecord) => {
     skip(summary, skipped)
-    // what the server decided of it is in the state
+    // the state has the server's decisions
     if (decision === undefined) incremental.refuse(record, skipped.reason)
   }
   const batches: Batches = createBatches({
@@ -254,7 +263,7 @@ async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Pro
         before.then(() => stopped.throwIfAborted()),
       )
       addMoved(summary, counts.moved ?? [])
-      for (const record of records) incremental.accept(record)
+      for (const target of [incremental, attribution]) for (const each of records) target.accept(each)
       state?.save()
       return counts
     },
@@ -271,6 +280,7 @@ async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Pro
       stopped.throwIfAborted()
     }
     await batches.flush()
+    attribution.finish()
   } finally {
     await batches.settled()
   }

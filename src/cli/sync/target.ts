@@ -7,7 +7,7 @@ import { findKeyOwner, type ReadState } from './state.ts'
 /** A server, and whose the key is. */
 export interface Target {
   server: Server
-  /** As the state says, else the server, which is asked at most once; `isNew`: it was asked. */
+  /** Reads the owner from the state, else from the server, which is asked at most once; `isNew`: it was asked. */
   owner(): Promise<KeyOwner & { isNew: boolean; read?: ReadState }>
   /** The address of the key's member, which never changes; null where it has none. */
   member(): Promise<string | null>

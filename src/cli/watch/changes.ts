@@ -1,5 +1,5 @@
-// Which files were changed since they were last sent, and when that is to be done: after a time of quiet, or from time to
-// time while they are being written to. Times are ms since 1970.
+// Keeps the files that were changed since they were last sent, and the time when they are due: after a time of quiet,
+// or from time to time while they are being written to. Times are ms since 1970.
 
 export interface Stamp {
   size: number
@@ -11,7 +11,7 @@ export interface Changes {
   note(path: string, stamp: Stamp, nowMs: number): void
   /** Forgets the files for which this is true. */
   forget(isGone: (path: string) => boolean): void
-  /** When the next changed file is due; undefined when none is changed. */
+  /** Returns the time when the next changed file is due; undefined when none is changed. */
   dueAtMs(): number | undefined
   /** The changed files, to be passed to `sent` when they were sent. */
   pending(): ReadonlyMap<string, Stamp>
@@ -21,7 +21,7 @@ export interface Changes {
 
 interface Pending {
   stamp: Stamp
-  /** When the change was first seen. */
+  /** Time when the change was first seen. */
   firstMs: number
 }
 

@@ -55,7 +55,7 @@ export function watchFolders(
       watcher.on('error', () => watcher.close())
       watchers.push(watcher)
     } catch {
-      // as above
+      // it may be gone meanwhile, as above
     }
   }
   return {

@@ -1,11 +1,11 @@
 import type { ServerOptions } from '../client/server.ts'
 
-/** What the command line said of the server; the rest `sync` finds as `watch` did. */
+/** The command line named this server; `sync` finds the rest as `watch` did. */
 export interface SyncTarget extends ServerOptions {
   user?: string
 }
 
-/** What a sync said: `failure` is its message, null when it ended well. */
+/** The result of a sync: `failure` is its message, null when it ended well. */
 export interface SyncResult {
   failure: string | null
   /** Wrong usage: it will not end better the next time. */

@@ -10,7 +10,7 @@ import { listStates, type StateFile } from '../sync/state.ts'
 import { stampsOf } from './files.ts'
 import { readWatchRecord } from './record.ts'
 
-// What this machine sent. Everything is read from its files: no server is asked.
+// Shows what this machine sent. Everything is read from its files: no server is asked.
 
 interface AgentStatus {
   agent: string
@@ -21,7 +21,7 @@ interface AgentStatus {
 interface ServerStatus {
   server: string
   organization: string
-  /** When it last accepted a key. */
+  /** Time when it last accepted a key. */
   last_answer_at: string | null
   agents: AgentStatus[]
   /** Sessions that it, or this program, did not accept, or that were deleted there. */
@@ -30,7 +30,7 @@ interface ServerStatus {
 
 interface EndingFile {
   path: string
-  /** When Claude Code deletes it at its next start, UTC. */
+  /** Time after which Claude Code deletes it at its next start, UTC. */
   deleted_at: string
   /** Whether it was sent before it last changed. */
   sent: 'never' | 'in part'
@@ -49,7 +49,7 @@ interface Status {
   servers: ServerStatus[]
   /** Files below the watched paths, else the agents' usual folders, that changed since they were sent, or never were. */
   unsent_files: number
-  /** Of these what Claude Code deletes within a week. */
+  /** Files that Claude Code deletes within a week. */
   ending: EndingFile[]
 }
 
@@ -123,7 +123,7 @@ async function unsentFiles(paths: readonly string[], states: readonly StateFile[
     const known = states.flatMap(({ files }) => files[path] ?? [])
     const same = known.filter((file) => file.size === size && file.mtimeMs === mtimeMs)
     const isSent = same.some(({ done, detected }) => done !== null || detected.kind !== 'sessions')
-    // what has another name is known as a session's file only once it was read
+    // a file of another name is known as a session's file only once it was read
     if (isSent || (known.length === 0 && !/\.(?:jsonl|json|db)$/.test(path))) continue
     // files of a folder that is read as one file are known by it
     const isPart = states.some(({ files }) => partOf(path, files))

@@ -21,15 +21,15 @@ export interface WatchOptions extends SyncTarget {
 
 /** A session is sent when nothing was written to it for so long. `sync --settled` has the rest of the rule. */
 const QUIET_MS = 30_000
-/** And so often while it grows. */
+/** A file that grows is sent so often. */
 const GROWING_MS = 300_000
-/** Between two looks at all files, events or not. */
+/** All files are looked at after this time, events or not. */
 const LOOK_MS = 60_000
 /** Files that an event names are looked at together. */
 const EVENTS_MS = 1_000
-/** Between two syncs: of several sessions one is always quiet. */
+/** Two syncs are this far apart: one of several sessions is always quiet. */
 const BETWEEN_MS = 15_000
-/** After a failure; doubled with each one. */
+/** A sync that failed is repeated after this time; it doubles with each failure. */
 const FIRST_RETRY_MS = 5_000
 const MAX_RETRY_MS = 60_000
 /** The quiet that `sync` sees is some ms shorter than the one seen here. */
@@ -58,7 +58,7 @@ export async function watch(context: Context, options: WatchOptions, args: Args)
 interface Watched {
   /** Empty for the agents' usual folders. */
   paths: readonly string[]
-  /** Of the server. */
+  /** The server's address. */
   url: string
   options: WatchOptions
   folder: string
@@ -166,7 +166,7 @@ interface Events {
   follow(folders: readonly string[]): void
   /** Looks at the files that events named. */
   look(): void
-  /** Until the time is over, or `wake` is called, or a second after an event. */
+  /** Sleeps until the time is over, or `wake` is called, or a second after an event. */
   sleep(ms: number): Promise<void>
   wake(): void
   close(): void

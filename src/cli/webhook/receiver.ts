@@ -3,18 +3,18 @@ import { readAtMost } from '../../http/body.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 
 const HOST = '127.0.0.1'
-/** Of a delivery's body: four times the largest that the server sends. */
+/** Largest body of a delivery: four times the largest that the server sends. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
 /** A delivery as it was received. */
 export interface Received extends Verification {
   /** UTC, milliseconds. */
   received_at: string
-  /** From the headers; null: the header is missing. */
+  /** The event named in the headers; null: the header is missing. */
   event: string | null
   delivery_id: string | null
   attempt: number | null
-  /** Of the response. */
+  /** The status of the response. */
   status: number
   /** Parsed where it is JSON, else the text. */
   body: unknown
@@ -25,7 +25,7 @@ interface ReceiverOptions {
   port: number
   /** Called for every delivery; null: nothing can be verified. */
   secret: () => string | null
-  /** Of the response to valid and unverified deliveries. */
+  /** The status of the response to valid and unverified deliveries. */
   status: number
   /** WEBHOOK_HEADER_PREFIX */
   prefix: string

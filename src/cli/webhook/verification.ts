@@ -10,7 +10,7 @@ type SignatureStatus = 'valid' | 'invalid' | 'unverified'
 
 export interface Verification {
   signature: SignatureStatus
-  /** For the receiver's owner; null: none. */
+  /** Warns the receiver's owner; null: no warning. */
   warning: string | null
 }
 

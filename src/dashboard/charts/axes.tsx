@@ -33,7 +33,12 @@ export function Axes({ width, height, ticks, y, format, labels }: AxesProps) {
       ))}
       {labels.map((label, index) =>
         shown.has(index) ? (
-          <text key={label} x={MARGIN.left + part * (index + 0.5)} y={height - 6} text-anchor="middle">
+          <text
+            key={label}
+            x={Math.min(MARGIN.left + part * (index + 0.5), width - LABEL_WIDTH / 2)}
+            y={height - 6}
+            text-anchor="middle"
+          >
             {label}
           </text>
         ) : null,

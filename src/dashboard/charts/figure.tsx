@@ -1,5 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Mark, Tips } from './tips.tsx'
 
 /** The rows that a chart draws, for those who do not see it. */
 export interface ChartTable {
@@ -9,22 +10,32 @@ export interface ChartTable {
 
 interface FigureProps {
   title: string
-  /** What the chart shows, in a sentence. */
+  /** Describes the chart in a sentence. */
   description: string
   table: ChartTable
   height: number
   /** Draws the chart in this width, in pixels. */
   draw: (width: number) => ComponentChildren
+  /** The chart says these at its places, in the order of the arrow keys. */
+  marks: (width: number) => readonly Mark[]
+  /** Whether a mark is found by its height too. */
+  isPlane?: boolean
   legend?: ComponentChildren
-  /** Whether it has links, which a reader of the screen must find. */
-  hasLinks?: boolean
 }
 
 const FIRST_WIDTH = 640
 
 /** A chart with its title, its description, and its values as a table. */
-export function Figure({ title, description, table, height, draw, legend, hasLinks = false }: FigureProps) {
-  const id = useId()
+export function Figure({
+  title,
+  description,
+  table,
+  height,
+  draw,
+  marks,
+  isPlane = false,
+  legend,
+}: FigureProps) {
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   return (
@@ -32,17 +43,18 @@ export function Figure({ title, description, table, height, draw, legend, hasLin
       <figcaption>{title}</figcaption>
       {legend}
       <div ref={box}>
-        <svg
-          role={hasLinks ? 'group' : 'img'}
-          aria-labelledby={`${id}t ${id}d`}
-          width={width}
-          height={height}
-          viewBox={`0 0 ${width} ${height}`}
-        >
-          <title id={`${id}t`}>{title}</title>
-          <desc id={`${id}d`}>{description}</desc>
-          {draw(width)}
-        </svg>
+        <Tips label={title} width={width} marks={marks(width)} isPlane={isPlane}>
+          {/* not a title: the browser would show it over the values */}
+          <svg
+            role="img"
+            aria-label={`${title}. ${description}`}
+            width={width}
+            height={height}
+            viewBox={`0 0 ${width} ${height}`}
+          >
+            {draw(width)}
+          </svg>
+        </Tips>
       </div>
       <details>
         <summary>As a table</summary>

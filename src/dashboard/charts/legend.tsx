@@ -1,15 +1,41 @@
-/** The names of a chart's series with their colours. */
-export function Legend({ names }: { names: readonly string[] }) {
+export interface Named {
+  name: string
+  /** A click on the name goes there. */
+  href?: string | undefined
+  /** Whether it stands for all that have no name here. */
+  isRest?: boolean
+}
+
+/** The class of a series: by its place, the rest in grey. */
+export const seriesClass = ({ isRest }: Named, index: number): string =>
+  isRest === true ? 'rest' : `series${index}`
+
+/** The names of a chart's series with their colours, and of the line across it. */
+export function Legend({ names, limit }: { names: readonly Named[]; limit?: string | undefined }) {
   return (
     <ul class="legend">
-      {names.map((name, index) => (
+      {names.map(({ name, href, isRest = false }, index) => (
         <li key={index}>
           <svg width="10" height="10" aria-hidden="true">
-            <rect class={`series${index}`} width="10" height="10" rx="2" />
+            <rect class={seriesClass({ name, isRest }, index)} width="10" height="10" rx="2" />
           </svg>
-          <bdi>{name}</bdi>
+          {href === undefined ? (
+            <bdi>{name}</bdi>
+          ) : (
+            <a href={href}>
+              <bdi>{name}</bdi>
+            </a>
+          )}
         </li>
       ))}
+      {limit !== undefined && (
+        <li>
+          <svg class="limit" width="16" height="10" aria-hidden="true">
+            <line x2="16" y1="5" y2="5" />
+          </svg>
+          {limit}
+        </li>
+      )}
     </ul>
   )
 }

@@ -1,10 +1,9 @@
 import { Axes, MARGIN } from './axes.tsx'
 import { Figure } from './figure.tsx'
-import { Legend } from './legend.tsx'
+import { Legend, type Named, seriesClass } from './legend.tsx'
 import { ticksTo, upwards } from './scale.ts'
 
-export interface Series {
-  name: string
+export interface Series extends Named {
   /** One a period. */
   values: readonly number[]
 }
@@ -17,10 +16,12 @@ interface PeriodChartProps {
   /** Stacked in this order, the first at the bottom. */
   series: readonly Series[]
   format: (value: number) => string
-  /** Of the vertical axis; as `format` unless given. */
+  /** Formats values of the vertical axis; `format` does unless given. */
   formatTick?: (value: number) => string
   /** A dashed line at this height. */
-  limit?: { name: string; value: number }
+  limit?: { name: string; value: number } | undefined
+  /** A click on a period's bar goes there. */
+  linkOf?: (period: string) => string
 }
 
 const HEIGHT = 240
@@ -35,6 +36,7 @@ export function PeriodChart({
   format,
   formatTick = format,
   limit,
+  linkOf,
 }: PeriodChartProps) {
   const sums = periods.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const ticks = ticksTo(Math.max(0, ...sums, limit?.value ?? 0))
@@ -42,8 +44,22 @@ export function PeriodChart({
   const inner = HEIGHT - MARGIN.top - MARGIN.bottom
   const y = upwards(max, inner)
   const isStacked = series.length > 1
+  const partOf = (width: number) => (width - MARGIN.left - MARGIN.right) / Math.max(1, periods.length)
+  const marks = (width: number) =>
+    periods.map((period, index) => ({
+      x: MARGIN.left + partOf(width) * (index + 0.5),
+      y: MARGIN.top + y(sums[index] ?? 0),
+      title: period,
+      lines: [
+        ...series.flatMap(({ name, values }) =>
+          values[index] === 0 ? [] : [[name, format(values[index] ?? 0)] as const],
+        ),
+        ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
+      ],
+      href: linkOf?.(period),
+    }))
   const draw = (width: number) => {
-    const part = (width - MARGIN.left - MARGIN.right) / Math.max(1, periods.length)
+    const part = partOf(width)
     const bar = Math.max(1, Math.min(MAX_BAR, part * 0.8))
     return (
       <>
@@ -55,15 +71,13 @@ export function PeriodChart({
               key={period}
               transform={`translate(${MARGIN.left + part * (index + 0.5) - bar / 2} ${MARGIN.top})`}
             >
-              {series.map(({ name, values }, nth) => {
-                const value = values[index] ?? 0
+              {series.map((one, nth) => {
+                const value = one.values[index] ?? 0
                 const top = y(below + value)
                 const height = y(below) - top
                 below += value
                 return height <= 0 ? null : (
-                  <rect key={nth} class={`series${nth}`} y={top} width={bar} height={height}>
-                    <title>{`${period}${isStacked ? ` · ${name}` : ''}: ${format(value)}`}</title>
-                  </rect>
+                  <rect key={nth} class={seriesClass(one, nth)} y={top} width={bar} height={height} />
                 )
               })}
             </g>
@@ -76,9 +90,7 @@ export function PeriodChart({
             x2={width - MARGIN.right}
             y1={MARGIN.top + y(limit.value)}
             y2={MARGIN.top + y(limit.value)}
-          >
-            <title>{`${limit.name}: ${format(limit.value)}`}</title>
-          </line>
+          />
         )}
       </>
     )
@@ -94,11 +106,19 @@ export function PeriodChart({
       description={description}
       height={HEIGHT}
       draw={draw}
+      marks={marks}
       table={{
         columns: ['Period', ...series.map(({ name }) => name), ...(isStacked ? ['Total'] : [])],
         rows,
       }}
-      legend={isStacked ? <Legend names={series.map(({ name }) => name)} /> : undefined}
+      legend={
+        (isStacked || limit !== undefined) && (
+          <Legend
+            names={isStacked ? series : []}
+            limit={limit === undefined ? undefined : `${limit.name} ${format(limit.value)}`}
+          />
+        )
+      }
     />
   )
 }

@@ -1,5 +1,6 @@
 import { weekdayOf, weekOf } from '../client/days.ts'
 import { formatWhole } from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
 import { Figure } from './figure.tsx'
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
@@ -19,8 +20,13 @@ export function PunchCard({
   const column = new Map(weeks.map((week, index) => [week, index]))
   const max = Math.max(1, ...days.map(({ count }) => count))
   const height = TOP + ROW * WEEKDAYS.length + 20
+  const partOf = (width: number) => Math.min(ROW, (width - LEFT) / Math.max(1, weeks.length))
+  const placeOf = (day: string, part: number) => ({
+    x: LEFT + part * ((column.get(weekOf(day)) ?? 0) + 0.5),
+    y: TOP + ROW * (weekdayOf(day) + 0.5),
+  })
   const draw = (width: number) => {
-    const part = Math.min(ROW, (width - LEFT) / Math.max(1, weeks.length))
+    const part = partOf(width)
     const every = Math.max(1, Math.ceil(84 / part))
     return (
       <>
@@ -38,17 +44,11 @@ export function PunchCard({
             ) : null,
           )}
         </g>
-        {days.map(({ day, count }) => (
-          <circle
-            key={day}
-            class={count === 0 ? 'none' : 'series0'}
-            cx={LEFT + part * ((column.get(weekOf(day)) ?? 0) + 0.5)}
-            cy={TOP + ROW * (weekdayOf(day) + 0.5)}
-            r={count === 0 ? 1 : Math.max(1.5, Math.sqrt(count / max) * (part / 2 - 0.5))}
-          >
-            <title>{`${day}: ${formatWhole(count)}`}</title>
-          </circle>
-        ))}
+        {days.map(({ day, count }) => {
+          const { x, y } = placeOf(day, part)
+          const r = count === 0 ? 1 : Math.max(1.5, Math.sqrt(count / max) * (part / 2 - 0.5))
+          return <circle key={day} class={count === 0 ? 'none' : 'series0'} cx={x} cy={y} r={r} />
+        })}
       </>
     )
   }
@@ -58,6 +58,15 @@ export function PunchCard({
       description="Sessions of each day: a row for each weekday, a column for each week. A larger circle is more sessions."
       height={height}
       draw={draw}
+      isPlane
+      marks={(width) =>
+        days.map(({ day, count }) => ({
+          ...placeOf(day, partOf(width)),
+          title: day,
+          lines: [['Sessions', formatWhole(count)]],
+          href: count === 0 ? undefined : linkTo('sessions', { from: day, to: day }),
+        }))
+      }
       table={{ columns: ['Day', 'Sessions'], rows: days.map(({ day, count }) => [day, formatWhole(count)]) }}
     />
   )

@@ -9,7 +9,7 @@ export interface Point {
   x: number
   y: number
   href: string
-  /** Of the style sheet. */
+  /** A class of the style sheet. */
   kind: string
 }
 
@@ -34,9 +34,12 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
   const inner = HEIGHT - MARGIN.top - bottom
   const y = upwards(maxY, inner)
   const yTicks = ticksTo(maxY)
+  const rightOf = (width: number) => width - MARGIN.right - 12
+  const across = (width: number) => (value: number) =>
+    MARGIN.left + (value / maxX) * (rightOf(width) - MARGIN.left)
   const draw = (width: number) => {
-    const right = width - MARGIN.right - 12
-    const x = (value: number) => MARGIN.left + (value / maxX) * (right - MARGIN.left)
+    const right = rightOf(width)
+    const x = across(width)
     return (
       <>
         <g class="axes">
@@ -60,12 +63,8 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
             ↑ {yName}
           </text>
         </g>
-        {points.map((point) => (
-          <a key={point.key} href={point.href} aria-label={point.name}>
-            <circle class={`dot ${point.kind}`} cx={x(point.x)} cy={MARGIN.top + y(point.y)} r="6">
-              <title>{`${point.name}: ${yName} ${point.y}, ${formatX(point.x)}`}</title>
-            </circle>
-          </a>
+        {points.map(({ key, kind, x: value, y: height }) => (
+          <circle key={key} class={`dot ${kind}`} cx={x(value)} cy={MARGIN.top + y(height)} r="6" />
         ))}
       </>
     )
@@ -76,7 +75,19 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
       description={description}
       height={HEIGHT}
       draw={draw}
-      hasLinks
+      isPlane
+      marks={(width) =>
+        points.map((point) => ({
+          x: across(width)(point.x),
+          y: MARGIN.top + y(point.y),
+          title: point.name,
+          lines: [
+            [yName, String(point.y)],
+            [xName, formatX(point.x)],
+          ],
+          href: point.href,
+        }))
+      }
       table={{
         columns: ['Item', yName, xName],
         rows: points.map(({ name, x, y: value }) => [name, String(value), formatX(x)]),

@@ -1,4 +1,4 @@
-import { formatNumber } from '../client/format.ts'
+import { formatScore, formatWhole } from '../client/format.ts'
 import { Axes, MARGIN } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { upwards } from './scale.ts'
@@ -17,9 +17,10 @@ const TICKS = [0, 25, 50, 75, 100]
 export function ScoreChart({ title, description, data }: ScoreChartProps) {
   const inner = HEIGHT - MARGIN.top - MARGIN.bottom
   const y = upwards(100, inner)
+  const across = (width: number) => (index: number) =>
+    MARGIN.left + ((width - MARGIN.left - MARGIN.right) / Math.max(1, data.length)) * (index + 0.5)
   const draw = (width: number) => {
-    const part = (width - MARGIN.left - MARGIN.right) / Math.max(1, data.length)
-    const x = (index: number) => MARGIN.left + part * (index + 0.5)
+    const x = across(width)
     const line = (pick: (point: ScoreChartProps['data'][number]) => number) =>
       data.map((point, index) => `${x(index).toFixed(1)},${(MARGIN.top + y(pick(point))).toFixed(1)}`)
     const band = [...line(({ max_score }) => max_score), ...line(({ min_score }) => min_score).reverse()]
@@ -35,16 +36,14 @@ export function ScoreChart({ title, description, data }: ScoreChartProps) {
         />
         <polygon class="band" points={band.join(' ')} />
         <polyline class="line" points={line(({ score }) => score).join(' ')} />
-        {data.map(({ date, score, sessions }, index) => (
+        {data.map(({ date, score }, index) => (
           <circle
             key={date}
             class="point"
             cx={x(index)}
             cy={MARGIN.top + y(score)}
             r={data.length > 120 ? 1.5 : 3}
-          >
-            <title>{`${date}: ${formatNumber(score)} (${sessions} sessions)`}</title>
-          </circle>
+          />
         ))}
       </>
     )
@@ -55,14 +54,27 @@ export function ScoreChart({ title, description, data }: ScoreChartProps) {
       description={description}
       height={HEIGHT}
       draw={draw}
+      marks={(width) =>
+        data.map(({ date, score, min_score, max_score, sessions }, index) => ({
+          x: across(width)(index),
+          y: MARGIN.top + y(score),
+          title: date,
+          lines: [
+            ['Mean', formatScore(score)],
+            ['Lowest', formatScore(min_score)],
+            ['Highest', formatScore(max_score)],
+            ['Sessions', formatWhole(sessions)],
+          ],
+        }))
+      }
       table={{
         columns: ['Period', 'Mean', 'Lowest', 'Highest', 'Sessions'],
         rows: data.map(({ date, score, min_score, max_score, sessions }) => [
           date,
-          formatNumber(score),
-          formatNumber(min_score),
-          formatNumber(max_score),
-          String(sessions),
+          formatScore(score),
+          formatScore(min_score),
+          formatScore(max_score),
+          formatWhole(sessions),
         ]),
       }}
     />

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Pagination } from '../../http/query.ts'
 import { basePath } from './base.ts'
 import { readKey } from './key.ts'
 import { readCsrfToken } from './session.ts'
@@ -57,7 +58,7 @@ export async function request(
   if (signal !== undefined) init.signal = signal
   const response = await fetch(`${basePath()}v1${path}`, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
-    throw new ApiFailure(0, 'The server does not respond')
+    throw new ApiFailure(0, navigator.onLine ? 'The server does not respond' : 'This computer is offline')
   })
   if (response.ok) return response
   const failed: unknown = await response.json().catch(() => ({}))
@@ -65,7 +66,7 @@ export async function request(
     typeof failed === 'object' && failed !== null && 'error' in failed && typeof failed.error === 'string'
       ? failed.error
       : `The server responded with status ${response.status}`
-  // not for a key that the sign-in tries, nor for one that was signed out meanwhile
+  // a key that the sign-in tries, or one that was signed out meanwhile, is left alone
   if (response.status === 401 && key === readKey())
     dispatchEvent(new CustomEvent(KEY_REFUSED, { detail: message }))
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
@@ -77,10 +78,16 @@ export async function getJson<Body>(path: string, sent: Sent = {}): Promise<Body
   return (await response.json()) as Body
 }
 
-/** What became of a request, or of several. */
+/** A page of a list. */
+export interface Page<Item> {
+  data: Item[]
+  pagination: Pagination
+}
+
+/** The state of a request, or of several. */
 export type Loaded<Value> =
   | { state: 'loading'; value?: Value }
-  | { state: 'failed'; error: ApiFailure }
+  | { state: 'failed'; error: ApiFailure; retry: () => void }
   | { state: 'ready'; value: Value }
 
 const asFailure = (error: unknown): ApiFailure =>
@@ -92,32 +99,37 @@ const asFailure = (error: unknown): ApiFailure =>
 export const MAX_RETRY_S = 60
 
 /**
- * Runs `load` again whenever `key` changes, and after the time that a refusal names; what was loaded before stays in
- * `value` meanwhile. Calls of an earlier `key` are given up.
+ * Runs `load` again whenever `key` changes, after the time that a refusal names, and when the browser is online again; what
+ * was loaded before stays in `value` meanwhile. Calls of an earlier `key` are given up.
  */
 export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [loaded, setLoaded] = useState<Loaded<Value> & { key: string }>({ key, state: 'loading' })
   useEffect(() => {
     const controller = new AbortController()
+    const { signal } = controller
     let timer: ReturnType<typeof setTimeout> | undefined
     const run = async (): Promise<void> => {
+      clearTimeout(timer)
+      removeEventListener('online', retry)
+      setLoaded((before) =>
+        'value' in before && before.value !== undefined
+          ? { key, state: 'loading', value: before.value }
+          : { key, state: 'loading' },
+      )
       try {
-        const value = await load(controller.signal)
-        if (!controller.signal.aborted) setLoaded({ key, state: 'ready', value })
+        const value = await load(signal)
+        if (!signal.aborted) setLoaded({ key, state: 'ready', value })
       } catch (error) {
-        if (controller.signal.aborted) return
+        if (signal.aborted) return
         const failure = asFailure(error)
-        setLoaded({ key, state: 'failed', error: failure })
+        setLoaded({ key, state: 'failed', error: failure, retry })
+        if (failure.status === 0) addEventListener('online', retry, { signal })
         if (failure.retryAfterS !== undefined && failure.retryAfterS <= MAX_RETRY_S)
-          timer = setTimeout(() => void run(), (failure.retryAfterS + 1) * 1000)
+          timer = setTimeout(retry, (failure.retryAfterS + 1) * 1000)
       }
     }
-    setLoaded((before) =>
-      'value' in before && before.value !== undefined
-        ? { key, state: 'loading', value: before.value }
-        : { key, state: 'loading' },
-    )
-    void run()
+    const retry = () => void run()
+    retry()
     return () => {
       controller.abort()
       clearTimeout(timer)

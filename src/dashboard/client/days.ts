@@ -26,21 +26,40 @@ export const isDay = (text: string | null): text is string =>
 const MAX_DAILY = 62
 const MAX_WEEKLY = 370
 
+export type Granularity = 'day' | 'week' | 'month'
+
 /** The period that fits a chart of the range. */
-export const granularityOf = (range: Range): 'day' | 'week' | 'month' => {
+export const granularityOf = (range: Range): Granularity => {
   const days = lengthOf(range)
   return days <= MAX_DAILY ? 'day' : days <= MAX_WEEKLY ? 'week' : 'month'
 }
+/** The finest period of which the range has at most `most`; months, however many. */
+export const finestGranularity = (range: Range, most: number): Granularity =>
+  // the first week may begin before the range
+  lengthOf(range) <= most ? 'day' : lengthOf(range) <= (most - 1) * 7 ? 'week' : 'month'
 /** Monday is 0. */
 export const weekdayOf = (day: string): number => (new Date(day).getUTCDay() + 6) % 7
 /** The Monday of the day's week. */
 export const weekOf = (day: string): string => addDays(day, -weekdayOf(day))
 
 /** The first days of the range's periods, as the API names them. */
-export function periodsOf(range: Range, granularity: 'day' | 'week' | 'month'): string[] {
+export function periodsOf(range: Range, granularity: Granularity): string[] {
   const first = (day: string) =>
     granularity === 'day' ? day : granularity === 'week' ? weekOf(day) : `${day.slice(0, 7)}-01`
   const periods = new Set<string>()
   for (let day = range.from; day <= range.to; day = addDays(day, 1)) periods.add(first(day))
   return [...periods]
+}
+
+/** The days of the range that belong to a period, which its first day names. */
+export function daysOfPeriod(period: string, granularity: Granularity, range: Range): Range {
+  const last =
+    granularity === 'day'
+      ? period
+      : granularity === 'week'
+        ? addDays(period, 6)
+        : addDays(`${addDays(period, 31).slice(0, 7)}-01`, -1)
+  const [, from = period] = [period, range.from].sort()
+  const [to = last] = [last, range.to].sort()
+  return { from, to }
 }

@@ -1,6 +1,7 @@
-// How values are written. Times and days are UTC, as in the API.
+// These functions write values. Times and days are UTC, as in the API.
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
+const score = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
@@ -12,20 +13,31 @@ const dollars = new Intl.NumberFormat('en-US', {
   minimumFractionDigits: 0,
   maximumFractionDigits: 2,
 })
-const fraction = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 })
+const fraction = new Intl.NumberFormat('en-US', {
+  style: 'percent',
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+})
 
 export const formatNumber = (value: number): string => number.format(value)
+/** Writes a score or its points: `79.3`. */
+export const formatScore = (value: number): string => score.format(value).replace('-', '−')
 export const formatWhole = (value: number): string => whole.format(value)
 /** `12.3M`. */
 export const formatCompact = (value: number): string => compact.format(value)
-/** Below a cent with all of its six decimals. */
+/** Writes dollars; an amount below a cent has all of its six decimals. */
 export const formatDollars = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : cents.format(value)
-/** As `formatDollars`, short enough for an axis: `$2.5K`. */
+/** Writes dollars short enough for an axis: `$2.5K`. */
 export const formatDollarTick = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : dollars.format(value)
-/** Of a fraction, 0 to 1. */
+/** Writes a fraction of 0 to 1 as a percentage: `12.5%`, `7.0%`. */
 export const formatShare = (value: number): string => fraction.format(value)
+/** Writes a number of hundredths, 0 to 100, as a percentage. */
+export const formatPercent = (value: number): string => fraction.format(value / 100)
+/** Writes a change with its sign: `+12.5%`, `−3.0%`. */
+export const signed = (value: number, format: (value: number) => string): string =>
+  `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`
 /** `2026-01-31 12:34`. */
 export const formatTime = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ')
 
@@ -44,5 +56,5 @@ export function formatDuration(seconds: number): string {
 }
 
 /** `3 sessions`, `1 session`. */
-export const countOf = (count: number, noun: string): string =>
-  `${formatWhole(count)} ${noun}${count === 1 ? '' : 's'}`
+export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${formatWhole(count)} ${count === 1 ? noun : nouns}`

@@ -1,6 +1,6 @@
 /** Kept for the tab only, and shared with the API explorer, which opens in the same tab. */
 const NAME = 'cloud-analytics.key'
-/** Where the browser refuses storage, the key is kept as long as the page. */
+/** The key is kept as long as the page if the browser refuses storage. */
 let kept: string | null = null
 
 export function readKey(): string | null {
@@ -16,7 +16,7 @@ export function keepKey(key: string): void {
   try {
     sessionStorage.setItem(NAME, key)
   } catch {
-    // then a reload asks for it again
+    // a reload asks for it again then
   }
 }
 

@@ -1,7 +1,7 @@
 import type { WhoAmI } from '../../whoami/model.ts'
 import type { Route } from './links.ts'
 
-/** What every page gets. */
+/** Every page gets these. */
 export interface PageProps {
   route: Route
   who: WhoAmI

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { linkTo, type Route, routeOf } from './links.ts'
 
 /** The route that the URL names now. */
@@ -7,9 +7,35 @@ export function useRoute(): Route {
   useEffect(() => {
     const onChange = () => setFragment(location.hash)
     addEventListener('hashchange', onChange)
+    // it may have changed between the first drawing and now
+    onChange()
     return () => removeEventListener('hashchange', onChange)
   }, [])
-  return routeOf(fragment)
+  const route = routeOf(fragment)
+  useScrollPlace(fragment, `${route.page}/${route.id}?${route.query.get('page')}`)
+  return route
+}
+
+/**
+ * Goes to the top of another `place`, and back to where the reader was when the entry of the history is an old one: how
+ * far it was scrolled is kept there.
+ */
+function useScrollPlace(fragment: string, place: string): void {
+  const before = useRef(place)
+  useEffect(() => {
+    history.scrollRestoration = 'manual'
+    const keep = () => history.replaceState({ y: scrollY }, '')
+    addEventListener('scrollend', keep)
+    return () => removeEventListener('scrollend', keep)
+  }, [])
+  useLayoutEffect(() => {
+    const known = history.state as { y: number } | null
+    // content that is loaded later must not shift the text that is read
+    document.body.style.minHeight = known === null ? '' : `${known.y + innerHeight}px`
+    if (known !== null) scrollTo(0, known.y)
+    else if (before.current !== place) scrollTo(0, 0)
+    before.current = place
+  }, [fragment])
 }
 
 /** Changes parameters of the page's URL; a new filter begins at the first page again. */

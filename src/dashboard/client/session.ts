@@ -11,7 +11,7 @@ export function keepCsrfToken(token: string | undefined): void {
 
 export const readCsrfToken = (): string | undefined => csrfToken
 
-/** What the server says to a request outside /v1. */
+/** The server's answer to a request outside /v1. */
 export interface AuthAnswer {
   status: number
   body: Record<string, unknown>
@@ -34,20 +34,15 @@ export async function postAuth(path: string, body: object): Promise<AuthAnswer> 
   }
 }
 
-/** How people sign in at this server. */
+/** People can sign in at this server by these methods. */
 export interface SignInMethods {
   password: boolean
   oidc: boolean
 }
 
-/** Never rejects: a server that does not respond is asked again when somebody signs in by a password. */
-export async function readMethods(): Promise<SignInMethods> {
-  try {
-    const response = await fetch(`${basePath()}auth/methods`)
-    return (await response.json()) as SignInMethods
-  } catch {
-    return { password: true, oidc: false }
-  }
+export async function readMethods(signal?: AbortSignal): Promise<SignInMethods> {
+  const response = await fetch(`${basePath()}auth/methods`, signal === undefined ? {} : { signal })
+  return (await response.json()) as SignInMethods
 }
 
 const PLACE = 'place-before-sign-in'
@@ -65,6 +60,6 @@ export function returnToPlace(): boolean {
   return true
 }
 
-/** What is wrong, for people. */
+/** Describes the problem for people. */
 export const problemOf = ({ status, body }: AuthAnswer): string =>
   typeof body.error === 'string' ? body.error : `The server responded with status ${status}`

@@ -1,42 +1,39 @@
 import type { CostSummary } from '../../cost/model.ts'
-import { getJson, type Loaded, useApi, useLoaded } from '../client/api.ts'
-import { lastDays } from '../client/days.ts'
+import type { Endpoint } from '../../webhooks/model.ts'
+import { getJson, type Loaded, type Page, useLoaded } from '../client/api.ts'
 import { countOf, formatCompact, formatDollars } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 
-const DAYS = 30
-
-interface EndpointHealth {
-  id: string
-  url: string
-  health: { consecutive_failures: number }
+interface AttentionProps {
+  cost: Loaded<CostSummary>
+  /** Open critical findings of the last `days`. */
+  critical: Loaded<Page<unknown>>
+  days: number
+  who: PageProps['who']
 }
 
-/** What somebody should look at, each a link; nothing where there is nothing. */
-export function Attention({ summary, who }: { summary: Loaded<CostSummary>; who: PageProps['who'] }) {
-  const range = lastDays(DAYS)
-  const critical = { severity: 'critical', status: 'open', date_from: range.from, date_to: range.to }
-  const findings = useApi<{ pagination: { total: number } }>('/findings', { ...critical, per_page: 1 })
+/** Shows what needs attention, each a link; nothing if nothing does. */
+export function Attention({ cost, critical, days, who }: AttentionProps) {
   const mayRead = who.scopes.includes('webhooks')
   const endpoints = useLoaded(`endpoints ${mayRead}`, async (signal) =>
-    mayRead ? (await getJson<{ data: EndpointHealth[] }>('/webhooks', { signal })).data : [],
+    mayRead ? (await getJson<{ data: Endpoint[] }>('/webhooks', { signal })).data : [],
   )
-  const budget = summary.state === 'ready' ? summary.value.current_budget : null
-  const unpriced = summary.state === 'ready' ? summary.value.unpriced_tokens : 0
-  const total = findings.state === 'ready' ? findings.value.pagination.total : 0
+  const budget = cost.state === 'ready' ? cost.value.current_budget : null
+  const unpriced = cost.state === 'ready' ? cost.value.unpriced_tokens : 0
+  const total = critical.state === 'ready' ? critical.value.pagination.total : 0
   const failing = (endpoints.state === 'ready' ? endpoints.value : []).filter(
     ({ health }) => health.consecutive_failures > 0,
   )
   const items = [
-    ...(budget?.status === 'exceeded'
-      ? [{ href: linkTo('cost'), text: `The month’s budget of ${formatDollars(budget.limit)} is passed` }]
-      : []),
-    ...(budget != null && budget.status !== 'exceeded' && budget.projected_exceed_date !== null
+    ...(budget != null && budget.projected_exceed_date !== null
       ? [
           {
             href: linkTo('cost'),
-            text: `The forecast of ${formatDollars(budget.projected_cost)} passes the budget of ${formatDollars(budget.limit)} on ${budget.projected_exceed_date.slice(0, 10)}`,
+            text:
+              budget.status === 'exceeded'
+                ? `The month’s budget of ${formatDollars(budget.limit)} was passed on ${budget.projected_exceed_date}`
+                : `The forecast of ${formatDollars(budget.projected_cost)} passes the budget of ${formatDollars(budget.limit)} on ${budget.projected_exceed_date}`,
           },
         ]
       : []),
@@ -44,7 +41,7 @@ export function Attention({ summary, who }: { summary: Loaded<CostSummary>; who:
       ? [
           {
             href: linkTo('findings', { severity: 'critical' }),
-            text: `${countOf(total, 'open critical finding')} in ${DAYS} days`,
+            text: `${countOf(total, 'open critical finding')} in ${days} days`,
           },
         ]
       : []),

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../audit/model.ts'
-import { useApi } from '../client/api.ts'
+import { type Page, useApi } from '../client/api.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
 import { DayField, Field, RangeProblem } from '../parts/field.tsx'
@@ -8,14 +8,9 @@ import { Pager, Table } from '../parts/table.tsx'
 
 const PER_PAGE = 50
 
-interface AuditList {
-  data: AuditEntry[]
-  pagination: { page: number; per_page: number; total: number }
-}
-
 /** Who changed what, newest first. */
 export function AuditPage({ route: { query } }: PageProps) {
-  const entries = useApi<AuditList>('/audit', {
+  const entries = useApi<Page<AuditEntry>>('/audit', {
     action: query.get('action') ?? undefined,
     user_id: query.get('user_id') ?? undefined,
     date_from: query.get('from') ?? undefined,

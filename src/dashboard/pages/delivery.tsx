@@ -8,14 +8,19 @@ import { Table } from '../parts/table.tsx'
 /** Runs an action of the API; what came of it is shown beside the buttons. */
 export function useAction(onDone: () => void) {
   const [said, setSaid] = useState<{ text: string; isFailure: boolean }>()
-  const run = (action: () => Promise<string>) => async (): Promise<void> => {
-    try {
-      setSaid({ text: await action(), isFailure: false })
-      onDone()
-    } catch (error) {
-      setSaid({ text: error instanceof ApiFailure ? error.message : String(error), isFailure: true })
+  /** Resolves to whether it was done. */
+  const run =
+    (action: () => Promise<string>, then = onDone) =>
+    async (): Promise<boolean> => {
+      try {
+        setSaid({ text: await action(), isFailure: false })
+        then()
+        return true
+      } catch (error) {
+        setSaid({ text: error instanceof ApiFailure ? error.message : String(error), isFailure: true })
+        return false
+      }
     }
-  }
   const message =
     said === undefined ? null : (
       <p class={said.isFailure ? 'failure' : ''} role={said.isFailure ? 'alert' : 'status'}>
@@ -27,7 +32,7 @@ export function useAction(onDone: () => void) {
 
 interface OpenedDeliveryProps {
   path: string
-  /** How often it was loaded again. */
+  /** Counts the reloads. */
   count: number
   onDone: () => void
 }

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { ListedFinding } from '../../security/finding-model.ts'
-import { ApiFailure, getJson, pathOf, request, useLoaded } from '../client/api.ts'
+import { ApiFailure, getJson, type Page, pathOf, request, useLoaded } from '../client/api.ts'
 import { formatTime } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
 import { Csv } from '../parts/csv.tsx'
 import { Choice, Field, named } from '../parts/field.tsx'
-import { Filters, rangeOf } from '../parts/filters.tsx'
+import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 
@@ -16,12 +16,7 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 /** `open` unless the URL says otherwise. */
 const ANY = 'any'
 
-interface FindingList {
-  data: ListedFinding[]
-  pagination: { page: number; per_page: number; total: number }
-}
-
-/** What was found, in which file and which session; an admin dismisses what is none. */
+/** Lists findings with file and session; an admin dismisses false ones. */
 export function FindingsPage({ route: { query }, who }: PageProps) {
   const [count, setCount] = useState(0)
   const [problem, setProblem] = useState<string>()
@@ -40,7 +35,7 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
     per_page: PER_PAGE,
   }
   const path = pathOf('/findings', filters)
-  const findings = useLoaded(`${path} ${count}`, (signal) => getJson<FindingList>(path, { signal }))
+  const findings = useLoaded(`${path} ${count}`, (signal) => getJson<Page<ListedFinding>>(path, { signal }))
   const change = async (id: string, body: object): Promise<void> => {
     try {
       await request(`/findings/${encodeURIComponent(id)}`, { method: 'PATCH', body })
@@ -81,12 +76,7 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
           value={query.get('file') ?? ''}
           onChange={(file) => setQuery({ file })}
         />
-        <Field
-          label="Member"
-          placeholder="all"
-          value={query.get('member') ?? ''}
-          onChange={(member) => setQuery({ member })}
-        />
+        <Chooser name="member" label="Member" query={query} />
       </Filters>
       {problem !== undefined && (
         <p class="failure" role="alert">

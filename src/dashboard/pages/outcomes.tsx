@@ -1,15 +1,19 @@
+import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../outcomes/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
+import type { Range } from '../client/days.ts'
 import { formatDollars, formatDollarTick, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
+import { Fact } from '../parts/fact.tsx'
 import { Choice } from '../parts/field.tsx'
 import { Filters, rangeOf } from '../parts/filters.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { NONE, useMemberNames } from './breakdown.ts'
+import { NONE } from './breakdown.ts'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'agent'] as const
 type Group = (typeof GROUPS)[number]
@@ -22,15 +26,18 @@ const NAMES: Record<Group, string> = {
   agent: 'Agent',
 }
 const PER_PAGE = 50
+/** The number of tickets shown, those that cost most. */
+const TICKETS = 10
 
-/** What came of the money: merged pull requests and their cost, agents' share of the lines and what is left of them. */
+/** Shows merged pull requests, their cost, agents' share of the lines and how much of them is left. */
 export function OutcomesPage({ route: { query } }: PageProps) {
   const by = GROUPS.find((group) => group === query.get('by')) ?? 'month'
   const range = rangeOf(query)
-  const names = useMemberNames(by === 'member')
+  const members = useMembers(by === 'member')
+  const project = query.get('project') ?? undefined
   const outcomes = useApi<Outcomes>('/outcomes', {
     by,
-    project: query.get('project') ?? undefined,
+    project,
     date_from: range.from,
     date_to: range.to,
     page: query.get('page') ?? undefined,
@@ -69,17 +76,79 @@ export function OutcomesPage({ route: { query } }: PageProps) {
               )}
               <Table
                 caption={`Outcomes by ${by}`}
-                columns={columnsOf(by, names)}
+                columns={columnsOf(by, members)}
                 rows={data}
                 keyOf={({ key }) => key ?? NONE}
               />
               <Pager pagination={pagination} page="outcomes" query={query} noun={`${by} rows`} />
+              <Tickets range={range} project={project} />
               <Definitions />
             </>
           )
         }
       </Show>
     </>
+  )
+}
+
+interface TicketsProps {
+  range: Range
+  project: string | undefined
+}
+
+/** Shows the cost of each ticket's sessions, the largest first. */
+function Tickets({ range, project }: TicketsProps) {
+  const tickets = useApi<Breakdown>('/cost/breakdown', {
+    by: 'ticket',
+    project,
+    date_from: range.from,
+    date_to: range.to,
+    per_page: TICKETS,
+  })
+  const days = { from: range.from, to: range.to, project }
+  return (
+    <section>
+      <h2>Cost of tickets</h2>
+      <Show loaded={tickets} what="the cost of tickets">
+        {({ data, pagination }) =>
+          data.every(({ key }) => key === null) ? (
+            <p class="note">
+              No branch or pull request of these days names a ticket. How tickets are written is in the{' '}
+              <a href={linkTo('settings', {}, 'organization')}>settings</a>.
+            </p>
+          ) : (
+            <>
+              <Table
+                caption="Cost of tickets"
+                rows={data}
+                keyOf={({ key }) => key ?? NONE}
+                columns={[
+                  {
+                    name: 'Ticket',
+                    cell: ({ key }) =>
+                      key === null ? (
+                        'no ticket'
+                      ) : (
+                        <a href={linkTo('cost', { ...days, ticket: key })}>{key}</a>
+                      ),
+                  },
+                  { name: 'Cost', isNumber: true, cell: ({ cost }) => formatDollars(cost) },
+                  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share) },
+                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
+                ]}
+              />
+              {pagination.total > TICKETS && (
+                <p>
+                  <a href={linkTo('cost', { ...days, by: 'ticket' })}>
+                    All {formatWhole(pagination.total)} tickets
+                  </a>
+                </p>
+              )}
+            </>
+          )
+        }
+      </Show>
+    </section>
   )
 }
 
@@ -97,16 +166,15 @@ function Totals({ total }: { total: Outcomes['total'] }) {
   return (
     <dl class="totals">
       {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
       ))}
     </dl>
   )
 }
 
-const columnsOf = (by: Group, names: ReadonlyMap<string | null, string>): readonly Column<Outcome>[] => [
+const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): readonly Column<Outcome>[] => [
   {
     name: NAMES[by],
     cell: ({ key }) =>
@@ -117,7 +185,7 @@ const columnsOf = (by: Group, names: ReadonlyMap<string | null, string>): readon
           <bdi>{key}</bdi>
         </a>
       ) : (
-        <bdi>{names.get(key) ?? key}</bdi>
+        <bdi>{members.get(key)?.name ?? key}</bdi>
       ),
   },
   {

@@ -1,49 +1,72 @@
-import type { CostSummary, CostTrend } from '../../cost/model.ts'
-import type { QualityOverview } from '../../quality/model.ts'
-import type { Heatmap, SecurityOverview } from '../../security/model.ts'
-import type { TeamOverview } from '../../team/model.ts'
+import type { CostSummary } from '../../cost/model.ts'
+import type { QualityTrend } from '../../quality/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { useApi } from '../client/api.ts'
+import { type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
-import { lastDays, lengthOf, periodsOf, rangeBefore } from '../client/days.ts'
-import {
-  countOf,
-  formatCompact,
-  formatDollars,
-  formatDollarTick,
-  formatNumber,
-  formatWhole,
-} from '../client/format.ts'
+import { lastDays, periodsOf, rangeBefore } from '../client/days.ts'
+import { formatDollars, formatDollarTick, formatPercent, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { Attention } from './attention.tsx'
-import { useMemberCount } from './breakdown.ts'
+import { usePeopleCount } from './breakdown.ts'
 
 const DAYS = 30
 
 /** The figures of the last 30 days, each beside the 30 before, and the month's cost against its budget. */
 export function OverviewPage({ who }: PageProps) {
   const now = lastDays(DAYS)
-  const before = rangeBefore(now)
-  const trend = useApi<CostTrend>('/cost/trend', { date_from: before.from, date_to: now.to })
-  const summary = useApi<CostSummary>('/cost')
+  const both = { date_from: rangeBefore(now).from, date_to: now.to }
+  const cost = useApi<CostSummary>('/cost', { ...both, group_by: 'day' })
+  const quality = useApi<QualityTrend>('/quality/trend', { ...both, granularity: 'day' })
+  const critical = useApi<Page<unknown>>('/findings', {
+    severity: 'critical',
+    status: 'open',
+    date_from: now.from,
+    date_to: now.to,
+    per_page: 1,
+  })
+  const days = periodsOf({ from: both.date_from, to: both.date_to }, 'day')
+  const costs = (summary: CostSummary) =>
+    valuesOf(days, summary.by_period, ({ period, cost }) => [period, cost])
   return (
     <>
-      <Attention summary={summary} who={who} />
+      <Attention cost={cost} critical={critical} who={who} days={DAYS} />
       <div class="tiles">
-        <CostTile trend={trend} summary={summary} />
-        <SessionsTile trend={trend} />
-        <MembersTile />
-        <QualityTile />
-        <SecurityTile />
-        <FindingsTile />
+        <Show loaded={cost} what="cost">
+          {(summary) => <CostTile summary={summary} days={costs(summary)} />}
+        </Show>
+        <Show loaded={quality} what="sessions">
+          {({ data }) => (
+            <Tile
+              name={`Sessions, ${DAYS} days`}
+              href={linkTo('sessions')}
+              {...spanOf(valuesOf(days, data, ({ date, sessions }) => [date, sessions]))}
+              format={formatWhole}
+            />
+          )}
+        </Show>
+        <PeopleTile />
+        <Show loaded={quality} what="quality">
+          {({ data }) => <QualityTile days={days} data={data} />}
+        </Show>
+        <Show loaded={critical} what="findings">
+          {({ pagination: { total } }) => (
+            <Tile
+              name="Critical findings"
+              href={linkTo('findings', { severity: 'critical' })}
+              now={total}
+              format={formatWhole}
+              note={`Open, of the last ${DAYS} days`}
+            />
+          )}
+        </Show>
       </div>
-      <Show loaded={trend} what="the cost of each day">
-        {({ data }) =>
-          data.every(({ sessions }) => sessions === 0) ? (
+      <Show loaded={cost} what="the cost of each day">
+        {(summary) =>
+          summary.by_period.length === 0 ? (
             <Empty command={syncCommand()}>
               No sessions in the last {DAYS * 2} days. Send those that coding agents left on a disk:
             </Empty>
@@ -51,10 +74,11 @@ export function OverviewPage({ who }: PageProps) {
             <PeriodChart
               title={`Cost of each day, last ${DAYS} days`}
               description="A bar for each UTC day: the cost of the sessions that began on it, in US dollars."
-              periods={data.slice(-DAYS).map(({ period }) => period)}
-              series={[{ name: 'Cost', values: data.slice(-DAYS).map(({ cost }) => cost) }]}
+              periods={days.slice(-DAYS)}
+              series={[{ name: 'Cost', values: costs(summary).slice(-DAYS) }]}
               format={formatDollars}
               formatTick={formatDollarTick}
+              linkOf={(day) => linkTo('cost', { from: day, to: day })}
             />
           )
         }
@@ -63,185 +87,88 @@ export function OverviewPage({ who }: PageProps) {
   )
 }
 
-type Trend = ReturnType<typeof useApi<CostTrend>>
-type Day = CostTrend['data'][number]
-
-/** The values of the last 30 days, and the sums of them and of the 30 days before. */
-function halves(data: readonly Day[], pick: (day: Day) => number) {
-  const values = data.map(pick)
-  const sum = (part: readonly number[]) => part.reduce((total, value) => total + value, 0)
-  return { days: values.slice(-DAYS), now: sum(values.slice(-DAYS)), before: sum(values.slice(0, -DAYS)) }
+/** The value of each day, 0 where none is known. */
+function valuesOf<Item>(
+  days: readonly string[],
+  items: readonly Item[],
+  pick: (item: Item) => [day: string, value: number],
+): number[] {
+  const values = new Map(items.map(pick))
+  return days.map((day) => values.get(day) ?? 0)
 }
 
-type Summary = ReturnType<typeof useApi<CostSummary>>
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-function CostTile({ trend, summary }: { trend: Trend; summary: Summary }) {
-  return (
-    <Show loaded={summary} what="cost">
-      {({ current_month, current_budget, unpriced_tokens }) => (
-        <Tile
-          name="Cost this month"
-          href={linkTo('cost')}
-          value={formatDollars(current_month)}
-          {...spanOf(trend, ({ cost }) => cost)}
-          note={
-            <>
-              {current_budget === null ? (
-                'No budget is set'
-              ) : (
-                <>
-                  <Bar
-                    fraction={current_budget.percent_used / 100}
-                    kind={KIND_OF_STATUS[current_budget.status]}
-                  />{' '}
-                  {`${formatNumber(current_budget.percent_used)} % of ${formatDollars(current_budget.limit)}, forecast ${formatDollars(current_budget.projected_cost)}`}
-                </>
-              )}
-              {unpriced_tokens > 0 &&
-                `, ${formatCompact(unpriced_tokens)} tokens of models without a known price`}
-            </>
-          }
-        />
-      )}
-    </Show>
-  )
-}
+/** The last 30 days, their sum and that of the 30 before. */
+const spanOf = (values: readonly number[]) => ({
+  days: values.slice(-DAYS),
+  now: sum(values.slice(-DAYS)),
+  before: sum(values.slice(0, -DAYS)),
+})
 
 const KIND_OF_STATUS = { ok: 'good', warning: 'fair', exceeded: 'bad' } as const
 
-function spanOf(trend: Trend, pick: (day: Day) => number) {
-  if (trend.state !== 'ready') return {}
-  const { days, now, before } = halves(trend.value.data, pick)
-  return { days, change: { now, before } }
-}
-
-function SessionsTile({ trend }: { trend: Trend }) {
+function CostTile({ summary, days }: { summary: CostSummary; days: readonly number[] }) {
+  const { current_budget: budget, current_month } = summary
   return (
-    <Show loaded={trend} what="sessions">
-      {({ data }) => {
-        const { days, now, before } = halves(data, ({ sessions }) => sessions)
-        return (
-          <Tile
-            name="Sessions"
-            href={linkTo('sessions')}
-            value={formatWhole(now)}
-            days={days}
-            change={{ now, before }}
-          />
-        )
-      }}
-    </Show>
+    <Tile
+      name={`Cost, ${DAYS} days`}
+      href={linkTo('cost')}
+      {...spanOf(days)}
+      format={formatDollars}
+      note={
+        <>
+          {formatDollars(current_month)} this month
+          {budget === null ? (
+            '; no budget is set'
+          ) : (
+            <>
+              , {formatPercent(budget.percent_used)} of {formatDollars(budget.limit)}{' '}
+              <Bar fraction={budget.percent_used / 100} kind={KIND_OF_STATUS[budget.status]} /> forecast{' '}
+              {formatDollars(budget.projected_cost)}
+            </>
+          )}
+        </>
+      }
+    />
   )
 }
 
-function MembersTile() {
-  const range = lastDays(DAYS)
-  const now = useMemberCount(range)
-  const before = useMemberCount(rangeBefore(range))
-  const team = useApi<TeamOverview>('/team')
+function PeopleTile() {
+  const people = usePeopleCount(lastDays(DAYS))
   return (
-    <Show loaded={now} what="members">
+    <Show loaded={people} what="people">
       {(count) => (
         <Tile
           name="People with sessions"
           href={linkTo('team')}
-          value={formatWhole(count)}
-          {...(before.state === 'ready' ? { change: { now: count, before: before.value } } : {})}
-          note={
-            team.state === 'ready'
-              ? `${countOf(team.value.members.length, 'member')}, ${team.value.activity_summary.active_members_last_7d} active in 7 days`
-              : undefined
-          }
+          now={count}
+          format={formatWhole}
+          note={`In the last ${DAYS} days`}
         />
       )}
     </Show>
   )
 }
 
-function QualityTile() {
-  const range = lastDays(DAYS)
-  const earlier = rangeBefore(range)
-  const now = useApi<QualityOverview>('/quality', { date_from: range.from, date_to: range.to })
-  const before = useApi<QualityOverview>('/quality', { date_from: earlier.from, date_to: earlier.to })
+function QualityTile({ days, data }: { days: readonly string[]; data: QualityTrend['data'] }) {
+  const first = days[DAYS] ?? ''
+  const mean = (points: QualityTrend['data']) =>
+    sum(points.map(({ score, sessions }) => score * sessions)) / sum(points.map(({ sessions }) => sessions))
+  const [now, before] = [
+    mean(data.filter(({ date }) => date >= first)),
+    mean(data.filter(({ date }) => date < first)),
+  ]
   return (
-    <Show loaded={now} what="quality">
-      {({ average_score, total_sessions, scores_by_date, trend }) => {
-        const scores = new Map(scores_by_date.map(({ date, score }) => [date, score]))
-        return (
-          <Tile
-            name="Quality"
-            href={linkTo('quality')}
-            value={total_sessions === 0 ? '–' : formatNumber(average_score)}
-            days={periodsOf(range, 'day').map((day) => scores.get(day) ?? 0)}
-            {...(before.state === 'ready'
-              ? { change: { now: average_score, before: before.value.average_score, isGoodUp: true } }
-              : {})}
-            note={`Mean of 0 to 100 in ${lengthOf(range)} days; trend ${trend}`}
-          />
-        )
-      }}
-    </Show>
-  )
-}
-
-function SecurityTile() {
-  const range = lastDays(DAYS)
-  const earlier = rangeBefore(range)
-  const now = useApi<SecurityOverview>('/security', { date_from: range.from, date_to: range.to })
-  const before = useApi<SecurityOverview>('/security', { date_from: earlier.from, date_to: earlier.to })
-  return (
-    <Show loaded={now} what="security">
-      {({ summary }) => (
-        <Tile
-          name="Security"
-          href={linkTo('security')}
-          value={summary.total_sessions === 0 ? '–' : formatNumber(summary.avg_score)}
-          {...(before.state === 'ready'
-            ? { change: { now: summary.avg_score, before: before.value.summary.avg_score, isGoodUp: true } }
-            : {})}
-          note={`Mean of 0 to 100; lowest ${formatNumber(summary.min_score)}`}
-        />
-      )}
-    </Show>
-  )
-}
-
-function FindingsTile() {
-  const range = lastDays(DAYS)
-  const earlier = rangeBefore(range)
-  const withFindings = { has_findings: 'true', per_page: 1 }
-  const now = useApi<{ pagination: { total: number } }>('/sessions', {
-    ...withFindings,
-    date_from: range.from,
-    date_to: range.to,
-  })
-  const before = useApi<{ pagination: { total: number } }>('/sessions', {
-    ...withFindings,
-    date_from: earlier.from,
-    date_to: earlier.to,
-  })
-  const heatmap = useApi<Heatmap>('/security/heatmap', {
-    date_from: range.from,
-    date_to: range.to,
-    per_page: 1,
-  })
-  return (
-    <Show loaded={now} what="findings">
-      {({ pagination: { total } }) => (
-        <Tile
-          name="Sessions with findings"
-          href={linkTo('sessions', { has_findings: 'true' })}
-          value={formatWhole(total)}
-          {...(before.state === 'ready'
-            ? { change: { now: total, before: before.value.pagination.total, isGoodUp: false } }
-            : {})}
-          note={
-            heatmap.state === 'ready'
-              ? `${countOf(heatmap.value.summary.files, 'file')} with open findings, ${formatWhole(heatmap.value.summary.files_above_threshold)} of them above ${heatmap.value.summary.threshold}`
-              : undefined
-          }
-        />
-      )}
-    </Show>
+    <Tile
+      name={`Quality, ${DAYS} days`}
+      href={linkTo('quality')}
+      days={valuesOf(days.slice(-DAYS), data, ({ date, score }) => [date, score])}
+      now={now}
+      before={before}
+      isGoodUp
+      format={formatScore}
+      note="Mean score of the sessions, 0 to 100"
+    />
   )
 }

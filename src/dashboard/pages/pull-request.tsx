@@ -1,13 +1,20 @@
 import type { RiskDetail } from '../../risk/model.ts'
 import { useApi } from '../client/api.ts'
-import { countOf, formatDollars, formatNumber, formatTime, formatWhole } from '../client/format.ts'
+import {
+  countOf,
+  formatDollars,
+  formatDuration,
+  formatScore,
+  formatTime,
+  formatWhole,
+} from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Bar, goodness } from '../parts/bar.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 
 const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
-const WEIGHTS = { impact: 0.3, regression: 0.25, security: 0.25, coupling: 0.2 }
 
 /** One pull request: how its score came about, and the sessions that made it. */
 export function PullRequestPage({ id }: { id: string }) {
@@ -23,25 +30,26 @@ export function PullRequestPage({ id }: { id: string }) {
             <h2>
               <bdi>{`${value.repo}#${value.pr_number}`}</bdi> <bdi>{value.pr_title}</bdi>
             </h2>
+            <p class="note">
+              {stateOf(value)}
+              {value.url !== null && (
+                <>
+                  {' · '}
+                  <a href={value.url} rel="noreferrer">
+                    At its host
+                  </a>
+                </>
+              )}
+            </p>
             <dl class="totals">
-              <div>
-                <dt>Risk</dt>
-                <dd>
-                  {value.risk_score} <span class={`severity ${value.rating}`}>{value.rating}</span>
-                </dd>
-              </div>
-              <div>
-                <dt>Cost of its sessions</dt>
-                <dd>{formatDollars(value.sessions.cost)}</dd>
-              </div>
-              <div>
-                <dt>Their quality</dt>
-                <dd>{value.sessions.count === 0 ? '–' : formatNumber(value.sessions.average_quality)}</dd>
-              </div>
-              <div>
-                <dt>Their findings</dt>
-                <dd>{formatWhole(value.sessions.findings)}</dd>
-              </div>
+              <Fact name="Risk">
+                {value.risk_score} <span class={`severity ${value.rating}`}>{value.rating}</span>
+              </Fact>
+              <Fact name="Cost of its sessions">{formatDollars(value.sessions.cost)}</Fact>
+              <Fact name="Their quality">
+                {value.sessions.count === 0 ? '–' : formatScore(value.sessions.average_quality)}
+              </Fact>
+              <Fact name="Their findings">{formatWhole(value.sessions.findings)}</Fact>
             </dl>
             <Table
               caption="Parts of the risk score"
@@ -54,17 +62,16 @@ export function PullRequestPage({ id }: { id: string }) {
                   isNumber: true,
                   cell: (part) => (
                     <>
-                      {formatNumber(value[`${part}_score`])}{' '}
+                      {formatScore(value[`${part}_score`])}{' '}
                       <Bar fraction={value[`${part}_score`] / 100} kind="bad" />
                     </>
                   ),
                 },
-                { name: 'Weight', isNumber: true, cell: (part) => formatNumber(WEIGHTS[part]) },
                 {
                   name: 'From',
                   cell: (part) =>
                     value.contributions[part]
-                      .map(({ name, points }) => `${name} ${formatNumber(points)}`)
+                      .map(({ name, points }) => `${name.replaceAll('_', ' ')} ${formatScore(points)}`)
                       .join(', '),
                 },
               ]}
@@ -93,7 +100,7 @@ export function PullRequestPage({ id }: { id: string }) {
                     isNumber: true,
                     cell: ({ quality_score }) => (
                       <>
-                        {formatNumber(quality_score)}{' '}
+                        {formatScore(quality_score)}{' '}
                         <Bar fraction={quality_score / 100} kind={goodness(quality_score)} />
                       </>
                     ),
@@ -106,4 +113,12 @@ export function PullRequestPage({ id }: { id: string }) {
       </Show>
     </>
   )
+}
+
+/** `merged 2026-03-02 14:05, 1.2 d after it was opened`. */
+function stateOf({ state, created_at, merged_at, closed_at }: RiskDetail): string {
+  const end = merged_at ?? closed_at
+  if (end === null) return `${state}, opened ${formatTime(created_at)} UTC`
+  const seconds = (Date.parse(end) - Date.parse(created_at)) / 1000
+  return `${state} ${formatTime(end)} UTC, ${formatDuration(Math.max(0, seconds))} after it was opened`
 }

@@ -1,7 +1,8 @@
-import type { RiskDetail, RiskScore } from '../../risk/model.ts'
+import { useState } from 'preact/hooks'
+import type { Rating, RiskDetail, RiskScore } from '../../risk/model.ts'
 import { Scatter } from '../charts/scatter.tsx'
-import { getJson, useApi, useLoaded } from '../client/api.ts'
-import { countOf, formatDollars, formatNumber, formatTime, formatWhole } from '../client/format.ts'
+import { getJson, type Page, pathOf, type Query, useLoaded } from '../client/api.ts'
+import { countOf, formatDollars, formatScore, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
@@ -12,25 +13,45 @@ import { type Column, Pager, Table } from '../parts/table.tsx'
 import { PullRequestPage } from './pull-request.tsx'
 
 const PER_PAGE = 25
-const RATINGS = ['low', 'medium', 'high', 'critical'] as const
+/** Pull requests shown by risk. The API lists them by date alone, but for each rating by itself. */
+const RISKIEST = 100
+const RATINGS: readonly Rating[] = ['critical', 'high', 'medium', 'low']
+const STATES = ['open', 'merged', 'closed'] as const
 
-interface RiskList {
-  data: RiskScore[]
-  pagination: { page: number; per_page: number; total: number }
-}
-
-/** The pull requests of the list with what their sessions cost, or one of them when the URL names it. */
+/** The pull requests of the list, or one of them when the URL names it. */
 export function PullRequestsPage(props: PageProps) {
   return props.route.id === undefined ? <ListPage {...props} /> : <PullRequestPage id={props.route.id} />
 }
 
+/** The hundred with the highest scores, or more of one score's rating: of each rating the newest. */
+async function riskiest(
+  filters: Query,
+  rating: string | null,
+  signal: AbortSignal,
+): Promise<Page<RiskScore>> {
+  const data: RiskScore[] = []
+  for (const each of rating === null ? RATINGS : [rating]) {
+    const path = pathOf('/risk', { ...filters, rating: each, per_page: RISKIEST })
+    const found = await getJson<Page<RiskScore>>(path, { signal })
+    data.push(...found.data.sort((a, b) => b.risk_score - a.risk_score))
+    if (data.length >= RISKIEST) break
+  }
+  return { data, pagination: { page: 1, per_page: data.length, total: data.length } }
+}
+
 function ListPage({ route: { query }, who }: PageProps) {
-  const list = useApi<RiskList>('/risk', {
-    repo: query.get('repo') ?? undefined,
-    rating: query.get('rating') ?? undefined,
+  const rating = query.get('rating')
+  const filters = { repo: query.get('repo') ?? undefined, state: query.get('state') ?? undefined }
+  const byRisk = query.get('sort') === 'risk'
+  const path = pathOf('/risk', {
+    ...filters,
+    rating: rating ?? undefined,
     page: query.get('page') ?? undefined,
     per_page: PER_PAGE,
   })
+  const list = useLoaded(`${path} ${byRisk}`, (signal) =>
+    byRisk ? riskiest(filters, rating, signal) : getJson<Page<RiskScore>>(path, { signal }),
+  )
   return (
     <>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -42,9 +63,15 @@ function ListPage({ route: { query }, who }: PageProps) {
         />
         <Choice
           label="Rating"
-          value={query.get('rating') ?? ''}
+          value={rating ?? ''}
           options={[['', 'all'], ...named(RATINGS)]}
-          onChange={(rating) => setQuery({ rating })}
+          onChange={(value) => setQuery({ rating: value })}
+        />
+        <Choice
+          label="State"
+          value={query.get('state') ?? ''}
+          options={[['', 'all'], ...named(STATES)]}
+          onChange={(state) => setQuery({ state })}
         />
       </form>
       <Show loaded={list} what="pull requests">
@@ -56,7 +83,17 @@ function ListPage({ route: { query }, who }: PageProps) {
               </Empty>
             </NoMatch>
           ) : (
-            <WithCosts data={data} pagination={pagination} query={query} />
+            <>
+              <PullRequests key={path} data={data} byRisk={byRisk} />
+              {byRisk ? (
+                <p class="note">
+                  {countOf(data.length, 'pull request')} with the highest scores, at most {RISKIEST} of a
+                  rating
+                </p>
+              ) : (
+                <Pager pagination={pagination} page="pull-requests" query={query} noun="pull requests" />
+              )}
+            </>
           )
         }
       </Show>
@@ -64,10 +101,12 @@ function ListPage({ route: { query }, who }: PageProps) {
   )
 }
 
-/** The list with the cost of each pull request, which the API gives one by one. */
-function WithCosts({ data, pagination, query }: RiskList & { query: URLSearchParams }) {
-  const ids = data.map(({ id }) => id)
-  const details = useLoaded(ids.join(' '), async (signal) => {
+/** The API gives the sessions of one pull request at a time: they are asked for when somebody wants them. */
+function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) {
+  const [isAsked, setAsked] = useState(false)
+  const ids = data.slice(0, PER_PAGE).map(({ id }) => id)
+  const details = useLoaded(`${isAsked} ${ids.join(' ')}`, async (signal) => {
+    if (!isAsked) return undefined
     const all = await Promise.allSettled(
       ids.map((id) => getJson<RiskDetail>(`/risk/${encodeURIComponent(id)}`, { signal })),
     )
@@ -98,6 +137,7 @@ function WithCosts({ data, pagination, query }: RiskList & { query: URLSearchPar
     },
     {
       name: 'Risk',
+      sort: 'risk',
       isNumber: true,
       cell: ({ risk_score, rating }) => (
         <>
@@ -107,15 +147,25 @@ function WithCosts({ data, pagination, query }: RiskList & { query: URLSearchPar
       ),
     },
     { name: 'Files', isNumber: true, cell: ({ files_changed }) => formatWhole(files_changed) },
-    { name: 'Sessions', isNumber: true, cell: ({ id }) => figureOf(id, ({ count }) => formatWhole(count)) },
-    { name: 'Cost', isNumber: true, cell: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost)) },
-    {
-      name: 'Quality',
-      isNumber: true,
-      cell: ({ id }) =>
-        figureOf(id, ({ count, average_quality }) => (count === 0 ? '–' : formatNumber(average_quality))),
-    },
-    { name: 'Opened (UTC)', cell: ({ created_at }) => formatTime(created_at) },
+    ...(isAsked
+      ? ([
+          {
+            name: 'Sessions',
+            isNumber: true,
+            cell: ({ id }) => figureOf(id, ({ count }) => formatWhole(count)),
+          },
+          { name: 'Cost', isNumber: true, cell: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost)) },
+          {
+            name: 'Quality',
+            isNumber: true,
+            cell: ({ id }) =>
+              figureOf(id, ({ count, average_quality }) =>
+                count === 0 ? '–' : formatScore(average_quality),
+              ),
+          },
+        ] satisfies Column<RiskScore>[])
+      : []),
+    { name: 'Opened (UTC)', sort: 'date', cell: ({ created_at }) => formatTime(created_at) },
   ]
   const points = data.flatMap(({ id, repo, pr_number, pr_title, risk_score, rating }) => {
     const item = known?.byId.get(id)
@@ -127,29 +177,50 @@ function WithCosts({ data, pagination, query }: RiskList & { query: URLSearchPar
   })
   return (
     <>
-      <Show loaded={details} what="what their sessions cost">
-        {({ refused }) => (
-          <>
-            {refused !== undefined && (
-              <p class="note">
-                The sessions of {countOf(data.length - points.length, 'pull request')} of this page could not
-                be loaded: {refused instanceof Error ? refused.message : String(refused)}
-              </p>
-            )}
-            <Scatter
-              title="Risk against cost"
-              description={`Each point is one of ${countOf(points.length, 'pull request')} of this page: to the right what its sessions cost, upwards its risk score.`}
-              points={points}
-              xName="Cost of the sessions"
-              yName="Risk"
-              formatX={formatDollars}
-              maxY={100}
-            />
-          </>
-        )}
-      </Show>
-      <Table caption="Pull requests" columns={columns} rows={data} keyOf={({ id }) => id} />
-      <Pager pagination={pagination} page="pull-requests" query={query} noun="pull requests" />
+      {isAsked ? (
+        <Show loaded={details} what="what their sessions cost">
+          {(value) =>
+            value !== undefined && (
+              <>
+                {value.refused !== undefined && (
+                  <p class="note">
+                    The sessions of {countOf(ids.length - points.length, 'pull request')} of this page could
+                    not be loaded:{' '}
+                    {value.refused instanceof Error ? value.refused.message : String(value.refused)}
+                  </p>
+                )}
+                <Scatter
+                  title="Risk against cost"
+                  description={`Each point is one of ${countOf(points.length, 'pull request')}: to the right what its sessions cost, upwards its risk score.`}
+                  points={points}
+                  xName="Cost of the sessions"
+                  yName="Risk"
+                  formatX={formatDollars}
+                  maxY={100}
+                />
+              </>
+            )
+          }
+        </Show>
+      ) : (
+        <p>
+          <button type="button" onClick={() => setAsked(true)}>
+            Show what their sessions cost
+          </button>{' '}
+          <span class="note">{countOf(ids.length, 'request')}</span>
+        </p>
+      )}
+      <Table
+        caption="Pull requests"
+        columns={columns}
+        rows={data}
+        keyOf={({ id }) => id}
+        sorting={{
+          by: byRisk ? 'risk' : 'date',
+          order: 'desc',
+          change: (by) => setQuery({ sort: by === 'risk' ? by : undefined }),
+        }}
+      />
     </>
   )
 }

@@ -3,9 +3,10 @@ import { ScoreChart } from '../charts/score-chart.tsx'
 import { useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { granularityOf } from '../client/days.ts'
-import { formatNumber, formatWhole } from '../client/format.ts'
+import { formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { Fact } from '../parts/fact.tsx'
 import { Filters, rangeOf } from '../parts/filters.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 
@@ -24,18 +25,9 @@ export function QualityPage({ route: { query } }: PageProps) {
       <Show loaded={overview} what="quality">
         {({ average_score, total_sessions, trend: direction }) => (
           <dl class="totals">
-            <div>
-              <dt>Mean score</dt>
-              <dd>{total_sessions === 0 ? '–' : formatNumber(average_score)}</dd>
-            </div>
-            <div>
-              <dt>Sessions</dt>
-              <dd>{formatWhole(total_sessions)}</dd>
-            </div>
-            <div>
-              <dt>Trend</dt>
-              <dd>{direction}</dd>
-            </div>
+            <Fact name="Mean score">{total_sessions === 0 ? '–' : formatScore(average_score)}</Fact>
+            <Fact name="Sessions">{formatWhole(total_sessions)}</Fact>
+            <Fact name="Trend">{direction}</Fact>
           </dl>
         )}
       </Show>

@@ -1,9 +1,10 @@
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../security/model.ts'
 import { useApi } from '../client/api.ts'
-import { countOf, formatNumber, formatTime, formatWhole } from '../client/format.ts'
+import { countOf, formatScore, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Bar } from '../parts/bar.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { Filters, rangeOf } from '../parts/filters.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { Empty, Show } from '../parts/show.tsx'
@@ -29,15 +30,11 @@ export function SecurityPage({ route: { query } }: PageProps) {
         {({ summary }) => (
           <dl class="totals">
             {(['avg_score', 'min_score', 'max_score'] as const).map((name) => (
-              <div key={name}>
-                <dt>{NAMES[name]}</dt>
-                <dd>{summary.total_sessions === 0 ? '–' : formatNumber(summary[name])}</dd>
-              </div>
+              <Fact key={name} name={NAMES[name]}>
+                {summary.total_sessions === 0 ? '–' : formatScore(summary[name])}
+              </Fact>
             ))}
-            <div>
-              <dt>Sessions</dt>
-              <dd>{formatWhole(summary.total_sessions)}</dd>
-            </div>
+            <Fact name="Sessions">{formatWhole(summary.total_sessions)}</Fact>
           </dl>
         )}
       </Show>
@@ -49,7 +46,7 @@ export function SecurityPage({ route: { query } }: PageProps) {
           ) : (
             <>
               <p class="note">
-                {countOf(summary.files, 'file')}, mean risk {formatNumber(summary.average_risk)},{' '}
+                {countOf(summary.files, 'file')}, mean risk {formatScore(summary.average_risk)},{' '}
                 {formatWhole(summary.files_above_threshold)} above {summary.threshold}
               </p>
               <Table
@@ -67,18 +64,20 @@ export function SecurityPage({ route: { query } }: PageProps) {
       <Show loaded={overview} what="the newest sessions">
         {({ recent_sessions }) => (
           <>
-            {recent_sessions.every(({ security_metadata }) => security_metadata.findings.length === 0) && (
-              <p class="note">
-                The {countOf(recent_sessions.length, 'newest session')} of these days have no findings.
-              </p>
-            )}
+            {recent_sessions.length === 0 && <p class="note">There are none in these days.</p>}
+            {recent_sessions.length > 0 &&
+              recent_sessions.every(({ security_metadata }) => security_metadata.findings.length === 0) && (
+                <p class="note">
+                  The {countOf(recent_sessions.length, 'newest session')} of these days have no findings.
+                </p>
+              )}
             {recent_sessions
               .filter(({ security_metadata }) => security_metadata.findings.length > 0)
               .map(({ id, project, created_at, security_metadata }) => (
                 <details key={id}>
                   <summary>
                     {formatTime(created_at)} <bdi>{project}</bdi>: score{' '}
-                    {formatNumber(security_metadata.score)},{' '}
+                    {formatScore(security_metadata.score)},{' '}
                     {countOf(security_metadata.findings.length, 'finding')}
                   </summary>
                   <p>
@@ -113,7 +112,7 @@ const COLUMNS: readonly Column<HeatmapFile>[] = [
     isNumber: true,
     cell: ({ risk_score }) => (
       <>
-        {formatNumber(risk_score)} <Bar fraction={risk_score / 100} kind={risk_score > 50 ? 'bad' : 'fair'} />
+        {formatScore(risk_score)} <Bar fraction={risk_score / 100} kind={risk_score > 50 ? 'bad' : 'fair'} />
       </>
     ),
   },

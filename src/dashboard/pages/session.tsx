@@ -6,16 +6,17 @@ import {
   formatCompact,
   formatDollars,
   formatDuration,
-  formatNumber,
+  formatScore,
   formatTime,
   formatWhole,
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { Bar, goodness } from '../parts/bar.tsx'
+import { useMembers } from '../client/lists.ts'
+import { Bar } from '../parts/bar.tsx'
 import { Findings } from '../parts/findings.tsx'
+import { QualityFactors } from '../parts/quality-factors.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
-import { useMemberNames } from './breakdown.ts'
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
 const TURNS = 200
@@ -36,10 +37,10 @@ export function SessionPage({ id }: { id: string }) {
           <>
             <Facts session={value} />
             {value.summary !== null && <p class="text">{value.summary}</p>}
-            <Quality session={value} />
+            <QualityFactors quality={value.quality_metadata} />
             <section>
               <h2>
-                Security: {formatNumber(value.security_metadata.score)} of 100,{' '}
+                Security: {formatScore(value.security_metadata.score)} of 100,{' '}
                 {countOf(value.security_metadata.findings.length, 'finding')}
               </h2>
               <p class="note">
@@ -58,21 +59,38 @@ export function SessionPage({ id }: { id: string }) {
   )
 }
 
+const ORIGINS = { transcript: 'its transcript', telemetry: 'telemetry', both: 'its transcript and telemetry' }
+
+const tokenCount = (count: number | null): string => (count === null ? '–' : formatCompact(count))
+
 function Facts({ session }: { session: SessionDetail }) {
-  const names = useMemberNames(session.user_id !== null)
+  const members = useMembers(session.user_id !== null)
   const { tokens } = session
   const facts: [string, preact.ComponentChildren][] = [
     [
       'Project',
-      <a key="project" href={linkTo('sessions', { project: session.project_name })}>
-        <bdi>{session.project_name}</bdi>
-      </a>,
+      session.project_name === null ? (
+        '–'
+      ) : (
+        <a key="project" href={linkTo('sessions', { project: session.project_name })}>
+          <bdi>{session.project_name}</bdi>
+        </a>
+      ),
     ],
     ['Began (UTC)', formatTime(session.created_at)],
     ['Lasted', session.duration_seconds === null ? '–' : formatDuration(session.duration_seconds)],
     [
       'User',
-      session.user_id === null ? '–' : <bdi key="user">{names.get(session.user_id) ?? session.user_id}</bdi>,
+      session.user_id === null ? (
+        '–'
+      ) : (
+        <a
+          key="user"
+          href={linkTo('cost', { member: members.get(session.user_id)?.email ?? session.user_id })}
+        >
+          <bdi>{members.get(session.user_id)?.name ?? session.user_id}</bdi>
+        </a>
+      ),
     ],
     ['Agent', session.source ?? '–'],
     ['Branch', session.branch === null ? '–' : <bdi key="branch">{session.branch}</bdi>],
@@ -80,11 +98,15 @@ function Facts({ session }: { session: SessionDetail }) {
     ['Turns', formatWhole(session.turns)],
     [
       'Cost',
-      `${formatDollars(session.estimated_cost)}, ${session.cost_source === 'reported' ? 'as the agent reported it' : 'estimated from tokens and prices'}`,
+      session.estimated_cost === null
+        ? '–'
+        : `${formatDollars(session.estimated_cost)}, ${session.cost_source === 'reported' ? 'as the agent reported it' : 'estimated from tokens and prices'}`,
     ],
     [
       'Tokens',
-      `${formatCompact(tokens.input)} in, ${formatCompact(tokens.output)} out, ${formatCompact(tokens.cache_read)} read from and ${formatCompact(tokens.cache_creation)} written to the cache`,
+      tokens === null
+        ? '–'
+        : `${tokenCount(tokens.input)} in, ${tokenCount(tokens.output)} out, ${tokenCount(tokens.cache_read)} read from and ${tokenCount(tokens.cache_creation)} written to the cache`,
     ],
     ...(session.unpriced_tokens === 0
       ? []
@@ -92,7 +114,8 @@ function Facts({ session }: { session: SessionDetail }) {
           string,
           string,
         ][])),
-    ['Files', countOf(session.files_touched.length, 'file')],
+    ['Files', session.files_touched === null ? '–' : countOf(session.files_touched.length, 'file')],
+    ['Known from', ORIGINS[session.origin]],
   ]
   return (
     <dl class="facts">
@@ -103,41 +126,6 @@ function Facts({ session }: { session: SessionDetail }) {
         </div>
       ))}
     </dl>
-  )
-}
-
-function Quality({ session: { quality_metadata: quality } }: { session: SessionDetail }) {
-  return (
-    <section>
-      <h2>
-        Quality: {formatNumber(quality.score)} of 100{' '}
-        <Bar fraction={quality.score / 100} kind={goodness(quality.score)} />
-      </h2>
-      <p class="note">
-        {formatNumber(quality.base)} to begin with, and the points of each factor; at least 0, at most 100.
-        {quality.previous_score !== null && ` Before the last sync: ${formatNumber(quality.previous_score)}.`}
-      </p>
-      <Table
-        caption="Factors of the quality score"
-        rows={quality.factors}
-        keyOf={({ name }, index) => `${name}${index}`}
-        columns={[
-          { name: 'Factor', cell: ({ name }) => name.replaceAll('_', ' ') },
-          { name: 'Kind', cell: ({ category }) => category },
-          { name: 'Count', isNumber: true, cell: ({ count }) => formatNumber(count) },
-          { name: 'Weight', isNumber: true, cell: ({ weight }) => formatNumber(weight) },
-          {
-            name: 'Points',
-            isNumber: true,
-            cell: ({ points }) => (
-              <span
-                class={points < 0 ? 'bad' : 'good'}
-              >{`${points > 0 ? '+' : ''}${formatNumber(points)}`}</span>
-            ),
-          },
-        ]}
-      />
-    </section>
   )
 }
 

@@ -1,41 +1,42 @@
+import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { CostTrend } from '../../cost/model.ts'
-import type { Expertise, TeamOverview } from '../../team/model.ts'
+import type { TeamOverview } from '../../team/model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
 import { useApi } from '../client/api.ts'
-import { syncCommand } from '../client/base.ts'
 import { lastDays } from '../client/days.ts'
-import { countOf, formatDollars, formatNumber, formatTime, formatWhole } from '../client/format.ts'
+import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { Bar } from '../parts/bar.tsx'
+import { setQuery } from '../client/router.ts'
+import { Field } from '../parts/field.tsx'
+import { Paged } from '../parts/paged.tsx'
 import { Empty, Show } from '../parts/show.tsx'
-import { Pager, Table } from '../parts/table.tsx'
 import { useMemberCosts } from './breakdown.ts'
+import { ExpertiseTables } from './expertise.tsx'
 
 /** Days of the punch card. */
 const DAYS = 182
-/** Rows of the tables that the API gives whole; the rest is named. */
-const SHOWN = 100
 const MEMBER_DAYS = 30
-
-interface MachineList {
-  data: {
-    member: string | { id: string | null; email: string } | null
-    machine: string
-    last_seen_at: string
-    sessions: number
-  }[]
-  pagination: { page: number; per_page: number; total: number }
-}
 
 /** Who is there, who works when and on what. */
 export function TeamPage({ route: { query }, who }: PageProps) {
   const range = lastDays(DAYS)
   const activity = useApi<CostTrend>('/cost/trend', { date_from: range.from, date_to: range.to })
+  const wanted = query.get('q')?.toLowerCase() ?? ''
+  const matches = (...names: string[]) => names.some((name) => name.toLowerCase().includes(wanted))
+  const shared = { query, org: who.organization.slug, matches }
   return (
     <>
-      <Members org={who.organization.slug} />
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Field
+          label="Person or domain"
+          placeholder="all"
+          value={query.get('q') ?? ''}
+          onChange={(q) => setQuery({ q, members: undefined, domains: undefined, people: undefined })}
+        />
+      </form>
+      <Members {...shared} />
       <Show loaded={activity} what="activity">
         {({ data }) => (
           <PunchCard
@@ -44,18 +45,28 @@ export function TeamPage({ route: { query }, who }: PageProps) {
           />
         )}
       </Show>
-      <Machines query={query} />
-      <ExpertiseTables org={who.organization.slug} />
+      <p class="note">
+        <a href={linkTo('devices')}>Machines, and what telemetry and transcripts tell of whom</a>
+      </p>
+      <ExpertiseTables {...shared} />
     </>
   )
 }
 
-function Members({ org }: { org: string }) {
+interface MembersProps {
+  query: URLSearchParams
+  org: string
+  /** Whether one of the names is looked for. */
+  matches: (...names: string[]) => boolean
+}
+
+function Members({ query, org, matches }: MembersProps) {
   const team = useApi<TeamOverview>('/team')
   const range = lastDays(MEMBER_DAYS)
-  const costs = useMemberCosts(range)
+  const [pages, setPages] = useState(1)
+  const costs = useMemberCosts(range, pages)
   const known = costs.state === 'failed' ? undefined : costs.value
-  /** What the member's sessions came to; no figure where it is not known. */
+  /** Returns a figure of the member's sessions; a dash while it is not known. */
   const figureOf = (id: string, pick: (item: Breakdown['data'][number]) => string, none: string): string => {
     const item = known?.byId.get(id)
     if (item !== undefined) return pick(item)
@@ -80,15 +91,19 @@ function Members({ org }: { org: string }) {
               No members yet. To add one:
             </Empty>
           ) : (
-            <Table
+            <Paged
               caption="Members"
-              rows={members.slice(0, SHOWN)}
+              page="team"
+              name="members"
+              query={query}
+              noun="members"
+              rows={members.filter(({ display_name, email }) => matches(display_name, email))}
               keyOf={({ id }) => id}
               columns={[
                 {
                   name: 'Member',
-                  cell: ({ id, display_name }) => (
-                    <a href={linkTo('sessions', { member: id })}>
+                  cell: ({ email, display_name }) => (
+                    <a href={linkTo('cost', { member: email })}>
                       <bdi>{display_name}</bdi>
                     </a>
                   ),
@@ -99,7 +114,11 @@ function Members({ org }: { org: string }) {
                 {
                   name: `Sessions, ${MEMBER_DAYS} days`,
                   isNumber: true,
-                  cell: ({ id }) => figureOf(id, ({ sessions }) => formatWhole(sessions), formatWhole(0)),
+                  cell: ({ id, email }) => (
+                    <a href={linkTo('sessions', { member: email })}>
+                      {figureOf(id, ({ sessions }) => formatWhole(sessions), formatWhole(0))}
+                    </a>
+                  ),
                 },
                 {
                   name: `Cost, ${MEMBER_DAYS} days`,
@@ -109,144 +128,16 @@ function Members({ org }: { org: string }) {
               ]}
             />
           )}
-          <Rest shown={SHOWN} total={members.length} noun="members" />
+          {known?.isWhole === false && (
+            <p class="note">
+              Sessions and cost are those of the {formatWhole(known.byId.size)} who cost most.{' '}
+              <button type="button" onClick={() => setPages(pages + 1)}>
+                Load more
+              </button>
+            </p>
+          )}
         </section>
       )}
     </Show>
   )
 }
-
-function Rest({ shown, total, noun }: { shown: number; total: number; noun: string }) {
-  if (total <= shown) return null
-  return (
-    <p class="note">
-      The first {formatWhole(shown)} of {formatWhole(total)} {noun}; the others are in the API.
-    </p>
-  )
-}
-
-function ExpertiseTables({ org }: { org: string }) {
-  const expertise = useApi<Expertise>('/team/expertise')
-  return (
-    <Show loaded={expertise} what="expertise">
-      {({ data, domains }) => {
-        if (domains.length === 0)
-          return (
-            <section>
-              <h2>Who knows what</h2>
-              <Empty command={`cloud-analytics sync PATH/TO/REPOSITORY --org ${org}`}>
-                No commits yet. To send those of a repository:
-              </Empty>
-            </section>
-          )
-        const names = new Map(data.map(({ user_id, display_name }) => [user_id, display_name]))
-        const rows = data
-          .flatMap(({ user_id, display_name, domains: own }) =>
-            own.map((domain) => ({ ...domain, user_id, display_name })),
-          )
-          .sort((a, b) => b.score - a.score)
-        return (
-          <>
-            <section>
-              <h2>Bus factor</h2>
-              <p class="note">
-                The smallest number of people without whom more than half of a domain’s files have no author.
-              </p>
-              <Table
-                caption="Bus factor"
-                rows={domains.slice(0, SHOWN)}
-                keyOf={({ domain }) => domain}
-                columns={[
-                  { name: 'Domain', cell: ({ domain }) => <bdi>{domain}</bdi> },
-                  { name: 'Files', isNumber: true, cell: ({ files }) => formatWhole(files) },
-                  {
-                    name: 'Bus factor',
-                    isNumber: true,
-                    cell: ({ bus_factor }) => <span class={bus_factor <= 1 ? 'bad' : ''}>{bus_factor}</span>,
-                  },
-                  {
-                    name: 'Primary owner',
-                    cell: ({ primary_owner_id }) => (
-                      <bdi>
-                        {primary_owner_id === null ? '–' : (names.get(primary_owner_id) ?? primary_owner_id)}
-                      </bdi>
-                    ),
-                  },
-                ]}
-              />
-              <Rest shown={SHOWN} total={domains.length} noun="domains" />
-            </section>
-            <section>
-              <h2>Expertise</h2>
-              <Table
-                caption="Expertise"
-                rows={rows.slice(0, SHOWN)}
-                keyOf={({ user_id, display_name, domain }) => `${user_id} ${display_name} ${domain}`}
-                columns={[
-                  { name: 'Person', cell: ({ display_name }) => <bdi>{display_name}</bdi> },
-                  { name: 'Domain', cell: ({ domain }) => <bdi>{domain}</bdi> },
-                  {
-                    name: 'Score',
-                    isNumber: true,
-                    cell: ({ score }) => (
-                      <>
-                        {formatNumber(score)} <Bar fraction={score / 100} />
-                      </>
-                    ),
-                  },
-                  { name: 'Commits', isNumber: true, cell: ({ commits }) => formatWhole(commits) },
-                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
-                  {
-                    name: 'Files owned',
-                    isNumber: true,
-                    cell: ({ files_owned, ownership_percent }) =>
-                      `${formatWhole(files_owned)} (${formatNumber(ownership_percent)} %)`,
-                  },
-                  { name: 'Last active', cell: ({ last_active_at }) => last_active_at.slice(0, 10) },
-                ]}
-              />
-              <Rest shown={SHOWN} total={rows.length} noun="rows" />
-            </section>
-          </>
-        )
-      }}
-    </Show>
-  )
-}
-
-function Machines({ query }: { query: URLSearchParams }) {
-  const machines = useApi<MachineList>('/team/machines', {
-    page: query.get('page') ?? undefined,
-    per_page: 50,
-  })
-  return (
-    <section>
-      <h2>Machines</h2>
-      <Show loaded={machines} what="machines">
-        {({ data, pagination }) =>
-          pagination.total === 0 ? (
-            <Empty command={syncCommand()}>No machine has sent sessions by itself yet. On a laptop:</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Machines"
-                rows={data}
-                keyOf={({ member, machine }) => `${nameOf(member)} ${machine}`}
-                columns={[
-                  { name: 'Member', cell: ({ member }) => <bdi>{nameOf(member)}</bdi> },
-                  { name: 'Machine', cell: ({ machine }) => <bdi>{machine}</bdi> },
-                  { name: 'Last seen (UTC)', cell: ({ last_seen_at }) => formatTime(last_seen_at) },
-                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
-                ]}
-              />
-              <Pager pagination={pagination} page="team" query={query} noun="machines" />
-            </>
-          )
-        }
-      </Show>
-    </section>
-  )
-}
-
-const nameOf = (member: MachineList['data'][number]['member']): string =>
-  member === null ? '–' : typeof member === 'string' ? member : member.email

@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { Delivery, TestResponse } from '../../webhooks/deliveries/model.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
-import { getJson, pathOf, request, useLoaded } from '../client/api.ts'
+import { getJson, type Page, pathOf, request, useLoaded } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { setQuery } from '../client/router.ts'
 import { Asked } from '../parts/asked.tsx'
+import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
+import { Fact } from '../parts/fact.tsx'
 import { Choice, named } from '../parts/field.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Pager, Table } from '../parts/table.tsx'
@@ -14,11 +16,6 @@ import { OpenedDelivery, useAction } from './delivery.tsx'
 
 const PER_PAGE = 25
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
-
-interface DeliveryList {
-  data: Delivery[]
-  pagination: { page: number; per_page: number; total: number }
-}
 
 /** One endpoint: what can be done with it, and its deliveries. */
 export function EndpointPage({ id, query }: { id: string; query: URLSearchParams }) {
@@ -30,10 +27,15 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
     page: query.get('page') ?? undefined,
     per_page: PER_PAGE,
   })
-  const deliveries = useLoaded(`${list} ${count}`, (signal) => getJson<DeliveryList>(list, { signal }))
+  const deliveries = useLoaded(`${list} ${count}`, (signal) => getJson<Page<Delivery>>(list, { signal }))
   const opened = query.get('delivery')
   const reload = () => setCount((before) => before + 1)
   const { run, message } = useAction(reload)
+  const edit = (body: EndpointText) =>
+    run(async () => {
+      await request(path, { method: 'PATCH', body })
+      return 'Saved'
+    })()
   return (
     <>
       <p>
@@ -55,6 +57,12 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
               </Fact>
             </dl>
             <Actions path={path} endpoint={value} run={run} />
+            <details>
+              <summary>Edit</summary>
+              <EndpointForm key={value.updated_at} stored={value} save={edit}>
+                Save
+              </EndpointForm>
+            </details>
           </>
         )}
       </Show>
@@ -90,6 +98,11 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
                   },
                   { name: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
                   {
+                    name: 'Next (UTC)',
+                    cell: ({ next_attempt_at }) =>
+                      next_attempt_at === null ? '–' : formatTime(next_attempt_at),
+                  },
+                  {
                     name: 'Response',
                     isNumber: true,
                     cell: ({ last_status_code }) => last_status_code ?? '–',
@@ -120,15 +133,6 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
         />
       )}
     </>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 
@@ -174,12 +178,19 @@ function Actions({ path, endpoint, run }: ActionsProps) {
     await request(`${path}/rotate-secret`, { method: 'POST', body: { finish: true } })
     return 'Only the new secret is valid now'
   })
+  const leave = () => {
+    location.hash = linkTo('webhooks')
+  }
+  const remove = run(async () => {
+    await request(path, { method: 'DELETE' })
+    return 'Deleted'
+  }, leave)
   const recover = (dry_run: boolean) =>
     run(async () => {
       const body = { since: `${since}T00:00:00Z`, dry_run }
       const { count } = await getJson<{ count: number }>(`${path}/recover`, { method: 'POST', body })
       return dry_run
-        ? `${countOf(count, 'delivery')} would be sent again`.replace('deliverys', 'deliveries')
+        ? `${countOf(count, 'delivery', 'deliveries')} would be sent again`
         : `Sending again: ${count}`
     })
   return (
@@ -195,6 +206,9 @@ function Actions({ path, endpoint, run }: ActionsProps) {
       </button>
       <Asked question="Really rotate?" act={rotate}>
         Rotate the secret
+      </Asked>
+      <Asked question="Delete it? Waiting deliveries are cancelled" act={remove}>
+        Delete
       </Asked>
       <Asked question="Really finish? The old secret ends now" act={finish}>
         Finish the rotation

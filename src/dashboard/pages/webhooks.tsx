@@ -4,6 +4,7 @@ import { ApiFailure, getJson, useLoaded } from '../client/api.ts'
 import { formatTime } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { EndpointPage } from './webhook.tsx'
@@ -24,8 +25,8 @@ function ListPage({ who }: PageProps) {
       <Show loaded={endpoints} what="webhooks">
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>
-              No endpoints yet. Add one here; to see what it would get: cloud-analytics webhook listen
+            <Empty command="cloud-analytics webhook listen">
+              No endpoints yet. Add one here; to see what it would get:
             </Empty>
           ) : (
             <Table
@@ -66,41 +67,22 @@ function ListPage({ who }: PageProps) {
 }
 
 function NewEndpoint({ onMade }: { onMade: () => void }) {
-  const [url, setUrl] = useState('')
-  const [events, setEvents] = useState('*')
   const [result, setResult] = useState<{ secret: string } | { problem: string }>()
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
+  const save = async (body: EndpointText): Promise<boolean> => {
     try {
-      const body = { url, events: events.split(',').map((name) => name.trim()) }
       const { secret } = await getJson<{ secret: string }>('/webhooks', { method: 'POST', body })
       setResult({ secret })
-      setUrl('')
       onMade()
+      return true
     } catch (error) {
       setResult({ problem: error instanceof ApiFailure ? error.message : String(error) })
+      return false
     }
   }
   return (
     <section>
       <h2>New endpoint</h2>
-      <form class="filters" onSubmit={(event) => void submit(event)}>
-        <label>
-          URL
-          <input
-            type="url"
-            required
-            placeholder="https://example.com/hook"
-            value={url}
-            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-          />
-        </label>
-        <label>
-          Events, separated by commas; * for all
-          <input required value={events} onInput={({ currentTarget }) => setEvents(currentTarget.value)} />
-        </label>
-        <button type="submit">Add</button>
-      </form>
+      <EndpointForm save={save}>Add</EndpointForm>
       {result !== undefined &&
         ('secret' in result ? (
           <p role="status">

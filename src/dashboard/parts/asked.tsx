@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 
 interface AskedProps {
   children: string
-  /** What the button says once it was clicked. */
+  /** The button asks this once it was clicked. */
   question: string
-  act: () => Promise<void>
+  act: () => Promise<unknown>
 }
 
 /** A button that acts on the second click. Leaving it takes the first one back. */

@@ -6,7 +6,7 @@ interface FieldProps {
   value: string
   placeholder?: string
   isNumber?: boolean
-  /** Of a number: any, or only whole ones. */
+  /** A number may be any, or only a whole one. */
   step?: 'any' | 1
   min?: number
   max?: number

@@ -1,6 +1,7 @@
-import { useId } from 'preact/hooks'
-import { useApi } from '../client/api.ts'
+import { useId, useState } from 'preact/hooks'
+import { useLoaded } from '../client/api.ts'
 import { addDays, isDay, lastDays, type Range, today, weekOf } from '../client/days.ts'
+import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
 import { setQuery } from '../client/router.ts'
 import { DayField, RangeProblem } from './field.tsx'
 
@@ -47,7 +48,7 @@ export function Filters({
   }
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()}>
-      <Chooser name="project" label="Project" path="/projects" query={query} />
+      <Chooser name="project" label="Project" query={query} />
       <label>
         Days
         <select value={chosen} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
@@ -61,26 +62,37 @@ export function Filters({
       </label>
       <DayField label="From" value={range.from} onChange={(from) => setQuery({ from, to: range.to })} />
       <DayField label="To" value={range.to} onChange={(to) => setQuery({ from: range.from, to })} />
-      {children}
       <RangeProblem {...range} />
+      {children !== undefined && <More>{children}</More>}
     </form>
+  )
+}
+
+/** Filters that are behind a click below 600 px, where they would fill the window. */
+function More({ children }: { children: preact.ComponentChildren }) {
+  const [isWide] = useState(() => matchMedia('(min-width: 601px)').matches)
+  return (
+    <details class="more" open={isWide}>
+      <summary>More filters</summary>
+      <div>{children}</div>
+    </details>
   )
 }
 
 interface ChooserProps {
   /** The parameter of the page's URL. */
-  name: string
+  name: Suggested
   label: string
-  /** The list of what there is: `/projects`, `/models`, `/agents`. */
-  path: string
   query: URLSearchParams
 }
 
-/** A text field that suggests the first 100 names; any other name may be typed. */
-export function Chooser({ name, label, path, query }: ChooserProps) {
+/** A text field that suggests values once it has the focus; any other may be typed. */
+export function Chooser({ name, label, query }: ChooserProps) {
   const id = useId()
-  const known = useApi<{ data: { name: string }[] }>(path, { per_page: 100 })
-  const names = known.state === 'ready' ? known.value.data : []
+  const [isAsked, setAsked] = useState(false)
+  const known = useLoaded(`suggestions ${name} ${isAsked}`, async () =>
+    isAsked ? await SUGGESTIONS[name]() : [],
+  )
   return (
     <label>
       {label}
@@ -89,11 +101,12 @@ export function Chooser({ name, label, path, query }: ChooserProps) {
         list={id}
         placeholder="all"
         value={query.get(name) ?? ''}
+        onFocus={() => setAsked(true)}
         onChange={({ currentTarget: { value } }) => setQuery({ [name]: value.trim() })}
       />
       <datalist id={id}>
-        {names.map((option) => (
-          <option key={option.name} value={option.name} />
+        {(known.state === 'ready' ? known.value : []).map(([value, called]) => (
+          <option key={value} value={value} label={called} />
         ))}
       </datalist>
     </label>

@@ -5,16 +5,16 @@ import { linkTo } from '../client/links.ts'
 
 interface ShowProps<Value> {
   loaded: Loaded<Value>
-  /** What is loaded, for the message while it is. */
+  /** Names the value in the message while it is loaded. */
   what: string
   children: (value: Value) => ComponentChildren
 }
 
 /** The loaded value, or what became of it instead. The value before stays while the next is loaded. */
 export function Show<Value>({ loaded, what, children }: ShowProps<Value>) {
-  if (loaded.state === 'failed') return <Failure error={loaded.error} what={what} />
+  if (loaded.state === 'failed') return <Failure error={loaded.error} retry={loaded.retry} what={what} />
   if (loaded.value !== undefined) {
-    // the same element in both states: with another one, what is shown would be made anew and lose its focus
+    // the same element in both states: another one would be a new element without the focus
     return <div class={loaded.state === 'loading' ? 'stale' : 'shown'}>{children(loaded.value)}</div>
   }
   return (
@@ -24,8 +24,13 @@ export function Show<Value>({ loaded, what, children }: ShowProps<Value>) {
   )
 }
 
-function Failure({ error, what }: { error: ApiFailure; what: string }) {
-  const { status, message, retryAfterS } = error
+interface FailureProps {
+  error: ApiFailure
+  retry: () => void
+  what: string
+}
+
+function Failure({ error: { status, message, retryAfterS }, retry, what }: FailureProps) {
   if (status === 403)
     return (
       <p class="note">
@@ -38,23 +43,26 @@ function Failure({ error, what }: { error: ApiFailure; what: string }) {
       {retryAfterS !== undefined &&
         (retryAfterS <= MAX_RETRY_S
           ? `; trying again in ${formatDuration(retryAfterS)}`
-          : `; it can be tried again in ${formatDuration(retryAfterS)}`)}
+          : `; it can be tried again in ${formatDuration(retryAfterS)}`)}{' '}
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
     </p>
   )
 }
 
 /** Parameters of a page's URL that leave nothing out. */
-const NO_FILTERS = new Set(['page', 'sort', 'order', 'by'])
+const NO_FILTERS = new Set(['page', 'sort', 'order', 'by', 'and_by'])
 
 interface NoMatchProps {
   page: string
   query: URLSearchParams
   noun: string
-  /** What is said where there are no filters. */
+  /** This is shown if there are no filters. */
   children: ComponentChildren
 }
 
-/** Of an empty list: that its filters match nothing, with a link to the list without them. */
+/** Explains an empty list: its filters match nothing; a link leads to the list without them. */
 export function NoMatch({ page, query, noun, children }: NoMatchProps) {
   if ([...query.keys()].every((name) => NO_FILTERS.has(name))) return <>{children}</>
   return (

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 
@@ -6,7 +7,7 @@ export interface Column<Row> {
   name: string
   cell: (row: Row) => ComponentChildren
   isNumber?: boolean
-  /** What the API calls the column, where it can sort by it. */
+  /** The API's name of the column, if it can sort by it. */
   sort?: string
 }
 
@@ -19,16 +20,22 @@ interface TableProps<Row> {
   sorting?: Sorting
 }
 
-interface Sorting {
+export interface Sorting {
   by: string
   order: string
   change: (by: string, order: 'asc' | 'desc') => void
 }
 
 export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProps<Row>) {
+  const { box, isWide } = useWide()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is too wide is scrolled by the keyboard too
-    <section class="scroll" aria-label={caption} tabIndex={0}>
+    <section
+      ref={box}
+      class={`scroll${isWide ? ' wide' : ''}`}
+      aria-label={caption}
+      tabIndex={isWide ? 0 : -1}
+    >
+      {sorting !== undefined && <SortChoice columns={columns} sorting={sorting} />}
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
@@ -40,7 +47,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProp
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={keyOf(row, index)}>
+            <tr key={keyOf(row, index)} data-key={keyOf(row, index)}>
               {columns.map(({ name, cell, isNumber }) => (
                 <td key={name} class={isNumber === true ? 'number' : ''} data-name={name}>
                   {cell(row)}
@@ -52,6 +59,41 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProp
       </table>
     </section>
   )
+}
+
+/** The order of cards, which have no headings. */
+function SortChoice<Row>({ columns, sorting }: { columns: readonly Column<Row>[]; sorting: Sorting }) {
+  return (
+    <label class="sorts">
+      Sorted by
+      <select value={sorting.by} onChange={({ currentTarget: { value } }) => sorting.change(value, 'desc')}>
+        {columns.flatMap(({ name, sort }) =>
+          sort === undefined ? (
+            []
+          ) : (
+            <option key={sort} value={sort}>
+              {name}
+            </option>
+          ),
+        )}
+      </select>
+    </label>
+  )
+}
+
+/** Whether what is in the box is wider than the box. */
+function useWide() {
+  const box = useRef<HTMLElement>(null)
+  const [isWide, setWide] = useState(false)
+  useEffect(() => {
+    const { current } = box
+    if (current === null) return
+    const observer = new ResizeObserver(() => setWide(current.scrollWidth > current.clientWidth))
+    observer.observe(current)
+    for (const child of current.children) observer.observe(child)
+    return () => observer.disconnect()
+  }, [])
+  return { box, isWide }
 }
 
 function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
@@ -89,7 +131,7 @@ interface PagerProps {
   name?: string
 }
 
-/** Where the reader is in a list, with links to the pages around it. */
+/** Shows the reader's place in a list, with links to the pages around it. */
 export function Pager({ pagination, page, id, query, noun, name = 'page' }: PagerProps) {
   const { page: current, per_page, total } = pagination
   const last = Math.max(1, Math.ceil(total / per_page))

@@ -1,41 +1,55 @@
 import type { ComponentChildren } from 'preact'
-import { formatShare } from '../client/format.ts'
+import { formatShare, signed } from '../client/format.ts'
 
 interface TileProps {
   name: string
-  /** Where the reader finds more. */
+  /** The reader finds more there. */
   href: string
-  value: ComponentChildren
+  /** The figure of the last 30 days; not a number where there is nothing to measure. */
+  now: number
+  /** The figure of the 30 days before, where it is known. */
+  before?: number
+  format: (value: number) => string
+  /** The change that is good, where one is. */
+  isGoodUp?: boolean
   note?: ComponentChildren
   /** The last 30 days, for a small drawing. */
   days?: readonly number[]
-  /** The sums of this range and of the one before, for the change. */
-  change?: { now: number; before: number; isGoodUp?: boolean }
 }
 
 /** One figure of the overview. */
-export function Tile({ name, href, value, note, days, change }: TileProps) {
+export function Tile({ name, href, now, before, format, isGoodUp, note, days }: TileProps) {
   return (
     <a class="tile" href={href}>
       <h2>{name}</h2>
-      <p class="value">{value}</p>
+      <p class="value">{Number.isNaN(now) ? '–' : format(now)}</p>
       {days !== undefined && <Sparkline values={days} />}
-      {change !== undefined && <Change {...change} />}
+      {before !== undefined && !Number.isNaN(now) && (
+        <p class="note">
+          <Change now={now} before={before} isGoodUp={isGoodUp} />
+        </p>
+      )}
       {note !== undefined && <p class="note">{note}</p>}
     </a>
   )
 }
 
-function Change({ now, before, isGoodUp }: { now: number; before: number; isGoodUp?: boolean }) {
-  if (before === 0) return <p class="note">30 days; nothing in the 30 before</p>
+interface ChangeProps {
+  now: number
+  before: number
+  isGoodUp: boolean | undefined
+}
+
+function Change({ now, before, isGoodUp }: ChangeProps) {
+  if (!(before > 0)) return <>nothing in the 30 days before</>
   const change = (now - before) / before
+  if (Math.abs(change) < 0.0005) return <>as in the 30 days before</>
   const kind =
     isGoodUp === undefined || Math.abs(change) < 0.01 ? '' : change > 0 === isGoodUp ? 'good' : 'bad'
   return (
-    <p class="note">
-      30 days: <span class={kind}>{`${change > 0 ? '+' : ''}${formatShare(change)}`}</span> against the 30
-      before
-    </p>
+    <>
+      <span class={kind}>{signed(change, formatShare)}</span> against the 30 days before
+    </>
   )
 }
 

@@ -12,7 +12,7 @@ import { Saying, useChanges } from './change.tsx'
 const KINDS = ['quality', 'security', 'cost'] as const
 const COLORS = ['good', 'medium', 'bad'] as const
 
-/** Who sees badges, and how they look. */
+/** Settings for who sees badges, and how they look. */
 export function BadgeSettings() {
   const { count, said, run } = useChanges()
   const [token, setToken] = useState<string>()

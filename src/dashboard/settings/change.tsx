@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ApiFailure } from '../client/api.ts'
 
-/** What was said of the last change. */
+/** The message about the last change. */
 export type Said = { text: string; isProblem: boolean } | undefined
 
 /**
@@ -32,7 +32,7 @@ export function useChanges(): {
   }
 }
 
-/** What was said, for people and screen readers. */
+/** Shows the message, for people and screen readers. */
 export function Saying({ said }: { said: Said }) {
   if (said === undefined) return null
   return (

@@ -9,7 +9,7 @@ import { Pager, Table } from '../parts/table.tsx'
 import { Saying, useChanges } from './change.tsx'
 import { isAdmin, type SectionProps } from './section.ts'
 
-/** What each scope allows, in words. A developer gives the first group only. */
+/** Describes what each scope allows. A developer gives the first group only. */
 const OWN_SCOPES: [string, string][] = [
   ['sessions:write', 'send sessions'],
   ['commits:write', 'send commits'],
@@ -27,6 +27,7 @@ const ADMIN_SCOPES: [string, string][] = [
   ['admin', 'manage keys, members, budgets and the organization'],
   ['audit:read', 'read the audit log'],
   ['audit:write', 'send audit entries, under any name'],
+  ['ingest', 'send telemetry of coding agents, and nothing else'],
 ]
 
 /** Makes, rotates and revokes API keys. */

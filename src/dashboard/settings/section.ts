@@ -1,6 +1,6 @@
 import type { WhoAmI } from '../../whoami/model.ts'
 
-/** What every section gets. */
+/** Every section gets these. */
 export interface SectionProps {
   who: WhoAmI
   query: URLSearchParams

@@ -7,6 +7,8 @@ import { KeySettings } from './keys.tsx'
 import { MemberSettings } from './members.tsx'
 import { OrganizationSettings } from './organization.tsx'
 import { isAdmin, type SectionProps } from './section.ts'
+import { SignInSettings } from './sign-in.tsx'
+import { TelemetrySettings } from './telemetry.tsx'
 
 const SECTIONS: readonly { name: string; title: string; Content: ComponentType<SectionProps> }[] = [
   { name: 'keys', title: 'API keys', Content: KeySettings },
@@ -14,6 +16,8 @@ const SECTIONS: readonly { name: string; title: string; Content: ComponentType<S
   { name: 'budget', title: 'Budget', Content: BudgetSettings },
   { name: 'badges', title: 'Badges', Content: BadgeSettings },
   { name: 'organization', title: 'Organization', Content: OrganizationSettings },
+  { name: 'telemetry', title: 'Telemetry', Content: TelemetrySettings },
+  { name: 'sign-in', title: 'Sign-in', Content: SignInSettings },
 ]
 
 /** The settings of the organization, a section at a time. */

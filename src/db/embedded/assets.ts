@@ -16,7 +16,7 @@ export interface Assets {
   cluster: () => Promise<Uint8Array>
 }
 
-/** What identifies the packed PostgreSQL; undefined for a build that has none. */
+/** Identifies the packed PostgreSQL; undefined for a build that has none. */
 export function findManifest(): Manifest | undefined {
   const path = join(assetsFolder(), 'manifest.json')
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) satisfies Manifest) : undefined

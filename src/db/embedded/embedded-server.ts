@@ -53,7 +53,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   return embedded
 }
 
-/** As `startEmbedded`, but undefined when another process uses `dataDir`. */
+/** Does the same as `startEmbedded`, but returns undefined when another process uses `dataDir`. */
 export async function tryStartEmbedded(options: EmbeddedOptions): Promise<Embedded | undefined> {
   const { role = 'serve', log } = options
   const assets = findAssets()
@@ -145,7 +145,7 @@ async function startLocked(
   }
 }
 
-/** In a container without that capability, or with a single uid, root cannot change the owner of files. */
+/** Throws OperatorError if root cannot change owners: in a container without that capability, or with a single uid. */
 function changeOwnerOrExplain(folder: string, user: SystemUser): void {
   try {
     changeOwner(folder, user)
@@ -156,8 +156,8 @@ function changeOwnerOrExplain(folder: string, user: SystemUser): void {
 }
 
 /**
- * Where the program is unpacked when PostgreSQL's user cannot reach the data directory: its loader needs a
- * real path.
+ * Returns the folder for the program when PostgreSQL's user cannot reach the data directory: its loader needs a real
+ * path.
  */
 function sharedHome(dataDir: string): string {
   try {
@@ -208,7 +208,7 @@ function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets
   )
 }
 
-/** Where a restore makes its cluster (see `createFilledDatabase`), which is then renamed. */
+/** A restore makes its cluster in this folder (see `createFilledDatabase`), which is then renamed. */
 export const RESTORE_FOLDER = 'unfinished-restore'
 
 /** A path as the shell takes it. */

@@ -27,7 +27,7 @@ export const EXIT_CANNOT_EXECUTE = 126
 const PR_SET_PDEATHSIG = 1
 const SIGINT = 2
 
-/** How PostgreSQL is started: on Linux a process that runs `execPostgres`, compiled or from source. */
+/** Returns the command that starts PostgreSQL: on Linux a process that runs `execPostgres`, compiled or from source. */
 export function execCommand(request: ExecRequest): {
   cmd: string[]
   env: Record<string, string>
@@ -60,7 +60,7 @@ export function execPostgres(): never {
       libc.setgroups(0, null) === 0 && libc.setgid(user.gid) === 0 && libc.setuid(user.uid) === 0
     if (!isSwitched) fail(EXIT_CANNOT_SWITCH_USER, `cannot switch to uid ${user.uid}`)
   }
-  // after setuid, which clears it
+  // this comes after setuid, which clears it
   libc.prctl(PR_SET_PDEATHSIG, SIGINT, 0, 0, 0)
   // if the parent died before the line above, the signal is never sent
   if (process.ppid !== parent) fail(EXIT_CANNOT_EXECUTE, 'the parent is gone')

@@ -3,7 +3,7 @@ import { chmodSync, closeSync, openSync, readFileSync, renameSync, rmSync, write
 import { join } from 'node:path'
 import { codeOf } from '../../errors.ts'
 
-/** What a process uses the data directory for: as a server, or for one command. */
+/** A process uses the data directory as a server, or for one command. */
 export type Role = 'serve' | 'command'
 
 /** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs, `url` once the API listens. */
@@ -47,7 +47,7 @@ export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
   }
 }
 
-/** What the process with the lock has published; undefined when it has published nothing yet. */
+/** Reads what the process with the lock has published; undefined when it has published nothing yet. */
 export function readHolder(dataDir: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(holderFile(dataDir), 'utf8')) satisfies Holder

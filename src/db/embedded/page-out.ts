@@ -1,7 +1,7 @@
 import { dlopen, FFIType } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 
-/** From Linux 5.4 on; older kernels return an error, which is ignored. */
+/** Linux knows it from 5.4 on; older kernels return an error, which is ignored. */
 const MADV_PAGEOUT = 21
 const MAPPING = /^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s+(.*)$/
 

@@ -9,7 +9,7 @@ import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exe
 import { addressSpaceError } from './system-limits.ts'
 import type { SystemUser } from './system-user.ts'
 
-/** In addition to the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
+/** Connections beside the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
 const EXTRA_CONNECTIONS = 26
 
 /** Sized for a small machine: an idle server takes about 35 MB; a million rows can be grouped in memory. */
@@ -35,8 +35,13 @@ const SETTINGS = {
   logging_collector: 'off',
   log_checkpoints: 'off',
 }
-/** For databases that are thrown away. */
-const SCRATCH_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+/** Settings of databases that are thrown away. The tests run in several processes, each with pools of its own. */
+const SCRATCH_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '128',
+}
 
 const STDERR_DRAIN_LIMIT_MS = 500
 const NO_SPACE = /No space left on device|Disk quota exceeded/

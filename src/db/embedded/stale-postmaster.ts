@@ -54,7 +54,7 @@ function isListedInProc(pid: number, cluster: string): boolean {
   return program?.endsWith('/postgres') === true && rest.includes(clusterSetting(cluster)) && state !== 'Z'
 }
 
-/** The same where there is no /proc: `ps` prints the arguments with spaces between them. */
+/** Does the same without /proc: `ps` prints the arguments with spaces between them. */
 export function isListedByPs(pid: number, cluster: string): boolean {
   const { stdout } = Bun.spawnSync({
     cmd: ['ps', '-ww', '-o', 'stat=', '-o', 'command=', '-p', String(pid)],

@@ -92,7 +92,7 @@ async function listed(files: Bun.Archive, list: string): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '')
 }
 
-/** In a home shared by several data directories another process may have unpacked the program meanwhile. */
+/** Moves the program unless another process has unpacked it in a home that data directories share. */
 function moveUnlessThere(temporary: string, folder: string): void {
   try {
     renameSync(temporary, folder)

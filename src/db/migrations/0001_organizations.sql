@@ -12,7 +12,7 @@ create table organizations (
   badges_public boolean not null default false,
   -- SHA-256 of the token that shows private badges; null: no token was made
   badge_token_hash bytea,
-  -- what differs from the defaults: { labels?, thresholds?, colors? } (badges/model.ts)
+  -- settings that differ from the defaults: { labels?, thresholds?, colors? } (badges/model.ts)
   badge_look json not null default '{}',
   -- whether names and addresses of members are hidden from keys without the scope team:read
   hide_members boolean not null default false,
@@ -60,7 +60,7 @@ create unlogged table rate_windows (
   minute bigint not null,
   -- requests leased in that minute
   used integer not null,
-  -- which requests the window counts: read, sync
+  -- the kind of requests that the window counts: read, sync
   name text not null default 'read',
   primary key (org_id, name)
 ) with (fillfactor = 50);

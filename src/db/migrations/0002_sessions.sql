@@ -19,6 +19,9 @@ create table sessions (
   content_hash bytea not null,
   -- tokens of all four kinds whose price is not known: they add nothing to the cost
   unpriced_tokens bigint not null default 0,
+  -- tokens of all four kinds that transcripts and that telemetry state
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
   primary key (org_id, id)
 );
 create index sessions_by_time on sessions (org_id, created_at, id);
@@ -40,8 +43,9 @@ create table session_details (
   session_id text not null,
   -- json, not jsonb: kept as written, so that an export returns the same bytes
   detail json not null,
-  -- What `sync` read of the session, by the ids of its messages: base64 of gzipped JSON (records/session-parts.ts). Parts
-  -- of the same session from other files are merged with it. Null for a session that another client sent.
+  -- The parts that `sync` read of the session, by the ids of its messages: base64 of gzipped JSON
+  -- (records/session-parts.ts). Parts of the same session from other files are merged with it. Null for a session
+  -- that another client sent.
   parts text,
   primary key (org_id, session_id)
 );
@@ -67,10 +71,11 @@ create table session_rollups (
 ) with (fillfactor = 70);
 create index session_rollups_by_bucket on session_rollups (org_id, grain, bucket, project);
 
--- How many sessions there are between two values: where a page begins in a list sorted by cost or turns. The sessions of
--- each project and of '' (all projects), in order of value and id, are divided into ranges: each from (from_value, from_id)
--- to before the next. Ranges are divided further as they grow; their bounds are those of past sessions and need not exist
--- any more. The bounds of the wide ranges are also bounds of narrow ones. Written in the transaction that changes sessions.
+-- Counts the sessions between two values: a page begins there in a list sorted by cost or turns. The sessions of each
+-- project and of '' (all projects), in order of value and id, are divided into ranges: each from (from_value,
+-- from_id) to before the next. Ranges are divided further as they grow; their bounds are those of past sessions and
+-- need not exist any more. The bounds of the wide ranges are also bounds of narrow ones. Written in the transaction
+-- that changes sessions.
 create table session_ranges (
   org_id text not null,
   sort text not null check (sort in ('cost', 'turns')),
@@ -90,3 +95,30 @@ create table deleted_sessions (
   deleted_at timestamptz not null default now(),
   primary key (org_id, session_id)
 );
+
+-- The sessions of a session's sub-agents, as its record names them: their telemetry belongs to it.
+create table session_includes (
+  org_id text not null,
+  sub_agent_id text not null,
+  session_id text not null,
+  primary key (org_id, sub_agent_id)
+);
+create index session_includes_by_session on session_includes (org_id, session_id);
+
+-- Telemetry until it is written to its sessions a few seconds later: a row is of a session of a request, with its parts in
+-- JSON, or of a request, with its entry for the audit log.
+create table telemetry_inbox (
+  org_id text not null,
+  id text not null,
+  received_at timestamptz not null default now(),
+  session_id text,
+  parts text,
+  project text,
+  user_email text,
+  is_bound boolean not null,
+  actor_id text,
+  ip_address text,
+  entry json,
+  primary key (org_id, id)
+);
+create index telemetry_inbox_by_time on telemetry_inbox (received_at);

@@ -1,5 +1,5 @@
--- What each session used of each of its models: what breakdowns are summed from, and the lists that are filtered by more
--- than project and days. '' stands for a member, agent, branch or model that the session does not have. The parts of a
+-- The usage of each session by model. Breakdowns are summed from it, and lists that are filtered by more than project
+-- and days read it. '' stands for a member, agent, branch or model that the session does not have. The parts of a
 -- session add up to it; one of them, of the session's own model, stands for the session as a whole.
 create table session_usage (
   org_id text not null,
@@ -26,6 +26,9 @@ create table session_usage (
   cache_read bigint not null,
   cache_creation bigint not null,
   unpriced_tokens bigint not null,
+  -- tokens that the session's transcripts and its telemetry state; 0 except in its main part
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
   primary key (org_id, session_id, model)
 );
 -- A list filtered by a column reads, skips and counts its sessions in the index of that column.
@@ -63,5 +66,9 @@ create table usage_rollups (
   cache_read bigint not null,
   cache_creation bigint not null,
   unpriced_tokens bigint not null,
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
+  -- the sum of the smaller of both of each session
+  captured_tokens bigint not null default 0,
   primary key (org_id, dims, grain, bucket, project, member, agent, model)
 ) with (fillfactor = 70);

@@ -70,12 +70,12 @@ create table files (
   deletions bigint not null,
   -- lines it has now, as far as the known commits tell: added less deleted
   loc bigint not null,
-  -- of the earliest commit that added it; null when none is known, or when its author is a bot
+  -- author of the earliest commit that added it; null when none is known, or when its author is a bot
   creator_email text collate "C",
   created_at timestamptz,
   created_sha text collate "C",
   first_at timestamptz not null,
-  -- of the latest commit, bots included: it decides whether the file is deleted
+  -- time of the latest commit, bots included: it decides whether the file is deleted
   last_at timestamptz not null,
   last_sha text collate "C" not null,
   deleted boolean not null,
@@ -94,7 +94,7 @@ create table file_authors (
   primary key (org_id, project, path, author_email)
 );
 
--- What GET /v1/team/expertise reads: the domains of projects. A domain is a top-level directory, '.' the files beside
+-- GET /v1/team/expertise reads this: the domains of projects. A domain is a top-level directory, '.' the files beside
 -- them.
 create table expertise_domains (
   org_id text not null,
@@ -106,7 +106,7 @@ create table expertise_domains (
   primary key (org_id, project, directory)
 );
 
--- What GET /v1/team/expertise reads: the authors of each domain.
+-- GET /v1/team/expertise reads this: the authors of each domain.
 create table expertise_authors (
   org_id text not null,
   project text not null,
@@ -132,7 +132,8 @@ alter table file_authors alter column org_id set statistics 0;
 alter table expertise_domains alter column org_id set statistics 0;
 alter table expertise_authors alter column org_id set statistics 0;
 
--- What agents wrote of a commit, and what is left of it: kept apart from the commit's content, since several laptops prove it.
+-- The agents' share of a commit, and how much of it is left. It is kept apart from the commit's content, since
+-- several laptops prove it.
 create table commit_ai (
   org_id text not null,
   project text not null,
@@ -144,8 +145,10 @@ create table commit_ai (
   by_agent json,
   provenance text check (provenance in ('none', 'trailer', 'transcript', 'note')),
   sessions text[],
-  -- of the lines those that were there 14 and 30 days later; null: not sent
+  -- the number of the lines that were there 14 and 30 days later; null: not sent
   survival_14 bigint,
   survival_30 bigint,
+  -- whether the default branch had it at the last sync; null: not sent, the commit counts
+  on_default_branch boolean,
   primary key (org_id, project, sha)
 );

@@ -11,7 +11,7 @@ create table audit_log (
   ip_address text,
   -- the time in an imported record, when another entry already had it and created_at was moved to a later microsecond
   given_at timestamptz,
-  -- when an imported entry was received; null: written by this service itself, at created_at
+  -- time when an imported entry was received; null: written by this service itself, at created_at
   recorded_at timestamptz,
   primary key (org_id, created_at),
   unique (org_id, id)
@@ -48,7 +48,7 @@ create table reports (
   -- created_at of the newest entry when the report was made; null: the log was empty
   through timestamptz,
   snapshot_at timestamptz not null,
-  -- as it was when the report was made
+  -- the summary at the time when the report was made
   summary json not null,
   primary key (org_id, id)
 );

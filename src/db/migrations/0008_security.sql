@@ -1,12 +1,12 @@
--- What the security heatmap is read from, written in the transaction that changes sessions. A file's key is the first
--- 16 bytes of its name's SHA-256, since a name may be longer than an index entry can be.
+-- The security heatmap is read from this, which the transaction that changes sessions writes. A file's key is the
+-- first 16 bytes of its name's SHA-256, since a name may be longer than an index entry can be.
 
 -- Every finding of every session, as the session's detail lists them: the list of findings, and what the heatmap counted
 -- of a session before it changes.
 create table findings (
   org_id text not null,
   session_id text not null,
-  -- in the session's list
+  -- position in the session's list
   position integer not null,
   id text not null,
   rule_id text not null,
@@ -25,7 +25,7 @@ create table findings (
   project text not null,
   -- the id or the address that the session was sent with; '' without a user
   member text not null,
-  -- of the session
+  -- the member of the session
   created_at timestamptz not null,
   primary key (org_id, session_id, position)
 );

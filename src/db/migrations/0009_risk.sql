@@ -25,7 +25,7 @@ create table pr_risks (
   contributions json not null,
   -- SHA-256 of the record that the parts were computed from; null: the record contained the parts
   input_hash bytea,
-  -- where it comes from: project, branch and commits, by which its sessions are found; null: not known
+  -- project, branch and commits, by which its sessions are found; null: not known
   origin json,
   state text not null default 'open' check (state in ('open', 'merged', 'closed')),
   merged_at timestamptz,
@@ -33,7 +33,7 @@ create table pr_risks (
   merge_commit text,
   url text,
   default_branch text,
-  -- in lower case
+  -- lower case
   author_email text,
   -- the projects that sessions of its branch are of
   projects text[] not null generated always as (
@@ -50,7 +50,7 @@ create table pr_risks (
       else origin->>'branch'
     end
   ) stored,
-  -- when it was merged or closed
+  -- time when it was merged or closed
   ended_at timestamptz not null generated always as (coalesce(merged_at, closed_at, 'infinity')) stored,
   primary key (org_id, repo, pr_number),
   unique (org_id, id)
@@ -97,8 +97,8 @@ create table session_links (
 );
 create index session_links_by_session on session_links (org_id, session_id);
 
--- Which part of a session's cost belongs to which pull request, in micro-dollars that add up to the session: derived from
--- links, commits and branches (usage/pull-request-queries.ts). The rest is copied from session_usage.
+-- The parts of sessions' costs that belong to pull requests, in micro-dollars that add up to the session. They are
+-- derived from links, commits and branches (usage/pull-request-queries.ts). The rest is copied from session_usage.
 create table pr_sessions (
   org_id text not null,
   session_id text not null,

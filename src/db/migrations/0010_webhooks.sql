@@ -94,18 +94,18 @@ create table webhook_queue (
   leased boolean not null,
   -- start of the latest attempt
   claimed_at timestamptz,
-  -- when to send, or the end of the lease
+  -- time to send, or the end of the lease
   due_at timestamptz not null,
   -- the worker of the latest attempt; null: one that had no row, or the request of a test
   worker_id text,
   primary key (org_id, delivery_id)
 ) with (fillfactor = 70);
--- What waits in the order it is sent: first attempts, and later ones.
+-- Entries that wait, in the order in which they are sent: first attempts, and later ones.
 create index webhook_queue_first on webhook_queue (org_id, endpoint_id, due_at, delivery_id)
   where not leased and attempts = 0;
 create index webhook_queue_later on webhook_queue (org_id, endpoint_id, due_at, delivery_id)
   where not leased and attempts > 0;
--- What is in flight, at most the endpoint's limit. Without a time in the key new entries go where deleted ones were,
+-- Entries in flight, at most the endpoint's limit. Without a time in the key new entries go where deleted ones were,
 -- which PostgreSQL then removes; with the end of the lease in it, each claim would step over the dead entries of the
 -- last 20 s.
 create index webhook_queue_leased on webhook_queue (org_id, endpoint_id) where leased;

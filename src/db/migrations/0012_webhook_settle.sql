@@ -33,7 +33,7 @@ begin
       and q.delivery_id = any(p_ids)
       and q.delivery_id = g.id
       and q.attempts = g.number
-      -- as an expression, so that the rows are read by their key and not by the index of leased rows
+      -- an expression, so that the rows are read by their key and not by the index of leased rows
       and q.leased::integer = 1
     returning g.*, q.failures
   ),
@@ -67,7 +67,7 @@ begin
       from changed x
       group by x.endpoint_id, x.day, x.event
     ) m
-    -- the same order in all transactions, or two of them could deadlock
+    -- all transactions have the same order, or two of them could deadlock
     order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries
@@ -195,7 +195,7 @@ begin
       where x.was <> x.status
     ) m
     group by m.endpoint_id, m.day, m.event, m.status
-    -- the same order in all transactions, or two of them could deadlock
+    -- all transactions have the same order, or two of them could deadlock
     order by m.endpoint_id, m.day, m.event, m.status
     on conflict on constraint webhook_delivery_counts_pkey do update set
       deliveries = c.deliveries + excluded.deliveries

@@ -4,9 +4,9 @@
 alter table organizations
   -- whether a developer sees only their own figures and sessions
   add column member_visibility text not null default 'all' check (member_visibility in ('all', 'own')),
-  -- how a ticket is written in branches and titles; null: the default (organizations/model.ts)
+  -- the form of tickets in branches and titles; null: the default (organizations/model.ts)
   add column ticket_pattern text,
-  -- what matches the pattern and is no ticket; null: the default
+  -- texts that match the pattern and are no tickets; null: the default
   add column ticket_ignore text[],
   -- the secret of GitHub's webhook, encrypted (webhooks/signing/secret-box.ts)
   add column github_secret bytea;
@@ -54,16 +54,16 @@ create table device_requests (
   -- SHA-256 of the device code
   device_hash bytea primary key,
   user_code text not null unique,
-  -- of the machine
+  -- the name of the machine
   name text not null,
   expires_at timestamptz not null,
-  -- when the machine last asked; null: not yet
+  -- time when the machine last asked; null: not yet
   asked_at timestamptz,
   -- seconds that the machine waits between two questions
   interval_s integer not null,
   -- null until a person has answered
   approved boolean,
-  -- who has approved; null before
+  -- the organization and the member who approved; null before
   org_id text,
   member_id text
 );

@@ -1,8 +1,8 @@
-/** How long a statement waits at most for further requests, as long as each turn of the event loop brings some. */
+/** Batching window: a statement waits so long at most, while each turn of the event loop brings further requests. */
 const MAX_GATHERING_MS = 1
 
 interface Batch<Value> {
-  /** By id; requests for the same one share the promise. */
+  /** The values by id; requests for the same id share the promise. */
   values: Map<string, Promise<Value | undefined>>
   found: PromiseWithResolvers<ReadonlyMap<string, Value>>
 }

@@ -1,29 +1,30 @@
 import type { Sql } from '../client.ts'
 
-// For a PostgreSQL on the same machine. It has a process for each connection, and a process whose next statement has already
-// arrived does not have to be woken for it: short statements are therefore sent over few connections, the lanes, one
-// behind the other. A slow statement would delay those behind it: it is sent over one of the other connections, as one is whose
-// time is not known yet. Some of the others are left to short statements, for when all lanes have a slow one.
-// Cursors and statements that may be cancelled belong in transactions, which have connections of their own.
+// Lanes are for a PostgreSQL on the same machine. It has a process for each connection, and a process whose next
+// statement has already arrived does not have to be woken for it: short statements are therefore sent over few
+// connections, the lanes, one behind the other. A slow statement would delay those behind it: it is sent over one of
+// the other connections, as one is whose time is not known yet. Some of the others are left to short statements, for
+// when all lanes have a slow one. Cursors and statements that may be cancelled belong in transactions, which have
+// connections of their own.
 
 /** Statements at most that are sent over a lane and not answered. */
 const DEPTH = 8
 /** A statement that PostgreSQL works on for longer is slow. */
 const SLOW_MS = 50
-/** The part that a run makes of what is expected of the next one: one that was late once is not yet slow. */
+/** Weight of the latest duration in the moving average: a statement that was late once is not yet slow. */
 const LAST_PART = 0.2
-/** Of the other connections, those that slow statements may have. */
+/** Slow statements may take this share of the other connections. */
 const SLOW_PART = 0.75
 
 /** A statement as the driver makes it: `strings` is the same object for each run of a template, not for `sql.unsafe`. */
 type Statement = Promise<unknown> & { readonly strings: readonly string[]; readonly args: readonly unknown[] }
-/** What the driver sends a statement with. */
+/** Sends a statement by the driver. */
 export type Send = (statement: Statement) => void
 
 interface Lane {
   send: Send
   inFlight: number
-  /** When the statement that is worked on came to the head of the lane, by a monotonic clock. */
+  /** Time when the statement that is worked on came to the head of the lane, by a monotonic clock. */
   since: number
 }
 
@@ -60,7 +61,7 @@ function numberOf(strings: Statement['strings']): number {
   return lastNumber
 }
 
-/** What tells statements apart that are not planned alike: the templates that it is made of. */
+/** Identifies statements that PostgreSQL plans alike: by the templates that they are made of. */
 function shapeOf({ strings, args }: Statement): string {
   let shape = String(numberOf(strings))
   for (const arg of args) if (isStatement(arg)) shape += `,${shapeOf(arg)}`
@@ -91,7 +92,7 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
     if (expected.size >= MAX_SHAPES) expected.clear()
     expected.set(shape, before + (ms - before) * LAST_PART)
   }
-  /** When the statement has ended, calls `end`, which returns its milliseconds, and sends what waits. */
+  /** Calls `end` when the statement has ended, which returns its milliseconds, and sends what waits. */
   const watch = ({ statement, shape }: Waiting, end: () => number) => {
     const ended = () => {
       note(shape, end())
@@ -118,7 +119,7 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
     })
     lane.send(next.statement)
   }
-  /** False: so many of the other connections are taken. */
+  /** False: `most` of the other connections are taken. */
   const trySendOtherwise = (next: Waiting, most: number): boolean => {
     if (othersInFlight >= most) return false
     const now = performance.now()

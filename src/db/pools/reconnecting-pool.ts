@@ -9,11 +9,11 @@ import { createLanes, isStatement, type Lanes, type Send } from './lanes.ts'
 // table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
 // connections long before.
 
-/** How much of a pool is taken. */
+/** The connections of a pool, and how many are in use. */
 export interface PoolLoad {
   /** Connections at most. */
   max: number
-  /** Those that statements and transactions take. */
+  /** Connections that statements and transactions use. */
   used: number
   /** Statements and transactions beyond them: they wait. */
   waiting: number
@@ -27,7 +27,7 @@ export interface ReconnectingPool {
   run<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result>
   /** Whether all connections are taken and one executes a statement: then a ping waits in the queue. */
   isBusy(): Promise<boolean>
-  /** Of all statements and transactions of `sql` and `run` in flight. */
+  /** Counts all statements and transactions of `sql` and `run` in flight. */
   load(): PoolLoad
   /** Replaces the connections; statements in flight fail as if their connections were lost. */
   reconnect(): void
@@ -35,7 +35,7 @@ export interface ReconnectingPool {
   end(timeoutS: number): Promise<void>
 }
 
-/** Above the statement time-out of 25 s, so that a slow statement does not count as lost. */
+/** The limit is above the statement time-out of 25 s, so that a slow statement does not count as lost. */
 const STATEMENT_LIMIT_MS = 30_000
 const BUSY_CHECK_LIMIT_MS = 3_000
 const LATE = Symbol('late')
@@ -91,7 +91,7 @@ export function createReconnectingPool(
     work.then(end, end)
     return work
   }
-  // when it is sent: the driver makes a query of each part of a statement, too, which never is
+  // counts a query when it is sent: the driver also makes a query of each part of a statement, which never is
   const countWhenSent = (query: unknown) => {
     if (!isStatement(query)) return
     const { handler } = query

@@ -1,7 +1,9 @@
 import { type Need, scopesFor } from '../../keys/model.ts'
 import { VERSION } from '../../version.ts'
+import { JSON_TYPE, PROTOBUF_TYPE } from '../body.ts'
 import { CSV_TYPE } from '../responses/csv.ts'
 import type { Route } from '../route.ts'
+import { bodyOf, PROTOBUF_CONTENT } from './bodies.ts'
 import {
   completedParameter,
   errorComponents,
@@ -30,7 +32,7 @@ export interface Sent {
   headerPrefix: string
 }
 
-/** What is known of an operation. */
+/** An operation of the document, read from a route. */
 interface Operation {
   method: string
   path: string
@@ -57,9 +59,12 @@ const MEANING_OF_STATUS: Record<string, string> = {
   202: 'Accepted',
   204: 'Done; no body',
 }
-const JSON_TYPE = 'application/json'
-const CSV_CONTENT = {
-  [CSV_TYPE]: {
+/**
+ * CSV is a second form of lists that `content` does not name: generated clients would type each list as its page or a text.
+ */
+const CSV_EXTENSION = {
+  'x-csv': {
+    mediaType: CSV_TYPE,
     schema: {
       type: 'string',
       description:
@@ -209,7 +214,7 @@ function completed(operation: Operation, components: Components): Schema {
     tags: [tag],
     security: securityOf(route?.scope),
     parameters,
-    ...(route?.body && { requestBody: bodyOf(id, route.body, components) }),
+    ...(route?.body && { requestBody: bodyOf(pascal(id), route.body, components) }),
     responses: { ...errorsOf(operation), ...successResponses(operation, components) },
   }
 }
@@ -237,26 +242,11 @@ function errorsOf({ path, route, limited }: Operation): Schema {
 function describe({ summary, description, route }: Operation): string {
   const meaning = description ?? `${summary}.`
   if (route === undefined) return meaning
+  const csv = route.csv ? ' With `Accept: text/csv` the page is sent as CSV.' : ''
   const plan = route.scope === 'webhooks' ? ', and the plan `cloud_team` or `cloud_enterprise`' : ''
   if (route.scope === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
   const scopes = scopesFor(route.scope).map((one) => `\`${one}\``)
-  return `${meaning}\n\nNeeds the scope ${scopes.join(' or ')}${plan}.`
-}
-
-function bodyOf(
-  id: string,
-  { schema: sent, ndjson = false, optional = false }: NonNullable<Route['body']>,
-  components: Components,
-): Schema {
-  const required = !optional
-  const schema = components.named(`${pascal(id)}Request`, sent)
-  const example = exampleOf(schema, components.schemas) as { records?: unknown[] }
-  const json = { [JSON_TYPE]: { schema, example } }
-  if (!ndjson) return { required, content: json }
-  const lines = (example.records ?? []).map((record) => JSON.stringify(record))
-  const line = { type: 'string', description: 'One record a line, each as in `records` of the JSON form' }
-  const content = { ...json, 'application/x-ndjson': { schema: line, example: `${lines.join('\n')}\n` } }
-  return { required, content }
+  return `${meaning}${csv}\n\nNeeds the scope ${scopes.join(' or ')}${plan}.`
 }
 
 /** Whether a schema is that of a page of a list. */
@@ -283,9 +273,10 @@ function successResponses(operation: Operation, components: Components): Record<
   const media = (schema: Schema) => ({ schema, example: exampleOf(schema, components.schemas) })
   for (const [status, schema] of Object.entries((declared ?? {}) as Record<string, Schema>)) {
     const json = () => media(components.named(`${pascal(id)}Response`, schema))
-    const content =
-      schema.type === 'void' ? undefined : { [JSON_TYPE]: json(), ...(route?.csv && CSV_CONTENT) }
+    const more = route?.body?.types?.includes(PROTOBUF_TYPE) ? PROTOBUF_CONTENT : {}
+    const content = schema.type === 'void' ? undefined : { [JSON_TYPE]: json(), ...more }
     add(status, schema, schema.description, content)
+    if (route?.csv) Object.assign(responses[status] ?? {}, CSV_EXTENSION)
   }
   for (const [status, { description, content }] of Object.entries(contents as Record<string, Schema>)) {
     const types = Object.entries((content ?? {}) as Record<string, { schema?: Schema }>)

@@ -20,6 +20,7 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="docs/explorer.css">
 </head>
 <body>
+<p class="back"><a href="./">← Dashboard</a></p>
 <div id="explorer"></div>
 <noscript>The explorer needs JavaScript. The document it shows is at <a href="docs/json">docs/json</a>.</noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
@@ -28,7 +29,17 @@ const PAGE = `<!doctype html>
 </html>
 `
 /** The key is kept for the tab, so that reloading the page does not ask for it again; no other tab or visit has it. */
-const SCRIPT = `const STORED = 'cloud-analytics.key'
+const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)')
+// the dashboard's choice, else the system's
+const applyTheme = () => {
+  const theme = localStorage.getItem('cloud-analytics-theme')
+  const isDark = theme === null ? dark.matches : theme === 'dark'
+  document.documentElement.classList.toggle('dark-mode', isDark)
+}
+applyTheme()
+dark.addEventListener('change', applyTheme)
+addEventListener('storage', applyTheme)
+const STORED = 'cloud-analytics.key'
 const keepKey = (authorize) => (given) => {
   const key = given.apiKey && given.apiKey.value
   if (typeof key === 'string') sessionStorage.setItem(STORED, key)
@@ -54,7 +65,11 @@ window.ui = SwaggerUIBundle({
   },
 })
 `
-const STYLE = `body { margin: 0; background: #fff; }
+const STYLE = `:root { color-scheme: light dark; background: light-dark(#fff, #1c2022); }
+:root:not(.dark-mode) { color-scheme: light; }
+body { margin: 0; }
+.back { max-width: 1460px; margin: 0 auto; padding: 12px 20px 0; box-sizing: border-box; font: 14px system-ui, sans-serif; }
+.back a { color: light-dark(#2456c4, #84aaff); }
 .swagger-ui .info { margin: 24px 0; }
 `
 
@@ -75,9 +90,9 @@ const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=ut
 interface DocsDeps {
   /** All routes of the app; called when the document is made. */
   routes: () => readonly PlainRoute[]
-  /** Those declared, below /v1. */
+  /** The declared routes, below /v1. */
   endpoints: readonly Route[]
-  /** What is sent to webhook endpoints. */
+  /** The events that are sent to webhook endpoints. */
   events: () => readonly SentEvent[]
   config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix'>
 }

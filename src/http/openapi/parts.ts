@@ -1,7 +1,7 @@
 import { ErrorBody } from '../query.ts'
 import { type Components, exampleOf, type Schema } from './schema.ts'
 
-// What the operations of the API's document share: headers, errors, parameters.
+// All operations of the API's document share these headers, errors and parameters.
 
 const header = (description: string, schema: Schema, example: unknown) => ({ description, schema, example })
 const integer = { type: 'integer', minimum: 0 }

@@ -60,7 +60,7 @@ export const dashboardRoutes = (prefix: string) => {
       },
     },
   )
-  // the same page: it shows what its path names
+  // one page serves both paths: it shows what its path names
   for (const path of ['/accept', '/device']) {
     app.get(path, ({ request }) => sendFile(request, page, POLICY), { detail: { hide: true } })
   }

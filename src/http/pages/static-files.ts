@@ -71,7 +71,7 @@ export async function sendFile(
   if (matchesEtag(request.headers.get('if-none-match') ?? '', etag)) {
     return new Response(null, { status: 304, headers: always })
   }
-  // for HEAD, Bun omits the body
+  // Bun omits the body for HEAD
   return new Response(packed ?? (await plain()), {
     headers: {
       ...always,

@@ -2,7 +2,7 @@ import type { CachedResponse } from './cached-response.ts'
 import { type Encoding, encodedEtag } from './compression.ts'
 import { matchesEtag } from './response.ts'
 
-/** Of the headers below those that a 304 does not have. */
+/** A 304 leaves out these of the headers below. */
 export const BODY_HEADERS = ['content-type', 'content-encoding'] as const
 
 /** The headers that say what a cached response is, in this encoding. */

@@ -1,13 +1,13 @@
 import type { JsonText, PagePosition } from '../../json-text.ts'
 
-/** What a source computes: JSON as text, or a value that becomes JSON. */
+/** The result of a source: JSON as text, or a value that becomes JSON. */
 export type Computed = JsonText | object | null
 
-/** Which response it is, and how it is computed. */
+/** Identifies a response and computes it. */
 export interface ResponseSource {
   /** Route and parameters, and the UTC day where the response depends on it. */
   key: string
-  /** From the database. */
+  /** Reads the value from the database. */
   compute(): Promise<Computed>
   /** Whether a value is kept, by the first request already. Absent: each is kept from the second request on. */
   keeps?(value: Computed): boolean
@@ -18,24 +18,24 @@ export interface ResponseSource {
 }
 
 /** A key of flat parameters, the same in whatever order they were given. */
-export const keyOf = (route: string, parameters: Record<string, unknown>): string =>
+export const cacheKeyOf = (route: string, parameters: Record<string, unknown>): string =>
   `${route} ${JSON.stringify(parameters, Object.keys(parameters).sort())}`
 
 /** A complete response body. */
 export class CachedResponse {
-  /** By encoding; each is kept by the first response that was sent so. */
+  /** The compressed bodies by encoding; each is kept when it is first sent. */
   readonly compressed = new Map<string, Uint8Array<ArrayBuffer>>()
 
   constructor(
     /** JSON, in UTF-8. */
     readonly body: Uint8Array<ArrayBuffer>,
     readonly etag: string,
-    /** Of the owner's data; undefined where there is none, or it was not read. */
+    /** Version of the owner's data; undefined when the owner has no version, or it was not read. */
     readonly version: string | undefined,
     /** The owner and the key, under which it is kept. */
     readonly name: string,
     readonly source: Pick<ResponseSource, 'contentType' | 'variesByAccept'>,
-    /** Where it is a page of a list. */
+    /** The page's position, when the response is a page of a list. */
     readonly pagination: PagePosition | undefined,
   ) {}
 }

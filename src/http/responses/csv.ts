@@ -7,8 +7,9 @@ export const CSV_TYPE = 'text/csv'
 /** RFC 4180, section 3. */
 const CONTENT_TYPE = `${CSV_TYPE}; charset=utf-8; header=present`
 /**
- * Where a spreadsheet would begin a formula: at the start of the text, and behind what many of them divide a line at, whatever
- * the quotes around the whole cell; a full-width sign is one too, spaces and quotes before it are passed over.
+ * Matches where a spreadsheet would begin a formula: at the start of the text, and after each character at which some
+ * spreadsheets divide a line, whatever the quotes around the whole cell. A full-width sign begins a formula too;
+ * spaces and quotes before it are skipped.
  */
 const FORMULA = /(^|[;\t\r\n])(?=[ "]*[=+\-@＝＋－＠])/g
 const QUOTED = /[",\r\n]/

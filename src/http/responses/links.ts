@@ -3,7 +3,7 @@ import type { PagePosition } from '../../json-text.ts'
 // The Link header (RFC 8288) of a paged response: references to other pages of the same list, as paths, so that they hold
 // behind any proxy, whatever host and scheme the client uses.
 
-/** Of a key that was put into the query by mistake. */
+/** A query may contain a key by mistake; keys start like this. */
 const KEY_START = 'ca_live_'
 
 /** The parameter's name; as it came where its percent-encoding is invalid. */
@@ -16,7 +16,7 @@ function nameOf(pair: string): string {
   }
 }
 
-/** What may not be written in a Link header, percent-encoded. */
+/** Percent-encodes the characters that a Link header may not contain. */
 const encoded = (text: string): string => text.toWellFormed().replace(/[^!#-;=?-~]/gu, encodeURIComponent)
 
 /** A function from a value of the parameter `name` to a reference with it and all other parameters of `target`. */

@@ -28,7 +28,7 @@ export interface ResponseCache {
    * organization's id or slug; without a version, which is no organization's, every response is computed.
    */
   respond(owner: string, source: ResponseSource): Promise<CachedResponse>
-  /** What is kept under the key, whatever its version, if it was current at most `maxAgeMs` ago. */
+  /** Returns the response kept under the key, of any version, if it was current at most `maxAgeMs` ago. */
   last(owner: string, key: string, maxAgeMs: number): CachedResponse | undefined
   /** Adds to what an entry takes: a compressed body was kept with it. */
   grow(response: CachedResponse, bytes: number): void
@@ -43,7 +43,7 @@ interface Entry {
   response: CachedResponse
   /** All that it takes. */
   bytes: number
-  /** When it was last known to be current, by a monotonic clock. */
+  /** Time when it was last known to be current, by a monotonic clock. */
   currentAtMs: number
 }
 
@@ -72,7 +72,7 @@ const NO_CACHE: ResponseCache = {
 /** Keeps the responses used last, up to `maxBytes` with all that is held for them; none with 0. */
 export function createResponseCache(readVersion: ReadVersion, maxBytes: number): ResponseCache {
   if (maxBytes === 0) return NO_CACHE
-  /** In the order of their last use. */
+  /** The entries in the order of their last use. */
   const entries = new Map<string, Entry>()
   const computing = new Map<string, Computation>()
   const noted = new Uint32Array(NOTED_PLACES)
@@ -126,8 +126,8 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
   }
 
   const respond = async (name: string, owner: string, source: ResponseSource): Promise<CachedResponse> => {
-    // What is asked for once is computed, which is fresh by itself, and not kept: half of the time of such a request
-    // would go into reading the version, and filters that nobody asks for again would displace what is in use.
+    // a response that is asked for once is computed and not kept: reading the version would take half of the
+    // request's time, and filters that nobody asks for again would displace responses in use
     if (!entries.has(name) && source.keeps === undefined && !isNoted(name)) {
       return await compute(name, undefined, source)
     }
@@ -135,7 +135,7 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
     const entry = entries.get(name)
     if (entry !== undefined && entry.response.version === version) {
       entry.currentAtMs = performance.now()
-      // to the end: the least recently used is the first
+      // moves the entry to the end: the least recently used is the first
       entries.delete(name)
       entries.set(name, entry)
       hits += 1

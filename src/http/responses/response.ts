@@ -19,7 +19,7 @@ export const CORS_HEADERS = {
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id, Retry-After, Location, Link',
 }
 
-/** Further headers of the response to a preflight. */
+/** A response to a preflight also has these headers. */
 export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
@@ -27,7 +27,7 @@ export const PREFLIGHT_HEADERS = {
   'access-control-max-age': '86400',
 }
 
-/** What of a response fits the runtime's buffer of 16 KiB beside its headers. */
+/** A larger body does not fit the runtime's buffer of 16 KiB beside its headers. */
 const MAX_BUFFERED_BYTES = 15_000
 
 /**

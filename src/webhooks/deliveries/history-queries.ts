@@ -52,7 +52,7 @@ const deliveryOf = (row: DeliveryRow): Delivery => ({
 /** The error of every request for a delivery that does not exist. */
 const noDelivery = () => new ApiError('NOT_FOUND', 'no such delivery')
 
-/** By day: the number of matching deliveries, and of those of later days (`before` them in the list). */
+/** Selects per day the number of matching deliveries, and of those of later days (`before` them in the list). */
 const matchingDays = (sql: ISql, orgId: string, endpointId: string, query: DeliveryListQuery) => sql`
   select
     c.day,

@@ -27,10 +27,10 @@ import type { Delivery, RecoverBody, RecoverResponse, TestResponse } from './mod
 const MESSAGE = 'This is a test event. Your endpoint receives webhooks.'
 
 export interface RedeliveryDeps extends AttemptDeps {
-  /** For transactions. */
+  /** Connections for transactions. */
   writes: Sql
   now: () => Date
-  /** How long an attempt may take. */
+  /** An attempt may take this long. */
   timeoutMs: number
   retryDelaysS: readonly number[]
   enqueueWrite: EnqueueWrite

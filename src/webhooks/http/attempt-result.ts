@@ -1,4 +1,4 @@
-/** How an attempt ended. A value, never an exception. */
+/** The end of an attempt. It is a value, never an exception. */
 export interface AttemptResult {
   startedAt: Date
   durationMs: number
@@ -13,13 +13,13 @@ export interface AttemptResult {
   postponed: boolean
   /** null: no response. */
   statusCode: number | null
-  /** What went wrong, shown to users, without addresses of this network; null when `ok`. */
+  /** The failure as users see it, without addresses of this network; null when `ok`. */
   error: string | null
   /** The first MAX_STORED_BODY_BYTES of the body as text; null: no response. */
   responseBody: string | null
 }
 
-/** How attempts end, as they are counted: what an error begins with, `failed` for any other one. */
+/** The outcomes of attempts, as they are counted: the beginnings of errors, and `failed` for any other error. */
 export const ATTEMPT_OUTCOMES = [
   'succeeded',
   'status',
@@ -41,5 +41,5 @@ export function outcomeOf({ ok, error }: Pick<AttemptResult, 'ok' | 'error'>): A
   return ATTEMPT_OUTCOMES.find((outcome) => outcome === kind) ?? 'failed'
 }
 
-/** Of a response's body, stored and shown. */
+/** Largest part of a response's body that is stored and shown. */
 export const MAX_STORED_BODY_BYTES = 1_024

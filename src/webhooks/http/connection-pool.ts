@@ -32,7 +32,7 @@ interface IdleConnections {
 /** Closes each connection after IDLE_MS. One timer for all: one for each request costs more. */
 function createIdleConnections(): IdleConnections {
   const byOrigin = new Map<string, Connection[]>()
-  /** When each became idle, the oldest first. */
+  /** Time when each became idle, the oldest first. */
   const since = new Map<Connection, number>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const remove = (connection: Connection) => {

@@ -3,7 +3,7 @@ import { type SecureContext, connect as tlsConnect } from 'node:tls'
 import { hostOf } from './egress.ts'
 import { createResponseParser, type ResponseEvents, type ResponseParser } from './response-parser.ts'
 
-/** How long one address of a name is tried before the next. */
+/** One address of a name is tried for this long before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000
 
 /** The events of a connection that its request gets until it releases the connection. */

@@ -1,7 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
-// Which URLs and addresses this server may send to. URLs come from users: without these rules anybody with an
-// API key could make the server send requests to machines that only it can reach (SSRF).
+// The rules for URLs and addresses that this server may send to. URLs come from users:
+// without these rules anybody with an API key could make the server send requests to machines that only it can reach
+// (SSRF).
 
 /** Longest URL of a receiver, in characters. */
 export const MAX_URL_LENGTH = 2_048
@@ -18,7 +19,7 @@ export interface EgressOptions {
   allowCidrs: readonly string[]
   /** The setting WEBHOOK_ALLOW_HTTP. */
   allowHttp: boolean
-  /** Of this host's own interfaces. */
+  /** The addresses of this host's own interfaces. */
   ownAddresses: readonly string[]
 }
 

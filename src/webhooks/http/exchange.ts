@@ -20,14 +20,14 @@ import { LOOKUP_TIMEOUT_MS, lookUp } from './resolve.ts'
 import { createResponseBody, type ResponseBody } from './response-body.ts'
 import { isInterim } from './response-head.ts'
 
-/** For TCP and TLS together. */
+/** Limit of TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000
-/** From the head of a response to the end of its body, which is not needed: the status decides. */
+/** Limit from the head of a response to the end of its body, which is not needed: the status decides. */
 const BODY_TIMEOUT_MS = 5_000
 /** Responses of 1xx before the final one. */
 const MAX_INTERIM = 16
 
-/** How an exchange ended. */
+/** The end of an exchange. */
 export interface ExchangeResult {
   /** null: no response. */
   response: { status: number; body: ResponseBody } | null
@@ -48,9 +48,9 @@ interface Exchange {
   interim: number
   response: ExchangeResult['response']
   isOver: boolean
-  /** By the clock of performance.now(). */
+  /** The end of the time limit, by the clock of performance.now(). */
   endsAt: number
-  /** Of the whole request, or of a step that has to end earlier. */
+  /** Ends the whole request, or a step that has to end earlier. */
   timer: ReturnType<typeof setTimeout> | undefined
   resolve(result: ExchangeResult): void
 }

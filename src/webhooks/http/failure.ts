@@ -4,8 +4,8 @@ import { ADDRESS_REFUSED } from './egress.ts'
 import type { LookUpResult } from './resolve.ts'
 import { ResponseError } from './response-parser.ts'
 
-// Why an attempt failed, in words for the owner of the endpoint. They contain no address of this network and
-// no message of the operating system: the history must not show what only this machine can see.
+// The reasons of failed attempts, in words for the owner of the endpoint. They contain no address of this
+// network and no message of the operating system: the history must not show what only this machine can see.
 
 export interface Failure {
   /** `refused`: a retry would not help; `postponed`: this machine had no socket left, nothing was sent. */
@@ -59,7 +59,7 @@ export const POSTPONED: Failure = {
   text: 'postponed: this server has no socket left; the attempt does not count',
 }
 
-/** Why a name has no address that may be used. */
+/** Explains why a name has no address that may be used. */
 export function lookupFailure(
   found: Exclude<LookUpResult, { addresses: string[] }>,
   timeoutMs: number,

@@ -12,11 +12,11 @@ export interface OutgoingRequest {
 export interface SenderOptions {
   egress: Egress
   resolve: Resolve
-  /** From the start to the complete response: the setting WEBHOOK_TIMEOUT_MS. */
+  /** Limit from the start to the complete response: the setting WEBHOOK_TIMEOUT_MS. */
   timeoutMs: number
-  /** For TCP and TLS together; 5 s by default. */
+  /** Limit of TCP and TLS together; 5 s by default. */
   connectTimeoutMs?: number
-  /** From the headers to the end of the body; 5 s by default. */
+  /** Limit from the headers to the end of the body; 5 s by default. */
   bodyTimeoutMs?: number
   /** Certificate authorities in PEM, in place of the system's. */
   ca?: string

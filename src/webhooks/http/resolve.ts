@@ -9,10 +9,10 @@ import { type Egress, loopbackOf } from './egress.ts'
 /** A name's addresses, IPv4 first. Rejects when `signal` aborts, or with a code such as ENOTFOUND. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>
 
-/** How long a look-up may take. */
+/** A look-up may take this long. */
 export const LOOKUP_TIMEOUT_MS = 3_000
 
-/** How long the second of IPv4 and IPv6 is awaited: some DNS servers never answer queries for IPv6. */
+/** After IPv4 or IPv6 was answered, the other is awaited this long: some DNS servers never answer queries for IPv6. */
 const OTHER_FAMILY_MS = 500
 
 /** Queries the DNS servers of this machine, or these (`address` or `address:port`). */

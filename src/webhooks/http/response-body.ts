@@ -10,7 +10,7 @@ export interface ResponseBody {
   text(): string
 }
 
-/** At most MAX_STORED_BODY_BYTES as text that PostgreSQL can store, without an incomplete last character. */
+/** Cuts a body to MAX_STORED_BODY_BYTES of text that PostgreSQL can store, without an incomplete last character. */
 function textOf(bytes: Uint8Array, isWhole: boolean): string {
   const text = new TextDecoder().decode(bytes, { stream: !isWhole }).replaceAll('\0', '\uFFFD')
   // longer, since each invalid byte becomes U+FFFD, which has three bytes

@@ -9,9 +9,9 @@ export interface ResponseHead {
   status: number
   minorVersion: number
   contentLength: number | undefined
-  /** Of all Transfer-Encoding fields, in lower case. */
+  /** The codings of all Transfer-Encoding fields, in lower case. */
   transferCodings: string[]
-  /** Of all Connection fields, in lower case. */
+  /** The options of all Connection fields, in lower case. */
   connectionOptions: string[]
   /** A field `Keep-Alive: timeout=0` or `timeout=1`: the receiver would close the connection before we do. */
   isClosedSoon: boolean
@@ -21,7 +21,7 @@ const VERSION_PREFIX = 'HTTP/1.'
 /** Field values: tabs, printable ASCII, and bytes above it. */
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/
-/** Fewer digits than the largest safe integer has. */
+/** It has fewer digits than the largest safe integer. */
 const CONTENT_LENGTH = /^\d{1,15}$/
 
 /** Whether a status line, or an empty line before it, may begin with this text. */
@@ -81,7 +81,7 @@ export function addField(head: ResponseHead, line: string): boolean {
 /** 101 is not an interim response: what follows it is not HTTP. */
 export const isInterim = (status: number): boolean => status >= 100 && status <= 199 && status !== 101
 
-/** How long the body is; undefined when it has two lengths. */
+/** Finds the length of the body, or how it ends; undefined when it has two lengths. */
 export function framingOf({ status, contentLength, transferCodings }: ResponseHead): Framing | undefined {
   if (transferCodings.length > 0 && contentLength !== undefined) return undefined
   if ((status >= 100 && status <= 199) || status === 204 || status === 304) return 0

@@ -13,14 +13,14 @@ import {
 const MAX_HEAD_BYTES = 16_384
 const LF = 10
 
-/** What is reported of a response while its bytes are read. */
+/** The parser calls these while it reads the bytes of a response. */
 export interface ResponseEvents {
   /** The head of a response was read, also of an interim one (1xx). */
   status(status: number): void
   body(chunk: Buffer): void
 }
 
-/** Why a response cannot be read; the message is shown to the endpoint's owner. */
+/** A response cannot be read; the message is shown to the endpoint's owner. */
 export class ResponseError extends Error {}
 
 const headTooLarge = () => new ResponseError('the headers of the answer are larger than 16 KiB')
@@ -30,7 +30,7 @@ const notHttp = () => new ResponseError('the answer is not HTTP/1.1')
 export interface ResponseParser {
   /** Prepares for the next response. */
   begin(): void
-  /** What is wrong with the bytes; null when nothing is. After an error only `begin` may be called. */
+  /** Returns the error in the bytes; null when there is none. After an error only `begin` may be called. */
   read(bytes: Buffer): ResponseError | null
   /** No more bytes will come; some bodies end so. */
   end(): void
@@ -40,7 +40,7 @@ export interface ResponseParser {
   isKept(): boolean
 }
 
-/** What the next bytes are: lines, except in the bodies, `chunk-data` and `complete`. */
+/** The kind of the next bytes: lines, except in the bodies, `chunk-data` and `complete`. */
 type State =
   | 'status-line'
   | 'fields'

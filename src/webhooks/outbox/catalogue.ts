@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ReportType } from '../../records/audit.ts'
+import { nullable } from '../../records/fields.ts'
 import { Role } from '../../records/member.ts'
 
 // The only declaration of the events: meaning, data, example. The schemas are published and allow further
@@ -14,7 +15,7 @@ const SessionId = Type.String({
 
 const SessionCompleted = Type.Object({
   session_id: SessionId,
-  project_name: Type.String(),
+  project_name: nullable(Type.String()),
   quality_score: Score('0 to 100, at most 2 decimals'),
 })
 
@@ -58,7 +59,7 @@ const WebhookTest = Type.Object({
 })
 
 interface Described<Data extends TObject> {
-  /** When it is sent, in a sentence. */
+  /** Says in a sentence when it is sent. */
   meaning: string
   data: Data
   example: Static<Data>

@@ -10,16 +10,21 @@ import { MAX_LOST } from './lease.ts'
 
 /** Failures in a row after which an endpoint is failing: without reserved slots, skipped for PACE_MS. */
 export const FAILING_AFTER = 5
-/** How long a failing endpoint is skipped after a failure: a connection is refused within a millisecond. */
+/** A failing endpoint is skipped for this long after a failure: a connection is refused within a millisecond. */
 export const PACE_MS = 100
 
-/** A delivery and its attempt, which `claim` has begun. */
+/**
+ * A delivery is one event on its way to one endpoint. Each HTTP request for it is an attempt; a delivery succeeds with the
+ * first 2xx, is tried again after the delays of the retry schedule, and fails at their end. Receivers may get it twice,
+ * since a worker can end between the request and its result, and recognize it by the event's id. `claim` has begun this
+ * attempt.
+ */
 export interface Claimed {
   id: string
   endpoint_id: string
   event_id: string
   event: string
-  /** From 1; also the fencing number of the attempt. */
+  /** The attempt's number, from 1; it is also the fencing number. */
   attempt: number
   /** A first attempt to an endpoint that is not failing. */
   is_first: boolean
@@ -29,25 +34,25 @@ export interface Claimed {
   /** Encrypted; null outside the grace period of a rotation. */
   previous_secret: Uint8Array | null
   body: string
-  /** When it was due, in microseconds; null when a lease had ended. */
+  /** Time when it was due, in microseconds; null when a lease had ended. */
   due_at: string | null
 }
 
-/** What an attempt needs of a delivery. */
+/** The fields of a delivery that an attempt needs. */
 export type Attemptable = Omit<Claimed, 'is_first' | 'due_at'>
 
 /**
- * By endpoint, the `due_at` of the last claimed delivery, from which the next claim searches. Without cursors
- * each claim steps over the index entries of the deliveries before it, until PostgreSQL removes them:
- * draining 120,000 deliveries took 0.21 ms of PostgreSQL's CPU time each instead of 0.17 ms. Retries may be
- * due earlier, so cursors have to be reset now and then.
+ * The `due_at` of the last claimed delivery per endpoint, from which the next claim searches. Without
+ * cursors each claim steps over the index entries of the deliveries before it, until PostgreSQL removes them:
+ * draining 120,000 deliveries took 0.21 ms of PostgreSQL's CPU time each instead of 0.17 ms. Retries may be due
+ * earlier, so cursors have to be reset now and then.
  */
 export type Cursors = ReadonlyMap<string, string>
 
 export interface ClaimLimits {
   /** Deliveries at most; one of them is reserved for each endpoint that has nothing in flight, due or not. */
   limit: number
-  /** Of these, at most so many for which `is_first` is false. */
+  /** Largest number of them with `is_first` false. */
   laterLimit: number
   /** Deliveries in flight to one endpoint at most, over all instances. */
   endpointLimit: number

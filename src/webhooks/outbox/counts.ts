@@ -13,7 +13,7 @@ export const updateCounts = (sql: ISql, orgId: string): Fragment => sql`
   where x.was is distinct from x.status
     and m.status is not null
   group by x.endpoint_id, day, x.event, m.status
-  -- the same order in all transactions, or two of them could deadlock
+  -- all transactions have the same order, or two of them could deadlock
   order by x.endpoint_id, day, x.event, m.status
   on conflict (org_id, endpoint_id, day, event, status) do update set
     deliveries = c.deliveries + excluded.deliveries`

@@ -1,7 +1,7 @@
 import type { ISql } from '../../db/client.ts'
 import { updateCounts } from './counts.ts'
 
-/** How many deliveries of one day and event have changed their status. */
+/** Counts deliveries of one day and event that have changed their status. */
 interface Moved {
   day: string
   event: string
@@ -169,7 +169,7 @@ export async function redeliverSpan(
   }
 }
 
-/** How many `redeliverSpan` would change. */
+/** Counts the deliveries that `redeliverSpan` would change. */
 export async function countUndelivered(
   sql: ISql,
   orgId: string,

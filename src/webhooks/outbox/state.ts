@@ -1,11 +1,11 @@
 import type { Fragment, Sql } from '../../db/client.ts'
 import { FAILING_AFTER } from './claim.ts'
 
-/** How the queue of deliveries is, over all organizations. */
+/** The state of the queue of deliveries, over all organizations. */
 export interface QueueState {
   /** Due deliveries that nobody has claimed, of enabled endpoints: counted up to MAX_COUNTED. */
   backlog: number
-  /** How long the oldest of them is due, in seconds; 0 without any. */
+  /** The oldest of them has been due for this many seconds; 0 without any. */
   oldestDueS: number
   /** Deliveries that workers have claimed and not settled. */
   leased: number

@@ -64,7 +64,7 @@ export async function listWorkers(sql: ISql, ownId: string): Promise<{ rows: Wor
   return { rows, pid: rows.state.pid }
 }
 
-/** Behind a pooler a worker counts a heartbeat at least this often. */
+/** A worker behind a pooler counts a heartbeat at least this often. */
 const BEAT_LIMIT_MS = 1_600
 
 /** Whether any worker runs. Takes 1.6 s where only heartbeats may tell. */

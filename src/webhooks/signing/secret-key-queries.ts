@@ -41,8 +41,9 @@ export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void
 }
 
 /**
- * Replaces the digest before the transaction encrypts the secrets of the organization `orgId`, or with null of all, anew.
- * False when it is the same key. Throws OperatorError when other organizations have secrets that only the former key opens.
+ * Replaces the digest before the transaction encrypts the secrets of the organization `orgId` again, or with null
+ * those of all. False when it is the same key. Throws OperatorError when other organizations have secrets that only
+ * the former key opens.
  */
 export async function replaceSecretKey(tx: ISql, digest: Uint8Array, orgId: string | null): Promise<boolean> {
   await insertUnlessThere(tx, digest)

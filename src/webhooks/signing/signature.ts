@@ -4,7 +4,7 @@ import { VERSION } from '../../version.ts'
 // The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as
 // GitHub sends it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
 
-/** What the headers contain besides the signatures. */
+/** The contents of the headers besides the signatures. */
 interface AttemptIdentity {
   /** Beginning of the header names: the setting WEBHOOK_HEADER_PREFIX. */
   prefix: string
@@ -14,16 +14,16 @@ interface AttemptIdentity {
   event: string
   /** `dlv_…`, the same on every attempt. */
   deliveryId: string
-  /** From 1. */
+  /** The attempt's number, from 1. */
   attempt: number
-  /** When it is sent. */
+  /** Time when it is sent. */
   at: Date
 }
 
 interface Signatures {
-  /** By the secret that receivers have: during the grace period of a rotation the former one. */
+  /** The signature by the secret that receivers have: during the grace period of a rotation the former one. */
   main: string
-  /** By the new secret, during the grace period; else null. */
+  /** The signature by the new secret, during the grace period; else null. */
   next: string | null
   /** All signatures of Standard Webhooks, separated by spaces. */
   standard: string
@@ -45,7 +45,7 @@ export function signatureOf(secret: string, body: string | Uint8Array): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
 
-/** What Standard Webhooks signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
+/** The message that Standard Webhooks signs: `webhook-id` and `webhook-timestamp` as they are sent, and the body. */
 interface StandardMessage {
   id: string
   /** Unix seconds, in decimal. */
@@ -106,7 +106,7 @@ export function maskedHeaders(identity: AttemptIdentity): Record<string, string>
   })
 }
 
-// in constant time; the length of a signature is no secret
+// compares in constant time; the length of a signature is no secret
 const isSame = (given: string, expected: string): boolean => {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)

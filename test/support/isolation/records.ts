@@ -18,7 +18,7 @@ export interface Names {
   risk: string
   log: string
   action: string
-  /** With microseconds; also the cursor of an audit entry. */
+  /** Time with microseconds; it is also the cursor of an audit entry. */
   at: string
   day: string
   report: string
@@ -96,7 +96,7 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
         ],
       },
     },
-    // in the first and the last hour of the 168 before 2025-11-15T12:30Z
+    // these sessions are in the first and the last hour of the 168 before 2025-11-15T12:30Z
     ...['2025-11-08T12:40:00Z', '2025-11-15T12:10:00Z'].map((created_at, index) => ({
       type: 'session',
       id: `${names.session}-${index}`,

@@ -6,7 +6,7 @@ import type { Names } from './records.ts'
 
 type Values = (names: Names, key: string) => string[]
 
-/** For each parameter: the values that name something of an organization, or fixed values. */
+/** Values of each parameter: those that name something of an organization, or fixed values. */
 export const PARAMETERS: Record<string, Values | string[]> = {
   session_id: (names) => [names.session],
   webhook_id: (names) => [names.hook],
@@ -60,18 +60,21 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   restore: ['true'],
   moved: ['true'],
 }
-/** For parameters that mean something else in one route: by the last part of its path and the name. */
+/** Values of parameters that mean something else in one route, by the last part of its path and the name. */
 const OWN_VALUES: Record<string, string[]> = {
   'breakdown sort': ['tokens', 'key'],
   'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'agent'],
   'findings status': ['open', 'dismissed'],
 }
-/** Below /v1, and the same for every organization. */
+/** Routes whose answers are the same for every organization. */
 export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
 /** The routes that change something, with a body that is good; null: without one. */
 export const CHANGES: Record<string, object | null> = {
   'DELETE /sessions/:session_id': null,
   'POST /sync': { records: [] },
+  'POST /logs': { resourceLogs: [] },
+  'POST /metrics': { resourceMetrics: [] },
+  'POST /traces': { resourceSpans: [] },
   'POST /keys': { name: 'made', scopes: ['cost:read'] },
   'POST /keys/:key_id/rotate': {},
   'DELETE /keys/:key_id': null,
@@ -131,7 +134,7 @@ export const PLAIN_ROUTES = [
   ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
   // only who has the organization's secret is heard: test/github
   'POST /github/:org_slug',
-  // which organization is meant only a secret says: test/auth
+  // only a secret says which organization is meant: test/auth
   ...['password', 'accept', 'logout', 'device', 'device/token', 'device/approve'].map(
     (name) => `POST /auth/${name}`,
   ),
@@ -151,17 +154,17 @@ const routeOf = (method: string, path: string, query: unknown): Route => {
 
 /** Every route below /v1 and /api/v1, with the parameters of its path and its query. */
 export const declaredRoutes = ({ endpoints }: App): Route[] =>
-  ['/v1', '/api/v1'].flatMap((base) =>
-    endpoints.map(({ method, path, query }) => routeOf(method, `${base}${path}`, query)),
+  endpoints.flatMap(({ method, path, query, alsoBelow = [] }) =>
+    ['/v1', '/api/v1'].concat(alsoBelow).map((base) => routeOf(method, `${base}${path}`, query)),
   )
 
-/** Those that read. */
+/** The routes that read. */
 export const readRoutes = (app: App): Route[] => declaredRoutes(app).filter(({ method }) => method === 'GET')
 
 /** Every other route. */
 export const plainRoutes = (app: App): Route[] =>
   app.routes
-    .filter(({ path }) => !/^(\/api)?\/v1\//.test(path))
+    .filter(({ path }) => !/^(\/api|\/otlp)?\/v1\//.test(path))
     .map(({ method, path, hooks }) => routeOf(method, path, (hooks as { query?: unknown }).query))
 
 /** The first value that names something of the organization. */

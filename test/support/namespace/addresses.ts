@@ -75,7 +75,7 @@ const SERVER_LAN = ['172.30.255.1', 'fd99::1']
 const MAC = { server: '02:00:00:00:00:01', receiver: '02:00:00:00:00:02' }
 const refused = Object.values(REFUSED_NETWORKS)
 const lengthOf = (address: string) => (address.includes(':') ? 128 : 32)
-/** At once: without the look for duplicates an IPv6 address can be used from the start. */
+/** Adds an address that can be used at once: IPv6 looks for duplicates otherwise. */
 const alone = (address: string, link: string) =>
   `addr add ${address}/${lengthOf(address)} dev ${link}${address.includes(':') ? ' nodad' : ''}`
 
@@ -91,7 +91,7 @@ const routeTo = (address: string, link: string, mac: string) => [
   `neigh replace ${address} lladdr ${mac} dev ${link} nud permanent`,
 ]
 
-/** For `ip -batch` in the server's namespace; `receiverPid` is a process in the other one. */
+/** Lines of `ip -batch` in the server's namespace; `receiverPid` is a process in the other one. */
 export const serverSetup = (receiverPid: number): string[] => [
   'link set lo up',
   `link add wan0 type veth peer name wan1 netns ${receiverPid}`,
@@ -104,7 +104,7 @@ export const serverSetup = (receiverPid: number): string[] => [
   ...refused.flatMap((address) => routeTo(address, 'lan0', MAC.receiver)),
 ]
 
-/** For `ip -batch` in the receivers' namespace, once the links are there. */
+/** Lines of `ip -batch` in the receivers' namespace, once the links are there. */
 export const receiverSetup = (): string[] => [
   'link set lo up',
   'link set wan1 up',

@@ -4,8 +4,8 @@ import { isIP } from 'node:net'
 // A DNS server for tests: one question per packet, records with a lifetime of 0.
 
 /**
- * By name: the responses to successive questions of a type, repeated from the start. Each is a list of
- * addresses, or one other name (CNAME).
+ * The responses by name to successive questions of a type, repeated from the start. Each is a list of addresses, or
+ * one other name (CNAME).
  */
 export type Names = Record<string, readonly (readonly string[])[]>
 

@@ -19,7 +19,7 @@ interface Arrived {
   body: string
 }
 
-/** What was received since the last `/forget`. */
+/** The requests that were received since the last `/forget`. */
 export interface SeenOutside {
   arrived: Arrived[]
   /** The refused address of each connection; must stay empty. */

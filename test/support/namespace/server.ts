@@ -15,7 +15,7 @@ import { configure, OWN_ADDRESSES, PROXY_PORT, RECEIVER, REFUSED_NETWORKS, serve
  */
 export interface SeenInside {
   connections: string[]
-  /** To private and reserved networks, of any protocol. */
+  /** Packets to private and reserved networks, of any protocol. */
   packets: number
 }
 

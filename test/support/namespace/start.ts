@@ -9,7 +9,7 @@ import type { SeenInside } from './server.ts'
 // Starts the program in namespaces of its own, whose network contains only the test's receivers.
 
 const BUILT = resolve(import.meta.dir, '../../../dist/cloud-analytics')
-/** How to run the program: the executable where it is built, else the sources. */
+/** Starts the program: the executable if it is built, else the sources. */
 const PROGRAM = existsSync(BUILT)
   ? [BUILT]
   : [process.execPath, resolve(import.meta.dir, '../../../src/main.ts')]
@@ -102,7 +102,7 @@ const ask = (
   path: string,
   init: { method?: string; headers?: Record<string, string>; body?: string } = {},
 ) =>
-  // not through a proxy of this machine
+  // a proxy of this machine is not used
   fetch(`http://server${path}`, { ...init, unix: socket, proxy: '' })
 
 /** Starts `serve` with an organization, a key, and these settings beside DATA_DIR. */

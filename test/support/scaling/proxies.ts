@@ -102,7 +102,7 @@ async function start(cmd: string[], port: number): Promise<RunningProxy> {
   return {
     port,
     async stop() {
-      // at once: connections of the programs are still open
+      // the signal does not wait: connections of the programs are still open
       child.kill('SIGKILL')
       await child.exited
     },

@@ -9,7 +9,7 @@ import { freePort, type RunningProxy, startHaproxy } from './proxies.ts'
 /** Requests a minute of the organization whose limit is looked at. */
 export const LIMIT = 120
 const NAMES = ['one', 'two', 'three']
-/** Of a hundred requests: syncs of a new session, reads with the limited key; the others read sessions. */
+/** Shares of a hundred requests: syncs of a new session, reads with the limited key; the others read sessions. */
 const SYNCS = 5
 const LIMITED = 20
 const PAUSE_MS = 250
@@ -22,17 +22,17 @@ interface Plan {
   databaseUrl: string
   sql: Sql
   perSecond: number
-  /** Of load before the first restart and after the last one. */
+  /** The load lasts so long before the first restart and after the last one. */
   seconds: number
 }
 
 export interface Rolled {
   sent: number
-  /** What was neither expected nor a refusal of the limited key. */
+  /** Answers that were neither expected nor a refusal of the limited key. */
   failed: string[]
   /** Sessions that were acknowledged. */
   synced: number
-  /** Of these, those that the database does not have. */
+  /** Acknowledged sessions that the database does not have. */
   lost: string[]
   /** Answers 200 to the limited key by window; none may be above LIMIT. */
   allowed: number[]

@@ -2,6 +2,8 @@ import type { ISql } from '../db/client.ts'
 import { canCopyInto, copyRows } from '../db/copy.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
+import type { SessionRecord } from '../records/session.ts'
+import { exportedColumns, type SessionRow, sessionLine } from './export.ts'
 import type { TurnDetail } from './model.ts'
 import type { PreparedSession } from './prepare.ts'
 
@@ -53,6 +55,63 @@ export async function findParts(
       and d.parts is not null`
 }
 
+/** These sessions as their export has them. */
+export async function findRecords(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Map<string, SessionRecord>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx<SessionRow[]>`
+    select ${exportedColumns(tx, orgId)}
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])`
+  return new Map(rows.map((row) => [row.id, JSON.parse(sessionLine(row)) as SessionRecord]))
+}
+
+/** The session that names a sub-agent's, and its user. */
+interface Including {
+  sessionId: string
+  userId: string | null
+  userEmail: string | null
+}
+
+/** The sessions that name these as sub-agents' sessions, by the sub-agent's; without those that have a transcript. */
+export async function findIncluding(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Map<string, Including>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx<(Including & { id: string })[]>`
+    select i.sub_agent_id as id, i.session_id as "sessionId", s.user_id as "userId", s.user_email as "userEmail"
+    from session_includes i
+    left join sessions s on s.org_id = i.org_id and s.id = i.session_id
+    left join session_details d on d.org_id = i.org_id and d.session_id = i.sub_agent_id
+    where i.org_id = ${orgId}
+      and i.sub_agent_id = any(${[...ids]}::text[])
+      and coalesce(d.detail->>'origin', 'telemetry') = 'telemetry'`
+  return new Map(rows.map(({ id, ...including }) => [id, including]))
+}
+
+/** Notes which sessions of sub-agents belong to which session; returns those that no other session has. */
+export async function storeIncludes(
+  tx: ISql,
+  orgId: string,
+  rows: readonly { id: string; session_id: string }[],
+): Promise<string[]> {
+  if (rows.length === 0) return []
+  const stored = await tx<{ id: string }[]>`
+    insert into session_includes as i (org_id, sub_agent_id, session_id)
+    select ${orgId}, n.id, n.session_id
+    from ${unnest(tx, rows, { id: 'text', session_id: 'text' })}
+    on conflict (org_id, sub_agent_id) do update set session_id = i.session_id
+    where i.session_id = excluded.session_id
+    returning i.sub_agent_id as id`
+  return stored.map(({ id }) => id)
+}
+
 /**
  * Inserts sessions that are not stored, and their details, by COPY, without rollups. Needs the organization's lock. 10,000
  * take half as long as by `insert … on conflict`, for PostgreSQL and for this program.
@@ -67,7 +126,7 @@ export async function copySessions(
     await tx`
       copy sessions (
         org_id, id, project, created_at, turns, estimated_cost, unpriced_tokens,
-        quality_score, security_score, user_id, user_email, content_hash
+        quality_score, security_score, user_id, user_email, content_hash, transcript_tokens, telemetry_tokens
       ) from stdin`.writable(),
     rows,
     (session) => [
@@ -83,6 +142,8 @@ export async function copySessions(
       session.userId,
       session.userEmail,
       `\\x${Buffer.from(session.hash).toString('hex')}`,
+      session.coverage.transcript,
+      session.coverage.telemetry,
     ],
   )
   await copyRows(
@@ -97,7 +158,7 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
   await tx`
     insert into sessions (
       org_id, id, project, created_at, turns, estimated_cost, unpriced_tokens,
-      quality_score, security_score, user_id, user_email, content_hash
+      quality_score, security_score, user_id, user_email, content_hash, transcript_tokens, telemetry_tokens
     )
     select ${orgId}, n.*
     from ${unnest(tx, rows, {
@@ -112,6 +173,8 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
       user_id: ['text', ({ userId }) => userId],
       user_email: ['text', ({ userEmail }) => userEmail],
       hash: ['bytea', ({ hash }) => Buffer.from(hash).toString('hex')],
+      transcript_tokens: ['bigint', ({ coverage }) => coverage.transcript],
+      telemetry_tokens: ['bigint', ({ coverage }) => coverage.telemetry],
     })}
     on conflict (org_id, id) do update set
       project = excluded.project,
@@ -123,7 +186,9 @@ async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSe
       security_score = excluded.security_score,
       user_id = excluded.user_id,
       user_email = excluded.user_email,
-      content_hash = excluded.content_hash`
+      content_hash = excluded.content_hash,
+      transcript_tokens = excluded.transcript_tokens,
+      telemetry_tokens = excluded.telemetry_tokens`
 }
 
 async function upsertDetails(

@@ -1,11 +1,19 @@
-import type { ISql } from '../db/client.ts'
-import { isBetterName, mergeParts } from '../parts/merge.ts'
-import { composeRecord, turnIds } from '../parts/session-record.ts'
-import { packParts, type SessionParts, unpackParts } from '../records/session-parts.ts'
-import type { Pricer } from '../scoring/prices.ts'
-import type { Finding } from './model.ts'
-import { type PreparedSession, prepareSession } from './prepare.ts'
-import { findParts, type StoredParts } from './store-queries.ts'
+import type { ISql } from '../../db/client.ts'
+import { isBetterName, mergeParts } from '../../parts/merge.ts'
+import { composeRecord, turnIds } from '../../parts/session-record.ts'
+import { problemOf } from '../../records/check.ts'
+import type { Origin } from '../../records/session.ts'
+import { packParts, type SessionParts, unpackParts } from '../../records/session-parts.ts'
+import type { Finding } from '../model.ts'
+import { NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
+import { findParts, type StoredParts } from '../store-write.ts'
+import {
+  addedToRecords,
+  hasOnlyTelemetry,
+  isOfClient,
+  type MergeOptions,
+  withKeptTelemetry,
+} from './telemetry.ts'
 
 /** A session as it is stored, as far as it decides on parts that are sent. */
 interface Stored {
@@ -13,18 +21,14 @@ interface Stored {
   user_id: string | null
   user_email: string | null
   hash: Uint8Array
-}
-
-export interface MergeOptions {
-  pricer: Pricer
-  storeContent: boolean
+  origin: Origin | null
 }
 
 /** A session that other parts are merged with. */
 interface Known extends Stored {
   parts: string
   turns: NonNullable<StoredParts['turns']>
-  /** Of an earlier record of the batch. */
+  /** The session of an earlier record of the batch. */
   session?: PreparedSession
 }
 
@@ -41,21 +45,54 @@ export async function withKnownParts(
 ): Promise<PreparedSession[]> {
   const isNew = ({ id, hash }: PreparedSession) =>
     Buffer.compare(stored.get(id)?.hash ?? new Uint8Array(), hash) !== 0
-  const ids = sessions.flatMap((session) => (session.parts !== null && isNew(session) ? [session.id] : []))
+  const hasTelemetry = ({ id }: PreparedSession) => (stored.get(id)?.origin ?? 'transcript') !== 'transcript'
+  const ids = sessions.flatMap((session) =>
+    (session.parts !== null || hasTelemetry(session)) && isNew(session) ? [session.id] : [],
+  )
   const found = await findParts(tx, orgId, ids, options.storeContent)
   const known = new Map<string, Known>()
   for (const { id, parts, turns } of found) {
     const session = stored.get(id)
     if (session !== undefined) known.set(id, { ...session, parts, turns: turns ?? [] })
   }
-  return sessions.map((session) => {
+  // a session of a client that sends no parts stands as that client sent it
+  const isPlain = (id: string) => {
+    const { origin } = stored.get(id) ?? { origin: 'telemetry' }
+    const parts = known.get(id)?.parts
+    return origin !== 'telemetry' && (parts === undefined || (origin === 'both' && hasOnlyTelemetry(parts)))
+  }
+  const added = await addedToRecords(
+    tx,
+    orgId,
+    sessions.filter(({ id, detail }) => detail.origin === 'telemetry' && isPlain(id)),
+    options,
+  )
+  /** Clients' sessions of this batch: telemetry of their sub-agents comes behind them. */
+  const clients = new Map<string, PreparedSession>()
+  const withKnown = (session: PreparedSession) => {
     const before = known.get(session.id)
-    const merged = before === undefined || session.parts === null ? session : merge(session, before, options)
+    const isTold = session.detail.origin === 'telemetry'
+    if (!isTold && isOfClient(session)) {
+      const kept = withKeptTelemetry(session, before?.parts)
+      clients.set(session.id, kept)
+      return kept
+    }
+    const client = isTold ? clients.get(session.id) : undefined
+    const withTelemetry =
+      client && session.parts ? withKeptTelemetry(client, session.parts) : added.get(session.id)
+    if (isTold && withTelemetry !== undefined) return withTelemetry
+    const merged = before === undefined ? session : merge(session, before, options)
     if (merged === undefined) return before?.session ?? { ...session, hash: before?.hash ?? session.hash }
     if (merged.parts === null) known.delete(merged.id)
     else known.set(merged.id, knownOf(merged, merged.parts))
     return merged
-  })
+  }
+  const result: PreparedSession[] = []
+  for (const session of sessions) {
+    await options.pause?.()
+    result.push(withKnown(session))
+  }
+  return result
 }
 
 const knownOf = (session: PreparedSession, parts: string): Known => ({
@@ -63,6 +100,7 @@ const knownOf = (session: PreparedSession, parts: string): Known => ({
   user_id: session.userId,
   user_email: session.userEmail,
   hash: session.hash,
+  origin: session.detail.origin,
   parts,
   turns: session.detail.turn_records,
   session,
@@ -71,13 +109,14 @@ const knownOf = (session: PreparedSession, parts: string): Known => ({
 /** Undefined for a session that adds nothing to what is known. */
 function merge(session: PreparedSession, known: Known, options: MergeOptions): PreparedSession | undefined {
   const [sent, had] = [unpackParts(session.parts ?? ''), unpackParts(known.parts)]
-  if (sent === undefined || had === undefined) return session
+  const isTold = session.detail.origin === 'telemetry'
+  if (sent === undefined || had === undefined) return isTold ? undefined : session
   const parts = mergeParts(had, sent)
   const hasAll = Bun.deepEquals(parts, sent)
   const [before, own] = [contentsOf(had, known.turns), contentsOf(sent, session.detail.turn_records)]
   const contents = new Map([...before, ...own])
   const isKept =
-    !isBetterName(sent.project, had.project) && (!hasAll || isBetterName(had.project, sent.project))
+    !isBetterName(sent.project, had.project) && (isTold || !hasAll || isBetterName(had.project, sent.project))
   const project = isKept ? known.project : session.project
   if (hasAll && project === session.project && contents.size === own.size) return session
   const isSameUser = session.userId === known.user_id && session.userEmail === known.user_email
@@ -85,18 +124,18 @@ function merge(session: PreparedSession, known: Known, options: MergeOptions): P
   if (isSameUser && project === known.project && !addsText && Bun.deepEquals(parts, had)) return undefined
   const head = {
     id: session.id,
-    project_name: project,
+    project_name: project === NO_PROJECT ? null : project,
     user_id: session.userId,
     user_email: session.userEmail,
   }
   const composed = composeRecord(parts, head, { pricer: options.pricer, contents })
   const packed = packParts(parts)
-  if (composed === null) return session
-  return prepareSession(
-    { ...composed.record, ...(packed === undefined ? {} : { parts: packed }) },
-    session.field,
-    options,
-  )
+  // telemetry beyond what a session keeps is not added, and a transcript is stored without it
+  const withoutTelemetry = isTold ? undefined : session
+  if (composed === null || (packed === undefined && had.telemetry !== undefined)) return withoutTelemetry
+  const record = { ...composed.record, ...(packed === undefined ? {} : { parts: packed }) }
+  if (parts.telemetry !== undefined && problemOf(record, session.field) !== undefined) return withoutTelemetry
+  return prepareSession(record, session.field, { ...options, unpacked: parts })
 }
 
 /** The texts of a session's turns by the ids of their parts. */

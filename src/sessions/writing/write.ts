@@ -1,24 +1,25 @@
-import { useGenericPlans } from '../db/citus.ts'
-import type { ISql } from '../db/client.ts'
-import { unitsOf } from '../decimals.ts'
-import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
-import { isAlert } from '../records/finding.ts'
-import { type UsedSession, updateUsage } from '../usage/write.ts'
+import { useGenericPlans } from '../../db/citus.ts'
+import type { ISql } from '../../db/client.ts'
+import { unitsOf } from '../../decimals.ts'
+import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../records/changes.ts'
+import { isAlert } from '../../records/finding.ts'
+import { type UsedSession, updateUsage } from '../../usage/write.ts'
 import {
   deleteRows,
   type SkippedSession,
   type StoredTexts,
   updateTexts,
   withoutDeleted,
-} from './deleted-queries.ts'
-import { keepDismissed, type MergeOptions, withKnownParts } from './merge-parts.ts'
-import type { Finding } from './model.ts'
-import type { PreparedSession } from './prepare.ts'
-import { type MovedSessions, movedOf } from './project-write.ts'
-import { type Ranked, updateRanges } from './range-rollup.ts'
+} from '../deleted-queries.ts'
+import type { PreparedSession } from '../prepare.ts'
+import { type MovedSessions, movedOf } from '../project-write.ts'
+import { type Ranked, updateRanges } from '../range-rollup.ts'
+import { type CountedSession, updateRollups } from '../rollup.ts'
+import { storeSessions } from '../store-write.ts'
+import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
+import { keepDismissed, withKnownParts } from './merge-parts.ts'
 import { type Reassignment, withUsers } from './reassignment-queries.ts'
-import { type Counted, updateRollups } from './rollup.ts'
-import { type StoredScore, storeSessions } from './store-queries.ts'
+import { findSubAgents, type MergeOptions, withSubAgentsTelemetry } from './telemetry.ts'
 
 /** A written session, and its stored score and alerts before that. */
 export interface WrittenSession {
@@ -27,39 +28,23 @@ export interface WrittenSession {
 }
 
 export interface SessionsWritten extends WriteResult {
-  /** Those that were left out; they count as unchanged. */
+  /** The sessions that were left out; they count as unchanged. */
   skipped: readonly SkippedSession[]
   /** Numbers of those that had another project. */
   moved: readonly MovedSessions[]
-  /** Those that are new or have changed. */
+  /** The sessions that are new or have changed. */
   changed: readonly WrittenSession[]
   /** The changed sessions as they were stored, for the counts of the team's activity. */
   activityBefore: readonly SessionActivity[]
 }
 
-/** What the team's activity counts of a session. */
+/** The figures of a session that the team's activity counts. */
 export interface SessionActivity {
   createdAt: string | Date
   /** The member's id, else the address; null where the session has no user. */
   userKey: string | null
   project: string
   files: readonly string[]
-}
-
-interface StoredSession extends StoredScore {
-  id: string
-  project: string
-  day: string
-  turns: number
-  cost: string
-  unpriced_tokens: string
-  security: string
-  hash: Uint8Array
-  created_at: Date
-  user_id: string | null
-  user_email: string | null
-  files: string[]
-  dismissed: Finding[] | null
 }
 
 export interface WriteOptions extends MergeOptions {
@@ -85,12 +70,25 @@ export async function writeSessions(
 ): Promise<SessionsWritten> {
   const nothing = { changed: [], activityBefore: [], skipped: [], moved: [] }
   if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
-  // as the API's connections: of an organization that is not in the statistics yet a plan of its own reads all sessions by
-  // whichever index is smallest, since all of them begin with org_id
+  // the API's connections do the same: for an organization that is not in the statistics yet, a plan of its own reads
+  // all sessions by whichever index is smallest, since all of them begin with org_id
   await useGenericPlans(tx)
-  const { kept, skipped } = await withoutDeleted(tx, orgId, sent, now, restore)
-  const stored = await findStored(tx, orgId, [...new Set(kept.map(({ id }) => id))])
-  const owned = await withUsers(tx, orgId, kept, stored, reassignment)
+  const own = await withSubAgentsTelemetry(tx, orgId, sent, merging)
+  const { kept, skipped } = await withoutDeleted(tx, orgId, own, now, restore)
+  const subAgents = await findSubAgents(tx, orgId, own, {
+    ...merging,
+    onlyOf: reassignment.endsWith('to a member'),
+  })
+  const keptIds = new Set(kept.map(({ id }) => id))
+  const movedActivity = await deleteSessions(tx, orgId, subAgents.ids)
+  const stored = await findStored(tx, orgId, [...keptIds])
+  const owned = await withUsers(
+    tx,
+    orgId,
+    [...kept, ...subAgents.telemetry.filter(({ id }) => keptIds.has(id))],
+    stored,
+    reassignment,
+  )
   const sessions = await withKnownParts(tx, orgId, owned, stored, merging)
   const { rows: changes, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
     sessions,
@@ -102,22 +100,23 @@ export async function writeSessions(
     },
   )
   const rows = changes.map((session) => keepDismissed(session, stored.get(session.id)?.dismissed ?? []))
-  const result = { ...compared, unchanged: compared.unchanged + sent.length - kept.length, skipped }
-  if (rows.length === 0) return { ...nothing, ...result }
+  // telemetry of sub-agents comes to those that were sent
+  const result = { ...compared, unchanged: sent.length - rows.length, skipped }
+  if (rows.length === 0) return { ...nothing, ...result, activityBefore: movedActivity }
   const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
   await storeSessions(tx, orgId, rows, stored, now)
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
   await updateCounts(tx, orgId, before.map(countedOf), rows)
   const moved = movedOf(rows, stored)
-  return { ...result, changed, moved, activityBefore: before.map(storedActivity) }
+  return { ...result, changed, moved, activityBefore: [...movedActivity, ...before.map(storedActivity)] }
 }
 
 /** Updates every count of sessions by the difference between what they were and what they are. */
 async function updateCounts(
   tx: ISql,
   orgId: string,
-  before: readonly (Counted & Ranked)[],
-  after: readonly (Counted & Ranked & UsedSession)[],
+  before: readonly (CountedSession & Ranked)[],
+  after: readonly (CountedSession & Ranked & UsedSession)[],
 ): Promise<void> {
   await updateRollups(tx, orgId, before, after)
   await updateRanges(tx, orgId, before, after)
@@ -138,6 +137,7 @@ export async function deleteSessions(
   orgId: string,
   ids: readonly string[],
 ): Promise<SessionActivity[]> {
+  if (ids.length === 0) return []
   await useGenericPlans(tx)
   const before = [...(await findStored(tx, orgId, ids)).values()]
   if (before.length === 0) return []
@@ -167,59 +167,19 @@ export async function replaceTexts(
     const row = stored.get(id)
     if (row === undefined) return []
     const createdAt = row.created_at.toISOString()
-    return [{ ...countedOf(row), ...texts, createdAt, detail: JSON.parse(detail) as UsedSession['detail'] }]
+    const coverage = { transcript: Number(row.transcript_tokens), telemetry: Number(row.telemetry_tokens) }
+    return [
+      {
+        ...countedOf(row),
+        ...texts,
+        createdAt,
+        coverage,
+        detail: JSON.parse(detail) as UsedSession['detail'],
+      },
+    ]
   })
   await updateCounts(tx, orgId, before.map(countedOf), after)
   return before.map(storedActivity)
-}
-
-async function findStored(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<Map<string, StoredSession>> {
-  // the detail by a subquery: where the statistics do not know the organization yet, a join on (org_id, session_id) was
-  // planned by org_id alone, and comparing 10,000 of 20,000 sessions took a minute
-  const rows = await tx<StoredSession[]>`
-    select
-      s.id,
-      s.project,
-      s.day::text as day,
-      s.turns,
-      s.estimated_cost::text as cost,
-      s.unpriced_tokens,
-      s.quality_score::text as quality,
-      s.security_score::text as security,
-      s.content_hash as hash,
-      (
-        select (d.detail->'quality_metadata'->>'previous_score')::float8
-        from session_details d
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-      ) as previous_score,
-      s.created_at,
-      s.user_id,
-      s.user_email,
-      (
-        select d.detail->'files_touched'
-        from session_details d
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-      ) as files,
-      (
-        select json_agg(f.finding)
-        from session_details d
-        cross join lateral json_array_elements(d.detail->'security_metadata'->'findings') as f (finding)
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-          -- few have one: searching for the word takes a tenth of the time of parsing the JSON
-          and strpos(d.detail::text, '"dismissed"') > 0
-          and f.finding->>'status' = 'dismissed'
-      ) as dismissed
-    from sessions s
-    where s.org_id = ${orgId}
-      and s.id = any(${[...ids]}::text[])`
-  return new Map(rows.map((row) => [row.id, row]))
 }
 
 async function withBefore(
@@ -241,23 +201,7 @@ async function withBefore(
   })
 }
 
-/** Fingerprints of the sessions' findings of high or critical, as they are stored. */
-async function findAlerts(tx: ISql, orgId: string, ids: readonly string[]): Promise<Map<string, string[]>> {
-  const rows = await tx<{ id: string; fingerprints: string[] }[]>`
-    select
-      d.session_id as id,
-      array(
-        select f.finding->>'fingerprint'
-        from json_array_elements(d.detail->'security_metadata'->'findings') as f (finding)
-        where f.finding->>'severity' in ('critical', 'high')
-      ) as fingerprints
-    from session_details d
-    where d.org_id = ${orgId}
-      and d.session_id = any(${[...ids]}::text[])`
-  return new Map(rows.map((row) => [row.id, row.fingerprints]))
-}
-
-const countedOf = (session: StoredSession): Counted & Ranked => ({
+const countedOf = (session: StoredSession): CountedSession & Ranked => ({
   id: session.id,
   turns: session.turns,
   project: session.project,
@@ -278,10 +222,10 @@ const storedActivity = ({
   createdAt: created_at,
   userKey: user_id ?? user_email,
   project,
-  files,
+  files: files ?? [],
 })
 
-/** What the team's activity counts of a written session. */
+/** Takes the figures of a written session that the team's activity counts. */
 export const activityOf = ({
   createdAt,
   userId,
@@ -292,5 +236,5 @@ export const activityOf = ({
   createdAt,
   userKey: userId ?? userEmail,
   project,
-  files: detail.files_touched,
+  files: detail.files_touched ?? [],
 })

@@ -1,19 +1,21 @@
-import type { ISql } from '../db/client.ts'
-import { memberAddresses } from '../db/member-addresses.ts'
-import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../errors.ts'
-import { hashOf, type PreparedSession } from './prepare.ts'
+import type { ISql } from '../../db/client.ts'
+import { memberAddresses } from '../../db/member-addresses.ts'
+import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../../errors.ts'
+import type { Origin } from '../../records/session.ts'
+import { hashOf, type PreparedSession } from '../prepare.ts'
 
 /**
  * Whether the sender may give a session to another user than the one it has. `refused` is a VALIDATION_ERROR, `forbidden`
  * FORBIDDEN. To a member's key sessions that are stored without a user are forbidden in either case.
  */
-export type Reassignment = 'refused' | 'allowed' | 'refused to a member' | 'forbidden to a member'
+export type Reassignment = 'refused' | 'allowed' | 'kept' | 'refused to a member' | 'forbidden to a member'
 
-type User = Pick<PreparedSession, 'userId' | 'userEmail'>
+export type User = Pick<PreparedSession, 'userId' | 'userEmail'>
 interface StoredUser {
   user_id: string | null
   user_email: string | null
   hash: Uint8Array
+  origin: Origin | null
 }
 
 /**
@@ -28,7 +30,8 @@ export async function withUsers(
   sessions: readonly PreparedSession[],
   stored: ReadonlyMap<string, StoredUser>,
   reassignment: Reassignment,
-): Promise<PreparedSession[]> {
+): Promise<readonly PreparedSession[]> {
+  if (reassignment === 'kept') return withStoredUsers(sessions, stored)
   const known = new Map<string, User>()
   for (const [id, { user_id, user_email }] of stored) {
     if (user_id !== null || user_email !== null) known.set(id, { userId: user_id, userEmail: user_email })
@@ -37,7 +40,7 @@ export async function withUsers(
     const row = stored.get(id)
     return row !== undefined && Buffer.compare(row.hash, hash) === 0
   }
-  const different: { session: PreparedSession; before: User }[] = []
+  const different: Different[] = []
   const unowned: FieldProblem[] = []
   const isMembers = reassignment.endsWith('to a member')
   const result = sessions.map((session) => {
@@ -46,14 +49,18 @@ export async function withUsers(
       return before === undefined ? session : withUser(session, before)
     }
     known.set(session.id, session)
-    if (isMembers && before === undefined && stored.has(session.id)) {
+    // the user that telemetry states does not count against a transcript's, but a member's key takes no other member's
+    const row = stored.get(session.id)
+    const isTold = row?.origin === 'telemetry'
+    if (isTold && !isMembers) return session
+    if (isMembers && before === undefined && row !== undefined && !isTold) {
       unowned.push({
         field: userField(session),
         message: 'the session is stored without a user, and this API key is a member’s',
       })
     }
     if (before === undefined || isSame(before, session) || isAsStored(session)) return session
-    different.push({ session, before })
+    different.push({ session, before, isTold })
     return session
   })
   if (unowned.length > 0) throw forbidden(...unowned.slice(0, MAX_PROBLEMS))
@@ -62,6 +69,16 @@ export async function withUsers(
   }
   return result
 }
+
+/** Telemetry's sessions, each with the user that it is stored with. */
+const withStoredUsers = (
+  sessions: readonly PreparedSession[],
+  stored: ReadonlyMap<string, StoredUser>,
+): PreparedSession[] =>
+  sessions.map((session) => {
+    const { user_id: userId = null, user_email: userEmail = null } = stored.get(session.id) ?? {}
+    return userId === null && userEmail === null ? session : withUser(session, { userId, userEmail })
+  })
 
 /** The session as if it had been sent with this user. */
 function withUser(
@@ -77,22 +94,28 @@ const userField = ({ field, userId }: PreparedSession): string =>
 
 const isSame = (a: User, b: User) => a.userId === b.userId && a.userEmail === b.userEmail
 
+interface Different {
+  session: PreparedSession
+  before: User
+  /** Only telemetry tells of the session as it is stored. */
+  isTold: boolean
+}
+
 async function refuseOthers(
   tx: ISql,
   orgId: string,
-  different: readonly { session: PreparedSession; before: User }[],
+  different: readonly Different[],
   isForbidden: boolean,
 ): Promise<void> {
-  const users = different.flatMap(({ session, before }): User[] => [session, before])
-  const emails = users.flatMap(({ userId, userEmail }) => (userId === null ? (userEmail ?? []) : []))
-  const members = await tx<{ id: string; email: string }[]>`
-    select m.id, m.address as email
-    from ${memberAddresses(tx, orgId)} m
-    where m.address = any(${[...new Set(emails)]}::text[])`
-  const idOf = new Map(members.map(({ id, email }) => [email, id]))
-  const keyOf = ({ userId, userEmail }: User) => userId ?? idOf.get(userEmail ?? '') ?? userEmail
+  const people = await findPeople(
+    tx,
+    orgId,
+    different.flatMap(({ session, before }): User[] => [session, before]),
+  )
   const problems = different
-    .filter(({ session, before }) => keyOf(session) !== keyOf(before))
+    .filter(({ session, before, isTold }) =>
+      isTold ? people.isOtherMember(before, session) : people.keyOf(session) !== people.keyOf(before),
+    )
     .slice(0, MAX_PROBLEMS)
     .map(
       ({ session }): FieldProblem => ({
@@ -104,4 +127,27 @@ async function refuseOthers(
     )
   if (problems.length === 0) return
   throw isForbidden ? forbidden(...problems) : validationError(...problems)
+}
+
+/** Tells members of the organization apart: a member's id and addresses are one person. */
+interface People {
+  /** The member's id, else the address; null without a user. */
+  keyOf(user: User): string | null
+  /** Whether the first is a member, and not the second person. */
+  isOtherMember(user: User, own: User): boolean
+}
+
+export async function findPeople(tx: ISql, orgId: string, users: readonly User[]): Promise<People> {
+  const emails = users.flatMap(({ userId, userEmail }) => (userId === null ? (userEmail ?? []) : []))
+  const members =
+    emails.length === 0
+      ? []
+      : await tx<{ id: string; email: string }[]>`
+          select m.id, m.address as email
+          from ${memberAddresses(tx, orgId)} m
+          where m.address = any(${[...new Set(emails)]}::text[])`
+  const idOf = new Map(members.map(({ id, email }) => [email, id]))
+  const memberOf = ({ userId, userEmail }: User) => userId ?? idOf.get(userEmail ?? '') ?? null
+  const keyOf = (user: User) => memberOf(user) ?? user.userEmail
+  return { keyOf, isOtherMember: (user, own) => memberOf(user) !== null && memberOf(user) !== keyOf(own) }
 }

@@ -1,0 +1,77 @@
+import { branchHeads } from '../git/default-branch.ts'
+import { runGit } from '../git/git-log.ts'
+
+/** The default branch: its commits by first parents, and what each of them brought. */
+export interface Mainline {
+  /** The index of the last commit before this time (ms since 1970); undefined for none. */
+  lastBefore(ms: number): number | undefined
+  shaAt(index: number): string
+  /** The index of the commit by which the branch has had this one; undefined where it has it not. */
+  indexOf(sha: string): number | undefined
+}
+
+/** Reads the default branch. */
+export async function readMainline(root: string): Promise<Mainline> {
+  const { main } = await branchHeads(root)
+  const { output } = await runGit(root, ['rev-list', '--parents', '--timestamp', main ?? 'HEAD'])
+  const commits = new Map<string, { ms: number; parents: string[] }>()
+  for (const line of output.split('\n')) {
+    const [seconds, sha, ...parents] = line.split(' ')
+    if (sha !== undefined) commits.set(sha, { ms: Number(seconds) * 1_000, parents })
+  }
+  const line: string[] = []
+  for (let sha = commits.keys().next().value; sha !== undefined; sha = commits.get(sha)?.parents[0])
+    line.push(sha)
+  line.reverse()
+  const indexes = new Map<string, number>()
+  for (const [index, tip] of line.entries()) {
+    const open = [tip]
+    for (let sha = open.pop(); sha !== undefined; sha = open.pop()) {
+      if (indexes.has(sha)) continue
+      indexes.set(sha, index)
+      open.push(...(commits.get(sha)?.parents ?? []))
+    }
+  }
+  return {
+    lastBefore(ms) {
+      const index = line.findLastIndex((sha) => (commits.get(sha)?.ms ?? 0) < ms)
+      return index === -1 ? undefined : index
+    },
+    shaAt: (index) => line[index] ?? '',
+    indexOf: (sha) => indexes.get(sha),
+  }
+}
+
+/** A file got another name by the commit of this index. */
+export interface Rename {
+  index: number
+  from: string
+  to: string
+}
+
+/** The renames after a commit on the branch, the first first. */
+export async function renamesAfter(root: string, mainline: Mainline, index: number): Promise<Rename[]> {
+  const last = mainline.lastBefore(Number.POSITIVE_INFINITY) ?? index
+  const range = `${mainline.shaAt(index)}..${mainline.shaAt(last)}`
+  const args = [
+    '--reverse',
+    '--topo-order',
+    '--diff-filter=R',
+    '-M50%',
+    '--name-status',
+    '-z',
+    '--format=%x01%H',
+  ]
+  const { output } = await runGit(root, ['log', ...args, range])
+  const renames: Rename[] = []
+  for (const commit of output.split('\x01')) {
+    const [sha = '', ...fields] = commit.split('\0').filter((field) => field.trim() !== '')
+    for (let at = 0; at + 2 < fields.length; at += 3)
+      renames.push({
+        index: mainline.indexOf(sha) ?? 0,
+        from: fields[at + 1] ?? '',
+        to: fields[at + 2] ?? '',
+      })
+  }
+  return renames
+}

@@ -1,0 +1,120 @@
+import { splitKeys } from '../git/effective-lines.ts'
+import type { AddedLine } from '../git/parse-log.ts'
+import type { WrittenEdit } from './written-edits.ts'
+
+/**
+ * The least weight that neighbouring lines of one edit need together. A line weighs its characters, divided by the number of
+ * files in which sessions wrote it: people and agents alike write a line such as `return null`. Alone it proves nothing, beside
+ * others of the same edit it does.
+ */
+const ENOUGH = 40
+
+/** The numbers, from 0, of the lines that commits have, by the id of their edit. */
+export type Used = Record<string, number[]>
+
+/** The written lines that no commit has yet. */
+export interface Pool {
+  /** Takes a line of this key out of an edit; its number, or undefined where the edit has none left. */
+  take(edit: WrittenEdit, key: string): number | undefined
+  giveBack(edit: WrittenEdit, key: string, line: number): void
+  /** Lines of the edit, used ones too. */
+  sizeOf(edit: WrittenEdit): number
+}
+
+export function createPool(used: Iterable<Used>): Pool {
+  const taken = new Map<string, Set<number>>()
+  for (const commit of used)
+    for (const [id, lines] of Object.entries(commit))
+      taken.set(id, (taken.get(id) ?? new Set()).union(new Set(lines)))
+  const left = new Map<string, { size: number; byKey: Map<string, number[]> }>()
+  const leftOf = (edit: WrittenEdit) => {
+    const known = left.get(edit.id)
+    if (known !== undefined) return known
+    const keys = splitKeys(edit.keys)
+    const isTaken = taken.get(edit.id)
+    const free = [...keys.entries()].filter(([line]) => isTaken?.has(line) !== true)
+    const byKey = Map.groupBy(free, ([, key]) => key)
+    const found = {
+      size: keys.length,
+      byKey: new Map([...byKey].map(([key, lines]) => [key, lines.map(([line]) => line)])),
+    }
+    left.set(edit.id, found)
+    return found
+  }
+  return {
+    take: (edit, key) => leftOf(edit).byKey.get(key)?.shift(),
+    giveBack: (edit, key, line) => void leftOf(edit).byKey.get(key)?.unshift(line),
+    sizeOf: (edit) => leftOf(edit).size,
+  }
+}
+
+/** A line of a commit that an edit wrote. */
+export interface Match {
+  edit: WrittenEdit
+  /** Its number in the edit. */
+  line: number
+}
+
+/**
+ * Finds who wrote the added lines of a file. `edits`: those that wrote one of them, the newest first; `isSure`: the session is known to have
+ * made this commit. `filesWith`: see `Written`. Returns the match of each line, and takes it out of the pool.
+ */
+export function matchLines(
+  lines: readonly AddedLine[],
+  edits: readonly WrittenEdit[],
+  pool: Pool,
+  { isSure, filesWith }: { isSure: (edit: WrittenEdit) => boolean; filesWith: (key: string) => number },
+): (Match | undefined)[] {
+  const matches: (Match | undefined)[] = lines.map(() => undefined)
+  const follows = (at: number) => lines[at]?.run === lines[at - 1]?.run
+  const weightOf = (line?: AddedLine) => (line === undefined ? 0 : line.size / filesWith(line.key))
+  const places = Map.groupBy(lines.keys(), (at) => lines[at]?.key ?? '')
+  for (const edit of edits) {
+    const found = new Map<number, number>()
+    for (const [key, some] of places)
+      for (const at of some) {
+        const line = matches[at] === undefined ? pool.take(edit, key) : undefined
+        if (line !== undefined) found.set(at, line)
+      }
+    if (found.size === 0) continue
+    const isWhole = found.size === pool.sizeOf(edit)
+    const accepts = (run: readonly number[]) =>
+      isWhole || isSure(edit) || run.reduce((sum, at) => sum + weightOf(lines[at]), 0) >= ENOUGH
+    for (const run of runsOf(
+      [...found.keys()].sort((a, b) => a - b),
+      follows,
+    )) {
+      const isAccepted = accepts(run)
+      for (const at of run) {
+        const line = found.get(at) ?? 0
+        if (isAccepted) matches[at] = { edit, line }
+        else pool.giveBack(edit, lines[at]?.key ?? '', line)
+      }
+    }
+  }
+  // a line beside one that an agent wrote counts alone, if an agent wrote it too
+  const spread = (at: number, beside: number, isNext: boolean) => {
+    const neighbour = isNext ? matches[beside]?.edit : undefined
+    if (matches[at] !== undefined || neighbour === undefined) return
+    for (const edit of [neighbour, ...edits]) {
+      const line = pool.take(edit, lines[at]?.key ?? '')
+      if (line === undefined) continue
+      matches[at] = { edit, line }
+      return
+    }
+  }
+  for (let at = 1; at < lines.length; at += 1) spread(at, at - 1, follows(at))
+  for (let at = lines.length - 2; at >= 0; at -= 1) spread(at, at + 1, follows(at + 1))
+  return matches
+}
+
+/** Groups ascending numbers that follow one another. */
+function runsOf(numbers: readonly number[], follows: (at: number) => boolean): number[][] {
+  const runs: number[][] = []
+  for (const at of numbers) {
+    const last = runs.at(-1)
+    if (last?.at(-1) === at - 1 && follows(at)) last.push(at)
+    else runs.push([at])
+  }
+  return runs
+}

@@ -1,0 +1,146 @@
+import { splitKeys } from '../git/effective-lines.ts'
+import { isObject, parseJson } from '../transcript/json-fields.ts'
+import type { MadeCommit, WrittenEdit } from './written-edits.ts'
+
+/** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */
+type Kept = (WrittenEdit | MadeCommit) & { added: number }
+
+/** The edits and commits of the sessions that this machine has read. */
+export interface Written {
+  /** Adds what is not known yet. */
+  add(deeds: readonly (WrittenEdit | MadeCommit)[]): void
+  /** Whether a file has edits. */
+  has(repository: string, path: string): boolean
+  /** The edits of files that wrote lines of one of the keys, the newest first. */
+  editsOf(repository: string, paths: readonly string[], keys: ReadonlySet<string>): WrittenEdit[]
+  /** Counts the files in which sessions wrote a line of this key. */
+  filesWith(key: string): number
+  /** The sessions that noted the commit as their own. */
+  makersOf(sha: string): readonly MadeCommit[]
+  /** The time of the first edit in the repository, or commit, that was added after this time, or of all; undefined for none. */
+  firstSince(repository: string, added?: number): number | undefined
+  /** Returns the deeds that were added since the last call, as lines of JSON. */
+  takeAdded(): string
+}
+
+/** Longer than lines may be used, and longer than the last count of what survives. */
+export const KEPT_MS = 60 * 86_400_000
+/** Git never cuts a hash further. */
+const SHA_START = 4
+
+/** `stored`: the deeds of earlier runs, as lines of JSON. A damaged line is left out. */
+export function createWritten(stored: string, now: () => number): Written {
+  const ids = new Set<string>()
+  const edits = new Map<string, (WrittenEdit & Kept)[]>()
+  const commits = new Map<string, MadeCommit[]>()
+  const all: Kept[] = []
+  let inFiles: Float64Array | undefined
+  /** The edits by path and key, for the files that were asked for. */
+  const byKey = new Map<string, Map<string, WrittenEdit[]>>()
+  let added: Kept[] = []
+
+  const keep = (deed: Kept): boolean => {
+    if (ids.has(deed.id)) return false
+    ids.add(deed.id)
+    all.push(deed)
+    if ('sha' in deed) pushTo(commits, deed.sha.slice(0, SHA_START), deed)
+    else {
+      pushTo(edits, deed.path, deed)
+      byKey.delete(deed.path)
+      inFiles = undefined
+    }
+    return true
+  }
+  const indexOf = (path: string) => {
+    const known = byKey.get(path)
+    if (known !== undefined) return known
+    const index = new Map<string, WrittenEdit[]>()
+    for (const edit of edits.get(path) ?? [])
+      for (const key of new Set(splitKeys(edit.keys))) pushTo(index, key, edit)
+    byKey.set(path, index)
+    return index
+  }
+  for (const line of stored.split('\n')) {
+    const deed = parseJson(line)
+    if (isKept(deed)) keep(deed)
+  }
+  return {
+    add(deeds) {
+      for (const deed of deeds) {
+        // one that is too old to be kept is read again with its file, and is not new then
+        const isOld = deed.at < now() - KEPT_MS
+        const kept = { ...deed, added: isOld ? 0 : now() }
+        if (keep(kept) && !isOld) added.push(kept)
+      }
+    },
+    has: (repository, path) => edits.get(path)?.some((edit) => isIn(edit, repository)) === true,
+    editsOf(repository, paths, keys) {
+      const found = new Set(
+        paths.flatMap((path) => {
+          const index = indexOf(path)
+          return [...keys].flatMap((key) => index.get(key) ?? [])
+        }),
+      )
+      return [...found].filter((edit) => isIn(edit, repository)).sort((a, b) => b.at - a.at)
+    },
+    filesWith(key) {
+      inFiles ??= keysByFile(edits.values())
+      const number = numberOf(key)
+      return firstAtLeast(inFiles, number + 1) - firstAtLeast(inFiles, number)
+    },
+    makersOf: (sha) =>
+      (commits.get(sha.slice(0, SHA_START)) ?? []).filter((made) => sha.startsWith(made.sha)),
+    firstSince(repository, since = -1) {
+      let first: number | undefined
+      for (const deed of all)
+        if (deed.added > since && ('sha' in deed || isIn(deed, repository)) && deed.at < (first ?? Infinity))
+          first = deed.at
+      return first
+    },
+    takeAdded() {
+      const text = added.map((deed) => `${JSON.stringify(deed)}\n`).join('')
+      added = []
+      return text
+    },
+  }
+}
+
+/** A key has at most 46.5 bits. */
+const numberOf = (key: string): number => Number.parseInt(key, 36)
+
+/** The keys of all files in order, each once for a file: in 8 bytes, where a Map of keys takes 100. */
+function keysByFile(files: Iterable<readonly WrittenEdit[]>): Float64Array {
+  const numbers: number[] = []
+  for (const edits of files)
+    for (const key of new Set(edits.flatMap(({ keys }) => splitKeys(keys)))) numbers.push(numberOf(key))
+  return Float64Array.from(numbers).sort()
+}
+
+/** The index of the first number that is not below `value`. */
+function firstAtLeast(sorted: Float64Array, value: number): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((sorted[middle] ?? 0) < value) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+/** An edit that is not known to be in a repository may be in any. */
+const isIn = (edit: WrittenEdit, repository: string): boolean =>
+  edit.repository === null || edit.repository === repository
+
+function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
+}
+
+const isKept = (value: unknown): value is Kept =>
+  isObject(value) &&
+  typeof value.id === 'string' &&
+  typeof value.session === 'string' &&
+  typeof value.at === 'number' &&
+  typeof value.added === 'number' &&
+  (typeof value.sha === 'string' || (typeof value.path === 'string' && typeof value.keys === 'string'))

@@ -1,0 +1,211 @@
+import { dirname, join } from 'node:path'
+import { readText } from '../../git/project-name.ts'
+import { readDocument } from '../../transcript/file-bytes.ts'
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import {
+  noTokens,
+  noteMessage,
+  noteUnreadable,
+  reportedCost,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  noteContext,
+  scanResponse,
+} from '../../transcript/transcript.ts'
+import type { Format, MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+
+// Tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
+// the conversation beside it names the model, the folder and the exit codes of commands.
+
+/** Tools that change a file, as they are shown. */
+const EDITS = new Set([
+  'editedExistingFile',
+  'newFileCreated',
+  'appliedDiff',
+  'insertContent',
+  'searchAndReplace',
+  'fileDeleted',
+])
+
+interface State {
+  file: SourceFile
+  transcript: Transcript
+  /** The model that a call at this time was of. */
+  modelAt: (ms: number) => string | null
+  /** Exit codes of the commands in their order, undefined where the conversation has none. */
+  exits: (number | undefined)[]
+  /** The input of a call includes the cache. */
+  isInclusive: boolean
+  turn: Turn | null
+  /** The last call of a tool: what follows is of it. */
+  call: { id: string; exit: number | undefined; isCommand: boolean; output: string } | null
+  hasPrompt: boolean
+}
+
+export async function readClineTask(file: SourceFile, format: Format, sessionId: string): Promise<void> {
+  const read = await readDocument(file.path, file.onBytes)
+  if ('reason' in read || !Array.isArray(read.value)) {
+    noteUnreadable(file, 1, 'reason' in read ? read.reason : 'not a JSON array')
+    return
+  }
+  const messages = read.value.filter(isObject).filter(({ partial }) => partial !== true)
+  const transcript = transcriptOf(file.group, format, sessionId)
+  const beside = (name: string) => parseJson(readText(join(dirname(file.path), name)) ?? '')
+  const conversation = listOf(beside('api_conversation_history.json')).flatMap(textsOf)
+  const item = objectOf(beside('history_item.json'))
+  noteContext(
+    transcript,
+    null,
+    textOf(item.workspace) ?? match(conversation, /# Current (?:Workspace|Working) Directory \(([^)]+)\)/),
+  )
+  const named = match(conversation, /<model>([^<]{1,200})<\/model>/)
+  const uses = listOf(objectOf(beside('task_metadata.json')).model_usage).filter(isObject)
+  const state: State = {
+    file,
+    transcript,
+    modelAt: (ms) => textOf(uses.findLast(({ ts }) => typeof ts === 'number' && ts <= ms)?.model_id) ?? named,
+    exits: conversation.flatMap(exitsIn),
+    isInclusive: format !== 'cline' && !messages.some(hasMoreCache),
+    turn: null,
+    call: null,
+    hasPrompt: false,
+  }
+  for (const message of messages) {
+    readMessage(state, message)
+    await file.group.scan.flushIfFull()
+  }
+  endCall(state)
+}
+
+/** The texts of a message, and those of the results of tools in it. */
+function textsOf(message: unknown): string[] {
+  const { content } = objectOf(message)
+  const results = listOf(content)
+    .map(objectOf)
+    .filter(({ type }) => type === 'tool_result')
+  return [blockText(content), ...results.map((result) => blockText(result.content))]
+}
+
+const match = (texts: readonly string[], pattern: RegExp): string | null => {
+  for (const text of texts) {
+    const found = pattern.exec(text)?.[1]
+    if (found !== undefined) return found
+  }
+  return null
+}
+
+/** Characters of a result before the output of its command. */
+const RESULT_HEAD = 500
+
+/** The exit codes of the commands whose results a text has; undefined for one of which it has none. */
+const exitsIn = (text: string): (number | undefined)[] =>
+  [...text.matchAll(/^Command (?:executed|is still running)/gm)].map(({ index }) => {
+    const head = text.slice(index, index + RESULT_HEAD).split('\nOutput:')[0] ?? ''
+    const code = /Exit code: (-?\d+)/.exec(head)?.[1]
+    return code === undefined ? undefined : Number(code)
+  })
+
+/** The usage of a call, in the text of the message that says that it began. */
+const usageOf = (message: Json): Json =>
+  message.say === 'api_req_started' ? objectOf(parseJson(textOf(message.text) ?? '')) : {}
+
+/** More of the cache than of input: the input cannot include it. */
+function hasMoreCache(message: Json): boolean {
+  const { tokensIn, cacheReads, cacheWrites } = usageOf(message)
+  return countOf(cacheReads) + countOf(cacheWrites) > countOf(tokensIn)
+}
+
+function readMessage(state: State, message: Json): void {
+  const { transcript } = state
+  const kind = textOf(message.type === 'ask' ? message.ask : message.say)
+  const at = timeOf(message.ts)
+  const id = `${message.ts} ${kind}`
+  const text = textOf(message.text) ?? ''
+  noteContext(transcript, at)
+  if (kind === 'api_req_started') readCall(state, message, at)
+  else if (kind === 'task' || kind === 'user_feedback' || (kind === 'text' && !state.hasPrompt)) {
+    if (kind === 'user_feedback') endCall(state)
+    state.hasPrompt = true
+    addPrompt(transcript, id, at, text)
+  } else if (kind === 'text' || kind === 'reasoning' || kind === 'completion_result') {
+    if (state.turn !== null) scanResponse(transcript, state.turn, text)
+  } else if (kind === 'tool' || kind === 'command' || kind === 'use_mcp_server')
+    addShown(state, kind, id, text)
+  else if (kind === 'command_output' && state.call !== null) state.call.output += `${text}\n`
+  else if ((kind === 'diff_error' || kind === 'error') && state.call !== null && !state.call.isCommand) {
+    addResult(transcript, state.call.id, false, text)
+    state.call = null
+  } else if (kind === 'condense_context' || kind === 'sliding_window_truncation')
+    addEvent(transcript, 'compaction', id, at)
+  else if (kind === 'api_req_failed' || kind === 'api_req_retry_delayed')
+    addEvent(transcript, 'api_error', id, at)
+}
+
+function readCall(state: State, message: Json, at: string | null): void {
+  endCall(state)
+  const { file, transcript } = state
+  const usage = usageOf(message)
+  const model = textOf(objectOf(message.modelInfo).modelId) ?? state.modelAt(Number(message.ts))
+  const known = {
+    id: `api ${message.ts}`,
+    model,
+    tokens: tokensOf(usage, state.isInclusive),
+    cost: reportedCost(usage.cost),
+  }
+  state.turn = noteMessage(file, transcript, known, at)
+  if (usage.cancelReason === 'user_cancelled') addEvent(transcript, 'interruption', known.id, at)
+  if (usage.cancelReason === 'streaming_failed') addEvent(transcript, 'api_error', known.id, at)
+}
+
+// a call that was not answered has no counts
+function tokensOf(usage: Json, isInclusive: boolean): MessageTokens | null {
+  if (usage.tokensIn === undefined && usage.tokensOut === undefined) return null
+  const [cacheRead, cacheCreation] = [countOf(usage.cacheReads), countOf(usage.cacheWrites)]
+  const input = countOf(usage.tokensIn) - (isInclusive ? cacheRead + cacheCreation : 0)
+  return {
+    ...noTokens(),
+    input,
+    output: countOf(usage.tokensOut),
+    cache_read: cacheRead,
+    cache_creation: cacheCreation,
+  }
+}
+
+/** A tool or command that is shown; what asks for a permission may be shown again when it is given. */
+function addShown(state: State, kind: string, id: string, text: string): void {
+  const { transcript, turn } = state
+  if (turn === null) return
+  endCall(state)
+  const shown = objectOf(kind === 'command' ? { command: text.replace(/REQ_APP$/, '') } : parseJson(text))
+  const name = kind === 'command' ? 'execute_command' : (textOf(shown.tool) ?? textOf(shown.toolName) ?? kind)
+  const path = EDITS.has(name) ? textOf(shown.path) : null
+  addCall(transcript, turn, id, name, shown, path === null ? [] : [path])
+  const isCommand = kind === 'command'
+  state.call = { id, exit: isCommand ? state.exits.shift() : undefined, isCommand, output: '' }
+}
+
+/** A call is done when something follows it; without an exit code nothing says how a command ended. */
+function endCall(state: State): void {
+  const { call, transcript } = state
+  state.call = null
+  if (call === null) return
+  if (!call.isCommand) addResult(transcript, call.id, true, '')
+  else if (call.exit !== undefined) addResult(transcript, call.id, call.exit === 0, call.output)
+  else if (state.turn !== null) scanResponse(transcript, state.turn, call.output)
+}

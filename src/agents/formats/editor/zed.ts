@@ -1,0 +1,113 @@
+import { countedRows, type DatabaseReader, type Row, rowsIn, wholeText } from '../../transcript/database.ts'
+import {
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  textsIn,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import {
+  countsOf,
+  noteMessage,
+  noteStated,
+  noteUnreadable,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import { addCall, addPrompt, addResult, noteContext, scanResponse } from '../../transcript/transcript.ts'
+import type { Transcript } from '../../transcript/transcript-model.ts'
+import { claudeTokens } from '../claude-usage.ts'
+
+// Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
+// thread's last change. Of the calls that answer a prompt only the last one's usage is kept, so what the thread used in all
+// is stated beside them.
+
+const COLUMNS = ['id', 'parent_id', 'summary', 'created_at', 'updated_at', 'folder_paths', 'data_type']
+const MAX_UNPACKED = 128 * 1024 * 1024
+
+export const ZED_DATABASE: DatabaseReader = {
+  isOf: (tables) =>
+    tables.get('threads')?.has('data_type') === true && tables.get('threads')?.has('data') === true,
+  sessionIds: `select id from ${rowsIn('threads')}`,
+  async read(file, { tables, rowsOf }) {
+    const columns = COLUMNS.map((name) => (tables.get('threads')?.has(name) ? name : `null as ${name}`))
+    const sql = `select ${columns.join(', ')}, ${wholeText('data')} from ${rowsIn('threads')} order by id`
+    for (const row of countedRows(file, rowsOf(sql))) {
+      const thread = threadOf(row)
+      if (isObject(thread)) readThread(file, row, thread)
+      else noteUnreadable(file, 1, `thread ${row.id}: not a JSON object, damaged or too large`)
+      await file.group.scan.flushIfFull()
+    }
+  },
+}
+
+function threadOf({ data, data_type }: Row): unknown {
+  if (typeof data === 'string') return parseJson(data)
+  if (!(data instanceof Uint8Array)) return undefined
+  try {
+    const bytes = data_type === 'zstd' ? Bun.zstdDecompressSync(data) : data
+    return bytes.length > MAX_UNPACKED ? undefined : parseJson(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+function readThread(file: SourceFile, row: Row, thread: Json): void {
+  const id = textOf(row.id)
+  if (id === null) return
+  const transcript = transcriptOf(file.group, 'zed', id)
+  const at = timeOf(row.updated_at) ?? timeOf(thread.updated_at)
+  const from = timeOf(row.created_at) ?? at
+  transcript.parentId ??= textOf(row.parent_id)
+  transcript.title ??= textOf(row.summary) ?? textOf(thread.title)
+  noteContext(transcript, from)
+  noteContext(transcript, at)
+  for (const folder of textOf(row.folder_paths)?.split('\n') ?? []) noteContext(transcript, from, folder)
+  for (const tree of listOf(objectOf(thread.initial_project_snapshot).worktree_snapshots)) {
+    const { worktree_path, git_state } = objectOf(tree)
+    const { remote_url, current_branch } = objectOf(git_state)
+    transcript.repository ??= textOf(remote_url)
+    noteContext(transcript, from, textOf(worktree_path), textOf(current_branch))
+  }
+  const model = textOf(objectOf(thread.model).model)
+  readMessages(file, transcript, thread, { model, at })
+  const total = claudeTokens(thread.cumulative_token_usage)
+  if (total !== null && total.input + total.output + total.cache_read > 0)
+    noteStated(file, transcript, [{ model, tokens: countsOf(total), cost: null }])
+}
+
+function readMessages(
+  file: SourceFile,
+  transcript: Transcript,
+  thread: Json,
+  { model, at }: { model: string | null; at: string | null },
+): void {
+  const usage = objectOf(thread.request_token_usage)
+  let prompt = ''
+  for (const [index, message] of listOf(thread.messages).entries()) {
+    const user = objectOf(objectOf(message).User)
+    const { content, tool_results } = objectOf(objectOf(message).Agent)
+    if (Array.isArray(user.content)) {
+      prompt = textOf(user.id) ?? `prompt ${index}`
+      addPrompt(transcript, prompt, at, textsIn(user.content.map((block) => objectOf(block).Text)))
+    } else if (Array.isArray(content)) {
+      // the usage is that of the last answer to the prompt
+      const isLast = !isObject(objectOf(listOf(thread.messages)[index + 1]).Agent)
+      const tokens = isLast ? claudeTokens(usage[prompt]) : null
+      const turn = noteMessage(file, transcript, { id: `message ${index}`, model, tokens }, at)
+      for (const block of content.map(objectOf)) {
+        const { id, name, input } = objectOf(block.ToolUse)
+        const call = textOf(id)
+        scanResponse(transcript, turn, textOf(block.Text) ?? textOf(objectOf(block.Thinking).text) ?? '')
+        if (call !== null) addCall(transcript, turn, call, name, input)
+      }
+      for (const [id, result] of Object.entries(objectOf(tool_results))) {
+        const { is_error, content: output } = objectOf(result)
+        addResult(transcript, id, is_error !== true, textsIn(output))
+      }
+    }
+  }
+}

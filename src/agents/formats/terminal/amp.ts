@@ -1,0 +1,113 @@
+import { fileURLToPath } from 'node:url'
+import { readDocument } from '../../transcript/file-bytes.ts'
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  textsIn,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import {
+  noTokens,
+  noteMessage,
+  noteUnreadable,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import { addEvent, addPrompt, addResult, noteContext } from '../../transcript/transcript.ts'
+import type { MessageTokens, Transcript } from '../../transcript/transcript-model.ts'
+import { readResponse } from '../claude-content.ts'
+
+// Threads of Amp: one JSON document each, `threads/T-….json`. What sub-agents used is in no file.
+
+export async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
+  const read = await readDocument(file.path, file.onBytes)
+  if ('reason' in read || !isObject(read.value)) {
+    noteUnreadable(file, 1, 'reason' in read ? read.reason : 'not a JSON object')
+    return
+  }
+  const thread = read.value
+  const transcript = transcriptOf(file.group, 'amp', sessionId)
+  transcript.title ??= textOf(thread.title)
+  const created = timeOf(thread.created)
+  noteContext(transcript, created)
+  for (const tree of listOf(objectOf(objectOf(thread.env).initial).trees))
+    readTree(transcript, objectOf(tree), created)
+  let at = created
+  for (const [index, message] of listOf(thread.messages).entries()) {
+    if (!isObject(message)) {
+      noteUnreadable(file, 1, `message ${index + 1} is not an object`)
+      continue
+    }
+    // the results of tools have no time of their own
+    at = timeOf(objectOf(message.meta).sentAt) ?? timeOf(objectOf(message.usage).timestamp) ?? at
+    readMessage(file, transcript, message, { id: `${message.messageId ?? index}`, at })
+    await file.group.scan.flushIfFull()
+  }
+}
+
+function readTree(transcript: Transcript, { uri, repository }: Json, at: string | null): void {
+  const { url, ref } = objectOf(repository)
+  transcript.repository ??= textOf(url)
+  noteContext(transcript, at, folderOf(uri), textOf(ref)?.replace(/^refs\/heads\//, '') ?? null)
+}
+
+function folderOf(uri: unknown): string | null {
+  const text = textOf(uri)
+  if (text === null || !URL.canParse(text)) return text
+  return text.startsWith('file:///') ? fileURLToPath(text) : null
+}
+
+function readMessage(
+  file: SourceFile,
+  transcript: Transcript,
+  message: Json,
+  { id, at }: { id: string; at: string | null },
+): void {
+  noteContext(transcript, at)
+  const blocks = listOf(message.content).filter(isObject)
+  if (message.role === 'assistant') {
+    const { model } = objectOf(message.usage)
+    const turn = noteMessage(
+      file,
+      transcript,
+      { id, model: textOf(model), tokens: tokensOf(message.usage) },
+      at,
+    )
+    readResponse(transcript, turn, blocks)
+    if (objectOf(message.state).type === 'cancelled') addEvent(transcript, 'interruption', id, at)
+    if (objectOf(message.state).type === 'error') addEvent(transcript, 'api_error', id, at)
+    return
+  }
+  if (message.role !== 'user') return
+  for (const block of blocks) if (block.type === 'tool_result') readResult(transcript, block)
+  if (blocks.some(({ type }) => type === 'text' || type === 'image'))
+    addPrompt(transcript, id, at, blockText(blocks))
+}
+
+function readResult(transcript: Transcript, block: Json): void {
+  const id = textOf(block.toolUseID) ?? textOf(block.tool_use_id)
+  const { status, result, error } = objectOf(block.run)
+  if (id === null || status === 'in-progress' || status === 'queued') return
+  const { exitCode } = objectOf(result)
+  const ok = status === 'done' && (typeof exitCode !== 'number' || exitCode === 0)
+  addResult(transcript, id, ok, textsIn(result ?? error))
+  if (status === 'rejected-by-user')
+    addEvent(transcript, 'rejection', id, null, transcript.calls.get(id)?.turn)
+}
+
+// `inputTokens` excludes the cache, `totalInputTokens` includes it
+function tokensOf(usage: unknown): MessageTokens | null {
+  if (!isObject(usage)) return null
+  return {
+    ...noTokens(),
+    input: countOf(usage.inputTokens),
+    output: countOf(usage.outputTokens),
+    cache_read: countOf(usage.cacheReadInputTokens),
+    cache_creation: countOf(usage.cacheCreationInputTokens),
+  }
+}

@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { picodollarsOf } from '../../../scoring/prices.ts'
+import {
+  type AgentDatabase,
+  countedRows,
+  type DatabaseReader,
+  type Row,
+  rowsIn,
+  useDatabase,
+} from '../../transcript/database.ts'
+import { countOf, textOf, timeOf } from '../../transcript/json-fields.ts'
+import type { LineOwners } from '../../transcript/line-owners.ts'
+import {
+  noTokens,
+  noteMessage,
+  noteUnreadable,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import { noteContext } from '../../transcript/transcript.ts'
+import type { ApiMessage, MessageTokens } from '../../transcript/transcript-model.ts'
+
+// Copilot's `session-store.db` has a row for each call of the API. The events of a session beside it have what was done, and
+// in newer versions the same usage under other ids: where there are events only they are read, and the rows are looked up
+// for sessions of older versions. Without the folder of events the store is read by itself.
+
+const TABLE = 'assistant_usage_events'
+const COLUMNS = [
+  'id',
+  'session_id',
+  'model',
+  'copilot_usage_model',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+  'total_nano_aiu',
+  'agent_id',
+  'parent_tool_call_id',
+  'initiator',
+  'created_at',
+]
+
+/** A call of the API as the store has it. */
+export interface StoredCall extends Pick<ApiMessage, 'id' | 'model' | 'tokens' | 'cost'> {
+  at: string | null
+  sessionId: string
+  /** A sub-agent's, or the summary of a compaction: no message of the session itself has it. */
+  isAside: boolean
+}
+
+/** The calls of each session, by the path of a store. */
+type Stores = Map<string, ReadonlyMap<string, readonly StoredCall[]>>
+/** The stores that were read, by the owners of lines, of which each run has its own. */
+const stores = new WeakMap<LineOwners, Stores>()
+
+/** The calls that the store beside a file of events has of the session. A store that cannot be read is named once. */
+export async function callsBeside(file: SourceFile, sessionId: string): Promise<StoredCall[]> {
+  const path = join(dirname(file.path), '..', '..', 'session-store.db')
+  const { owners } = file.group
+  const known = stores.get(owners) ?? new Map()
+  stores.set(owners, known)
+  if (!known.has(path)) known.set(path, existsSync(path) ? await readStore(file, path) : new Map())
+  return [...(known.get(path)?.get(sessionId) ?? [])]
+}
+
+async function readStore(file: SourceFile, path: string): Promise<Map<string, StoredCall[]>> {
+  try {
+    return await useDatabase(path, (database) => Map.groupBy(storedCalls(database), (call) => call.sessionId))
+  } catch (error) {
+    noteUnreadable(file, 1, String(error), path)
+    return new Map()
+  }
+}
+
+/** The calls in their order. */
+function* storedCalls({ tables, rowsOf }: AgentDatabase): Generator<StoredCall> {
+  const known = tables.get(TABLE)
+  const columns = COLUMNS.map((name) => (known?.has(name) ? name : `null as ${name}`)).join(', ')
+  for (const row of rowsOf(`select ${columns} from ${rowsIn(TABLE)} order by id`)) {
+    const sessionId = textOf(row.session_id)
+    if (sessionId !== null) yield { ...callOf(row), sessionId }
+  }
+}
+
+const callOf = (row: Row): Omit<StoredCall, 'sessionId'> => ({
+  id: `row ${row.id} ${row.created_at}`,
+  model: textOf(row.copilot_usage_model) ?? textOf(row.model),
+  tokens: copilotTokens(
+    row.input_tokens,
+    row.output_tokens,
+    row.cache_read_tokens,
+    row.cache_write_tokens,
+    row.reasoning_tokens,
+  ),
+  cost: creditCost(row.total_nano_aiu),
+  at: storedTime(row.created_at),
+  isAside: row.agent_id !== null || row.parent_tool_call_id !== null || row.initiator === 'compaction',
+})
+
+/** `datetime('now')` of SQLite is in UTC and says so nowhere. */
+const storedTime = (value: unknown): string | null =>
+  timeOf(value) ?? timeOf(`${textOf(value)?.replace(' ', 'T')}Z`)
+
+/** The tokens of a call: Copilot counts the cache in the input, and reasoning in the output. */
+export function copilotTokens(
+  input: unknown,
+  output: unknown,
+  read: unknown,
+  written: unknown,
+  reasoning: unknown,
+): MessageTokens {
+  const [cacheRead, cacheCreation] = [countOf(read), countOf(written)]
+  return {
+    ...noTokens(),
+    input: Math.max(0, countOf(input) - cacheRead - cacheCreation),
+    output: countOf(output),
+    cache_read: cacheRead,
+    cache_creation: cacheCreation,
+    reasoning: countOf(reasoning),
+  }
+}
+
+const NANO_CREDITS_PER_DOLLAR = 1e11
+const MAX_NANO_CREDITS = 1e15
+
+/** The cost of billionths of an AI credit, which is sold for a cent; null for none. */
+export const creditCost = (nanoCredits: unknown): bigint | null =>
+  typeof nanoCredits === 'number' && nanoCredits > 0 && nanoCredits < MAX_NANO_CREDITS
+    ? picodollarsOf(nanoCredits / NANO_CREDITS_PER_DOLLAR)
+    : null
+
+/** Whether the folder of events is beside the store: of a session without them nothing tells whether it was read before. */
+export const hasEvents = (store: string): boolean => existsSync(join(dirname(store), 'session-state'))
+
+export const COPILOT_DATABASE: DatabaseReader = {
+  isOf: (tables) => tables.has(TABLE) && tables.has('sessions'),
+  sessionIds: `select distinct session_id as id from ${rowsIn(TABLE)}`,
+  read(file, database) {
+    for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {
+      const transcript = transcriptOf(file.group, 'copilot', sessionId)
+      noteContext(transcript, at)
+      noteMessage(file, transcript, call, at)
+    }
+    for (const row of database.rowsOf(`select * from ${rowsIn('sessions')}`)) {
+      const transcript = file.group.transcripts.get(textOf(row.id) ?? '')
+      if (transcript === undefined) continue
+      transcript.repository ??= textOf(row.repository)
+      transcript.title ??= textOf(row.summary)
+      noteContext(transcript, storedTime(row.created_at), textOf(row.cwd), textOf(row.branch))
+    }
+  },
+}

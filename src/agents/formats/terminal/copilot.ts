@@ -1,0 +1,242 @@
+import type { ModelTotal } from '../../../records/session-parts.ts'
+import {
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import { readJsonLines } from '../../transcript/json-lines.ts'
+import {
+  countsOf,
+  isCopied,
+  noteMessage,
+  noteStated,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  noteChangedFiles,
+  noteContext,
+  scanResponse,
+} from '../../transcript/transcript.ts'
+import type { Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { callsBeside, copilotTokens, creditCost, type StoredCall } from './copilot-store.ts'
+
+// Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
+// before its message; what older ones wrote of their calls is in the store (copilot-store.ts), and the sums of the session
+// in `session.shutdown`.
+
+/** A call of the API and its message are at most this far apart. */
+const PAIR_MS = 120_000
+/** The store's time of a call is some milliseconds before or after that of its record. */
+const WRITTEN_APART_MS = 10_000
+
+interface State {
+  file: SourceFile
+  transcript: Transcript
+  /** Calls of the store without a message yet. */
+  stored: StoredCall[]
+  hasStored: boolean
+  /** Whether a usage record was read: from then on the store's calls are in the events too. */
+  isRecorded: boolean
+  /** The sums of a process, and those of the processes and compactions before it. */
+  sums: { current: ModelTotal[]; before: ModelTotal[] }
+  /** The turn of the last message. */
+  turn: Turn | null
+}
+
+export async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
+  const transcript = transcriptOf(file.group, 'copilot', sessionId)
+  const stored = await callsBeside(file, sessionId)
+  const state: State = {
+    file,
+    transcript,
+    stored,
+    hasStored: stored.length > 0,
+    isRecorded: false,
+    sums: { current: [], before: [] },
+    turn: null,
+  }
+  await readJsonLines(file, (value) => {
+    if (!isObject(value)) return 'not a JSON object'
+    const type = textOf(value.type)
+    if (type === null) return 'no type'
+    readEvent(state, type, value, objectOf(value.data))
+    return undefined
+  })
+  for (const { at, ...call } of state.stored) {
+    noteContext(transcript, at)
+    noteMessage(file, transcript, call, at)
+  }
+  if (!state.isRecorded && !state.hasStored)
+    noteStated(file, transcript, [...state.sums.before, ...state.sums.current])
+}
+
+/** Leaves the store's calls that are older than the first usage record, by more than the two are written apart. */
+function keepOlder(state: State, recordedAt: string | null): void {
+  const endMs = Date.parse(recordedAt ?? '') - WRITTEN_APART_MS
+  state.isRecorded = true
+  state.stored = state.stored.filter(({ at }) => Date.parse(at ?? '') < endMs)
+}
+
+function readEvent(state: State, type: string, event: Json, data: Json): void {
+  const { transcript } = state
+  const at = timeOf(event.timestamp)
+  const id = textOf(event.id) ?? `${type} ${at}`
+  // a fork begins with a copy of another session's events
+  if (
+    type !== 'session.start' &&
+    at !== null &&
+    isCopied(state.file.group, transcript, `copilot ${id} ${at}`)
+  ) {
+    transcript.isFork = true
+    if (type === 'session.usage_record' && !state.isRecorded) keepOlder(state, at)
+    return
+  }
+  noteContext(transcript, at)
+  if (type === 'session.start' || type === 'session.resume' || type === 'session.context_changed') {
+    const context = objectOf(type === 'session.context_changed' ? data : data.context)
+    transcript.repository ??= textOf(context.repository)
+    noteContext(transcript, timeOf(data.startTime) ?? at, textOf(context.cwd), textOf(context.branch))
+  } else if (type === 'user.message') {
+    // a sub-agent's prompt is the agent's
+    if (event.agentId === undefined && textOf(data.source) === null)
+      addPrompt(transcript, id, at, textOf(data.content) ?? '')
+  } else if (type === 'session.usage_record') {
+    if (!state.isRecorded) keepOlder(state, at)
+    readUsage(state, objectOf(data.usage), id, at)
+  } else if (type === 'assistant.message') readMessage(state, data, id, at)
+  else if (type === 'tool.execution_start') {
+    const call = textOf(data.toolCallId)
+    if (call !== null && state.turn !== null)
+      addCall(transcript, state.turn, call, data.toolName, data.arguments)
+  } else if (type === 'tool.execution_complete') readResult(transcript, data)
+  else if (type === 'session.compaction_complete') {
+    if (data.success === true) {
+      addEvent(transcript, 'compaction', id, at)
+      state.sums.before.push(...state.sums.current)
+      state.sums.current = []
+    }
+    const isStored = !state.isRecorded && state.hasStored
+    if (isObject(data.compactionTokensUsed) && !isStored) readUsage(state, data.compactionTokensUsed, id, at)
+  } else if (type === 'session.shutdown') readSums(state, data)
+  else if (type === 'session.error') addEvent(transcript, 'api_error', id, at)
+  else if (type === 'abort') addEvent(transcript, 'interruption', id, at)
+}
+
+function readUsage({ file, transcript }: State, usage: Json, id: string, at: string | null): void {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage
+  const tokens = copilotTokens(inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens)
+  const cost = creditCost(objectOf(usage.copilotUsage).totalNanoAiu)
+  noteMessage(
+    file,
+    transcript,
+    {
+      id: textOf(usage.apiCallId) ?? id,
+      model: textOf(usage.model),
+      tokens,
+      cost,
+      request: textOf(usage.apiCallId),
+    },
+    at,
+  )
+}
+
+function readMessage(state: State, data: Json, id: string, at: string | null): void {
+  const { file, transcript } = state
+  const known = transcript.messages.get(textOf(data.apiCallId) ?? '')?.turn
+  const turn =
+    known ??
+    pairedTurn(state, data, at) ??
+    noteMessage(
+      file,
+      transcript,
+      { id: textOf(data.apiCallId) ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null },
+      at,
+    )
+  state.turn = turn
+  const texts = [data.reasoningText, data.content].flatMap((text) => textOf(text) ?? [])
+  scanResponse(transcript, turn, texts.join('\n'))
+  for (const request of listOf(data.toolRequests)) {
+    const { toolCallId, name, arguments: input } = objectOf(request)
+    const call = textOf(toolCallId)
+    // older versions write the arguments as text
+    if (call !== null)
+      addCall(transcript, turn, call, name, typeof input === 'string' ? parseJson(input) : input)
+  }
+}
+
+/** The turn of the store's call that the message is of: the first one near its time. */
+function pairedTurn(state: State, data: Json, at: string | null): Turn | null {
+  const isAside = textOf(data.parentToolCallId) !== null
+  const index = state.stored.findIndex(
+    (call) =>
+      call.isAside === isAside && Math.abs(Date.parse(call.at ?? '') - Date.parse(at ?? '')) <= PAIR_MS,
+  )
+  const call = state.stored[index]
+  if (call === undefined) return null
+  state.stored.splice(index, 1)
+  return noteMessage(state.file, state.transcript, call, call.at)
+}
+
+function readResult(transcript: Transcript, data: Json): void {
+  const id = textOf(data.toolCallId)
+  if (id === null) return
+  const result = objectOf(data.result)
+  const error = objectOf(data.error)
+  const exit = objectOf(data.shellExecution).exitCode ?? exitIn(textOf(result.content) ?? '')
+  const ok = data.success !== false && !isObject(data.error) && (exit === null || exit === 0)
+  const text = textOf(result.content) ?? textOf(result.text_result_for_llm) ?? textOf(error.message) ?? ''
+  if (!addResult(transcript, id, ok, text)) return
+  const known = transcript.calls.get(id)
+  noteChangedFiles(
+    known?.call,
+    listOf(data.fileEdits).flatMap((edit) => textOf(objectOf(edit).path) ?? []),
+  )
+  if (error.code === 'rejected' || error.code === 'denied')
+    addEvent(transcript, 'rejection', id, null, known?.turn)
+}
+
+/** The exit code that ends the output of a command; null for none. */
+function exitIn(output: string): number | null {
+  const code = /<(?:exited with|shellId: \d+ completed with) exit code (-?\d+)>\s*$/.exec(
+    output.slice(-100),
+  )?.[1]
+  return code === undefined ? null : Number(code)
+}
+
+// The sums of a process go on from those of the one before, unless they are smaller.
+function readSums({ sums }: State, data: Json): void {
+  const metrics = objectOf(data.modelMetrics ?? objectOf(data.accountingSnapshot).modelMetrics)
+  const totals = Object.entries(metrics).flatMap(([model, metric]) => {
+    const { usage } = objectOf(metric)
+    return isObject(usage)
+      ? [
+          {
+            model,
+            tokens: countsOf(
+              copilotTokens(
+                usage.inputTokens,
+                usage.outputTokens,
+                usage.cacheReadTokens,
+                usage.cacheWriteTokens,
+                0,
+              ),
+            ),
+            cost: null,
+          },
+        ]
+      : []
+  })
+  const sizeOf = (each: readonly ModelTotal[]) =>
+    each.reduce((sum, { tokens }) => sum + tokens[0] + tokens[1] + tokens[2], 0)
+  if (sizeOf(totals) < sizeOf(sums.current)) sums.before.push(...sums.current)
+  sums.current = totals
+}

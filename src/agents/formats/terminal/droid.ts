@@ -1,0 +1,71 @@
+import { readText } from '../../git/project-name.ts'
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import { readJsonLines } from '../../transcript/json-lines.ts'
+import { noteMessage, noteStated, type SourceFile, transcriptOf } from '../../transcript/source-file.ts'
+import { addEvent, noteContext } from '../../transcript/transcript.ts'
+import type { Transcript } from '../../transcript/transcript-model.ts'
+import { readResponse, readUserContent } from '../claude-content.ts'
+
+// Sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
+
+/** The result of a command that failed begins so. */
+const FAILED = /^Error: [^\n]*\(exit code: -?0*[1-9]/
+
+export async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
+  const transcript = transcriptOf(file.group, 'droid', sessionId)
+  const settings = objectOf(parseJson(readText(file.path.replace(/\.jsonl$/, '.settings.json')) ?? ''))
+  const model = modelOf(settings.model)
+  await readJsonLines(file, (value) => {
+    if (!isObject(value)) return 'not a JSON object'
+    readEntry(file, transcript, value, model)
+    return undefined
+  })
+  const usage = settings.tokenUsage
+  if (!isObject(usage)) return
+  const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = usage
+  const [input, output] = [countOf(inputTokens), countOf(outputTokens)]
+  const [cacheRead, cacheCreation] = [countOf(cacheReadTokens), countOf(cacheCreationTokens)]
+  if (input + output + cacheRead + cacheCreation > 0)
+    noteStated(file, transcript, [
+      { model, tokens: [input, output, cacheRead, cacheCreation, 0], cost: null },
+    ])
+}
+
+/** The name of a model; that of one that the user set up has a prefix and a number. */
+const modelOf = (name: unknown): string | null => {
+  const text = textOf(name)
+  return text?.startsWith('custom:') ? text.slice('custom:'.length).replace(/-\d+$/, '') : text
+}
+
+function readEntry(file: SourceFile, transcript: Transcript, entry: Json, model: string | null): void {
+  const at = timeOf(entry.timestamp)
+  noteContext(transcript, at)
+  if (entry.type === 'session_start') {
+    transcript.title ??= textOf(entry.sessionTitle) ?? textOf(entry.title)
+    noteContext(transcript, at, textOf(entry.cwd))
+  } else if (entry.type === 'compaction_state') {
+    addEvent(transcript, 'compaction', textOf(entry.id) ?? `${at}`, at)
+  } else if (entry.type === 'message') {
+    const id = textOf(entry.id) ?? `${at}`
+    const { role, content } = objectOf(entry.message)
+    if (role === 'user')
+      readUserContent(transcript, listOf(content).map(withFailure), { key: id, at, isGenerated: false })
+    else if (role === 'assistant')
+      readResponse(transcript, noteMessage(file, transcript, { id, model, tokens: null }, at), content)
+  }
+}
+
+const withFailure = (block: unknown): unknown =>
+  isObject(block) && block.type === 'tool_result' && FAILED.test(blockText(block.content))
+    ? { ...block, is_error: true }
+    : block

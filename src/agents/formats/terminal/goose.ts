@@ -1,0 +1,181 @@
+import {
+  type AgentDatabase,
+  countedRows,
+  type DatabaseReader,
+  type Row,
+  rowsIn,
+  wholeText,
+} from '../../transcript/database.ts'
+import {
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  textsIn,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import {
+  countsOf,
+  isCopied,
+  noTokens,
+  noteMessage,
+  noteStated,
+  noteUnreadable,
+  reportedCost,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  noteContext,
+  scanResponse,
+} from '../../transcript/transcript.ts'
+import type { MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+
+// Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
+// A row names no message: it is written after those of its answer. A copy of a session has its rows under new ids.
+
+const MESSAGES = `select *, ${wholeText('content_json')} from ${rowsIn('messages')} where session_id = ? order by created_timestamp, id`
+const LEDGER = `select * from ${rowsIn('usage_ledger')} where session_id = ? order by id`
+/** Tools that only read when they are told to. */
+const EDITOR = /(?:^|__)text_editor$/
+
+export const GOOSE_DATABASE: DatabaseReader = {
+  isOf: (tables) =>
+    tables.get('sessions')?.has('working_dir') === true &&
+    tables.get('messages')?.has('content_json') === true,
+  sessionIds: `select id from ${rowsIn('sessions')}`,
+  async read(file, database) {
+    const sessions = `select * from ${rowsIn('sessions')} order by created_at, id`
+    const ids = new Map<unknown, string>()
+    for (const row of database.rowsOf(sessions)) ids.set(row.id, uniqueId(row))
+    for (const row of countedRows(file, database.rowsOf(sessions))) {
+      readSession(file, database, row, ids)
+      await file.group.scan.flushIfFull()
+    }
+  },
+}
+
+/** Goose counts the sessions of a day on each machine: the time and the home folder tell those of two people apart. */
+function uniqueId({ id, created_at, working_dir }: Row): string {
+  const home = String(working_dir).split(/[/\\]/, 3).join('/')
+  const hash = new Bun.CryptoHasher('sha256').update(`${created_at} ${home}`).digest('hex')
+  return `${id}-${hash.slice(0, 12)}`
+}
+
+/** Seconds or milliseconds since 1970, or a time that is in UTC without saying so. */
+const gooseTime = (value: unknown): string | null =>
+  typeof value === 'number'
+    ? timeOf(value < 1e11 ? value * 1000 : value)
+    : (timeOf(value) ?? timeOf(`${textOf(value)?.replace(' ', 'T')}Z`))
+
+function readSession(
+  file: SourceFile,
+  { tables, rowsOf }: AgentDatabase,
+  row: Row,
+  ids: ReadonlyMap<unknown, string>,
+): void {
+  const id = textOf(row.id)
+  if (id === null) return
+  const transcript = transcriptOf(file.group, 'goose', ids.get(id) ?? id)
+  const ledger = tables.has('usage_ledger') ? [...rowsOf(LEDGER, id)] : []
+  const calls = ledger.filter((call) => !isCopied(file.group, transcript, keyOf(call)))
+  transcript.parentId ??= ids.get(row.parent_session_id) ?? null
+  transcript.title ??= textOf(row.name) ?? textOf(row.description)
+  const config = objectOf(parseJson(textOf(row.model_config_json) ?? ''))
+  const model = textOf(config.model_name) ?? textOf(row.model)
+  noteContext(transcript, gooseTime(row.created_at), textOf(row.working_dir))
+  noteContext(transcript, gooseTime(row.updated_at))
+  for (const message of rowsOf(MESSAGES, id)) {
+    const key = `goose ${message.message_id} ${message.created_timestamp}`
+    if (textOf(message.message_id) !== null && isCopied(file.group, transcript, key)) continue
+    const content = typeof message.content_json === 'string' ? parseJson(message.content_json) : undefined
+    if (Array.isArray(content)) readMessage(file, transcript, { ...message, content }, model, calls)
+    else noteUnreadable(file, 1, `message ${message.id}: not a JSON array, or too large`)
+  }
+  for (const call of calls) noteCall(file, transcript, call, model)
+  const tokens = tokensOf(row, 'accumulated_')
+  const { input, output } = tokens
+  if (ledger.length === 0 && input + output > 0)
+    noteStated(file, transcript, [{ model, tokens: countsOf(tokens), cost: costOf(row.accumulated_cost) }])
+}
+
+const keyOf = ({ created_timestamp, model, input_tokens, output_tokens, cache_read_tokens }: Row): string =>
+  `goose ${created_timestamp} ${model} ${input_tokens} ${output_tokens} ${cache_read_tokens}`
+
+const costOf = (dollars: unknown): string | null => {
+  const cost = reportedCost(dollars)
+  return cost === null ? null : String(cost)
+}
+
+function readMessage(
+  file: SourceFile,
+  transcript: Transcript,
+  message: Row & { content: unknown[] },
+  model: string | null,
+  calls: readonly Row[],
+): void {
+  const at = gooseTime(message.created_timestamp)
+  const id = `message ${message.id}`
+  const blocks = message.content.filter(isObject)
+  noteContext(transcript, at)
+  for (const block of blocks) if (block.type === 'toolResponse') readResult(transcript, block)
+  const texts = blocks.flatMap(({ text, thinking }) => textOf(text) ?? textOf(thinking) ?? [])
+  if (message.role === 'user') {
+    const isPrompt = blocks.some(({ type }) => type === 'text' || type === 'image')
+    if (isPrompt) addPrompt(transcript, id, at, texts.join('\n'))
+    return
+  }
+  const call = calls.find(
+    (each) => !each.is_compaction && (gooseTime(each.created_timestamp) ?? '') >= (at ?? ''),
+  )
+  const turn =
+    call === undefined
+      ? noteMessage(file, transcript, { id, model, tokens: null }, at)
+      : noteCall(file, transcript, call, model)
+  scanResponse(transcript, turn, texts.join('\n'))
+  for (const block of blocks) {
+    const request = objectOf(objectOf(block.toolCall).value)
+    const callId = textOf(block.id)
+    if (block.type !== 'toolRequest' || callId === null) continue
+    const input = objectOf(request.arguments)
+    const path = EDITOR.test(String(request.name)) && input.command !== 'view' ? textOf(input.path) : null
+    addCall(transcript, turn, callId, request.name, input, path === null ? [] : [path])
+  }
+}
+
+function noteCall(file: SourceFile, transcript: Transcript, row: Row, model: string | null): Turn {
+  const at = gooseTime(row.created_timestamp)
+  const cost = row.cost_source === 'provider_reported' ? reportedCost(row.cost) : null
+  const message = { id: `usage ${row.id}`, model: textOf(row.model) ?? model, tokens: tokensOf(row), cost }
+  noteContext(transcript, at)
+  if (row.is_compaction) addEvent(transcript, 'compaction', `${row.id}`, at)
+  return noteMessage(file, transcript, message, at)
+}
+
+function readResult(transcript: Transcript, block: Json): void {
+  const { status, value, error } = objectOf(block.toolResult)
+  const id = textOf(block.id)
+  if (id === null) return
+  const ok = status === 'success' && objectOf(value).isError !== true
+  addResult(transcript, id, ok, textsIn(isObject(value) ? listOf(value.content) : (value ?? error)))
+}
+
+// the input of a call includes the cache
+function tokensOf(row: Row, prefix = ''): MessageTokens {
+  const count = (name: string) => countOf(row[`${prefix}${name}_tokens`])
+  const [cacheRead, cacheCreation] = [count('cache_read'), count('cache_write')]
+  return {
+    ...noTokens(),
+    input: Math.max(0, count('input') - cacheRead - cacheCreation),
+    output: count('output'),
+    cache_read: cacheRead,
+    cache_creation: cacheCreation,
+  }
+}

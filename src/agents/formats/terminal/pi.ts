@@ -1,0 +1,112 @@
+import {
+  blockText,
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  textsIn,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import { readJsonLines } from '../../transcript/json-lines.ts'
+import {
+  countMessage,
+  isCopied,
+  noTokens,
+  noteMessage,
+  reportedCost,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  noteContext,
+  scanResponse,
+} from '../../transcript/transcript.ts'
+import type { ApiMessage, MessageTokens, Transcript } from '../../transcript/transcript-model.ts'
+
+// Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
+// copy of its parent's entries.
+
+export async function readPi(file: SourceFile, sessionId: string): Promise<void> {
+  const transcript = transcriptOf(file.group, 'pi', sessionId)
+  await readJsonLines(file, (value) => {
+    if (!isObject(value)) return 'not a JSON object'
+    readEntry(file, transcript, value)
+    return undefined
+  })
+}
+
+function readEntry(file: SourceFile, transcript: Transcript, entry: Json): void {
+  const at = timeOf(entry.timestamp)
+  const id = textOf(entry.id) ?? `${entry.type} ${at}`
+  if (entry.type === 'session') noteContext(transcript, at, textOf(entry.cwd))
+  else if (entry.type === 'session_info') transcript.title = textOf(entry.name) ?? transcript.title
+  else if (at !== null && isCopied(file.group, transcript, `${keyOf(objectOf(entry.message), id)} ${at}`)) {
+    if (entry.type === 'message') noteCopy(file, objectOf(entry.message), id)
+  } else {
+    noteContext(transcript, at)
+    if (entry.type === 'compaction') addEvent(transcript, 'compaction', id, at)
+    else if (entry.type === 'message') readMessage(file, transcript, objectOf(entry.message), { id, at })
+  }
+}
+
+function noteCopy(file: SourceFile, message: Json, id: string): void {
+  if (message.role === 'assistant') countMessage(file, messageOf(message, id))
+}
+
+/** The provider's id, which some use twice, with the time; else the entry's id. A copy of the message has them too. */
+function keyOf({ responseId, timestamp }: Json, id: string): string {
+  const known = textOf(responseId)
+  return known === null || typeof timestamp !== 'number' ? id : `${known} ${timestamp}`
+}
+
+function messageOf(message: Json, id: string): ApiMessage {
+  return {
+    id: keyOf(message, id),
+    model: textOf(message.model),
+    tokens: tokensOf(message.usage),
+    cost: reportedCost(objectOf(objectOf(message.usage).cost).total),
+    searches: 0,
+  }
+}
+
+function readMessage(
+  file: SourceFile,
+  transcript: Transcript,
+  message: Json,
+  { id, at }: { id: string; at: string | null },
+): void {
+  if (message.role === 'user') addPrompt(transcript, id, at, blockText(message.content))
+  else if (message.role === 'assistant') {
+    const turn = noteMessage(file, transcript, messageOf(message, id), at)
+    for (const block of listOf(message.content)) {
+      if (!isObject(block)) continue
+      const text = textOf(block.text) ?? textOf(block.thinking)
+      if (text !== null) scanResponse(transcript, turn, text)
+      const call = block.type === 'toolCall' ? textOf(block.id) : null
+      if (call !== null) addCall(transcript, turn, call, block.name, block.arguments)
+    }
+    if (message.stopReason === 'error') addEvent(transcript, 'api_error', id, at)
+    if (message.stopReason === 'aborted') addEvent(transcript, 'interruption', id, at)
+  } else if (message.role === 'toolResult') {
+    const call = textOf(message.toolCallId)
+    if (call !== null) addResult(transcript, call, message.isError !== true, textsIn(message.content))
+  }
+}
+
+// `input` excludes the cache
+function tokensOf(usage: unknown): MessageTokens | null {
+  if (!isObject(usage)) return null
+  return {
+    ...noTokens(),
+    input: countOf(usage.input),
+    output: countOf(usage.output),
+    cache_read: countOf(usage.cacheRead),
+    cache_creation: countOf(usage.cacheWrite),
+  }
+}

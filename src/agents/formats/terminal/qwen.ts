@@ -1,0 +1,198 @@
+import {
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  textsIn,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import { readJsonLines } from '../../transcript/json-lines.ts'
+import {
+  isCopied,
+  noTokens,
+  noteMessage,
+  type SourceFile,
+  transcriptOf,
+} from '../../transcript/source-file.ts'
+import { SHELL_TOOLS } from '../../transcript/tool-effects.ts'
+import {
+  addCall,
+  addEvent,
+  addPrompt,
+  addResult,
+  isFirst,
+  noteChangedFiles,
+  noteContext,
+  scanResponse,
+} from '../../transcript/transcript.ts'
+import type { MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { hasFailed } from '../gemini.ts'
+
+// Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
+// API is written as a `qwen-code.api_response` of `ui_telemetry` with its id, and as a line of the model: in the session's
+// file, or in that of the sub-agent. Calls that nobody sees (titles, memory) have the first only.
+
+/** Text that hooks add to a prompt. */
+const ADDED = /^<qwen:/
+
+/** The ids of answers whose other line was not read yet, by their usage. */
+type Unpaired = Map<string, string[]>
+const unpaired = new WeakMap<Transcript, { answers: Unpaired; lines: Unpaired }>()
+
+/** Reads a file of either kind. `sessionId`: from its lines, or one derived from them. */
+export async function readQwen(file: SourceFile, sessionId: string): Promise<void> {
+  await readJsonLines(file, (value) => {
+    if (!isObject(value)) return 'not a JSON object'
+    const own = textOf(value.sessionId) ?? sessionId
+    // a fork begins with a copy of the lines of another session, and names it in each
+    const from = textOf(objectOf(value.forkedFrom).sessionId)
+    if (from !== null) transcriptOf(file.group, 'qwen', own).isFork = true
+    const transcript = transcriptOf(file.group, 'qwen', from ?? own)
+    const key = `qwen ${value.uuid} ${value.timestamp}`
+    const isNew = !isCopied(file.group, transcript, key) && isFirst(transcript, key)
+    if (isNew || textOf(value.uuid) === null) readLine(file, transcript, value)
+    return undefined
+  })
+}
+
+function readLine(file: SourceFile, transcript: Transcript, line: Json): void {
+  const at = timeOf(line.timestamp)
+  const parts = listOf(objectOf(line.message).parts).filter(isObject)
+  const id = textOf(line.uuid) ?? `${at} ${Bun.hash(JSON.stringify(line))}`
+  noteContext(transcript, at, textOf(line.cwd), textOf(line.gitBranch))
+  if (line.type === 'user') {
+    const isPerson = line.isSidechain !== true && line.subtype !== 'notification' && line.subtype !== 'cron'
+    const text = parts.flatMap(({ text: part }) => textOf(part) ?? []).filter((part) => !ADDED.test(part))
+    if (isPerson && parts.length > 0) addPrompt(transcript, id, at, text.join('\n'))
+  } else if (line.type === 'assistant') readAnswer(file, transcript, line, parts, { id, at })
+  else if (line.type === 'tool_result') {
+    for (const { functionResponse } of parts) readResult(transcript, objectOf(functionResponse), line)
+  } else if (line.type === 'system') readSystem(file, transcript, line, { id, at })
+}
+
+function readSystem(
+  file: SourceFile,
+  transcript: Transcript,
+  line: Json,
+  { id, at }: { id: string; at: string | null },
+): void {
+  const payload = objectOf(line.systemPayload)
+  const event = objectOf(payload.uiEvent)
+  const name = textOf(event['event.name'])
+  if (line.subtype === 'custom_title') transcript.title = textOf(payload.customTitle) ?? transcript.title
+  else if (line.subtype === 'chat_compression') addEvent(transcript, 'compaction', id, at)
+  else if (name === 'qwen-code.api_error') addEvent(transcript, 'api_error', id, at)
+  else if (name === 'qwen-code.api_response') {
+    const tokens = tokensOf(
+      event.input_token_count,
+      event.output_token_count,
+      event.thoughts_token_count,
+      event.cached_content_token_count,
+      event.total_token_count,
+    )
+    const key = keyOf(tokens)
+    const own = textOf(event.response_id) ?? id
+    const { answers, lines } = unpairedOf(transcript)
+    const line = take(lines, key)
+    if (line === undefined) put(answers, key, own)
+    const request = textOf(event.response_id)
+    noteMessage(file, transcript, { id: line ?? own, model: textOf(event.model), tokens, request }, at)
+  }
+}
+
+function readAnswer(
+  file: SourceFile,
+  transcript: Transcript,
+  line: Json,
+  parts: readonly Json[],
+  { id, at }: { id: string; at: string | null },
+): void {
+  const usage =
+    isObject(line.usageMetadata) && Object.keys(line.usageMetadata).length > 0 ? line.usageMetadata : null
+  const tokens =
+    usage === null
+      ? null
+      : tokensOf(
+          usage.promptTokenCount,
+          usage.candidatesTokenCount,
+          usage.thoughtsTokenCount,
+          usage.cachedContentTokenCount,
+          usage.totalTokenCount,
+        )
+  const { answers, lines } = unpairedOf(transcript)
+  const known = tokens === null ? undefined : take(answers, keyOf(tokens))
+  if (tokens !== null && known === undefined) put(lines, keyOf(tokens), id)
+  // the calls of a sub-agent's answer may be a line of their own, after that of its usage
+  const before = usage === null && textOf(line.agentId) !== null ? lastTurn(transcript) : null
+  const turn =
+    before ?? noteMessage(file, transcript, { id: known ?? id, model: textOf(line.model), tokens }, at)
+  scanResponse(transcript, turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
+  for (const [index, { functionCall }] of parts.entries()) {
+    if (!isObject(functionCall)) continue
+    addCall(
+      transcript,
+      turn,
+      textOf(functionCall.id) ?? `${id} ${index}`,
+      functionCall.name,
+      functionCall.args,
+    )
+  }
+  last.set(transcript, turn)
+}
+
+const last = new WeakMap<Transcript, Turn>()
+const lastTurn = (transcript: Transcript): Turn | null => last.get(transcript) ?? null
+
+function readResult(transcript: Transcript, response: Json, line: Json): void {
+  const result = objectOf(line.toolCallResult)
+  const id = textOf(response.id) ?? textOf(result.callId)
+  if (id === null) return
+  const display = objectOf(result.resultDisplay)
+  const text = textsIn(response.response)
+  const known = transcript.calls.get(id)
+  const { exitCode } = display
+  const failed =
+    result.status === 'error' ||
+    result.status === 'cancelled' ||
+    objectOf(response.response).error !== undefined ||
+    (typeof exitCode === 'number' && exitCode !== 0) ||
+    (SHELL_TOOLS.has(String(response.name)) && hasFailed(text))
+  addResult(transcript, id, !failed, text)
+  const changed = display.fileDiff === undefined ? null : textOf(display.filePath)
+  if (changed !== null) noteChangedFiles(known?.call, [changed])
+  if (result.status === 'cancelled') addEvent(transcript, 'rejection', id, null, known?.turn)
+}
+
+// OpenAI's output includes reasoning, Gemini's does not: the total tells.
+function tokensOf(
+  prompt: unknown,
+  candidates: unknown,
+  thoughts: unknown,
+  cached: unknown,
+  total: unknown,
+): MessageTokens {
+  const input = countOf(prompt)
+  const cacheRead = Math.min(input, countOf(cached))
+  return {
+    ...noTokens(),
+    input: input - cacheRead,
+    output: Math.max(countOf(candidates), countOf(total) - input),
+    cache_read: cacheRead,
+    reasoning: countOf(thoughts),
+  }
+}
+
+const keyOf = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
+
+function unpairedOf(transcript: Transcript): { answers: Unpaired; lines: Unpaired } {
+  const known = unpaired.get(transcript) ?? { answers: new Map(), lines: new Map() }
+  unpaired.set(transcript, known)
+  return known
+}
+
+const put = (kept: Unpaired, key: string, id: string): void => {
+  kept.set(key, [...(kept.get(key) ?? []), id])
+}
+const take = (kept: Unpaired, key: string): string | undefined => kept.get(key)?.shift()

@@ -1,0 +1,43 @@
+/** Lines that say who wrote them: docs/outcomes.md lists what is left out, and why. */
+const MAX_LENGTH = 1_000
+const MIN_LENGTH = 4
+const KEY_LENGTH = 9
+
+const LOCK_FILES = new Set(
+  'package-lock.json,npm-shrinkwrap.json,pnpm-lock.yaml,go.sum,packages.lock.json,bun.lockb,gradle.lockfile'.split(
+    ',',
+  ),
+)
+const LEFT_OUT =
+  /(?:^|\/)(?:node_modules|vendor|third_party|dist)\/|\.(?:lock|map)$|\.(?:pb|generated)\.[^/]*$|_pb2(?:_grpc)?\.pyi?$|[.-]min\.[a-z]+$/i
+
+/** The line in the form in which lines are compared; null for one that is not effective. */
+export function effectiveLine(text: string): string | null {
+  if (text.length > MAX_LENGTH) return null
+  const trimmed = text.trim()
+  // most lines need neither: a replacement takes ten times as long as a test
+  const spaced = /\s\s|[^\S ]/.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed
+  const plain = /['`‘’“”]/.test(spaced) ? spaced.replace(/['`‘’“”]/g, '"') : spaced
+  return plain.length >= MIN_LENGTH && /[\p{L}\p{N}]/u.test(plain) ? plain : null
+}
+
+/** Whether the lines of a file count, by its name. */
+export const isCountedFile = (path: string): boolean =>
+  !LEFT_OUT.test(path) && !LOCK_FILES.has(path.slice(path.lastIndexOf('/') + 1))
+
+/** A hash of an effective line, 9 characters. */
+export const lineKey = (plain: string): string =>
+  Bun.hash.xxHash3(plain).toString(36).padStart(KEY_LENGTH, '0').slice(-KEY_LENGTH)
+
+/** The keys of the effective lines among these. */
+export const lineKeys = (lines: readonly string[]): string[] =>
+  lines.flatMap((line) => {
+    const plain = effectiveLine(line)
+    return plain === null ? [] : lineKey(plain)
+  })
+
+/** The keys of a text of keys. */
+export const splitKeys = (keys: string): string[] =>
+  Array.from({ length: keys.length / KEY_LENGTH }, (_, at) =>
+    keys.slice(at * KEY_LENGTH, (at + 1) * KEY_LENGTH),
+  )

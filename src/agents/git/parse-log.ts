@@ -1,0 +1,169 @@
+import { ByteReader } from './byte-reader.ts'
+import { effectiveLine, isCountedFile, lineKey } from './effective-lines.ts'
+
+// A parser for the output of `git log -z --raw -p`. A file name may contain any byte but NUL, and a line of a file any but
+// the newline: fields end with NUL, and the head of a hunk says how many lines it has, so that no content is taken for more.
+
+/** An effective line that a commit added. */
+export interface AddedLine {
+  /** In the file as the commit left it, from 1. */
+  number: number
+  key: string
+  /** Characters that count. */
+  size: number
+  /** Equal for lines with no line of before between them. */
+  run: number
+}
+
+export interface LoggedFile {
+  path: string
+  status: 'added' | 'modified' | 'deleted' | 'renamed'
+  previousPath: string | null
+  additions: number
+  deletions: number
+  /** Effective lines that were added; `lines` has them where they were asked for. */
+  effective: number
+  lines: AddedLine[]
+}
+
+export interface LoggedCommit {
+  kind: 'commit'
+  sha: string
+  name: string
+  email: string
+  /** When it was first made, in ms since 1970: a rebase or a cherry-pick keeps it. */
+  authoredMs: number
+  /** `Co-Authored-By` and `Assisted-By`. */
+  trailers: string
+  subject: string
+  files: LoggedFile[]
+  /** False if the clone lacks the contents of the files: then lines are 0 and only exact renames are detected. */
+  hasLines: boolean
+}
+
+export interface LogReading {
+  /** Files that programs write. Those that turn out to be are added. */
+  generated?: Set<string>
+  /** Whether the effective lines of a file are wanted, not only their number. */
+  wants?: (sha: string, file: LoggedFile) => boolean
+}
+
+export const GENERATED = 'DO NOT EDIT'
+/** Lines at the beginning of a file that say that a program writes it. */
+export const HEAD_LINES = 10
+/** A longer line has no 1,000 characters, in whatever script. */
+const MAX_LINE_BYTES = 4_000
+
+const [NUL, START, NEWLINE, AT, COLON, PLUS, MINUS, BACKSLASH] = [0, 1, 10, 64, 58, 43, 45, 92]
+
+export async function* parseLog(
+  bytes: AsyncIterable<Uint8Array>,
+  hasLines: boolean,
+  { generated = new Set(), wants = () => false }: LogReading = {},
+): AsyncGenerator<LoggedCommit> {
+  const reader = new ByteReader(bytes)
+  const field = async () => {
+    if (!reader.take(NUL)) await reader.wait(NUL)
+    return reader.text()
+  }
+  let commit: LoggedCommit | undefined
+  /** The files in the order of their patches. */
+  let patched: LoggedFile[] = []
+  let next = 0
+  let file: OpenFile | undefined
+  for (;;) {
+    const first = reader.first() ?? (await reader.waitForFirst())
+    if (first === undefined) break
+    if (first === START) {
+      if (commit !== undefined) yield commit
+      const [sha, name, email, at] = [(await field()).slice(1), await field(), await field(), await field()]
+      const [trailers, subject] = [await field(), await field()]
+      const head = { sha, name, email, authoredMs: Number(at) * 1_000, trailers, subject }
+      commit = { kind: 'commit', ...head, files: [], hasLines }
+      patched = []
+      next = 0
+    } else if (first === NEWLINE || first === NUL) reader.skip()
+    else if (first === COLON) {
+      const [text, path] = [await field(), await field()]
+      const found = fileOf(text, path)
+      if (found.status === 'renamed') Object.assign(found, { previousPath: path, path: await field() })
+      commit?.files.push(found)
+      patched.push(found)
+      // a link that became a file, or the other way round, has two patches
+      if (text.endsWith(' T')) patched.push(found)
+    } else {
+      if (!reader.take(NEWLINE)) await reader.wait(NEWLINE)
+      const head = reader.text()
+      if (first === AT && file !== undefined) await readHunk(reader, head, file, generated)
+      else if (head.startsWith('diff --git ')) {
+        const found = patched[next]
+        next += 1
+        const isCounted = found !== undefined && isCountedFile(found.path)
+        const isWanted = isCounted && wants(commit?.sha ?? '', found)
+        file = found && { file: found, isCounted, isWanted }
+      }
+    }
+  }
+  if (commit !== undefined) yield commit
+}
+
+/** A file whose patch is read. */
+interface OpenFile {
+  file: LoggedFile
+  isCounted: boolean
+  isWanted: boolean
+}
+
+/** `@@ -2,0 +3 @@` */
+const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+
+async function readHunk(
+  reader: ByteReader,
+  head: string,
+  { file, isCounted, isWanted }: OpenFile,
+  generated: Set<string>,
+): Promise<void> {
+  const [, before = '1', start, after = '1'] = HUNK.exec(head) ?? []
+  let [beforeLeft, afterLeft, number] = [Number(before), Number(after), Number(start) - 1]
+  while (beforeLeft + afterLeft > 0) {
+    if (!reader.take(NEWLINE)) await reader.wait(NEWLINE)
+    const kind = reader.kind()
+    // `\ No newline at end of file`
+    if (kind === BACKSLASH) continue
+    if (kind !== PLUS) beforeLeft -= 1
+    if (kind !== MINUS) afterLeft -= 1
+    if (kind !== MINUS) number += 1
+    if (kind === MINUS) file.deletions += 1
+    if (kind !== PLUS) continue
+    file.additions += 1
+    if (!isCounted || reader.length() > MAX_LINE_BYTES) continue
+    const text = reader.text(1)
+    if (number <= HEAD_LINES && text.includes(GENERATED)) generated.add(file.path)
+    const plain = effectiveLine(text)
+    if (plain === null) continue
+    file.effective += 1
+    // the same for added lines that follow one another
+    const run = number - file.additions
+    if (isWanted) file.lines.push({ number, key: lineKey(plain), size: plain.length, run })
+  }
+  if (file.previousPath !== null && generated.has(file.previousPath)) generated.add(file.path)
+  if (!generated.has(file.path)) return
+  file.effective = 0
+  file.lines = []
+}
+
+const STATUS: Record<string, LoggedFile['status']> = { A: 'added', C: 'added', D: 'deleted', R: 'renamed' }
+
+/** `:100644 100644 <hash> <hash> R085` */
+function fileOf(text: string, path: string): LoggedFile {
+  const letter = text.slice(text.lastIndexOf(' ') + 1).charAt(0)
+  return {
+    path,
+    status: STATUS[letter] ?? 'modified',
+    previousPath: null,
+    additions: 0,
+    deletions: 0,
+    effective: 0,
+    lines: [],
+  }
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  type Attribution,
+  type AttributionMemory,
+  createAttribution,
+  memoryOfRun,
+} from '../../agents/attribution/attribute.ts'
+import type { MadeCommit, WrittenEdit } from '../../agents/attribution/written-edits.ts'
+import { type ReadOptions, readSessions } from '../../agents/read-sessions.ts'
+import type { SyncRecord } from '../../records/records.ts'
+import { agentFolders } from '../client/folders.ts'
+import type { Context } from '../command/context.ts'
+import { pricerOf } from '../command/sync-deps.ts'
+import { createIncremental } from './incremental.ts'
+import type { SyncState } from './state.ts'
+
+/** Finds the commits that have the lines of sessions. The lines of earlier runs are read from the disk when they are needed. */
+export interface RunAttribution extends Pick<Attribution, 'attribute'> {
+  add(deeds: readonly (WrittenEdit | MadeCommit)[]): void
+  accept(record: SyncRecord): void
+  finish(): void
+}
+
+/** `state`: undefined in the local database and without sending; then only what this run reads counts. */
+export function attributionOf(state: SyncState | undefined): RunAttribution {
+  let memory: AttributionMemory | undefined
+  let attribution: Attribution | undefined
+  const open = () => {
+    memory ??= state?.attribution() ?? memoryOfRun(() => Date.now())
+    return memory
+  }
+  return {
+    add: (deeds) => {
+      if (deeds.length > 0) open().written.add(deeds)
+    },
+    attribute: async (history) => {
+      attribution ??= createAttribution(open(), () => Date.now())
+      return await attribution.attribute(history)
+    },
+    accept: (record) => {
+      if (record.type === 'commit') attribution?.accept(record)
+    },
+    finish: () => attribution?.finish(),
+  }
+}
+
+/**
+ * Reads what sessions wrote from the agents' usual folders, except from `paths` and from files that an earlier run has read.
+ * Sends nothing.
+ */
+export async function readUsualFolders(
+  { env, config }: Context,
+  paths: readonly string[],
+  state: SyncState | undefined,
+  onWritten: NonNullable<ReadOptions['onWritten']>,
+): Promise<void> {
+  const given = new Set(paths.map((path) => resolve(path)))
+  const folders = agentFolders(env).filter((folder) => existsSync(folder) && !given.has(resolve(folder)))
+  const incremental = createIncremental(state, 'written', {}, () => Date.now())
+  const results = readSessions(folders, {
+    pricer: await pricerOf(config)(),
+    onWritten,
+    memory: incremental.memory,
+    owners: state === undefined ? undefined : () => state.owners(),
+    isLeftOut: (sources) =>
+      sources.every(
+        ({ path, look }) => look?.change === 'same' && (state?.files[path]?.done ?? null) !== null,
+      ),
+  })
+  for await (const result of results) incremental.expect({ ...result, records: [] })
+}

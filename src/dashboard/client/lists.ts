@@ -1,0 +1,66 @@
+import type { Breakdown } from '../../cost/breakdown-model.ts'
+import type { TeamOverview } from '../../team/model.ts'
+import { getJson, type Page, pathOf, useLoaded } from './api.ts'
+import { lastDays } from './days.ts'
+
+// Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
+
+const KEPT_MS = 300_000
+const MAX_NAMES = 100
+const BRANCH_DAYS = 90
+
+const kept = new Map<string, { at: number; body: Promise<unknown> }>()
+
+/** The body of a GET, which may be up to five minutes old. One that failed is asked for again. */
+function getKept<Body>(path: string): Promise<Body> {
+  const known = kept.get(path)
+  if (known !== undefined && Date.now() - known.at < KEPT_MS) return known.body as Promise<Body>
+  const body = getJson<Body>(path)
+  kept.set(path, { at: Date.now(), body })
+  body.catch(() => kept.delete(path))
+  return body
+}
+
+/** Forgets the lists when somebody signs out. */
+export const forgetLists = (): void => kept.clear()
+
+const getTeam = (): Promise<TeamOverview> => getKept<TeamOverview>('/team')
+
+export type Suggested = 'project' | 'model' | 'agent' | 'member' | 'branch'
+/** A value of a filter, and what it is called where that differs. */
+export type Suggestion = readonly [value: string, name: string]
+
+const namesOf = async (path: string): Promise<Suggestion[]> => {
+  const { data } = await getKept<Page<{ name: string }>>(pathOf(path, { per_page: MAX_NAMES }))
+  return data.map(({ name }) => [name, ''])
+}
+
+/** At most 100 values of a filter; of branches those with most sessions. */
+export const SUGGESTIONS: Record<Suggested, () => Promise<Suggestion[]>> = {
+  project: () => namesOf('/projects'),
+  model: () => namesOf('/models'),
+  agent: () => namesOf('/agents'),
+  member: async () => (await getTeam()).members.map(({ email, display_name }) => [email, display_name]),
+  branch: async () => {
+    const { from, to } = lastDays(BRANCH_DAYS)
+    const query = { by: 'branch', sort: 'sessions', date_from: from, date_to: to, per_page: MAX_NAMES }
+    const { data } = await getKept<Breakdown>(pathOf('/cost/breakdown', query))
+    return data.flatMap(({ key }) => (key === null ? [] : [[key, ''] as const]))
+  },
+}
+
+export interface Person {
+  name: string
+  email: string
+}
+
+/** The members by id, none where the key may not read them; asked for only where they are needed. */
+export function useMembers(isNeeded: boolean): ReadonlyMap<string | null, Person> {
+  const loaded = useLoaded(`members ${isNeeded}`, async () => {
+    const members = isNeeded ? (await getTeam()).members : []
+    return new Map<string | null, Person>(
+      members.map(({ id, display_name, email }) => [id, { name: display_name, email }]),
+    )
+  })
+  return loaded.state === 'ready' ? loaded.value : new Map()
+}

@@ -1,0 +1,85 @@
+import type { BreakdownItem } from '../../cost/breakdown-model.ts'
+import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
+import { Bar } from '../parts/bar.tsx'
+import type { Column } from '../parts/table.tsx'
+import { KEY_NAMES, type Key, NONE } from './breakdown.ts'
+
+/** The change of a cost against the equally long range before. */
+export function Change({ now, before }: { now: number; before: number | undefined }) {
+  if (before === undefined) return null
+  if (before === 0) return <>new</>
+  const difference = now - before
+  return (
+    <span title={`${formatDollars(before)} in the equally long range before`}>
+      {`${signed(difference, formatDollars)} (${signed(difference / before, formatShare)})`}
+    </span>
+  )
+}
+
+interface Shown {
+  by: Key
+  andBy: Key | undefined
+  nameOf: (key: string | null) => string
+  /** Links of a key, and of an item's sessions. */
+  narrowed: (by: Key, key: string) => string
+  sessionsOf: (item: BreakdownItem) => string
+}
+
+export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): Column<BreakdownItem>[] {
+  const keyCell = (of: Key, key: string | null) =>
+    key === null ? (
+      NONE
+    ) : (
+      <a href={narrowed(of, key)}>
+        <bdi>{nameOf(key)}</bdi>
+      </a>
+    )
+  return [
+    { name: KEY_NAMES[by], sort: 'key', cell: ({ key }) => keyCell(by, key) },
+    ...(andBy === undefined
+      ? []
+      : [
+          {
+            name: KEY_NAMES[andBy],
+            cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key),
+          },
+        ]),
+    { name: 'Cost', sort: 'cost', isNumber: true, cell: ({ cost }) => formatDollars(cost) },
+    {
+      name: 'Change',
+      isNumber: true,
+      cell: ({ cost, previous }) => <Change now={cost} before={previous?.cost} />,
+    },
+    {
+      name: 'Share',
+      isNumber: true,
+      cell: ({ share }) => (
+        <>
+          {formatShare(share)} <Bar fraction={share} />
+        </>
+      ),
+    },
+    {
+      name: 'Sessions',
+      sort: 'sessions',
+      isNumber: true,
+      cell: (item) => <a href={sessionsOf(item)}>{formatWhole(item.sessions)}</a>,
+    },
+    { name: 'Turns', isNumber: true, cell: ({ turns }) => formatWhole(turns) },
+    {
+      name: 'Tokens',
+      sort: 'tokens',
+      isNumber: true,
+      cell: ({ tokens }) =>
+        formatCompact(tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation),
+    },
+    {
+      name: 'From cache',
+      isNumber: true,
+      cell: ({ tokens: { input, cache_read, cache_creation } }) => {
+        const read = input + cache_read + cache_creation
+        return read === 0 ? '–' : formatShare(cache_read / read)
+      },
+    },
+  ]
+}

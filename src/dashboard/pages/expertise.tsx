@@ -1,0 +1,108 @@
+import type { Expertise } from '../../team/model.ts'
+import { useApi } from '../client/api.ts'
+import { formatPercent, formatScore, formatWhole } from '../client/format.ts'
+import { Bar } from '../parts/bar.tsx'
+import { Paged } from '../parts/paged.tsx'
+import { Empty, Show } from '../parts/show.tsx'
+
+interface ExpertiseTablesProps {
+  org: string
+  query: URLSearchParams
+  /** Whether a person or a domain is among those that are looked for. */
+  matches: (...names: string[]) => boolean
+}
+
+/** Who knows which part of the code, and how many know it. */
+export function ExpertiseTables({ org, query, matches }: ExpertiseTablesProps) {
+  const expertise = useApi<Expertise>('/team/expertise')
+  return (
+    <Show loaded={expertise} what="expertise">
+      {({ data, domains }) => {
+        if (domains.length === 0)
+          return (
+            <section>
+              <h2>Who knows what</h2>
+              <Empty command={`cloud-analytics sync PATH/TO/REPOSITORY --org ${org}`}>
+                No commits yet. To send those of a repository:
+              </Empty>
+            </section>
+          )
+        const names = new Map(data.map(({ user_id, display_name }) => [user_id, display_name]))
+        const ownerOf = (id: string | null) => (id === null ? '–' : (names.get(id) ?? id))
+        const rows = data
+          .flatMap(({ user_id, display_name, domains: own }) =>
+            own.map((domain) => ({ ...domain, user_id, display_name })),
+          )
+          .filter(({ display_name, domain }) => matches(display_name, domain))
+          .sort((a, b) => b.score - a.score)
+        const shared = { page: 'team', query }
+        return (
+          <>
+            <section>
+              <h2>Bus factor</h2>
+              <p class="note">
+                The smallest number of people without whom more than half of a domain’s files have no author.
+              </p>
+              <Paged
+                {...shared}
+                caption="Bus factor"
+                name="domains"
+                noun="domains"
+                rows={domains.filter(({ domain, primary_owner_id }) =>
+                  matches(domain, ownerOf(primary_owner_id)),
+                )}
+                keyOf={({ domain }) => domain}
+                columns={[
+                  { name: 'Domain', cell: ({ domain }) => <bdi>{domain}</bdi> },
+                  { name: 'Files', isNumber: true, cell: ({ files }) => formatWhole(files) },
+                  {
+                    name: 'Bus factor',
+                    isNumber: true,
+                    cell: ({ bus_factor }) => <span class={bus_factor <= 1 ? 'bad' : ''}>{bus_factor}</span>,
+                  },
+                  {
+                    name: 'Primary owner',
+                    cell: ({ primary_owner_id }) => <bdi>{ownerOf(primary_owner_id)}</bdi>,
+                  },
+                ]}
+              />
+            </section>
+            <section>
+              <h2>Expertise</h2>
+              <Paged
+                {...shared}
+                caption="Expertise"
+                name="people"
+                noun="rows"
+                rows={rows}
+                keyOf={({ user_id, display_name, domain }) => `${user_id} ${display_name} ${domain}`}
+                columns={[
+                  { name: 'Person', cell: ({ display_name }) => <bdi>{display_name}</bdi> },
+                  { name: 'Domain', cell: ({ domain }) => <bdi>{domain}</bdi> },
+                  {
+                    name: 'Score',
+                    isNumber: true,
+                    cell: ({ score }) => (
+                      <>
+                        {formatScore(score)} <Bar fraction={score / 100} />
+                      </>
+                    ),
+                  },
+                  { name: 'Commits', isNumber: true, cell: ({ commits }) => formatWhole(commits) },
+                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
+                  {
+                    name: 'Files owned',
+                    isNumber: true,
+                    cell: ({ files_owned, ownership_percent }) =>
+                      `${formatWhole(files_owned)} (${formatPercent(ownership_percent)})`,
+                  },
+                  { name: 'Last active', cell: ({ last_active_at }) => last_active_at.slice(0, 10) },
+                ]}
+              />
+            </section>
+          </>
+        )
+      }}
+    </Show>
+  )
+}

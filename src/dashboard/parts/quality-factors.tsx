@@ -1,0 +1,83 @@
+import type { QualityMetadata } from '../../sessions/model.ts'
+import { countOf, formatNumber, formatScore, signed } from '../client/format.ts'
+import { Bar, goodness } from './bar.tsx'
+import { Table } from './table.tsx'
+
+type Factor = QualityMetadata['factors'][number]
+
+/** Says what a factor counted. Factors that a client of its own sends have other names and no words. */
+const WORDS: Readonly<Record<string, (count: number) => string>> = {
+  tool_errors: (count) => `${countOf(count, 'tool call')} failed`,
+  rejections: (count) => `${countOf(count, 'edit or command', 'edits or commands')} refused by the person`,
+  interruptions: (count) => `stopped ${countOf(count, 'time')} by the person`,
+  rework: (count) => `${formatNumber(count)} edits to each edited file`,
+  api_errors: (count) => `${countOf(count, 'error')} of the model’s service`,
+  compactions: (count) => `the context was full ${countOf(count, 'time')}`,
+  outcome: (count) =>
+    count > 0 ? 'ended with a commit or passing tests' : 'did not end with a commit or passing tests',
+  clean_tool_use: (count) => `${countOf(count, 'tool call')} succeeded`,
+}
+
+/** Says what raises the score, if the factor lowers it or does not add all that it could. */
+const RAISING: Readonly<Record<string, string>> = {
+  tool_errors: 'fewer failed tool calls',
+  rejections: 'fewer refusals',
+  interruptions: 'fewer interruptions',
+  rework: 'fewer edits of the same file',
+  api_errors: 'fewer errors of the model’s service',
+  compactions: 'a context that does not fill up',
+  outcome: 'a commit or passing tests at the end',
+  clean_tool_use: 'hardly any failed tool calls',
+}
+
+/** The score gains this much if the factor is at its best. */
+const gainOf = ({ weight, points }: Factor): number => Math.max(0, Math.max(0, weight) - points)
+
+/** A session's score: what it rests on, and what would raise it. */
+export function QualityFactors({ quality }: { quality: QualityMetadata }) {
+  const raising = quality.factors
+    .filter((factor) => gainOf(factor) >= 1 && factor.name in RAISING)
+    .sort((a, b) => gainOf(b) - gainOf(a))
+    .slice(0, 3)
+  return (
+    <section>
+      <h2>
+        Quality: {formatScore(quality.score)} of 100{' '}
+        <Bar fraction={quality.score / 100} kind={goodness(quality.score)} />
+      </h2>
+      {raising.length > 0 && (
+        <p>
+          What would raise it most:{' '}
+          {raising
+            .map((factor) => `${RAISING[factor.name]} (up to ${signed(gainOf(factor), formatScore)})`)
+            .join(', ')}
+          .
+        </p>
+      )}
+      <p class="note">
+        {formatScore(quality.base)} to begin with, and the points of each factor; at least 0, at most 100.
+        Points count less where a session has few tool calls.
+        {quality.previous_score !== null && ` Before the last sync: ${formatScore(quality.previous_score)}.`}
+      </p>
+      <Table
+        caption="Factors of the quality score"
+        rows={quality.factors}
+        keyOf={({ name }, index) => `${name}${index}`}
+        columns={[
+          { name: 'Factor', cell: ({ name }) => name.replaceAll('_', ' ') },
+          { name: 'What was seen', cell: wordsOf },
+          {
+            name: 'Points',
+            isNumber: true,
+            cell: ({ points }) => (
+              <span class={points < 0 ? 'bad' : points > 0 ? 'good' : ''}>{signed(points, formatScore)}</span>
+            ),
+          },
+          { name: 'At most', isNumber: true, cell: ({ weight }) => signed(weight, formatScore) },
+        ]}
+      />
+    </section>
+  )
+}
+
+const wordsOf = ({ name, count }: Factor): string => WORDS[name]?.(count) ?? formatNumber(count)

@@ -1,0 +1,174 @@
+import type { ISql } from '../../db/client.ts'
+import { mergeParts } from '../../parts/merge.ts'
+import { composeRecord } from '../../parts/session-record.ts'
+import { coverageOf, originOf, telemetryOf } from '../../parts/telemetry.ts'
+import type { SessionRecord } from '../../records/session.ts'
+import { packParts, unpackParts } from '../../records/session-parts.ts'
+import type { Pricer } from '../../scoring/prices.ts'
+import { hashOf, type PreparedSession, prepareSession } from '../prepare.ts'
+import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
+import { findPeople, type User } from './reassignment-queries.ts'
+
+export interface MergeOptions {
+  pricer: Pricer
+  storeContent: boolean
+  /** Called between two sessions: lets other work run. */
+  pause?: () => Promise<void> | undefined
+}
+
+// Joins telemetry of a session with what else is known of it (docs/telemetry.md).
+
+const isTelemetry = ({ detail }: PreparedSession): boolean => detail.origin === 'telemetry'
+
+/**
+ * The sessions, with telemetry of a sub-agent as telemetry of the session that names it: unless the sub-agent's session has
+ * a transcript of its own, or is another member's.
+ */
+export async function withSubAgentsTelemetry(
+  tx: ISql,
+  orgId: string,
+  sent: readonly PreparedSession[],
+  options: MergeOptions,
+): Promise<readonly PreparedSession[]> {
+  const told = sent.filter(isTelemetry)
+  const including = await findIncluding(
+    tx,
+    orgId,
+    told.map(({ id }) => id),
+  )
+  if (including.size === 0) return sent
+  const people = await findPeople(tx, orgId, [...told, ...including.values()])
+  return sent.map((session) => {
+    const parent = isTelemetry(session) ? including.get(session.id) : undefined
+    return parent === undefined || people.isOtherMember(session, parent)
+      ? session
+      : underId(session, { ...session, id: parent.sessionId }, options)
+  })
+}
+
+/**
+ * Telemetry that is stored of the sub-agents which these sessions name, as telemetry of these sessions, and the ids under
+ * which it is stored. Notes which sub-agents the sessions name, but for sessions with a transcript of their own and those
+ * that another session names. `onlyOf`: a member's key sends them, which takes no session of another member.
+ */
+export async function findSubAgents(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  options: MergeOptions & { onlyOf: boolean },
+): Promise<{ telemetry: PreparedSession[]; ids: string[] }> {
+  const named = new Map(sessions.flatMap((session) => session.includes.map((id) => [id, session] as const)))
+  for (const { id } of sessions) named.delete(id)
+  if (named.size === 0) return { telemetry: [], ids: [] }
+  const stored = await findRecords(tx, orgId, [...named.keys()])
+  const owners = [...stored.values()].map(userOf)
+  const people = options.onlyOf ? await findPeople(tx, orgId, [...owners, ...sessions]) : undefined
+  for (const [id, record] of stored) {
+    const session = named.get(id)
+    const isOthers = session !== undefined && people?.isOtherMember(userOf(record), session) === true
+    if (record.origin !== 'telemetry' || isOthers) named.delete(id)
+  }
+  const claimed = await storeIncludes(
+    tx,
+    orgId,
+    [...named].map(([id, session]) => ({ id, session_id: session.id })),
+  )
+  const telemetry: PreparedSession[] = []
+  const ids: string[] = []
+  for (const id of claimed) {
+    const [session, record] = [named.get(id), stored.get(id)]
+    if (session === undefined || record === undefined) continue
+    ids.push(id)
+    telemetry.push(underId(prepareSession(record, session.field, options), session, options))
+  }
+  return { telemetry, ids }
+}
+
+const userOf = ({ user_id, user_email }: SessionRecord): User => ({
+  userId: user_id ?? null,
+  userEmail: user_email ?? null,
+})
+
+/** Telemetry as that of another session, and of its user. */
+function underId(
+  session: PreparedSession,
+  { id, userId, userEmail }: Pick<PreparedSession, 'id' | 'userId' | 'userEmail'>,
+  options: MergeOptions,
+): PreparedSession {
+  const parts = unpackParts(session.parts ?? '')
+  const head = {
+    id,
+    project_name: session.project === '' ? null : session.project,
+    user_id: userId,
+    user_email: userEmail,
+  }
+  const composed = parts === undefined ? null : composeRecord(parts, head, options)
+  return composed === null || session.parts === null
+    ? session
+    : prepareSession({ ...composed.record, parts: session.parts }, session.field, options)
+}
+
+/** Whether a client of its own sent the session: without parts, or exported with those of its telemetry. */
+export const isOfClient = ({ parts, detail }: PreparedSession): boolean =>
+  parts === null || (detail.origin === 'both' && hasOnlyTelemetry(parts))
+
+/** A client's session with its telemetry and that which is stored of it. `stored`: packed parts. */
+export function withKeptTelemetry(session: PreparedSession, stored: string | undefined): PreparedSession {
+  const known = unpackParts(stored ?? '')
+  const kept = known === undefined ? undefined : telemetryOf(known)
+  const own = unpackParts(session.parts ?? '')
+  const all = kept === undefined || own === undefined ? (kept ?? own) : mergeParts(kept, own)
+  const packed = all === undefined ? undefined : packParts(all)
+  return packed === undefined ? session : withTelemetryParts(session, packed)
+}
+
+/** A session that a client of its own sent, without parts, and the parts of telemetry that are known of it. */
+function withTelemetryParts(session: PreparedSession, parts: string): PreparedSession {
+  const known = unpackParts(parts)
+  if (known === undefined) return session
+  const total = session.coverage.transcript
+  const {
+    field,
+    hash: _hash,
+    ...unhashed
+  } = {
+    ...session,
+    parts,
+    coverage: { transcript: total, telemetry: coverageOf(known, total, true).telemetry },
+    detail: { ...session.detail, origin: 'both' as const },
+  }
+  return { ...unhashed, field, hash: hashOf(unhashed) }
+}
+
+/** Telemetry that is sent of sessions which are stored as a client of its own sent them: those sessions with it. */
+export async function addedToRecords(
+  tx: ISql,
+  orgId: string,
+  sent: readonly PreparedSession[],
+  options: MergeOptions,
+): Promise<Map<string, PreparedSession>> {
+  const records = await findRecords(
+    tx,
+    orgId,
+    sent.map(({ id }) => id),
+  )
+  const added = new Map<string, PreparedSession>()
+  for (const session of sent) {
+    const record = records.get(session.id)
+    const parts = unpackParts(session.parts ?? '')
+    if (record === undefined || parts === undefined) continue
+    // an earlier one of the batch may have added some
+    const known = unpackParts(added.get(session.id)?.parts ?? record.parts ?? '')
+    const packed = packParts(known === undefined ? parts : mergeParts(known, parts))
+    const { parts: _parts, origin: _origin, ...plain } = record
+    const prepared = prepareSession(plain, session.field, options)
+    if (packed !== undefined) added.set(session.id, withTelemetryParts(prepared, packed))
+  }
+  return added
+}
+
+/** Whether these packed parts are of telemetry only. */
+export function hasOnlyTelemetry(packed: string): boolean {
+  const parts = unpackParts(packed)
+  return parts !== undefined && originOf(parts) === 'telemetry'
+}

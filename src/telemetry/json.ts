@@ -1,0 +1,109 @@
+import {
+  ATTRIBUTES,
+  type Attributes,
+  eventName,
+  MAX_TEXT,
+  type TelemetryRecord,
+  timeOf,
+  withTime,
+} from './model.ts'
+
+// Reads OTLP's requests from JSON, which differs from that of protobuf in general by ids in hexadecimal:
+// https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. 64-bit integers are texts or numbers.
+
+type Fields = Readonly<Record<string, unknown>>
+type OnRecord = (record: TelemetryRecord) => void
+
+/** A request that is not of OTLP's form. */
+export class JsonFormError extends Error {}
+
+/** Calls `onRecord` for each record of a parsed request of any signal. Throws JsonFormError. */
+export function readJson(request: unknown, onRecord: OnRecord): void {
+  const root = objectOf(request)
+  for (const [groups, scopes, records, read] of FORMS) {
+    for (const group of objectsOf(root[groups])) {
+      const resource = attributesOf(objectOf(group.resource).attributes)
+      for (const scope of objectsOf(group[scopes]))
+        for (const record of objectsOf(scope[records])) read(record, resource, onRecord)
+    }
+  }
+}
+
+const FORMS = [
+  ['resourceLogs', 'scopeLogs', 'logRecords', readLog],
+  ['resourceSpans', 'scopeSpans', 'spans', readSpan],
+  ['resourceMetrics', 'scopeMetrics', 'metrics', readMetric],
+] as const
+
+function readLog(log: Fields, resource: Attributes, onRecord: OnRecord): void {
+  const attributes = attributesOf(log.attributes)
+  const name = eventName(attributes, log.eventName, keptValue(log.body))
+  const at = withTime(attributes, timeOf(log.timeUnixNano) ?? timeOf(log.observedTimeUnixNano))
+  onRecord({ signal: 'logs', name, at, attributes, resource, isError: false })
+}
+
+function readSpan(span: Fields, resource: Attributes, onRecord: OnRecord): void {
+  const { code } = objectOf(span.status)
+  const attributes = attributesOf(span.attributes)
+  if (typeof span.spanId === 'string') attributes.set('span.id', span.spanId.toLowerCase())
+  onRecord({
+    signal: 'traces',
+    name: typeof span.name === 'string' ? span.name : '',
+    at: timeOf(span.endTimeUnixNano) ?? timeOf(span.startTimeUnixNano),
+    attributes,
+    resource,
+    isError: code === 2 || code === 'STATUS_CODE_ERROR',
+  })
+}
+
+function readMetric(metric: Fields, resource: Attributes, onRecord: OnRecord): void {
+  const name = typeof metric.name === 'string' ? metric.name : ''
+  for (const kind of ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary']) {
+    for (const point of objectsOf(objectOf(metric[kind]).dataPoints)) {
+      const value = point.asDouble ?? point.asInt
+      onRecord({
+        signal: 'metrics',
+        name,
+        at: timeOf(point.timeUnixNano),
+        attributes: attributesOf(point.attributes),
+        resource,
+        value: value === undefined || value === null ? undefined : Number(value),
+        isError: false,
+      })
+    }
+  }
+}
+
+function attributesOf(list: unknown): Map<string, string | number | boolean> {
+  const found = new Map<string, string | number | boolean>()
+  for (const { key, value } of objectsOf(list)) {
+    if (typeof key !== 'string' || !ATTRIBUTES.has(key)) continue
+    const known = keptValue(value)
+    if (known !== undefined) found.set(key, known)
+  }
+  return found
+}
+
+/** A text, a boolean or a number; NaN for anything else, and for a text that is too long to be kept; undefined for nothing. */
+function keptValue(value: unknown): string | number | boolean | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { stringValue, boolValue, intValue, doubleValue } = value as Fields
+  if (typeof stringValue === 'string') return stringValue.length <= MAX_TEXT ? stringValue : Number.NaN
+  if (typeof boolValue === 'boolean') return boolValue
+  const number = intValue ?? doubleValue
+  if (typeof number === 'number') return number
+  if (typeof number === 'string' && /^-?\d/.test(number)) return Number(number)
+  return Object.keys(value).length === 0 ? undefined : Number.NaN
+}
+
+function objectOf(value: unknown): Fields {
+  if (value === undefined || value === null) return {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw new JsonFormError('must be an OTLP request')
+  return value as Fields
+}
+
+function objectsOf(value: unknown): readonly Fields[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw new JsonFormError('must be an OTLP request')
+  return value.map(objectOf)
+}

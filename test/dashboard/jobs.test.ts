@@ -1,0 +1,281 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+
+// A manager, a security lead, a developer, an operator and an admin do their jobs in Chromium by mouse, by touch at 390 px and by
+// the keyboard alone, from the overview on, with at most 5 clicks (or keys that act as one). Skipped on a machine without it.
+
+const program = findBrowser()
+const MAX_CLICKS = 5
+const DAY_MS = 86_400_000
+
+let db: TestDatabase
+let server: HttpServer
+let browser: Browser
+let page: Page
+let acme: Tenant
+let mode: 'mouse' | 'touch' | 'keyboard'
+let clicks = 0
+
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
+const sessionOf = (
+  id: string,
+  days: number,
+  user_email: string,
+  project_name: string,
+  estimated_cost: number,
+) => ({
+  type: 'session',
+  id: `sess_${id}`,
+  project_name,
+  created_at: daysAgo(days),
+  user_email,
+  model: 'claude-opus-4-5',
+  source: 'claude-code',
+  branch: 'main',
+  estimated_cost,
+})
+const finding = {
+  rule_id: 'aws-access-key',
+  category: 'secret',
+  severity: 'critical',
+  title: 'AWS access key',
+}
+
+beforeAll(async () => {
+  if (program === null) return
+  db = await testDatabase()
+  const app = testApp(db.sql, { writes: db.pool(2) })
+  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+  const post = async (path: string, body: unknown) => {
+    const response = await client(app, acme.key)(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect([path, response.status, await response.clone().text()]).toEqual([
+      path,
+      expect.any(Number),
+      expect.any(String),
+    ])
+    return (await response.json()) as { id: string }
+  }
+  const member = (name: string) => ({
+    type: 'member',
+    email: `${name}@example.com`,
+    display_name: name,
+    role: 'developer',
+    joined_at: daysAgo(90),
+  })
+  await post('/v1/sync', {
+    records: [
+      member('ada'),
+      member('bob'),
+      { type: 'budget', month: new Date().toISOString().slice(0, 7), limit: 5 },
+      ...[8, 9, 10].map((days) => sessionOf(`early${days}`, days, 'ada@example.com', 'search', 1)),
+      ...[0, 1, 2].map((days) => sessionOf(`late${days}`, days, 'ada@example.com', 'checkout', 20)),
+      ...[1, 9].map((days) => sessionOf(`steady${days}`, days, 'bob@example.com', 'search', 1)),
+      ...['mouse', 'touch', 'keyboard'].map((name) => ({
+        ...sessionOf(`found-${name}`, 3, 'bob@example.com', 'search', 1),
+        security_metadata: { findings: [{ ...finding, file: 'src/deploy.ts', fingerprint: name }] },
+      })),
+    ],
+  })
+  const endpoint = { url: 'https://receiver.invalid/hook', events: ['compliance.report_ready'] }
+  const { id } = await post('/v1/webhooks', endpoint)
+  await post(`/v1/webhooks/${id}/test`, {})
+  browser = await startBrowser(program)
+  page = await browser.newPage()
+}, 60_000)
+afterAll(async () => {
+  if (program === null) return
+  await browser.close()
+  await server.stop()
+  await db.drop()
+})
+
+const quoted = JSON.stringify
+const WHAT = 'a, button, summary, label, input, select'
+/** The element with this text or label that is shown, in `main` before the header. */
+const found = (text: string) =>
+  `[...document.querySelectorAll('main, header')].reverse().flatMap((part) => [...part.querySelectorAll('${WHAT}')])
+     .map((one) => one.querySelector('[type=checkbox]') ?? one)
+     .filter((one) => one.checkVisibility() && ((one.innerText || one.labels?.[0].innerText || '').trim().startsWith(${quoted(text)}) || one.ariaLabel?.startsWith(${quoted(text)})))[0]`
+
+/** Goes to what has this text, and clicks it or presses Enter. */
+async function use(text: string): Promise<void> {
+  clicks += 1
+  await page.until(`${found(text)} !== undefined && document.querySelector('.stale') === null &&
+    ![...document.querySelectorAll('[role=status]')].some((one) => one.textContent.startsWith('Loading'))`)
+  if (mode !== 'keyboard') return await page.click(found(text), mode)
+  for (
+    let tabs = 0;
+    !(await page.evaluate<boolean>(`document.activeElement === ${found(text)}`));
+    tabs += 1
+  ) {
+    if (tabs > 120) throw new Error(`the Tab key does not reach ${text}`)
+    await page.press('Tab')
+  }
+  await page.press((await page.evaluate<boolean>(`${found(text)}.type === 'checkbox'`)) ? ' ' : 'Enter')
+}
+/** Chooses of the list with this label. */
+async function choose(label: string, value: string): Promise<void> {
+  clicks += 2
+  await page.evaluate(`{
+    const list = [...document.querySelectorAll('label')].find((one) => one.innerText.startsWith(${quoted(label)})).querySelector('select')
+    list.value = [...list.options].find((option) => option.text === ${quoted(value)}).value
+    list.dispatchEvent(new Event('change', { bubbles: true }))
+  }`)
+}
+/** Writes into the field with this label, which the Tab key would reach. */
+async function fill(label: string, text: string): Promise<void> {
+  const field = `[...document.querySelectorAll('label')].find((one) => one.innerText.startsWith(${quoted(label)}))?.querySelector('input')`
+  await page.until(`${field} != null`)
+  await page.evaluate(`{
+    const field = ${field}
+    field.focus()
+    field.select()
+  }`)
+  await page.type(text)
+}
+const sees = (text: string) =>
+  page.until(`document.querySelector('main').innerText.includes(${quoted(text)})`)
+
+describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)('by %s', (name) => {
+  const begin = async () => {
+    mode = name
+    clicks = 0
+    await page.resize(name === 'touch' ? 390 : 1440, 900)
+    await page.open(`${server.url}/live`)
+    await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
+    await page.open('about:blank')
+    await page.open(`${server.url}/`)
+    await page.until(`document.querySelector('.tile') !== null`)
+  }
+  afterEach(() => {
+    expect(clicks).toBeLessThanOrEqual(MAX_CLICKS)
+    expect(page.problems.splice(0)).toEqual([])
+  })
+
+  test('a manager sees whether the budget holds, and what drove the rise of the last 7 days', async () => {
+    await begin()
+    await sees('The month’s budget of $5.00 was passed on 20')
+    await use('Cost')
+    await page.until(`location.hash.startsWith('#/cost')`)
+    await sees('Against the range before')
+    await choose('Days', 'Last 7 days')
+    await sees('checkout')
+    await page.until(
+      `document.querySelector('section[aria-label="Cost by project"] tbody td').innerText.includes('checkout')`,
+    )
+    await use('checkout')
+    await page.until(
+      `document.querySelector('section[aria-label="Cost by member"] tbody td')?.innerText.includes('ada')`,
+    )
+    await sees('new')
+  }, 60_000)
+
+  test('a security lead dismisses a new finding', async () => {
+    await begin()
+    const link = `[...document.querySelectorAll('.attention a')].find((one) => one.innerText.includes('open critical finding'))`
+    await page.until(`${link} !== undefined`)
+    await use(await page.evaluate<string>(`${link}.innerText`))
+    await sees('src/deploy.ts')
+    await use('Dismiss')
+    await page.until(`document.activeElement.tagName === 'INPUT'`)
+    await page.type('a key of the examples')
+    const before = await page.evaluate<number>(`document.querySelectorAll('tbody tr').length`)
+    if (name === 'keyboard') {
+      clicks += 1
+      await page.press('Enter')
+    } else await use('Dismiss')
+    await page.until(`document.querySelectorAll('tbody tr').length === ${before - 1}`)
+  }, 60_000)
+
+  test('a developer sees their cost, and why a session has its score', async () => {
+    await begin()
+    await use('Team')
+    await use('ada')
+    await page.until(`location.hash.includes('member=ada')`)
+    await sees('$63.00')
+    await page.until(`document.querySelector('section[aria-label="Cost by project"] tbody') !== null`)
+    await use('3')
+    await page.until(`location.hash.startsWith('#/sessions')`)
+    await use('20')
+    await sees('What would raise it most: ')
+  }, 60_000)
+
+  test('an operator sees which receiver fails and why, sends again, and retries all', async () => {
+    await begin()
+    await use('receiver.invalid failed')
+    await sees('webhook.test')
+    await use('dlv_')
+    await page.until(`document.querySelector('section[aria-label="Attempts"] tbody .bad') !== null`)
+    await use('Redeliver')
+    await sees('It is sent again')
+    await use('Retry all that wait')
+    await sees('for a retry')
+  }, 60_000)
+
+  test.each([
+    [
+      'makes a key and revokes it',
+      async () => {
+        await fill('What it is for', `ci ${name}`)
+        await use('read sessions')
+        await use('Make the key')
+        await sees('shown only now')
+        const key = await page.evaluate<string>(`document.querySelector('.copied code').innerText`)
+        expect(
+          (await fetch(`${server.url}/v1/sessions`, { headers: { authorization: `Bearer ${key}` } })).status,
+        ).toBe(200)
+        expect(clicks).toBeLessThanOrEqual(MAX_CLICKS)
+        clicks = 0
+        await use('Revoke')
+        await use('Revoke it for ever?')
+        await sees('Revoked')
+      },
+    ],
+    [
+      'invites a member',
+      async () => {
+        await use('Members')
+        await fill('E-mail', `carol.${name}@example.com`)
+        await fill('Name', 'Carol')
+        await use('Add and make a link')
+        await sees('Send this link to Carol')
+      },
+    ],
+    [
+      'sets the budget',
+      async () => {
+        await use('Budget')
+        await fill('US dollars', '5')
+        await use('Set the limit')
+        await sees('$5.00')
+      },
+    ],
+    [
+      'colours a badge',
+      async () => {
+        await use('Badges')
+        await fill('Color of good', 'blue')
+        await use('Save')
+        await sees('Saved')
+      },
+    ],
+  ] as const)(
+    'an admin %s',
+    async (_, work) => {
+      await begin()
+      await use(acme.slug)
+      await use('Settings')
+      await page.until(`document.querySelector('nav.sections') !== null`)
+      await work()
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+
+// Pages are read and narrowed: charts by mouse, finger and keys, suggestions, columns, places that are kept, failures
+// that are tried again. Skipped on a machine without Chromium.
+
+const program = findBrowser()
+const DAY_MS = 86_400_000
+
+let db: TestDatabase
+let server: HttpServer
+let browser: Browser
+let page: Page
+let acme: Tenant
+
+const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
+
+beforeAll(async () => {
+  if (program === null) return
+  db = await testDatabase()
+  const app = testApp(db.sql, { writes: db.pool(2) })
+  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+  const sessions = Array.from({ length: 60 }, (_, nth) => ({
+    type: 'session',
+    id: `sess_${nth}`,
+    project_name: nth % 3 === 0 ? 'search' : 'checkout',
+    created_at: dayAgo(nth % 5),
+    user_email: 'ada@example.com',
+    model: 'claude-opus-4-5',
+    source: 'claude-code',
+    branch: nth % 2 === 0 ? 'main' : 'feat/SHOP-7-refunds',
+    estimated_cost: 2,
+  }))
+  const ada = {
+    type: 'member',
+    email: 'ada@example.com',
+    display_name: 'Ada',
+    role: 'developer',
+    joined_at: dayAgo(9),
+  }
+  const month = new Date().toISOString().slice(0, 7)
+  const response = await client(app, acme.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records: [ada, { type: 'budget', month, limit: 3000 }, ...sessions] }),
+  })
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+  browser = await startBrowser(program)
+  page = await browser.newPage()
+}, 60_000)
+afterAll(async () => {
+  if (program === null) return
+  await browser.close()
+  await server.stop()
+  await db.drop()
+})
+
+const quoted = JSON.stringify
+const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
+  ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
+async function visit(fragment: string): Promise<void> {
+  await page.open(`${server.url}/live`)
+  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
+  await page.open('about:blank')
+  await page.open(`${server.url}/${fragment}`)
+  await page.until(SETTLED)
+}
+const text = (selector: string) =>
+  page.evaluate<string>(`document.querySelector(${quoted(selector)})?.innerText ?? ''`)
+const hash = () => page.evaluate<string>('location.hash')
+const button = (label: string) =>
+  `[...document.querySelectorAll('button, summary, label.check')].find((one) => one.innerText.startsWith(${quoted(label)}))`
+/** The middle of the last bar of the chart. */
+const lastBar = () =>
+  page.evaluate<{ x: number; y: number }>(`{
+    document.querySelector('.chart').scrollIntoView({ block: 'center' })
+    const { x, y, width, height } = [...document.querySelectorAll('.chart svg[role=img] g > rect')].at(-1).getBoundingClientRect()
+    ;({ x: x + width / 2, y: y + height / 2 })
+  }`)
+const today = new Date().toISOString().slice(0, 10)
+
+describe.skipIf(program === null)('a chart', () => {
+  beforeEach(async () => {
+    await page.resize(1440, 900)
+    await visit('#/cost')
+  })
+
+  test('has the budget as a line', async () => {
+    await page.until(`/Budget in a day \\$\\d+\\.\\d\\d/.test(document.querySelector('.chart').textContent)`)
+  })
+
+  test('says its values to a mouse, and a click narrows the page to the days', async () => {
+    const { x, y } = await lastBar()
+    await page.clickAt(x, y)
+    await page.until(`location.hash.includes('from=${today}')`)
+    expect(await hash()).toContain(`to=${today}`)
+    await page.until(SETTLED)
+    await page.until(`document.querySelector('.totals').innerText.includes('$24.00')`)
+  }, 60_000)
+
+  test('says its values to a finger, and the second tap goes there', async () => {
+    const { x, y } = await lastBar()
+    await page.clickAt(x, y, 'touch')
+    await page.until(`document.querySelector('.tip') !== null`)
+    const said = await text('.tip')
+    expect(said).toContain(today)
+    expect(said).toContain('checkout')
+    expect(said).toContain('$24.00')
+    expect(await hash()).toBe('#/cost')
+    await page.clickAt(x, y, 'touch')
+    await page.until(`location.hash.includes('from=${today}')`)
+  }, 60_000)
+
+  test('says its values to the keys, and Enter goes there', async () => {
+    await page.evaluate(`document.querySelector('.tips').focus()`)
+    await page.press('End')
+    await page.until(`document.querySelector('.tip')?.innerText.includes('${today}')`)
+    await page.press('ArrowLeft')
+    const before = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10)
+    await page.until(`document.querySelector('.tip')?.innerText.includes('${before}')`)
+    await page.press('Escape')
+    await page.until(`document.querySelector('.tip') === null`)
+    await page.press('End')
+    await page.press('Enter')
+    await page.until(`location.hash.includes('from=${today}')`)
+  }, 60_000)
+})
+
+describe.skipIf(program === null)('the API explorer', () => {
+  test('is dark as the dashboard is, and leads back to it', async () => {
+    const isDark = () => page.evaluate<boolean>(`document.documentElement.classList.contains('dark-mode')`)
+    await page.resize(1440, 900, 'dark')
+    await page.open(`${server.url}/docs`)
+    await page.until(`document.querySelector('.swagger-ui .info') !== null`)
+    expect(await isDark()).toBe(true)
+    await page.evaluate(`localStorage.setItem('cloud-analytics-theme', 'light')`)
+    await page.open(`${server.url}/docs`)
+    expect(await isDark()).toBe(false)
+    await page.evaluate(`localStorage.clear()`)
+    await page.until(`document.querySelector('.back a') !== null`)
+    await page.click(`document.querySelector('.back a')`)
+    await page.until(`location.pathname === '/' && document.querySelector('h1') !== null`)
+    expect(page.problems.splice(0).filter((problem) => !problem.includes('401'))).toEqual([])
+  }, 60_000)
+})
+
+describe.skipIf(program === null)('a list', () => {
+  beforeEach(() => page.resize(1440, 900))
+
+  test('of costs has a second key, and a name narrows it to what it names, by the next key', async () => {
+    await visit('#/cost?by=project&and_by=branch')
+    const rows = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('section[aria-label="Cost by project and branch"] tbody tr')].map((row) => row.innerText)`,
+    )
+    expect(rows).toHaveLength(4)
+    await page.click(`document.querySelector('tbody a')`)
+    await page.until(`location.hash.includes('by=member')`)
+    expect(await hash()).toContain('project=checkout')
+  }, 60_000)
+
+  test('suggests members and branches once its field has the focus, and asks for nothing before', async () => {
+    page.requests.splice(0)
+    await visit('#/sessions')
+    const asked = () =>
+      page.requests.filter((url) => url.includes('/v1/')).map((url) => url.split('?')[0]?.split('/v1')[1])
+    expect(asked().slice(0, 2)).toEqual(['/whoami', '/sessions'])
+    for (const path of asked().slice(2)) expect(path).toMatch(/^\/(sessions\/sess_\d+|team)$/)
+    for (const [label, suggestion] of [
+      ['Member', 'ada@example.com'],
+      ['Branch', 'feat/SHOP-7-refunds'],
+    ]) {
+      const field = `[...document.querySelectorAll('label')].find((one) => one.innerText.startsWith('${label}')).querySelector('input')`
+      await page.evaluate(`${field}.focus()`)
+      await page.until(`[...${field}.list.options].some(({ value }) => value === '${suggestion}')`)
+    }
+  }, 60_000)
+
+  test('of sessions has the columns that were chosen, also in another tab', async () => {
+    await page.resize(1440, 500)
+    page.requests.splice(0)
+    await visit('#/sessions')
+    for (const known of ['Ada', 'claude-code', 'claude-opus-4-5'])
+      await page.until(`document.querySelector('tbody tr').innerText.includes('${known}')`)
+    // the rows below the window are not asked for before they are seen
+    const details = page.requests.filter((url) => url.includes('/sessions/sess_'))
+    expect(details.length).toBeLessThan(15)
+    const last = `[...document.querySelectorAll('tbody tr')].at(-1)`
+    expect(await page.evaluate<string>(`${last}.innerText`)).toContain('…')
+    await page.evaluate(`${last}.scrollIntoView()`)
+    await page.until(`${last}.innerText.includes('claude-code')`)
+    await page.click(button('Columns'))
+    for (const name of ['Branch', 'Turns']) await page.click(button(name))
+    await page.until(`document.querySelector('thead').innerText.includes('Branch')`)
+    await visit('#/sessions')
+    expect(await text('thead')).toContain('Branch')
+    expect(await text('thead')).not.toContain('Turns')
+    await page.evaluate(`localStorage.clear()`)
+  }, 60_000)
+
+  test('keeps its headings in view, begins at its top, and is where it was after Back', async () => {
+    await page.resize(1440, 500)
+    await visit('#/sessions')
+    await page.evaluate(`scrollTo(0, 600)`)
+    await page.until(`document.querySelector('thead th').getBoundingClientRect().top === 0`)
+    await page.until(`history.state?.y === 600`)
+    await page.click(`document.querySelector('a[rel=next]')`)
+    await page.until(`location.hash.includes('page=2') && scrollY === 0`)
+    await page.until(SETTLED)
+    await page.evaluate('history.back()')
+    await page.until(`!location.hash.includes('page=2') && scrollY > 500`)
+  }, 60_000)
+
+  test('that could not be loaded is tried again by a click, and by itself when the browser is online', async () => {
+    await visit('#/badges')
+    await page.evaluate(`{
+      globalThis.send = globalThis.fetch
+      globalThis.fetch = () => Promise.reject(new TypeError('no network'))
+    }`)
+    await page.evaluate(`location.hash = '#/quality'`)
+    await page.until(`document.querySelectorAll('[role=alert]').length === 2`)
+    expect(await text('[role=alert]')).toContain('The server does not respond')
+    await page.evaluate(`globalThis.fetch = globalThis.send`)
+    await page.click(button('Try again'))
+    await page.until(`document.querySelectorAll('[role=alert]').length === 1`)
+    await page.evaluate(`dispatchEvent(new Event('online'))`)
+    await page.until(`document.querySelectorAll('[role=alert]').length === 0`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('Mean score')`)
+  }, 60_000)
+
+  test('of tickets leads to what a ticket cost', async () => {
+    await visit('#/outcomes')
+    const link = `[...document.querySelectorAll('section[aria-label="Cost of tickets"] a')].find((one) => one.innerText === 'SHOP-7')`
+    await page.until(`${link} !== undefined`)
+    await page.click(link)
+    await page.until(`location.hash.includes('ticket=SHOP-7')`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('$60.00')`)
+  }, 60_000)
+
+  test('of endpoints: one is changed, and deleted once that was asked', async () => {
+    const response = await fetch(`${server.url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${acme.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'https://receiver.invalid/a', events: ['*'] }),
+    })
+    const { id } = (await response.json()) as { id: string }
+    await visit(`#/webhooks/${id}`)
+    await page.click(button('Edit'))
+    await page.evaluate(`document.querySelector('input[type=url]').select()`)
+    await page.type('https://receiver.invalid/b')
+    await page.press('Enter')
+    await page.until(`document.querySelector('h2').innerText === 'https://receiver.invalid/b'`)
+    await page.click(button('Delete'))
+    await page.until(`${button('Delete it?')} !== undefined`)
+    await page.click(button('Delete it?'))
+    await page.until(`location.hash === '#/webhooks'`)
+    await page.until(`document.querySelector('main').innerText.includes('No endpoints yet')`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+})
