@@ -1,6 +1,6 @@
 import type { Fragment, ISql } from '../db/client.ts'
 import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
-import type { RangeSort } from './range-rollup.ts'
+import { RANGE_SORTS, type RangeSort } from './range-rollup.ts'
 
 /** The rollups, computed from the sessions. */
 const fromSessions = (sql: ISql, orgId: OrgId) => sql`
@@ -28,11 +28,7 @@ const fromSessions = (sql: ISql, orgId: OrgId) => sql`
   cross join lateral (select d.project union select '') as p (project)
   group by g.grain, p.project, 3`
 
-/** The column by which sessions `s` are sorted, and its type. */
-const valueOfSort = (sql: ISql, sort: RangeSort) =>
-  sort === 'cost'
-    ? { value: sql`s.estimated_cost`, type: sql`numeric` }
-    : { value: sql`s.turns`, type: sql`integer` }
+const SORTS = Object.keys(RANGE_SORTS) as RangeSort[]
 
 /** One statement for each sort, of each project and of all: each reads its own index. */
 const unionOfLists = (
@@ -40,9 +36,9 @@ const unionOfLists = (
   ofList: (sort: RangeSort, ofAllProjects: boolean) => Fragment,
   kinds: readonly boolean[] = [true, false],
 ): Fragment =>
-  (['cost', 'turns'] as const)
-    .flatMap((sort) => kinds.map((ofAllProjects) => ofList(sort, ofAllProjects)))
-    .reduce((all, one) => sql`${all} union all ${one}`)
+  SORTS.flatMap((sort) => kinds.map((ofAllProjects) => ofList(sort, ofAllProjects))).reduce(
+    (all, one) => sql`${all} union all ${one}`,
+  )
 
 /** Recomputes the ranges of all sessions, each but the last with equally many. */
 const rangesFromSessions = (sql: ISql, orgId: OrgId) =>
@@ -75,7 +71,7 @@ function placesOf(
   sort: RangeSort,
   { ofAllProjects, project }: { ofAllProjects: boolean; project?: string },
 ): Fragment {
-  const { value } = valueOfSort(sql, sort)
+  const value = sql`s.${sql(sort)}`
   const partition = ofAllProjects ? sql`partition by s.org_id` : sql`partition by s.org_id, s.project`
   return sql`
     select
@@ -100,20 +96,21 @@ const rangesFromBounds = (sql: ISql, orgId: OrgId) => sql`
     select v.sort, g.grain, p.project, 0, ''
     from (select distinct s.project from sessions s where s.org_id = ${orgId}) s
     cross join lateral (values (s.project), ('')) as p (project)
-    cross join (values ('cost'), ('turns')) as v (sort)
+    cross join unnest(${SORTS}::text[]) as v (sort)
     cross join (values ('narrow'), ('wide')) as g (grain)
   ),
   ranges as (
     select
       b.*,
-      -- the values are above every cost, number of turns and id
+      -- the values are above every value and id
       lead(b.from_value, 1, 2000000000) over w as to_value,
       lead(b.from_id, 1, '~') over w as to_id
     from bounds b
     window w as (partition by b.sort, b.grain, b.project order by b.from_value, b.from_id)
   )
   ${unionOfLists(sql, (sort, ofAllProjects) => {
-    const { value, type } = valueOfSort(sql, sort)
+    const value = sql`s.${sql(sort)}`
+    const type = sql.unsafe(RANGE_SORTS[sort])
     return sql`
       select r.sort, r.grain, r.project, r.from_value, r.from_id, c.sessions
       from ranges r

@@ -2,19 +2,23 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, unitsOf } from '../decimals.ts'
 
-/** The ranges of a session's cost and turns are found by these fields. */
+/** The ranges of a session's values are found by these fields. */
 export interface Ranked {
   id: string
   project: string
   /** micro-dollars */
   cost: bigint
   turns: number
+  /** hundredths */
+  quality: bigint
 }
 
-export type RangeSort = 'cost' | 'turns'
+/** The columns of sessions by whose values lists are sorted, each with its type. */
+export const RANGE_SORTS = { estimated_cost: 'numeric', turns: 'integer', quality_score: 'numeric' } as const
+export type RangeSort = keyof typeof RANGE_SORTS
 type Grain = 'narrow' | 'wide'
 
-/** A position in the order of a list. Its value is in millionths, of a dollar or a turn: an integer below 2^53. */
+/** A position in the order of a list. Its value is in millionths: an integer below 2^53. */
 interface Position {
   value: number
   id: string
@@ -59,7 +63,7 @@ const isAtOrBefore = (a: Position, b: Position): boolean =>
   a.value < b.value || (a.value === b.value && a.id <= b.id)
 
 /**
- * Updates the counts of sessions in ranges of cost and of turns by the difference between `before` and `after`: the same
+ * Updates the counts of sessions in ranges of their values by the difference between `before` and `after`: the same
  * sessions as they were stored (a new one was not) and as they are now. Needs the organization's lock, in the
  * transaction that writes the sessions and after their rows.
  */
@@ -97,10 +101,11 @@ function listsOf(before: readonly Ranked[], after: readonly Ranked[]): List[] {
     list.changes.push({ ...position, change })
   }
   const addAll = (sessions: readonly Ranked[], change: 1 | -1) => {
-    for (const { id, project, cost, turns } of sessions) {
+    for (const { id, project, cost, turns, quality } of sessions) {
       for (const list of new Set([project, ALL_PROJECTS])) {
-        add('cost', list, { value: Number(cost), id }, change)
+        add('estimated_cost', list, { value: Number(cost), id }, change)
         add('turns', list, { value: turns * MILLION, id }, change)
+        add('quality_score', list, { value: Number(quality) * (MILLION / 100), id }, change)
       }
     }
   }
@@ -207,10 +212,8 @@ async function addToRanges(
 async function divideNarrow(tx: ISql, orgId: string, { sort, project }: List, range: Range): Promise<void> {
   const sessions = range.sessions + range.change
   const part = Math.ceil(sessions / Math.floor(sessions / (MAX.narrow / 2)))
-  const [value, from] =
-    sort === 'cost'
-      ? [tx`s.estimated_cost`, tx`${valueText(range.value)}::numeric`]
-      : [tx`s.turns`, tx`${String(range.value / MILLION)}::integer`]
+  const value = tx`s.${tx(sort)}`
+  const from = tx`${valueText(range.value)}::numeric::${tx.unsafe(RANGE_SORTS[sort])}`
   await tx`
     insert into session_ranges as r (org_id, sort, grain, project, from_value, from_id, sessions)
     select

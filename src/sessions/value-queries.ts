@@ -12,23 +12,18 @@ import {
   type PageRow,
 } from './list-queries.ts'
 import type { SessionListQuery } from './model.ts'
+import { RANGE_SORTS, type RangeSort } from './range-rollup.ts'
 
-// Pages of the list sorted by cost or turns.
+// Pages of the list sorted by cost, turns or quality.
 
 /** A list query that is sorted by a number. */
 export interface ValueQuery extends SessionListQuery {
-  sort: 'estimated_cost' | 'turns'
+  sort: RangeSort
 }
 
 export const isByValue = (query: SessionListQuery): query is ValueQuery => query.sort !== 'created_at'
 export const hasDays = ({ date_from, date_to }: SessionListQuery): boolean =>
   date_from !== undefined || date_to !== undefined
-
-/** The column of a session `s` that the list is sorted by, with its name in session_ranges and its type. */
-const sortedBy = (sql: Sql, { sort }: ValueQuery) =>
-  sort === 'turns'
-    ? ({ name: 'turns', column: sql`s.turns`, type: sql`integer` } as const)
-    : ({ name: 'cost', column: sql`s.estimated_cost`, type: sql`numeric` } as const)
 
 /** The columns of the sessions whose ids are in `p`, and a limit each: a plain join could be planned to read all sessions. */
 const pickedSessions = (sql: Sql, orgId: string) => sql`
@@ -48,11 +43,12 @@ export async function laterByValue(sql: Sql, orgId: string, query: ValueQuery): 
   const offset = offsetOf(query)
   const ascending = query.order === 'asc'
   const direction = directionOf(sql, ascending)
-  const { name, column, type } = sortedBy(sql, query)
+  const column = sql`s.${sql(query.sort)}`
+  const type = sql.unsafe(RANGE_SORTS[query.sort])
   const start = ascending
     ? sql`(${column}, s.id collate "C") >= (b.from_value::${type}, b.from_id)`
     : sql`(${column}, s.id collate "C") < (b.to_value::${type}, b.to_id)`
-  // the end of each range; the last one ends above every cost, number of turns and id
+  // the end of each range; the last one ends above every value and id
   const end = sql`
     lead(r.from_value, 1, 2000000000) over ranges as to_value,
     lead(r.from_id, 1, '~') over ranges as to_id`
@@ -60,7 +56,7 @@ export async function laterByValue(sql: Sql, orgId: string, query: ValueQuery): 
   const sessions = matchingSessions(sql, orgId, query)
   const ranges = sql`
     r.org_id = ${orgId}
-    and r.sort = ${name}
+    and r.sort = ${query.sort}
     and r.project = ${query.project ?? ''}`
   return only(
     await sql<PageRow[]>`
@@ -141,7 +137,7 @@ const FEW = 5_000
 export async function pageOfDaysByValue(sql: Sql, orgId: string, query: ValueQuery): Promise<PageRow> {
   const offset = offsetOf(query)
   const ascending = query.order === 'asc'
-  const { column } = sortedBy(sql, query)
+  const column = sql`s.${sql(query.sort)}`
   const direction = directionOf(sql, ascending)
   const backwards = directionOf(sql, !ascending)
   // a condition on created_at alone would be planned as a search by time and a sort of all it finds

@@ -108,6 +108,9 @@ describe('sorted by cost or turns, reads its page, and at most a narrow range in
     ['middle page of a project by turns', { sort: 'turns', order: 'asc', project, page: LAST / 6 }, RANGE],
     ['last page by cost', { sort: 'estimated_cost', page: LAST }, RANGE],
     ['last page by turns', { sort: 'turns', page: LAST }, RANGE],
+    ['first page by quality', { sort: 'quality_score' }, 0],
+    ['middle page by quality', { sort: 'quality_score', page: LAST / 2 }, RANGE],
+    ['middle page of a project by quality', { sort: 'quality_score', project, page: LAST / 6 }, RANGE],
     ['page past the end', { sort: 'turns', page: LAST + 1 }, 0],
   ]
   test.each(cases)('%s', async (_name, options, entries) => {

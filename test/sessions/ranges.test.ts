@@ -24,6 +24,7 @@ const made = (index: number, shift = 0): Ranked => ({
   project: `p${(index + shift) % 2}`,
   cost: index % 3 === 0 ? 0n : BigInt(((index + shift) * 613) % 90_000) * 100n,
   turns: (index + shift) % 5,
+  quality: BigInt((index * 37 + shift) % 10_001),
 })
 
 async function store(before: Ranked[], after: Ranked[]): Promise<void> {
@@ -32,13 +33,15 @@ async function store(before: Ranked[], after: Ranked[]): Promise<void> {
       insert into sessions (
         org_id, id, project, created_at, turns, estimated_cost, quality_score, security_score, content_hash
       )
-      select ${orgId}, n.id, n.project, '2026-11-01T00:00:00Z', n.turns, n.micros / 1000000::numeric, 50, 50, ''
+      select ${orgId}, n.id, n.project, '2026-11-01T00:00:00Z', n.turns, n.micros / 1000000::numeric, n.quality / 100::numeric, 50, ''
       from unnest(
         ${after.map(({ id }) => id)}::text[], ${after.map(({ project }) => project)}::text[],
-        ${after.map(({ turns }) => turns)}::integer[], ${after.map(({ cost }) => String(cost))}::bigint[]
-      ) as n (id, project, turns, micros)
+        ${after.map(({ turns }) => turns)}::integer[], ${after.map(({ cost }) => String(cost))}::bigint[],
+        ${after.map(({ quality }) => String(quality))}::integer[]
+      ) as n (id, project, turns, micros, quality)
       on conflict (org_id, id) do update set
-        project = excluded.project, turns = excluded.turns, estimated_cost = excluded.estimated_cost`
+        project = excluded.project, turns = excluded.turns, estimated_cost = excluded.estimated_cost,
+        quality_score = excluded.quality_score`
     await updateRanges(tx, orgId, before, after)
   })
 }
@@ -66,7 +69,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 async function expectPages(project: string | undefined): Promise<void> {
-  for (const sort of ['estimated_cost', 'turns'] as const) {
+  for (const sort of ['estimated_cost', 'turns', 'quality_score'] as const) {
     for (const order of ['asc', 'desc'] as const) {
       const sorted = await database.sql<{ id: string }[]>`
         select s.id
@@ -141,8 +144,8 @@ test('a wrong count and a missing range are found and mended', async () => {
   await sql`
     update session_ranges r
     set sessions = r.sessions + 1
-    where r.org_id = ${orgId} and r.grain = 'wide' and r.sort = 'cost' and r.project = 'p1' and r.from_id = ''`
-  expect(await differences()).toEqual(['wide range of cost from 0, p1'])
+    where r.org_id = ${orgId} and r.grain = 'wide' and r.sort = 'estimated_cost' and r.project = 'p1' and r.from_id = ''`
+  expect(await differences()).toEqual(['wide range of estimated_cost from 0, p1'])
   await sql`delete from session_ranges r where r.org_id = ${orgId} and r.project = 'p0'`
   expect((await differences()).length).toBeGreaterThan(3)
   await sql.begin((tx) => rebuildTables(tx, orgId, TABLES))
