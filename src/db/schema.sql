@@ -529,19 +529,6 @@ create table session_links (
 );
 CREATE INDEX session_links_by_session ON session_links USING btree (org_id, session_id);
 
-create table session_ranges (
-  org_id text not null,
-  sort text not null,
-  grain text not null,
-  project text not null,
-  from_value numeric(16,6) not null,
-  from_id text collate "C" not null,
-  sessions integer not null,
-  constraint session_ranges_pkey PRIMARY KEY (org_id, sort, grain, project, from_value, from_id),
-  constraint session_ranges_grain_check CHECK (grain = ANY (ARRAY['narrow'::text, 'wide'::text])),
-  constraint session_ranges_sort_check CHECK (sort = ANY (ARRAY['estimated_cost'::text, 'turns'::text, 'quality_score'::text]))
-) with (fillfactor=70);
-
 create table session_rollups (
   org_id text not null,
   grain text not null,

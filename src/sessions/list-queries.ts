@@ -35,7 +35,7 @@ export const listColumns = (sql: ISql) => sql`
 
 export const directionOf = (sql: ISql, ascending: boolean) => (ascending ? sql`asc` : sql`desc`)
 
-/** The order of sessions `s`: ties in a value are broken as in session_ranges. */
+/** The order of sessions `s`: ties in a value are broken as in its index. */
 export function orderOf(sql: ISql, { sort, order }: SessionListQuery): Fragment {
   const direction = directionOf(sql, order === 'asc')
   return sort === 'created_at'

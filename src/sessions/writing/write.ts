@@ -13,7 +13,6 @@ import {
 } from '../deleted-queries.ts'
 import type { PreparedSession } from '../prepare.ts'
 import { type MovedSessions, movedOf } from '../project-write.ts'
-import { type Ranked, updateRanges } from '../range-rollup.ts'
 import { type CountedSession, updateRollups } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
 import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
@@ -115,11 +114,10 @@ export async function writeSessions(
 async function updateCounts(
   tx: ISql,
   orgId: string,
-  before: readonly (CountedSession & Ranked)[],
-  after: readonly (CountedSession & Ranked & UsedSession)[],
+  before: readonly (CountedSession & { id: string })[],
+  after: readonly (CountedSession & UsedSession)[],
 ): Promise<void> {
   await updateRollups(tx, orgId, before, after)
-  await updateRanges(tx, orgId, before, after)
   await updateUsage(
     tx,
     orgId,
@@ -201,7 +199,7 @@ async function withBefore(
   })
 }
 
-const countedOf = (session: StoredSession): CountedSession & Ranked => ({
+const countedOf = (session: StoredSession): CountedSession & Pick<StoredSession, 'id' | 'turns'> => ({
   id: session.id,
   turns: session.turns,
   project: session.project,
