@@ -1,7 +1,9 @@
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
+import { counting } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
 import { newId } from '../ids.ts'
+import { AUDIT_ROLLUP } from './rollup.ts'
 
 // Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
 // same transaction. Every function here needs the organization's lock.
@@ -93,19 +95,6 @@ async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
   return microsOf(row.at)
 }
 
-/** The keys of the seven counts that an entry `e` (created_at, user_id, action) belongs to. */
-export const countsOf = (tx: ISql) => tx`
-  cross join lateral (
-    values
-      ('day', e.user_id, e.action, (e.created_at at time zone 'UTC')::date),
-      ('day', e.user_id, '', (e.created_at at time zone 'UTC')::date),
-      ('day', '', e.action, (e.created_at at time zone 'UTC')::date),
-      ('day', '', '', (e.created_at at time zone 'UTC')::date),
-      ('all', e.user_id, '', date '1970-01-01'),
-      ('all', '', e.action, date '1970-01-01'),
-      ('all', '', '', date '1970-01-01')
-  ) as c (grain, user_id, action, bucket)`
-
 /**
  * Inserts rows with unused ids and times, and counts them. Imported ones get the time of the import as
  * `recorded_at`.
@@ -117,8 +106,16 @@ export async function insertRows(
   { imported }: { imported: boolean },
 ): Promise<void> {
   if (rows.length === 0) return
-  await tx`
-    with e as (
+  const after = entriesWith(
+    tx,
+    rows.map(({ id }) => id),
+  )
+  await counting(
+    tx,
+    orgId,
+    [AUDIT_ROLLUP],
+    { before: undefined, after },
+    () => tx`
       insert into audit_log (
         org_id, created_at, id, action, user_id, details, ip_address, given_at, recorded_at
       )
@@ -133,57 +130,26 @@ export async function insertRows(
         details: 'text',
         ip_address: ['text', ({ ipAddress }) => ipAddress],
         given_at: ['timestamptz', ({ givenAt }) => (givenAt === null ? null : timestampOf(givenAt))],
-      })}
-      returning created_at, user_id, action
-    )
-    insert into audit_rollups as r (org_id, grain, user_id, action, bucket, entries)
-    select ${orgId}, c.grain, c.user_id, c.action, c.bucket, count(*)
-    from e
-    ${countsOf(tx)}
-    group by c.grain, c.user_id, c.action, c.bucket
-    on conflict (org_id, grain, user_id, action, bucket) do update set
-      entries = r.entries + excluded.entries`
+      })}`,
+  )
 }
+
+const entriesWith = (tx: ISql, ids: readonly string[]) => tx`s.id = any(${[...ids]}::text[])`
 
 /** Deletes the entries with these ids, and subtracts them from the counts. */
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  const empty = await tx<{ grain: string; user_id: string; action: string; bucket: string }[]>`
-    with e as (
-      delete from audit_log l
-      where l.org_id = ${orgId}
-        and l.id = any(${[...ids]}::text[])
-      returning l.created_at, l.user_id, l.action
-    ),
-    deleted as (
-      select c.grain, c.user_id, c.action, c.bucket, count(*) as entries
-      from e
-      ${countsOf(tx)}
-      group by c.grain, c.user_id, c.action, c.bucket
-    ),
-    less as (
-      update audit_rollups r
-      set entries = r.entries - d.entries
-      from deleted d
-      where r.org_id = ${orgId}
-        and r.grain = d.grain
-        and r.user_id = d.user_id
-        and r.action = d.action
-        and r.bucket = d.bucket
-      returning r.grain, r.user_id, r.action, r.bucket, r.entries
-    )
-    select s.grain, s.user_id, s.action, s.bucket
-    from less s
-    where s.entries = 0`
-  if (empty.length === 0) return
-  await tx`
-    delete from audit_rollups r
-    using ${unnest(tx, empty, { grain: 'text', user_id: 'text', action: 'text', bucket: 'date' })}
-    where r.org_id = ${orgId}
-      and r.grain = n.grain
-      and r.user_id = n.user_id
-      and r.action = n.action
-      and r.bucket = n.bucket`
+  const before = entriesWith(tx, ids)
+  await counting(
+    tx,
+    orgId,
+    [AUDIT_ROLLUP],
+    { before, after: undefined },
+    () => tx`
+      delete from audit_log s
+      where s.org_id = ${orgId}
+        and ${before}`,
+  )
 }
 
 /** Deletes the oldest entries before `before`, at most `limit`. Returns how many. */

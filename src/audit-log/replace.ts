@@ -1,6 +1,7 @@
 import type { ISql } from '../db/client.ts'
+import { counting } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
-import { countsOf } from './append.ts'
+import { AUDIT_ROLLUP } from './rollup.ts'
 
 /** The texts of an entry. */
 export interface EntryTexts {
@@ -24,34 +25,22 @@ export async function findTexts(tx: ISql, orgId: string, ids: readonly string[])
 export async function replaceTexts(tx: ISql, orgId: string, entries: readonly EntryTexts[]): Promise<void> {
   const ids = entries.map(({ id }) => id)
   if (ids.length === 0) return
-  await addToCounts(tx, orgId, ids, -1)
-  await tx`
-    update audit_log l
-    set action = n.action, user_id = n.user_id, details = n.details::json
-    from ${unnest(tx, entries, {
-      id: 'text',
-      action: 'text',
-      user_id: ['text', ({ userId }) => userId],
-      details: 'text',
-    })}
-    where l.org_id = ${orgId}
-      and l.id = n.id`
-  await addToCounts(tx, orgId, ids, 1)
-  await tx`
-    delete from audit_rollups r
-    where r.org_id = ${orgId}
-      and r.entries = 0`
-}
-
-async function addToCounts(tx: ISql, orgId: string, ids: readonly string[], sign: 1 | -1): Promise<void> {
-  await tx`
-    insert into audit_rollups as r (org_id, grain, user_id, action, bucket, entries)
-    select ${orgId}, c.grain, c.user_id, c.action, c.bucket, ${sign}::integer * count(*)
-    from audit_log e
-    ${countsOf(tx)}
-    where e.org_id = ${orgId}
-      and e.id = any(${[...ids]}::text[])
-    group by c.grain, c.user_id, c.action, c.bucket
-    on conflict (org_id, grain, user_id, action, bucket) do update set
-      entries = r.entries + excluded.entries`
+  const replaced = tx`s.id = any(${ids}::text[])`
+  await counting(
+    tx,
+    orgId,
+    [AUDIT_ROLLUP],
+    { before: replaced, after: replaced },
+    () => tx`
+      update audit_log l
+      set action = n.action, user_id = n.user_id, details = n.details::json
+      from ${unnest(tx, entries, {
+        id: 'text',
+        action: 'text',
+        user_id: ['text', ({ userId }) => userId],
+        details: 'text',
+      })}
+      where l.org_id = ${orgId}
+        and l.id = n.id`,
+  )
 }

@@ -1,5 +1,5 @@
 import type { ISql } from '../db/client.ts'
-import type { Renaming } from '../db/move-sums.ts'
+import type { Renaming } from '../db/rollups.ts'
 import { renameInCommitAi } from './ai-write.ts'
 import { updateExpertise } from './expertise.ts'
 import { distinctIds, type ItemId } from './item-ids.ts'

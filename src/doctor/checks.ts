@@ -1,4 +1,4 @@
-import { AUDIT_TABLES } from '../audit/check.ts'
+import { AUDIT_ROLLUP } from '../audit-log/rollup.ts'
 import { backupFolderOf, findFailure, listBackups } from '../backup/folder.ts'
 import { findSecretKeyDigest } from '../backup/queries.ts'
 import type { Config } from '../config.ts'
@@ -14,9 +14,8 @@ import { listOrganizations } from '../organizations/queries.ts'
 import { RISK_TABLES } from '../risk/check.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
-import { SESSION_TABLES } from '../sessions/check.ts'
+import { ACTIVITY_TABLES, SESSION_TABLES } from '../sessions/check.ts'
 import { sumUnpriced } from '../sessions/unpriced-queries.ts'
-import { ACTIVITY_TABLES } from '../team/check.ts'
 import { findSilentMachines } from '../team/machine-queries.ts'
 import { USAGE_TABLES } from '../usage/check.ts'
 import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
@@ -35,7 +34,7 @@ export interface Check {
 const TABLES: readonly (readonly DerivedTable[])[] = [
   SESSION_TABLES,
   USAGE_TABLES,
-  AUDIT_TABLES,
+  [AUDIT_ROLLUP],
   FINDING_TABLES,
   ACTIVITY_TABLES,
   RISK_TABLES,

@@ -5,7 +5,6 @@ import { ApiError } from '../errors.ts'
 import { writeFindings } from '../security/write.ts'
 import { rememberDeleted } from '../sessions/deleted-queries.ts'
 import { deleteSessions } from '../sessions/writing/write.ts'
-import { updateActivity } from '../team/rollup.ts'
 import { inBatchesOfBytes } from './batches.ts'
 import { findSessions, findSizes } from './queries.ts'
 
@@ -14,10 +13,9 @@ export const SESSIONS_AT_A_TIME = 200
 
 /** Deletes sessions with everything that was computed of them. Needs the organization's lock. Returns how many there were. */
 export async function removeSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {
-  const before = await deleteSessions(tx, orgId, ids)
-  await updateActivity(tx, orgId, before, [])
+  const deleted = await deleteSessions(tx, orgId, ids)
   await writeFindings(tx, orgId, [], new Set(ids))
-  return before.length
+  return deleted
 }
 
 /**

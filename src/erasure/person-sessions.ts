@@ -5,7 +5,6 @@ import { writeFindings } from '../security/write.ts'
 import { readTexts, type StoredTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody } from '../sessions/model.ts'
 import { replaceTexts } from '../sessions/writing/write.ts'
-import { updateActivity } from '../team/rollup.ts'
 import { inBatchesOfBytes, type SizedSession } from './batches.ts'
 import type { Erasure } from './person-tables.ts'
 import { mayHave } from './queries.ts'
@@ -116,18 +115,11 @@ async function eraseInBatch(
 }
 
 async function replaceSessions(tx: ISql, orgId: string, sessions: readonly StoredSession[]): Promise<void> {
-  const before = await replaceTexts(tx, orgId, sessions)
+  await replaceTexts(tx, orgId, sessions)
   const parsed = sessions.map((session) => ({
     ...session,
     createdAt: session.createdAt.toISOString(),
-    userKey: session.userId ?? session.userEmail,
     detail: JSON.parse(session.detail) as SessionDetailBody,
   }))
-  await updateActivity(
-    tx,
-    orgId,
-    before,
-    parsed.map((session) => ({ ...session, files: session.detail.files_touched ?? [] })),
-  )
   await writeFindings(tx, orgId, parsed, new Set(sessions.map(({ id }) => id)))
 }

@@ -195,11 +195,3 @@ export function ratingOf(riskScore: number): Rating {
   if (riskScore <= 60) return 'medium'
   return riskScore <= 80 ? 'high' : 'critical'
 }
-
-/** The fields of a score that the rollups count. */
-export interface CountedRisk {
-  repo: string
-  rating: Rating
-  state: State
-  day: string
-}

@@ -1,5 +1,5 @@
 import type { ISql } from '../db/client.ts'
-import type { Renaming } from '../db/move-sums.ts'
+import type { Renaming } from '../db/rollups.ts'
 
 /**
  * Renames the project of pull requests; of those that name none it is their repository's name, with or without its owner.

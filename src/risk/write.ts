@@ -1,5 +1,5 @@
-import { dateOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
+import { beginCounting } from '../db/rollups.ts'
 import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
@@ -7,16 +7,8 @@ import type { SyncRecord } from '../records/records.ts'
 import { type Branch, findBranches } from '../usage/pull-request-write.ts'
 import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
 import { findEvents, type PullRequestEvent } from './event-queries.ts'
-import {
-  type CountedRisk,
-  type Lifecycle,
-  lifecycleAfter,
-  type PreparedRisk,
-  prepareRisk,
-  type RiskParts,
-  ratingOf,
-  riskScoreOf,
-} from './prepare.ts'
+import { type Lifecycle, lifecycleAfter, type PreparedRisk, prepareRisk, type RiskParts } from './prepare.ts'
+import { RISK_ROLLUP } from './rollup.ts'
 import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-write.ts'
 
 /** Results that were computed before the organization was locked. */
@@ -67,9 +59,8 @@ export async function computeRisks(
 }
 
 export interface RisksWritten extends WriteResult {
-  /** The rows that were replaced, and their successors, for `updateRiskRollups`. */
-  replaced: CountedRisk[]
-  written: CountedRisk[]
+  /** Updates the rollups of the scores that were written. Needs the organization's lock. */
+  updateRollups: () => Promise<void>
   /** The pull requests that were written, and their former places, for `updateParts`. */
   pullRequests: { repo: string; prNumber: number }[]
   formerBranches: Branch[]
@@ -94,7 +85,7 @@ export async function writeRisks(
       : [],
   )
   if (risks.length === 0)
-    return { ...NOTHING_WRITTEN, replaced: [], written: [], pullRequests: [], formerBranches: [] }
+    return { ...NOTHING_WRITTEN, updateRollups: async () => {}, pullRequests: [], formerBranches: [] }
   const prepared = risks.map(({ risk }) => risk)
   const found = await findStored(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
@@ -125,18 +116,9 @@ export async function writeRisks(
     idOf: ({ id }) => id,
     isSame,
   })
-  const formerBranches = await findBranches(tx, orgId, rows)
-  await upsertRisks(tx, orgId, rows)
+  const written = await storeRows(tx, orgId, rows)
   await replaceCommits(tx, orgId, rows)
-  const replaced = rows.flatMap((row) => stored.get(pullRequestKeyOf(row)) ?? [])
-  const pullRequests = rows.map(({ repo, prNumber }) => ({ repo, prNumber }))
-  return {
-    ...result,
-    replaced: replaced.map(counted),
-    written: rows.map(counted),
-    pullRequests,
-    formerBranches,
-  }
+  return { ...result, ...written }
 }
 
 /** Applies an event of the host to the pull request, if its record is stored and says something else. */
@@ -150,12 +132,20 @@ export async function applyEvent(
   if (stored === undefined) return undefined
   const row = withEvent({ ...stored, title: event.title }, event)
   if (isSame(row, stored)) return undefined
-  const formerBranches = await findBranches(tx, orgId, pullRequests)
-  await upsertRisks(tx, orgId, [row])
-  return {
-    ...{ ...NOTHING_WRITTEN, updated: 1, updatedIds: [row.id] },
-    ...{ replaced: [counted(stored)], written: [counted(row)], pullRequests, formerBranches },
-  }
+  return { ...NOTHING_WRITTEN, updated: 1, updatedIds: [row.id], ...(await storeRows(tx, orgId, [row])) }
+}
+
+async function storeRows(
+  tx: ISql,
+  orgId: string,
+  rows: readonly RiskRow[],
+): Promise<Omit<RisksWritten, keyof WriteResult>> {
+  const written = tx`s.id = any(${rows.map(({ id }) => id)}::text[])`
+  const finish = await beginCounting(tx, orgId, [RISK_ROLLUP], written)
+  const formerBranches = await findBranches(tx, orgId, rows)
+  await upsertRisks(tx, orgId, rows)
+  const pullRequests = rows.map(({ repo, prNumber }) => ({ repo, prNumber }))
+  return { updateRollups: () => finish(written), pullRequests, formerBranches }
 }
 
 /** Replaces the record's fields by those that the host reported. */
@@ -174,13 +164,6 @@ const pullRequestKeyOf = ({ repo, prNumber }: { repo: string; prNumber: number }
   `${prNumber} ${repo}`
 const idOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
   derivedId('risk', repo, prNumber)
-const counted = ({ repo, scores, lifecycle, createdAt }: RiskRow): CountedRisk => ({
-  repo,
-  rating: ratingOf(riskScoreOf(scores)),
-  state: lifecycle.state,
-  day: dateOf(createdAt),
-})
-
 const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> =>
   findRisks(
     sql,

@@ -1,5 +1,7 @@
 import type { ISql } from '../db/client.ts'
 import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
+import { risksOfFiles } from './file-risks.ts'
+import { FINDING_ROLLUPS, RISK_LEVELS } from './finding-rollups.ts'
 
 // The heatmap's tables, computed from the sessions' details.
 
@@ -33,80 +35,16 @@ const findingsFromDetails = (sql: ISql, orgId: OrgId) => sql`
     turn_number integer, fingerprint text, status text, note text
   )`
 
-/** The findings that the heatmap counts: those that are open, each file and fingerprint of a session once. */
-const countedFindings = (sql: ISql, orgId: OrgId) => sql`
-  (
-    select
-      c.session_id, c.project, c.file_key, min(c.file) as file, c.fingerprint, c.created_at,
-      (array['critical', 'high', 'medium', 'low'])[
-        min(array_position(array['critical', 'high', 'medium', 'low'], c.severity))
-      ] as severity
-    from findings c
-    where c.org_id = ${orgId}
-      and c.status = 'open'
-      and c.file_key is not null
-    group by c.session_id, c.project, c.file_key, c.fingerprint, c.created_at
-  ) f`
-
-const fingerprintsFromFindings = (sql: ISql, orgId: OrgId) => sql`
-  select
-    g.grain, f.project, b.bucket, f.file_key, f.fingerprint,
-    count(*) filter (where f.severity = 'critical') as critical,
-    count(*) filter (where f.severity = 'high') as high,
-    count(*) filter (where f.severity = 'medium') as medium,
-    count(*) filter (where f.severity = 'low') as low
-  from ${countedFindings(sql, orgId)}
-  cross join (values ('all'), ('month'), ('day')) as g (grain)
-  cross join lateral (select ${bucketOf(sql)} as bucket) b
-  group by g.grain, f.project, b.bucket, f.file_key, f.fingerprint`
-
+/** The open findings' files as `n`. */
 const filesFromFindings = (sql: ISql, orgId: OrgId) => sql`
-  select
-    g.grain, f.project, b.bucket, f.file_key, count(distinct f.session_id) as sessions,
-    min(f.created_at) as first_seen_at, max(f.created_at) as last_seen_at
-  from ${countedFindings(sql, orgId)}
-  cross join (values ('month'), ('day')) as g (grain)
-  cross join lateral (select ${bucketOf(sql)} as bucket) b
-  group by g.grain, f.project, b.bucket, f.file_key`
-
-/** The bucket of finding `f` at grain `g`. */
-const bucketOf = (sql: ISql) => sql`
-  case g.grain
-    when 'day' then (f.created_at at time zone 'UTC')::date
-    when 'month' then date_trunc('month', f.created_at at time zone 'UTC')::date
-    else date '1970-01-01'
-  end`
-
-const risksFromFindings = (sql: ISql, orgId: OrgId) => sql`
-  select
-    g.project, g.file_key, min(g.file) as file,
-    (count(distinct g.fingerprint) filter (where g.severity_rank = 1))::integer as critical,
-    (count(distinct g.fingerprint) filter (where g.severity_rank = 2))::integer as high,
-    (count(distinct g.fingerprint) filter (where g.severity_rank = 3))::integer as medium,
-    (count(distinct g.fingerprint) filter (where g.severity_rank = 4))::integer as low,
-    count(distinct g.session_id) as sessions,
-    min(g.created_at) as first_seen_at,
-    max(g.created_at) as last_seen_at
-  from (
-    select
-      f.*,
-      min(array_position(array['critical', 'high', 'medium', 'low'], f.severity))
-        over (partition by f.project, f.file_key, f.fingerprint) as severity_rank
-    from ${countedFindings(sql, orgId)}
-  ) g
-  group by g.project, g.file_key`
-
-const levelsFromRisks = (sql: ISql, orgId: OrgId) => sql`
-  select p.project, k.risk_score, count(*) as files
-  from file_risks k
-  cross join lateral (values (k.project), ('')) as p (project)
-  where k.org_id = ${orgId}
-  group by p.project, k.risk_score`
-
-const describeProject =
-  (table: string): DerivedTable['describe'] =>
-  ({ project }) =>
-    `${table} ${project || 'all projects'}`
+  (
+    select f.project, f.file_key, min(f.file) as file
+    from findings f
+    where f.org_id = ${orgId}
+      and f.status = 'open'
+      and f.file_key is not null
+    group by f.project, f.file_key
+  ) n`
 
 /** The heatmap's tables, in an order in which each can be computed from those before it. */
 export const FINDING_TABLES: readonly DerivedTable[] = [
@@ -127,33 +65,17 @@ export const FINDING_TABLES: readonly DerivedTable[] = [
       ...['file', 'file_key', 'line', 'turn_number', 'fingerprint', 'status', 'note', 'member', 'created_at'],
     ],
     query: findingsFromDetails,
-    describe: describeProject('findings'),
+    describe: ({ project }) => `findings ${project || 'all projects'}`,
   },
-  {
-    name: 'finding_rollups',
-    columns: ['project', 'grain', 'bucket', 'file_key', 'fingerprint', 'critical', 'high', 'medium', 'low'],
-    query: fingerprintsFromFindings,
-    describe: describeProject('finding_rollups'),
-  },
-  {
-    name: 'file_rollups',
-    columns: ['project', 'grain', 'bucket', 'file_key', 'sessions', 'first_seen_at', 'last_seen_at'],
-    query: filesFromFindings,
-    describe: describeProject('file_rollups'),
-  },
+  ...FINDING_ROLLUPS,
   {
     name: 'file_risks',
     columns: [
       ...['project', 'file_key', 'file', 'critical', 'high', 'medium', 'low'],
       ...['sessions', 'first_seen_at', 'last_seen_at'],
     ],
-    query: risksFromFindings,
-    describe: describeProject('file_risks'),
+    query: (sql, orgId) => risksOfFiles(sql, orgId, filesFromFindings(sql, orgId)),
+    describe: ({ project }) => `file_risks ${project || 'all projects'}`,
   },
-  {
-    name: 'risk_levels',
-    columns: ['project', 'risk_score', 'files'],
-    query: levelsFromRisks,
-    describe: describeProject('risk_levels'),
-  },
+  RISK_LEVELS,
 ]

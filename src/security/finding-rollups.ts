@@ -1,86 +1,107 @@
 import type { ISql } from '../db/client.ts'
-import { unnest } from '../db/rows.ts'
-import type { Severity } from '../records/finding.ts'
-import { bucketsOf, type FileFinding } from './file-findings.ts'
+import type { OrgId } from '../db/derived-tables.ts'
+import { rollup } from '../db/rollups.ts'
 
-/** The one bucket of the grain `all`. */
-const ALL_TIME = { grain: 'all', bucket: '1970-01-01' } as const
+// The findings that the heatmap counts are those that are open, each file and fingerprint of a session once, with the
+// highest severity. Writers count all of a session's findings again.
 
-/** The change of one row: numbers of sessions by severity. */
-type RollupChange = Record<Severity, number> & {
-  grain: 'all' | 'month' | 'day'
-  project: string
-  bucket: string
-  fileKey: string
-  fingerprint: string
-}
+/** The findings `s` that have a file and are open. */
+const openFindings = (sql: ISql, orgId: OrgId) => sql`
+  from findings s
+  where s.org_id = ${orgId}
+    and s.status = 'open'
+    and s.file_key is not null`
 
-/** Updates the counts of sessions by file, fingerprint and severity. */
-export async function updateFindingRollups(
-  tx: ISql,
-  orgId: string,
-  removed: readonly FileFinding[],
-  added: readonly FileFinding[],
-): Promise<void> {
-  const byKey = new Map<string, RollupChange>()
-  const count = (finding: FileFinding, sign: 1 | -1) => {
-    const { project, fileKey, fingerprint, severity } = finding
-    for (const { grain, bucket } of [ALL_TIME, ...bucketsOf(finding)]) {
-      const key = JSON.stringify([grain, bucket, project, fileKey, fingerprint])
-      const change = byKey.get(key) ?? {
-        ...{ grain, project, bucket, fileKey, fingerprint },
-        ...{ critical: 0, high: 0, medium: 0, low: 0 },
-      }
-      change[severity] += sign
-      byKey.set(key, change)
-    }
-  }
-  for (const finding of removed) count(finding, -1)
-  for (const finding of added) count(finding, 1)
-  const changes = [...byKey.values()]
-  await applyChanges(tx, orgId, changes)
-  if (removed.length > 0) await deleteEmpty(tx, orgId, changes)
-}
+/** The bucket of a time at grain `g`. */
+const bucketOf = (sql: ISql) => sql`
+  cross join lateral (
+    select
+      case g.grain
+        when 'day' then (f.created_at at time zone 'UTC')::date
+        when 'month' then date_trunc('month', f.created_at at time zone 'UTC')::date
+        else date '1970-01-01'
+      end as bucket
+  ) b`
 
-async function applyChanges(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
-  await tx`
-    insert into finding_rollups as r (
-      org_id, grain, project, bucket, file_key, fingerprint, critical, high, medium, low
-    )
-    select ${orgId}, n.*
-    from ${unnest(tx, changes, {
-      grain: 'text',
-      project: 'text',
-      bucket: 'date',
-      file_key: ['bytea', ({ fileKey }) => fileKey],
-      fingerprint: 'text',
-      critical: 'bigint',
-      high: 'bigint',
-      medium: 'bigint',
-      low: 'bigint',
-    })}
-    on conflict (org_id, grain, project, file_key, bucket, fingerprint) do update set
-      critical = r.critical + excluded.critical,
-      high = r.high + excluded.high,
-      medium = r.medium + excluded.medium,
-      low = r.low + excluded.low`
-}
+const describeProject =
+  (table: string) =>
+  ({ project }: Readonly<Record<string, string>>) =>
+    `${table} ${project || 'all projects'}`
 
-async function deleteEmpty(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
-  await tx`
-    delete from finding_rollups r
-    using ${unnest(tx, changes, {
-      grain: 'text',
-      project: 'text',
-      bucket: 'date',
-      file_key: ['bytea', ({ fileKey }) => fileKey],
-      fingerprint: 'text',
-    })}
-    where r.org_id = ${orgId}
-      and r.grain = n.grain
-      and r.project = n.project
-      and r.bucket = n.bucket
-      and r.file_key = n.file_key
-      and r.fingerprint = n.fingerprint
-      and r.critical + r.high + r.medium + r.low = 0`
-}
+/** Sessions by file, fingerprint and severity. */
+const FINDING_ROLLUP = rollup({
+  name: 'finding_rollups',
+  key: ['project', 'grain', 'bucket', 'file_key', 'fingerprint'],
+  sums: ['critical', 'high', 'medium', 'low'],
+  rows: openFindings,
+  count: (sql, rows) => sql`
+    select
+      g.grain, f.project, b.bucket, f.file_key, f.fingerprint,
+      count(*) filter (where f.severity = 1) as critical,
+      count(*) filter (where f.severity = 2) as high,
+      count(*) filter (where f.severity = 3) as medium,
+      count(*) filter (where f.severity = 4) as low
+    from (
+      select
+        s.session_id, s.project, s.file_key, s.fingerprint, s.created_at,
+        min(array_position(array['critical', 'high', 'medium', 'low'], s.severity)) as severity
+      ${rows}
+      group by s.session_id, s.project, s.file_key, s.fingerprint, s.created_at
+    ) f
+    cross join (values ('all'), ('month'), ('day')) as g (grain)
+    ${bucketOf(sql)}
+    group by g.grain, f.project, b.bucket, f.file_key, f.fingerprint`,
+  describe: describeProject('finding_rollups'),
+})
+
+/** Sessions by file. */
+const FILE_ROLLUP = rollup({
+  name: 'file_rollups',
+  key: ['project', 'grain', 'bucket', 'file_key'],
+  sums: ['sessions'],
+  least: ['first_seen_at'],
+  greatest: ['last_seen_at'],
+  rows: openFindings,
+  count: (sql, rows) => sql`
+    select
+      g.grain, f.project, b.bucket, f.file_key, count(distinct f.session_id) as sessions,
+      min(f.created_at) as first_seen_at, max(f.created_at) as last_seen_at
+    from (select s.* ${rows}) f
+    cross join (values ('month'), ('day')) as g (grain)
+    ${bucketOf(sql)}
+    group by g.grain, f.project, b.bucket, f.file_key`,
+  // reads two index entries for each row
+  extremes: [
+    {
+      of: (sql) => sql`true`,
+      from: (sql, orgId) => sql`
+        select s.created_at as first_seen_at, s.created_at as last_seen_at
+        ${openFindings(sql, orgId)}
+          and s.project = r.project
+          and s.file_key = r.file_key
+          and s.created_at >= r.bucket::timestamp at time zone 'UTC'
+          and s.created_at < (r.bucket + case r.grain when 'day' then interval '1 day' else interval '1 month' end)
+            at time zone 'UTC'`,
+    },
+  ],
+  describe: describeProject('file_rollups'),
+})
+
+/** The counts that are made of the rows of findings. */
+export const FINDING_ROLLUPS = [FINDING_ROLLUP, FILE_ROLLUP]
+
+/** Files by risk score, of each project and of all (''). */
+export const RISK_LEVELS = rollup({
+  name: 'risk_levels',
+  key: ['project', 'risk_score'],
+  sums: ['files'],
+  rows: (sql, orgId) => sql`
+    from file_risks s
+    where s.org_id = ${orgId}`,
+  count: (sql, rows) => sql`
+    select p.project, k.risk_score, count(*) as files
+    from (select s.project, s.risk_score ${rows}) k
+    cross join lateral (values (k.project), ('')) as p (project)
+    group by p.project, k.risk_score`,
+  describe: describeProject('risk_levels'),
+})

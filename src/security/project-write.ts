@@ -1,21 +1,7 @@
 import type { ISql } from '../db/client.ts'
-import { moveSums, type ProjectSums, type Renaming } from '../db/move-sums.ts'
+import { moveProject, type Renaming } from '../db/rollups.ts'
 import { updateFileRisks } from './file-risks.ts'
-
-const ROLLUPS: readonly ProjectSums[] = [
-  {
-    name: 'finding_rollups',
-    key: ['grain', 'bucket', 'file_key', 'fingerprint'],
-    sums: ['critical', 'high', 'medium', 'low'],
-  },
-  {
-    name: 'file_rollups',
-    key: ['grain', 'bucket', 'file_key'],
-    sums: ['sessions'],
-    least: ['first_seen_at'],
-    greatest: ['last_seen_at'],
-  },
-]
+import { FINDING_ROLLUPS } from './finding-rollups.ts'
 
 /** Renames the project of findings, and of the heatmap's files. Needs the organization's lock. */
 export async function renameInFindings(tx: ISql, orgId: string, renaming: Renaming): Promise<void> {
@@ -25,9 +11,9 @@ export async function renameInFindings(tx: ISql, orgId: string, renaming: Renami
     set project = ${to}
     where org_id = ${orgId}
       and project = ${from}`
-  for (const table of ROLLUPS) await moveSums(tx, orgId, table, renaming)
-  const files = await tx<{ file: string; fileKey: string }[]>`
-    select r.file, encode(r.file_key, 'hex') as "fileKey"
+  for (const each of FINDING_ROLLUPS) await moveProject(tx, orgId, each, renaming)
+  const files = await tx<{ file: string; file_key: string }[]>`
+    select r.file, encode(r.file_key, 'hex') as file_key
     from file_risks r
     where r.org_id = ${orgId}
       and r.project = ${from}`

@@ -1,15 +1,9 @@
 import type { ISql } from '../db/client.ts'
+import { counting } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
-import {
-  type FileFinding,
-  type FindingRow,
-  fileFindingsOf,
-  findingRowsOf,
-  type SessionWithFindings,
-} from './file-findings.ts'
+import { type FindingRow, findingRowsOf, type SessionWithFindings } from './file-findings.ts'
 import { updateFileRisks } from './file-risks.ts'
-import { updateFileRollups } from './file-rollups.ts'
-import { updateFindingRollups } from './finding-rollups.ts'
+import { FINDING_ROLLUPS } from './finding-rollups.ts'
 
 /**
  * Updates the findings and the heatmap's tables for the sessions just written. `known`: the ids of those that were stored
@@ -22,46 +16,29 @@ export async function writeFindings(
   sessions: readonly SessionWithFindings[],
   known: ReadonlySet<string>,
 ): Promise<void> {
-  const rowsBefore = known.size === 0 ? [] : await findRows(tx, orgId, [...known])
-  const rowsAfter = findingRowsOf(sessions)
-  await deleteRows(tx, orgId, difference(rowsBefore, rowsAfter, rowKey))
-  await insertRows(tx, orgId, difference(rowsAfter, rowsBefore, rowKey))
-  const [before, after] = [fileFindingsOf(rowsBefore), fileFindingsOf(rowsAfter)]
-  const removed = difference(before, after, findingKey)
-  const added = difference(after, before, findingKey)
-  if (removed.length + added.length === 0) return
-  await updateFindingRollups(tx, orgId, removed, added)
-  await updateFileRollups(
-    tx,
-    orgId,
-    difference(before, after, sessionFileKey),
-    difference(after, before, sessionFileKey),
+  const before = known.size === 0 ? [] : await findRows(tx, orgId, [...known])
+  const after = findingRowsOf(sessions)
+  const removed = difference(before, after)
+  const added = difference(after, before)
+  const changed = [...removed, ...added]
+  if (changed.length === 0) return
+  const rows = tx`s.session_id = any(${changed.map(({ session_id }) => session_id)}::text[])`
+  await counting(tx, orgId, FINDING_ROLLUPS, { before: rows, after: rows }, async () => {
+    await deleteRows(tx, orgId, removed)
+    await insertRows(tx, orgId, added)
+  })
+  const files = changed.flatMap(({ project, file, file_key }) =>
+    file === null || file_key === null ? [] : [{ project, file, file_key }],
   )
-  await updateFileRisks(tx, orgId, [...removed, ...added])
+  if (files.length > 0) await updateFileRisks(tx, orgId, files)
 }
-
-const findingKey = ({ sessionId, project, createdAt, fileKey, fingerprint, severity }: FileFinding): string =>
-  JSON.stringify([sessionId, project, createdAt, fileKey, fingerprint, severity])
-
-const sessionFileKey = ({ sessionId, createdAt, fileKey, project }: FileFinding): string =>
-  `${sessionId} ${createdAt} ${fileKey} ${project}`
 
 const rowKey = (row: FindingRow): string =>
   JSON.stringify(Object.keys(COLUMNS).map((column) => row[column as keyof FindingRow]))
 
-/** One finding of each key that is in `findings` and not in `others`. */
-function difference<Row>(
-  findings: readonly Row[],
-  others: readonly Row[],
-  keyOf: (finding: Row) => string,
-): Row[] {
-  const seen = new Set(others.map(keyOf))
-  return findings.filter((finding) => {
-    const key = keyOf(finding)
-    if (seen.has(key)) return false
-    seen.add(key)
-    return true
-  })
+const difference = (rows: readonly FindingRow[], others: readonly FindingRow[]): FindingRow[] => {
+  const known = new Set(others.map(rowKey))
+  return rows.filter((row) => !known.has(rowKey(row)))
 }
 
 const COLUMNS = {

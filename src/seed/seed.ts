@@ -1,5 +1,5 @@
-import { AUDIT_TABLES } from '../audit/check.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
+import { AUDIT_ROLLUP } from '../audit-log/rollup.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { rebuildTables } from '../db/derived-tables.ts'
 import { lockOrganization } from '../db/org-lock.ts'
@@ -9,10 +9,10 @@ import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
 import { SESSION_TABLES } from '../sessions/check.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
+import { type Touching, updateDirectories } from '../sessions/rollup.ts'
 import { copySessions } from '../sessions/store-write.ts'
-import { activityOf } from '../sessions/writing/write.ts'
-import { type Activity, updateActivity } from '../team/rollup.ts'
-import { PULL_REQUEST_PARTS, USAGE_ROLLUPS } from '../usage/check.ts'
+import { PULL_REQUEST_PARTS } from '../usage/check.ts'
+import { USAGE_ROLLUP } from '../usage/rollup.ts'
 import { copyUsage } from '../usage/write.ts'
 import { generateSessions, type SeedPlan } from './generate.ts'
 import { analyzeSessions, hasSession, insertSeedEntries, refreshStatistics } from './queries.ts'
@@ -49,16 +49,17 @@ export async function seedSessions(
     const [first] = generateSessions(plan)
     if (first !== undefined) await refuseRepeatedSeed(tx, orgId, first.id)
     let done = 0
-    let activity: Activity[] = []
+    let activity: Touching[] = []
     const countActivity = async () => {
-      await updateActivity(tx, orgId, [], activity)
+      await updateDirectories(tx, orgId, [], activity)
       activity = []
     }
     const records = generateSessions(plan)
     let batch = await nextBatch(records, prepare)
     while (batch.length > 0) {
       const [next] = await Promise.all([nextBatch(records, prepare), copyBatch(tx, orgId, batch, now)])
-      activity.push(...batch.map(activityOf))
+      for (const { project, userId, userEmail, detail } of batch)
+        activity.push({ project, userId, userEmail, detail: { files_touched: detail.files_touched } })
       if (activity.length >= ACTIVITY_BATCH) await countActivity()
       done += batch.length
       batch = next
@@ -66,12 +67,7 @@ export async function seedSessions(
     }
     await countActivity()
     await analyzeSessions(tx)
-    await rebuildTables(tx, orgId, [
-      ...SESSION_TABLES,
-      ...USAGE_ROLLUPS,
-      PULL_REQUEST_PARTS,
-      ...FINDING_TABLES,
-    ])
+    await rebuildTables(tx, orgId, [...SESSION_TABLES, USAGE_ROLLUP, PULL_REQUEST_PARTS, ...FINDING_TABLES])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   })
@@ -126,7 +122,7 @@ export async function seedAudit(
       for (let start = 0; start < plan.audit; start += AUDIT_BATCH) {
         await insertSeedEntries(tx, orgId, plan, { start, end: Math.min(plan.audit, start + AUDIT_BATCH) })
       }
-      await rebuildTables(tx, orgId, AUDIT_TABLES)
+      await rebuildTables(tx, orgId, [AUDIT_ROLLUP])
     })
   } catch (error) {
     if (codeOf(error) === '23505') {

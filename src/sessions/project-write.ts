@@ -1,14 +1,8 @@
 import type { ISql } from '../db/client.ts'
-import { moveSums, type ProjectSums, type Renaming } from '../db/move-sums.ts'
+import type { Renaming } from '../db/rollups.ts'
 import { renameInUsage } from '../usage/project-write.ts'
-
-const ROLLUPS: ProjectSums = {
-  name: 'session_rollups',
-  key: ['grain', 'bucket'],
-  sums: ['sessions', 'cost', 'unpriced_tokens', 'quality_sum', 'security_sum'],
-  least: ['quality_min', 'security_min'],
-  greatest: ['quality_max', 'security_max'],
-}
+import { rangesOfProject } from './check.ts'
+import { renameInRollups } from './rollup.ts'
 
 /**
  * Renames the project of sessions, of what they used and of their counts. Returns how many sessions. Needs the
@@ -24,7 +18,16 @@ export async function renameInSessions(tx: ISql, orgId: string, renaming: Renami
       and project = ${from}`
   if (count === 0) return 0
   await renameInUsage(tx, orgId, renaming)
-  await moveSums(tx, orgId, ROLLUPS, renaming)
+  await renameInRollups(tx, orgId, renaming)
+  // the ranges of two lists have other bounds than those of one
+  await tx`
+    delete from session_ranges r
+    where r.org_id = ${orgId}
+      and r.project in (${from}, ${to})`
+  await tx`
+    insert into session_ranges (org_id, sort, grain, project, from_value, from_id, sessions)
+    select ${orgId}, q.sort, q.grain, q.project, q.from_value, q.from_id, q.sessions
+    from (${rangesOfProject(tx, orgId, to)}) q`
   return count
 }
 

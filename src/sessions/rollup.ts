@@ -1,259 +1,158 @@
-import { monthOf } from '../dates.ts'
-import type { Fragment, ISql } from '../db/client.ts'
+import type { ISql } from '../db/client.ts'
+import type { OrgId } from '../db/derived-tables.ts'
+import { addDifference, moveProject, type Renaming, type Rollup, rollup } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
-import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
+import { directoryOf } from '../scoring/ownership.ts'
 
-/** The figures of a session that the rollups count: money in micro-dollars, scores in hundredths. */
-export interface CountedSession {
-  project: string
-  day: string
-  cost: bigint
-  unpricedTokens: number
-  quality: bigint
-  security: bigint
-}
+const allSessions = (sql: ISql, orgId: OrgId) => sql`
+  from sessions s
+  where s.org_id = ${orgId}`
 
-/** The change of one rollup row. */
-interface RollupChange {
-  grain: 'day' | 'month'
-  project: string
-  bucket: string
-  sessions: number
-  cost: bigint
-  unpricedTokens: number
-  qualitySum: bigint
-  securitySum: bigint
-  /** Extremes of the sessions as they are now. */
-  added: Extremes
-  /** Extremes of the sessions as they were stored: the row's own may have to be computed again. */
-  removed: Extremes
-  hasRemoved: boolean
-}
+/** The sessions of row `r`'s day. */
+const sessionsOfDay = (sql: ISql, orgId: string) => sql`
+  select
+    s.quality_score as quality_min, s.security_score as security_min,
+    s.quality_score as quality_max, s.security_score as security_max
+  ${allSessions(sql, orgId)}
+    and s.created_at >= r.bucket::timestamp at time zone 'UTC'
+    and s.created_at < (r.bucket + 1)::timestamp at time zone 'UTC'`
 
-interface Extremes {
-  qualityMin: bigint
-  qualityMax: bigint
-  securityMin: bigint
-  securityMax: bigint
-}
+const rowsOfDays = (sql: ISql, orgId: string) => sql`
+  select d.quality_min, d.security_min, d.quality_max, d.security_max
+  from session_rollups d
+  where d.org_id = ${orgId}
+    and d.grain = 'day'`
 
-const SCORE_MAX = 10_000n
-/** The extremes of no session: those of the first session replace them. */
-const noExtremes = (): Extremes => ({
-  qualityMin: SCORE_MAX,
-  qualityMax: 0n,
-  securityMin: SCORE_MAX,
-  securityMax: 0n,
+/** Each session is counted in four rows: by day and by month, in its project and in all. */
+const FIGURES = rollup({
+  name: 'session_rollups',
+  key: ['grain', 'project', 'bucket'],
+  sums: ['sessions', 'cost', 'unpriced_tokens', 'quality_sum', 'security_sum'],
+  least: ['quality_min', 'security_min'],
+  greatest: ['quality_max', 'security_max'],
+  rows: allSessions,
+  count: (sql, rows) => sql`
+    with days as (
+      select
+        s.project, s.day, count(*) as sessions, sum(s.estimated_cost) as cost,
+        sum(s.unpriced_tokens) as unpriced_tokens, sum(s.quality_score) as quality_sum,
+        min(s.quality_score) as quality_min, max(s.quality_score) as quality_max,
+        sum(s.security_score) as security_sum,
+        min(s.security_score) as security_min, max(s.security_score) as security_max
+      ${rows}
+      group by s.project, s.day
+    )
+    select
+      g.grain, p.project,
+      case g.grain when 'day' then d.day else date_trunc('month', d.day::timestamp)::date end as bucket,
+      sum(d.sessions)::bigint as sessions, sum(d.cost) as cost, sum(d.unpriced_tokens)::bigint as unpriced_tokens,
+      sum(d.quality_sum) as quality_sum, min(d.quality_min) as quality_min, max(d.quality_max) as quality_max,
+      sum(d.security_sum) as security_sum, min(d.security_min) as security_min, max(d.security_max) as security_max
+    from days d
+    cross join (values ('day'), ('month')) as g (grain)
+    cross join lateral (select d.project union select '') as p (project)
+    group by g.grain, p.project, 3`,
+  // the order matters: extremes of months and of all projects are read from rows of days, not from a month of sessions
+  extremes: [
+    {
+      of: (sql) => sql`r.grain = 'day' and r.project <> ''`,
+      from: (sql, orgId) => sql`${sessionsOfDay(sql, orgId)} and s.project = r.project`,
+    },
+    {
+      of: (sql) => sql`r.grain = 'day' and r.project = ''`,
+      from: (sql, orgId) => sql`
+        ${rowsOfDays(sql, orgId)} and d.project <> '' and d.bucket = r.bucket
+        union all
+        ${sessionsOfDay(sql, orgId)} and s.project = ''`,
+    },
+    {
+      of: (sql) => sql`r.grain = 'month'`,
+      from: (sql, orgId) => sql`
+        ${rowsOfDays(sql, orgId)}
+          and d.project = r.project
+          and d.bucket >= r.bucket
+          and d.bucket < (r.bucket + interval '1 month')::date`,
+    },
+  ],
+  describe: ({ grain, bucket, project }) => `${grain} ${bucket} ${project || 'all projects'}`,
 })
 
-const ALL_PROJECTS = ''
+const HOURS = rollup({
+  name: 'session_hours',
+  key: ['hour'],
+  sums: ['sessions'],
+  rows: allSessions,
+  count: (sql, rows) => sql`
+    select date_trunc('hour', s.created_at, 'UTC') as hour, count(*)::integer as sessions
+    ${rows}
+    group by 1`,
+  describe: ({ hour }) => `activity, hour ${hour?.slice(0, 16)}`,
+})
 
-/**
- * Updates the rollups by the difference between `before` and `after`: the same sessions as they were stored
- * (a new one was not) and as they are now. Needs the organization's lock, in the transaction that writes the
- * sessions and after their rows: counts and sums change by differences, a removed minimum or maximum is
- * computed again.
- */
-export async function updateRollups(
-  tx: ISql,
-  orgId: string,
-  before: readonly CountedSession[],
-  after: readonly CountedSession[],
-): Promise<void> {
-  const byKey = new Map<string, RollupChange>()
-  for (const session of before) for (const change of changesOf(byKey, session)) count(change, session, -1)
-  for (const session of after) for (const change of changesOf(byKey, session)) count(change, session, 1)
-  const changes = [...byKey.values()]
-  if (changes.length === 0) return
-  await applyDifferences(tx, orgId, changes)
-  // the order matters: extremes of months and of all projects are read from rows of days, not from a month of
-  // sessions
-  const removed = changes.filter(({ hasRemoved }) => hasRemoved)
-  if (removed.length === 0) return
-  await deleteEmpty(tx, orgId, removed)
-  const days = removed.filter(({ grain }) => grain === 'day')
-  const ofOneProject = days.filter(({ project }) => project !== ALL_PROJECTS)
-  const ofAllProjects = days.filter(({ project }) => project === ALL_PROJECTS)
-  const months = removed.filter(({ grain }) => grain === 'month')
-  await extremesFromSessions(tx, orgId, ofOneProject)
-  await extremesFromDays(tx, orgId, ofAllProjects, sameDay)
-  await extremesFromDays(tx, orgId, months, sameMonth)
-}
+/** The counts that are made of the rows of sessions. */
+export const SESSION_ROLLUPS: readonly Rollup[] = [FIGURES, HOURS]
 
-/** The four rows a session is counted in: by day and month, of its project and of all. */
-function changesOf(byKey: Map<string, RollupChange>, session: CountedSession): RollupChange[] {
-  const rows = [...new Set([session.project, ALL_PROJECTS])].flatMap((project) => [
-    { grain: 'day' as const, project, bucket: session.day },
-    { grain: 'month' as const, project, bucket: monthOf(session.day) },
-  ])
-  return rows.map((row) => {
-    const key = `${row.grain} ${row.bucket} ${row.project}`
-    const known = byKey.get(key)
-    if (known !== undefined) return known
-    const change = {
-      ...row,
-      sessions: 0,
-      cost: 0n,
-      unpricedTokens: 0,
-      qualitySum: 0n,
-      securitySum: 0n,
-      added: noExtremes(),
-      removed: noExtremes(),
-      hasRemoved: false,
-    }
-    byKey.set(key, change)
-    return change
-  })
-}
-
-function count(change: RollupChange, session: CountedSession, sign: 1 | -1): void {
-  const factor = BigInt(sign)
-  change.sessions += sign
-  if (sign === -1) change.hasRemoved = true
-  change.cost += factor * session.cost
-  change.unpricedTokens += sign * session.unpricedTokens
-  change.qualitySum += factor * session.quality
-  change.securitySum += factor * session.security
-  const extremes = sign === 1 ? change.added : change.removed
-  if (session.quality < extremes.qualityMin) extremes.qualityMin = session.quality
-  if (session.quality > extremes.qualityMax) extremes.qualityMax = session.quality
-  if (session.security < extremes.securityMin) extremes.securityMin = session.security
-  if (session.security > extremes.securityMax) extremes.securityMax = session.security
-}
-
-const money = (micros: bigint): string => decimalText(micros, MONEY_DECIMALS)
-const score = (hundredths: bigint): string => decimalText(hundredths, SCORE_DECIMALS)
-
-async function applyDifferences(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
-  await tx`
-    insert into session_rollups as r (
-      org_id, grain, project, bucket, sessions, cost, unpriced_tokens,
-      quality_sum, quality_min, quality_max, security_sum, security_min, security_max
-    )
-    select ${orgId}, n.*
-    from ${unnest(tx, changes, {
-      grain: 'text',
-      project: 'text',
-      bucket: 'date',
-      sessions: 'bigint',
-      cost: ['numeric', ({ cost }) => money(cost)],
-      unpriced_tokens: ['bigint', ({ unpricedTokens }) => unpricedTokens],
-      quality_sum: ['numeric', ({ qualitySum }) => score(qualitySum)],
-      quality_min: ['numeric', ({ added }) => score(added.qualityMin)],
-      quality_max: ['numeric', ({ added }) => score(added.qualityMax)],
-      security_sum: ['numeric', ({ securitySum }) => score(securitySum)],
-      security_min: ['numeric', ({ added }) => score(added.securityMin)],
-      security_max: ['numeric', ({ added }) => score(added.securityMax)],
-    })}
-    on conflict (org_id, grain, project, bucket) do update set
-      sessions = r.sessions + excluded.sessions,
-      cost = r.cost + excluded.cost,
-      unpriced_tokens = r.unpriced_tokens + excluded.unpriced_tokens,
-      quality_sum = r.quality_sum + excluded.quality_sum,
-      quality_min = least(r.quality_min, excluded.quality_min),
-      quality_max = greatest(r.quality_max, excluded.quality_max),
-      security_sum = r.security_sum + excluded.security_sum,
-      security_min = least(r.security_min, excluded.security_min),
-      security_max = greatest(r.security_max, excluded.security_max)`
-}
-
-/** The rows that sessions were removed from, with the extremes of those sessions, for `update … from`. */
-const removedFrom = (tx: ISql, changes: readonly RollupChange[]) =>
-  unnest(tx, changes, {
-    grain: 'text',
-    project: 'text',
-    bucket: 'date',
-    quality_min: ['numeric', ({ removed }) => score(removed.qualityMin)],
-    quality_max: ['numeric', ({ removed }) => score(removed.qualityMax)],
-    security_min: ['numeric', ({ removed }) => score(removed.securityMin)],
-    security_max: ['numeric', ({ removed }) => score(removed.securityMax)],
-  })
-
-/** Rows whose minimum or maximum may be of a session that was removed. */
-const mayBeExtreme = (tx: ISql, orgId: string) => tx`
-  r.org_id = ${orgId}
-  and r.grain = n.grain
-  and r.project = n.project
-  and r.bucket = n.bucket
-  and (
-    n.quality_min <= r.quality_min
-    or n.quality_max >= r.quality_max
-    or n.security_min <= r.security_min
-    or n.security_max >= r.security_max
-  )`
-
-async function deleteEmpty(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
-  await tx`
-    delete from session_rollups r
-    using ${removedFrom(tx, changes)}
-    where r.org_id = ${orgId}
-      and r.grain = n.grain
-      and r.project = n.project
-      and r.bucket = n.bucket
-      and r.sessions = 0`
-}
-
-async function extremesFromSessions(
-  tx: ISql,
-  orgId: string,
-  changes: readonly RollupChange[],
-): Promise<void> {
-  if (changes.length === 0) return
-  await tx`
-    update session_rollups r
-    set (quality_min, quality_max, security_min, security_max) = (
-      select min(s.quality_score), max(s.quality_score), min(s.security_score), max(s.security_score)
+/** Sessions by user and domain. The rows `s` have the directories of each session: writers know them without its detail. */
+export const DIRECTORIES = rollup({
+  name: 'session_directories',
+  key: ['project', 'directory', 'user_key'],
+  sums: ['sessions'],
+  rows: (sql, orgId) => sql`
+    from (
+      select coalesce(s.user_id, s.user_email) as user_key, s.project, t.directory
       from sessions s
+      join session_details d on d.org_id = s.org_id and d.session_id = s.id
+      cross join lateral (
+        select distinct case when strpos(f.path, '/') = 0 then '.' else split_part(f.path, '/', 1) end as directory
+        from json_array_elements_text((d.detail->>'files_touched')::json) f (path)
+        where not starts_with(f.path, '/')
+      ) t
       where s.org_id = ${orgId}
-        and s.project = r.project
-        and s.created_at >= r.bucket::timestamp at time zone 'UTC'
-        and s.created_at < (r.bucket + 1)::timestamp at time zone 'UTC'
-    )
-    from ${removedFrom(tx, changes)}
-    where ${mayBeExtreme(tx, orgId)}`
+        and coalesce(s.user_id, s.user_email) is not null
+    ) s`,
+  count: (sql, rows) => sql`
+    select s.user_key, s.project, s.directory, count(*)::integer as sessions
+    ${rows}
+    group by s.user_key, s.project, s.directory`,
+  describe: ({ project, directory }) => `activity, domain ${project}/${directory}`,
+})
+
+/** The fields of a session by which it is counted in DIRECTORIES. */
+export interface Touching {
+  project: string
+  userId: string | null
+  userEmail: string | null
+  detail: { files_touched: readonly string[] | null }
 }
 
-/** Finds the extremes of row `r` in those that `days` selects, as rows of single days. */
-async function extremesFromDays(
+/** Updates the counts by user and domain by the difference between the sessions `before` and `after`. Needs the organization's lock. */
+export async function updateDirectories(
   tx: ISql,
   orgId: string,
-  changes: readonly RollupChange[],
-  days: (tx: ISql, orgId: string) => Fragment,
+  before: readonly Touching[],
+  after: readonly Touching[],
 ): Promise<void> {
-  if (changes.length === 0) return
-  await tx`
-    update session_rollups r
-    set (quality_min, quality_max, security_min, security_max) = (
-      select min(f.quality_min), max(f.quality_max), min(f.security_min), max(f.security_max)
-      from ${days(tx, orgId)} f
-    )
-    from ${removedFrom(tx, changes)}
-    where ${mayBeExtreme(tx, orgId)}`
+  const counts = (sessions: readonly Touching[]) => {
+    const rows = sessions.flatMap(directoriesOf)
+    return rows.length === 0
+      ? undefined
+      : DIRECTORIES.countRows(
+          tx,
+          tx`from ${unnest(tx, rows, { user_key: 'text', project: 'text', directory: 'text' }, 's')}`,
+        )
+  }
+  await addDifference(tx, orgId, DIRECTORIES, { before: counts(before), after: counts(after) })
 }
 
-/** The rows of all projects of row `r`'s day, and the sessions without a project. */
-const sameDay = (tx: ISql, orgId: string) => tx`(
-  select d.quality_min, d.quality_max, d.security_min, d.security_max
-  from session_rollups d
-  where d.org_id = ${orgId}
-    and d.grain = 'day'
-    and d.bucket = r.bucket
-    and d.project <> ''
-  union all
-  select s.quality_score, s.quality_score, s.security_score, s.security_score
-  from sessions s
-  where s.org_id = ${orgId}
-    and s.project = ''
-    and s.created_at >= r.bucket::timestamp at time zone 'UTC'
-    and s.created_at < (r.bucket + 1)::timestamp at time zone 'UTC'
-)`
+/** The directories of a session's files; an absolute path is outside of the project. */
+function directoriesOf({ userId, userEmail, project, detail }: Touching) {
+  const user_key = userId ?? userEmail
+  if (user_key === null) return []
+  const inside = (detail.files_touched ?? []).filter((file) => !file.startsWith('/'))
+  return [...new Set(inside.map(directoryOf))].map((directory) => ({ user_key, project, directory }))
+}
 
-const sameMonth = (tx: ISql, orgId: string) => tx`(
-  select d.quality_min, d.quality_max, d.security_min, d.security_max
-  from session_rollups d
-  where d.org_id = ${orgId}
-    and d.grain = 'day'
-    and d.project = r.project
-    and d.bucket >= r.bucket
-    and d.bucket < (r.bucket + interval '1 month')::date
-)`
+/** Renames the project of the counts. Needs the organization's lock. */
+export async function renameInRollups(tx: ISql, orgId: string, renaming: Renaming): Promise<void> {
+  for (const each of [FIGURES, DIRECTORIES]) await moveProject(tx, orgId, each, renaming)
+}

@@ -7,13 +7,11 @@ import type { StoredScore } from './store-write.ts'
 export interface StoredSession extends StoredScore {
   id: string
   project: string
-  day: string
   turns: number
   cost: string
   unpriced_tokens: string
   transcript_tokens: string
   telemetry_tokens: string
-  security: string
   hash: Uint8Array
   created_at: Date
   user_id: string | null
@@ -35,14 +33,12 @@ export async function findStored(
     select
       s.id,
       s.project,
-      s.day::text as day,
       s.turns,
       s.estimated_cost::text as cost,
       s.unpriced_tokens,
       s.transcript_tokens,
       s.telemetry_tokens,
       s.quality_score::text as quality,
-      s.security_score::text as security,
       s.content_hash as hash,
       (
         select (d.detail->'quality_metadata'->>'previous_score')::float8

@@ -2,7 +2,6 @@ import { type Actor, recordEntries } from '../audit-log/append.ts'
 import type { Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { keepEvent, type PullRequestEvent } from '../risk/event-queries.ts'
-import { updateRiskRollups } from '../risk/rollup.ts'
 import { applyEvent } from '../risk/write.ts'
 import { updateParts } from '../usage/pull-request-write.ts'
 
@@ -22,7 +21,7 @@ export async function storePullRequestEvent(
     if (!(await keepEvent(tx, orgId, event))) return
     const changed = await applyEvent(tx, orgId, event)
     if (changed === undefined) return
-    await updateRiskRollups(tx, orgId, changed.replaced, changed.written)
+    await changed.updateRollups()
     await updateParts(tx, orgId, { ...changed, commits: [], members: [] })
     const details = { created: 0, updated: 1, ids: changed.updatedIds }
     await recordEntries(tx, orgId, actor, [{ action: 'pr_risk.synced', details }])

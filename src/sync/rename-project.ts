@@ -1,13 +1,12 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import { renameInCommits } from '../commits/project-write.ts'
 import type { Sql } from '../db/client.ts'
-import type { Renaming } from '../db/move-sums.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
+import type { Renaming } from '../db/rollups.ts'
 import { OperatorError } from '../errors.ts'
 import { renameInRisks } from '../risk/project-write.ts'
 import { renameInFindings } from '../security/project-write.ts'
 import { renameInSessions } from '../sessions/project-write.ts'
-import { renameInActivity } from '../team/rollup.ts'
 import { updatePartsOfProject } from '../usage/pull-request-write.ts'
 
 /** Counts the rows that have the new name. */
@@ -33,7 +32,6 @@ export async function renameProject(
     const pull_requests = await renameInRisks(tx, orgId, renaming)
     await lockOrganization(tx, orgId)
     const sessions = await renameInSessions(tx, orgId, renaming)
-    await renameInActivity(tx, orgId, renaming)
     await renameInFindings(tx, orgId, renaming)
     await updatePartsOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }

@@ -12,7 +12,6 @@ import { grants } from '../keys/model.ts'
 import { createPause } from '../pause.ts'
 import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import { updateRiskRollups } from '../risk/rollup.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../risk/write.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { writeFindings } from '../security/write.ts'
@@ -20,7 +19,6 @@ import type { SkippedSession } from '../sessions/deleted-queries.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 import type { MovedSessions } from '../sessions/project-write.ts'
 import {
-  activityOf,
   type SessionsWritten,
   type WriteOptions,
   type WrittenSession,
@@ -29,7 +27,6 @@ import {
 import { hasAliases, writeAliases } from '../team/alias-write.ts'
 import { noteMachine } from '../team/machine-write.ts'
 import { findKeysOf } from '../team/queries.ts'
-import { updateActivity } from '../team/rollup.ts'
 import { writeMembers } from '../team/write.ts'
 import { updateParts } from '../usage/pull-request-write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
@@ -212,7 +209,7 @@ export async function storeBatch(
       // reports come after all entries that they may count
       report: await writeReports(tx, orgId, records),
     }
-    await updateRiskRollups(tx, orgId, results.pr_risk.replaced, results.pr_risk.written)
+    await results.pr_risk.updateRollups()
     await updateParts(tx, orgId, {
       ...results.pr_risk,
       commits: [...commit.createdIds, ...commit.updatedIds],
@@ -249,7 +246,7 @@ export async function storeBatch(
   }
 }
 
-/** Writes the sessions, and the counts of the team's activity and the findings of the heatmap that follow from them. */
+/** Writes the sessions, and the findings of the heatmap that follow from them. */
 export async function writeSessionsAndCounts(
   tx: ISql,
   orgId: string,
@@ -261,7 +258,6 @@ export async function writeSessionsAndCounts(
   const known = new Set(
     written.changed.flatMap(({ session, before }) => (before === undefined ? [] : [session.id])),
   )
-  await updateActivity(tx, orgId, written.activityBefore, changed.map(activityOf))
   await writeFindings(tx, orgId, changed, known)
   return written
 }

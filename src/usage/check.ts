@@ -1,6 +1,7 @@
 import type { ISql } from '../db/client.ts'
 import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 import { pullRequestParts } from './pull-request-queries.ts'
+import { USAGE_ROLLUP } from './rollup.ts'
 
 /** Recomputes the parts of all sessions from their details, as `partsOf` divides them. */
 const fromDetails = (sql: ISql, orgId: OrgId) => sql`
@@ -122,49 +123,6 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
     case when p.model = p.main then p.telemetry_tokens else 0 end
   from shares p`
 
-/** Recomputes the sums of all parts. */
-const fromUsage = (sql: ISql, orgId: OrgId) => sql`
-  with days as materialized (
-    select
-      u.day, u.project, u.member, u.agent, u.model,
-      count(*) as sessions, count(*) filter (where u.is_main) as main_sessions,
-      sum(u.turns) as turns, coalesce(sum(u.turns) filter (where u.is_main), 0) as main_turns, sum(u.cost) as cost,
-      sum(u.input) as input, sum(u.output) as output, sum(u.cache_read) as cache_read,
-      sum(u.cache_creation) as cache_creation, sum(u.unpriced_tokens) as unpriced_tokens,
-      sum(u.transcript_tokens) as transcript_tokens, sum(u.telemetry_tokens) as telemetry_tokens,
-      sum(least(u.transcript_tokens, u.telemetry_tokens)) as captured_tokens
-    from session_usage u
-    where u.org_id = ${orgId}
-    group by u.day, u.project, u.member, u.agent, u.model
-  )
-  select
-    k.dims, k.grain,
-    case k.grain when 'day' then d.day else date_trunc('month', d.day::timestamp)::date end as bucket,
-    case when k.has_project then d.project else '' end as project,
-    case when k.has_member then d.member else '' end as member,
-    case when k.has_models then d.agent else '' end as agent,
-    case when k.has_models then d.model else '' end as model,
-    sum(case when k.has_models then d.sessions else d.main_sessions end)::bigint as sessions,
-    sum(d.main_sessions)::bigint as main_sessions,
-    sum(case when k.has_models then d.turns else d.main_turns end)::bigint as turns,
-    sum(d.main_turns)::bigint as main_turns, sum(d.cost) as cost,
-    sum(d.input)::bigint as input, sum(d.output)::bigint as output, sum(d.cache_read)::bigint as cache_read,
-    sum(d.cache_creation)::bigint as cache_creation, sum(d.unpriced_tokens)::bigint as unpriced_tokens,
-    sum(d.transcript_tokens)::bigint as transcript_tokens, sum(d.telemetry_tokens)::bigint as telemetry_tokens,
-    sum(d.captured_tokens)::bigint as captured_tokens
-  from days d
-  cross join (
-    values
-      ('agent_model', 'day', false, false, true),
-      ('agent_model', 'month', false, false, true),
-      ('project', 'day', true, false, false),
-      ('member', 'day', false, true, false),
-      ('project_agent_model', 'month', true, false, true),
-      ('member_agent_model', 'month', false, true, true),
-      ('project_member', 'month', true, true, false)
-  ) as k (dims, grain, has_project, has_member, has_models)
-  group by 1, 2, 3, 4, 5, 6, 7`
-
 /** Recomputes the links to pull requests. */
 const linksFromDetails = (sql: ISql, orgId: OrgId) => sql`
   select distinct d.session_id, l.repo, l.number as pr_number
@@ -189,12 +147,6 @@ const PART_COLUMNS = [
   ...['unpriced_tokens', 'transcript_tokens', 'telemetry_tokens'],
 ]
 
-const ROLLUP_COLUMNS = [
-  ...['dims', 'grain', 'bucket', 'project', 'member', 'agent', 'model', 'sessions', 'main_sessions', 'turns'],
-  ...['main_turns', 'cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'],
-  ...['transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
-]
-
 /** The parts of sessions that belong to pull requests. */
 export const PULL_REQUEST_PARTS: DerivedTable = {
   name: 'pr_sessions',
@@ -202,16 +154,6 @@ export const PULL_REQUEST_PARTS: DerivedTable = {
   query: (sql, orgId) => pullRequestParts(sql, orgId, sql``),
   describe: ({ session_id }) => `part of ${session_id} in a pull request`,
 }
-
-/** The sums of breakdowns. */
-export const USAGE_ROLLUPS: readonly DerivedTable[] = [
-  {
-    name: 'usage_rollups',
-    columns: ROLLUP_COLUMNS,
-    query: fromUsage,
-    describe: ({ dims, grain, bucket }) => `usage of a ${grain} (${bucket}) by ${dims}`,
-  },
-]
 
 /** The usage of each session by model, and its sums, in the order in which they are rebuilt. */
 export const USAGE_TABLES: readonly DerivedTable[] = [
@@ -221,7 +163,7 @@ export const USAGE_TABLES: readonly DerivedTable[] = [
     query: fromDetails,
     describe: ({ session_id, model }) => `usage of ${session_id} (${model || 'no model'})`,
   },
-  ...USAGE_ROLLUPS,
+  USAGE_ROLLUP,
   {
     name: 'session_links',
     columns: ['session_id', 'repo', 'pr_number'],

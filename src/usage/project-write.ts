@@ -1,14 +1,6 @@
 import type { ISql } from '../db/client.ts'
-import { moveSums, type ProjectSums, type Renaming } from '../db/move-sums.ts'
-
-const ROLLUPS: ProjectSums = {
-  name: 'usage_rollups',
-  key: ['dims', 'grain', 'bucket', 'member', 'agent', 'model'],
-  sums: [
-    ...['sessions', 'main_sessions', 'turns', 'main_turns', 'cost', 'input', 'output', 'cache_read'],
-    ...['cache_creation', 'unpriced_tokens', 'transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
-  ],
-}
+import { moveProject, type Renaming } from '../db/rollups.ts'
+import { USAGE_ROLLUP } from './rollup.ts'
 
 /** Renames the project of what sessions used. Needs the organization's lock. */
 export async function renameInUsage(tx: ISql, orgId: string, renaming: Renaming): Promise<void> {
@@ -17,5 +9,5 @@ export async function renameInUsage(tx: ISql, orgId: string, renaming: Renaming)
     set project = ${renaming.to}
     where org_id = ${orgId}
       and project = ${renaming.from}`
-  await moveSums(tx, orgId, ROLLUPS, renaming)
+  await moveProject(tx, orgId, USAGE_ROLLUP, renaming)
 }

@@ -1,196 +1,58 @@
-import { monthOf } from '../dates.ts'
-import type { ISql } from '../db/client.ts'
-import { unnest } from '../db/rows.ts'
-import { decimalText, MONEY_DECIMALS } from '../decimals.ts'
-import type { Part } from './parts.ts'
-
-/** Tokens of all four kinds that the transcripts and the telemetry of a session state: 0 but of its main part. */
-export interface CoverageRow {
-  transcript_tokens: number
-  telemetry_tokens: number
-}
-
-/** A part of a session with all that the sums need. */
-export interface CountedPart extends Part, CoverageRow {
-  project: string
-  member: string
-  agent: string
-  turns: number
-  day: string
-}
-
-/** The change of one row of usage_rollups. */
-interface RollupChange {
-  dims: string
-  grain: 'day' | 'month'
-  bucket: string
-  project: string
-  member: string
-  agent: string
-  model: string
-  sessions: number
-  main_sessions: number
-  turns: number
-  main_turns: number
-  cost: bigint
-  input: bigint
-  output: bigint
-  cache_read: bigint
-  cache_creation: bigint
-  unpriced_tokens: bigint
-  transcript_tokens: bigint
-  telemetry_tokens: bigint
-  /** Sum of the smaller of both of each session. */
-  captured_tokens: bigint
-}
-
-/** Grouping columns of the sums. */
-const DIMS = [
-  { dims: 'agent_model', grain: 'day', columns: ['agent', 'model'] },
-  { dims: 'agent_model', grain: 'month', columns: ['agent', 'model'] },
-  { dims: 'project', grain: 'day', columns: ['project'] },
-  { dims: 'member', grain: 'day', columns: ['member'] },
-  { dims: 'project_agent_model', grain: 'month', columns: ['project', 'agent', 'model'] },
-  { dims: 'member_agent_model', grain: 'month', columns: ['member', 'agent', 'model'] },
-  { dims: 'project_member', grain: 'month', columns: ['project', 'member'] },
-] as const
+import { rollup } from '../db/rollups.ts'
 
 /**
- * Changes the sums by the difference between the parts `before`, as they were stored, and `after`. Needs the
- * organization's lock.
+ * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its
+ * main part only.
  */
-export async function updateSums(
-  tx: ISql,
-  orgId: string,
-  before: readonly CountedPart[],
-  after: readonly CountedPart[],
-): Promise<void> {
-  const byKey = new Map<string, RollupChange>()
-  for (const part of before) for (const change of changesOf(byKey, part)) count(change, part, -1)
-  for (const part of after) for (const change of changesOf(byKey, part)) count(change, part, 1)
-  const changes = [...byKey.values()].filter(isChange)
-  if (changes.length === 0) return
-  await tx`
-    insert into usage_rollups as r (
-      org_id, dims, grain, bucket, project, member, agent, model, sessions, main_sessions, turns, main_turns, cost,
-      input, output, cache_read, cache_creation, unpriced_tokens, transcript_tokens, telemetry_tokens, captured_tokens
+export const USAGE_ROLLUP = rollup({
+  name: 'usage_rollups',
+  key: ['dims', 'grain', 'bucket', 'project', 'member', 'agent', 'model'],
+  sums: [
+    ...['sessions', 'main_sessions', 'turns', 'main_turns', 'cost', 'input', 'output', 'cache_read'],
+    ...['cache_creation', 'unpriced_tokens', 'transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
+  ],
+  rows: (sql, orgId) => sql`
+    from session_usage s
+    where s.org_id = ${orgId}`,
+  count: (sql, rows) => sql`
+    with days as materialized (
+      select
+        s.day, s.project, s.member, s.agent, s.model,
+        count(*) as sessions, count(*) filter (where s.is_main) as main_sessions,
+        sum(s.turns) as turns, coalesce(sum(s.turns) filter (where s.is_main), 0) as main_turns, sum(s.cost) as cost,
+        sum(s.input) as input, sum(s.output) as output, sum(s.cache_read) as cache_read,
+        sum(s.cache_creation) as cache_creation, sum(s.unpriced_tokens) as unpriced_tokens,
+        sum(s.transcript_tokens) as transcript_tokens, sum(s.telemetry_tokens) as telemetry_tokens,
+        sum(least(s.transcript_tokens, s.telemetry_tokens)) as captured_tokens
+      ${rows}
+      group by s.day, s.project, s.member, s.agent, s.model
     )
-    select ${orgId}, n.*
-    from ${unnest(tx, changes, {
-      dims: 'text',
-      grain: 'text',
-      bucket: 'date',
-      project: 'text',
-      member: 'text',
-      agent: 'text',
-      model: 'text',
-      sessions: 'bigint',
-      main_sessions: 'bigint',
-      turns: 'bigint',
-      main_turns: 'bigint',
-      cost: ['numeric', ({ cost }) => decimalText(cost, MONEY_DECIMALS)],
-      input: ['numeric', (row) => String(row.input)],
-      output: ['numeric', (row) => String(row.output)],
-      cache_read: ['numeric', (row) => String(row.cache_read)],
-      cache_creation: ['numeric', (row) => String(row.cache_creation)],
-      unpriced_tokens: ['numeric', (row) => String(row.unpriced_tokens)],
-      transcript_tokens: ['numeric', (row) => String(row.transcript_tokens)],
-      telemetry_tokens: ['numeric', (row) => String(row.telemetry_tokens)],
-      captured_tokens: ['numeric', (row) => String(row.captured_tokens)],
-    })}
-    on conflict (org_id, dims, grain, bucket, project, member, agent, model) do update set
-      sessions = r.sessions + excluded.sessions,
-      main_sessions = r.main_sessions + excluded.main_sessions,
-      turns = r.turns + excluded.turns,
-      main_turns = r.main_turns + excluded.main_turns,
-      cost = r.cost + excluded.cost,
-      input = r.input + excluded.input,
-      output = r.output + excluded.output,
-      cache_read = r.cache_read + excluded.cache_read,
-      cache_creation = r.cache_creation + excluded.cache_creation,
-      unpriced_tokens = r.unpriced_tokens + excluded.unpriced_tokens,
-      transcript_tokens = r.transcript_tokens + excluded.transcript_tokens,
-      telemetry_tokens = r.telemetry_tokens + excluded.telemetry_tokens,
-      captured_tokens = r.captured_tokens + excluded.captured_tokens`
-  await deleteEmpty(
-    tx,
-    orgId,
-    changes.filter(({ sessions }) => sessions < 0),
-  )
-}
-
-async function deleteEmpty(tx: ISql, orgId: string, changes: readonly RollupChange[]): Promise<void> {
-  if (changes.length === 0) return
-  await tx`
-    delete from usage_rollups r
-    using ${unnest(tx, changes, {
-      dims: 'text',
-      grain: 'text',
-      bucket: 'date',
-      project: 'text',
-      member: 'text',
-      agent: 'text',
-      model: 'text',
-    })}
-    where r.org_id = ${orgId}
-      and r.dims = n.dims
-      and r.grain = n.grain
-      and r.bucket = n.bucket
-      and r.project = n.project
-      and r.member = n.member
-      and r.agent = n.agent
-      and r.model = n.model
-      and r.sessions = 0`
-}
-
-/** The rows that a part is counted in. Those that are not of models count a session by its main part only. */
-function changesOf(byKey: Map<string, RollupChange>, part: CountedPart): RollupChange[] {
-  return DIMS.map(({ dims, grain, columns }) => {
-    const of = (column: 'project' | 'member' | 'agent' | 'model') =>
-      (columns as readonly string[]).includes(column) ? part[column] : ''
-    const bucket = grain === 'day' ? part.day : monthOf(part.day)
-    const [project, member, agent, model] = [of('project'), of('member'), of('agent'), of('model')]
-    // no name contains NUL
-    const key = `${dims} ${grain} ${bucket}\0${project}\0${member}\0${agent}\0${model}`
-    const known = byKey.get(key)
-    if (known !== undefined) return known
-    const change: RollupChange = {
-      ...{ dims, grain, bucket, project, member, agent, model },
-      ...{ sessions: 0, main_sessions: 0, turns: 0, main_turns: 0, cost: 0n },
-      ...{ input: 0n, output: 0n, cache_read: 0n, cache_creation: 0n, unpriced_tokens: 0n },
-      ...{ transcript_tokens: 0n, telemetry_tokens: 0n, captured_tokens: 0n },
-    }
-    byKey.set(key, change)
-    return change
-  })
-}
-
-function count(change: RollupChange, part: CountedPart, sign: 1 | -1): void {
-  const isOfModels = change.dims.endsWith('model')
-  if (isOfModels || part.is_main) {
-    change.sessions += sign
-    change.turns += sign * part.turns
-  }
-  if (part.is_main) {
-    change.main_sessions += sign
-    change.main_turns += sign * part.turns
-  }
-  const factor = BigInt(sign)
-  change.cost += factor * part.cost
-  change.input += factor * BigInt(part.input)
-  change.output += factor * BigInt(part.output)
-  change.cache_read += factor * BigInt(part.cache_read)
-  change.cache_creation += factor * BigInt(part.cache_creation)
-  change.unpriced_tokens += factor * BigInt(part.unpriced_tokens)
-  change.transcript_tokens += factor * BigInt(part.transcript_tokens)
-  change.telemetry_tokens += factor * BigInt(part.telemetry_tokens)
-  change.captured_tokens += factor * BigInt(Math.min(part.transcript_tokens, part.telemetry_tokens))
-}
-
-/** False where sessions were replaced by others that used the same. */
-const isChange = (change: RollupChange): boolean =>
-  [
-    ...[change.sessions, change.main_sessions, change.turns, change.main_turns],
-    ...[change.cost, change.input, change.output, change.cache_read, change.cache_creation],
-    ...[change.unpriced_tokens, change.transcript_tokens, change.telemetry_tokens, change.captured_tokens],
-  ].some((value) => value !== 0 && value !== 0n)
+    select
+      k.dims, k.grain,
+      case k.grain when 'day' then d.day else date_trunc('month', d.day::timestamp)::date end as bucket,
+      case when k.has_project then d.project else '' end as project,
+      case when k.has_member then d.member else '' end as member,
+      case when k.has_models then d.agent else '' end as agent,
+      case when k.has_models then d.model else '' end as model,
+      sum(case when k.has_models then d.sessions else d.main_sessions end)::bigint as sessions,
+      sum(d.main_sessions)::bigint as main_sessions,
+      sum(case when k.has_models then d.turns else d.main_turns end)::bigint as turns,
+      sum(d.main_turns)::bigint as main_turns, sum(d.cost) as cost,
+      sum(d.input)::bigint as input, sum(d.output)::bigint as output, sum(d.cache_read)::bigint as cache_read,
+      sum(d.cache_creation)::bigint as cache_creation, sum(d.unpriced_tokens)::bigint as unpriced_tokens,
+      sum(d.transcript_tokens)::bigint as transcript_tokens, sum(d.telemetry_tokens)::bigint as telemetry_tokens,
+      sum(d.captured_tokens)::bigint as captured_tokens
+    from days d
+    cross join (
+      values
+        ('agent_model', 'day', false, false, true),
+        ('agent_model', 'month', false, false, true),
+        ('project', 'day', true, false, false),
+        ('member', 'day', false, true, false),
+        ('project_agent_model', 'month', true, false, true),
+        ('member_agent_model', 'month', false, true, true),
+        ('project_member', 'month', true, true, false)
+    ) as k (dims, grain, has_project, has_member, has_models)
+    group by 1, 2, 3, 4, 5, 6, 7`,
+  describe: ({ dims, grain, bucket }) => `usage of a ${grain} (${bucket}) by ${dims}`,
+})

@@ -1,11 +1,11 @@
-import { dateOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { canCopyInto, copyRows } from '../db/copy.ts'
+import { counting } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
-import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../decimals.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
 import { type Part, partsOf, type SessionTokens } from './parts.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
-import { type CountedPart, type CoverageRow, updateSums } from './rollup.ts'
+import { USAGE_ROLLUP } from './rollup.ts'
 
 /** A session as its usage is computed from it. */
 export interface UsedSession {
@@ -32,7 +32,7 @@ export interface UsedSession {
 }
 
 /** A row of session_usage. */
-interface UsageRow extends Part, CoverageRow {
+interface UsageRow extends Part {
   session_id: string
   project: string
   member: string
@@ -44,13 +44,10 @@ interface UsageRow extends Part, CoverageRow {
   quality_score: string
   findings: number
   session_cost: string
+  /** Tokens of all four kinds that the session's transcripts and its telemetry state: 0 but of its main part. */
+  transcript_tokens: number
+  telemetry_tokens: number
 }
-
-const TOKEN_COLUMNS = [
-  ...(['input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const),
-  ...(['transcript_tokens', 'telemetry_tokens'] as const),
-]
-type TokenColumn = (typeof TOKEN_COLUMNS)[number]
 
 /** Rows from which on they are copied. */
 const MIN_COPIED = 100
@@ -66,21 +63,16 @@ export async function updateUsage(
   before: readonly string[],
   after: readonly UsedSession[],
 ): Promise<void> {
-  const removed = await deleteUsage(tx, orgId, before)
-  const rows = after.flatMap(rowsOf)
-  await insertUsage(tx, orgId, rows)
-  await insertLinks(tx, orgId, after)
-  await attachSessions(
-    tx,
-    orgId,
-    after.map(({ id }) => id),
-  )
-  await updateSums(
-    tx,
-    orgId,
-    removed,
-    rows.map((row) => ({ ...row, day: dateOf(row.created_at) })),
-  )
+  const ids = after.map(({ id }) => id)
+  const partsOfSessions = (sessions: readonly string[]) =>
+    sessions.length === 0 ? undefined : tx`s.session_id = any(${[...sessions]}::text[])`
+  const counted = { before: partsOfSessions(before), after: partsOfSessions(ids) }
+  await counting(tx, orgId, [USAGE_ROLLUP], counted, async () => {
+    await deleteUsage(tx, orgId, before)
+    await insertUsage(tx, orgId, after.flatMap(rowsOf))
+    await insertLinks(tx, orgId, after)
+    await attachSessions(tx, orgId, ids)
+  })
 }
 
 /** Inserts the usage of sessions that are not stored by COPY, without the sums. */
@@ -92,7 +84,8 @@ function rowsOf(session: UsedSession): UsageRow[] {
   const { detail } = session
   return partsOf(session).map((part) => ({
     ...part,
-    ...(part.is_main ? coverageRow(session) : { transcript_tokens: 0, telemetry_tokens: 0 }),
+    transcript_tokens: part.is_main ? session.coverage.transcript : 0,
+    telemetry_tokens: part.is_main ? session.coverage.telemetry : 0,
     session_id: session.id,
     project: session.project,
     member: session.userId ?? session.userEmail ?? '',
@@ -107,38 +100,17 @@ function rowsOf(session: UsedSession): UsageRow[] {
   }))
 }
 
-const coverageRow = ({ coverage }: UsedSession): CoverageRow => ({
-  transcript_tokens: coverage.transcript,
-  telemetry_tokens: coverage.telemetry,
-})
-
-async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<CountedPart[]> {
-  if (ids.length === 0) return []
+async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
   await detachSessions(tx, orgId, ids)
   await tx`
     delete from session_links l
     where l.org_id = ${orgId}
       and l.session_id = any(${[...ids]}::text[])`
-  const rows = await tx<
-    (Omit<CountedPart, 'cost' | TokenColumn> & {
-      cost: string
-    } & Record<TokenColumn, string>)[]
-  >`
+  await tx`
     delete from session_usage u
     where u.org_id = ${orgId}
-      and u.session_id = any(${[...ids]}::text[])
-    returning
-      u.model, u.is_main, u.project, u.member, u.agent, u.day, u.turns, u.cost::text as cost,
-      u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens, u.transcript_tokens,
-      u.telemetry_tokens`
-  return rows.map((row) => ({
-    ...row,
-    cost: unitsOf(row.cost),
-    ...(Object.fromEntries(TOKEN_COLUMNS.map((column) => [column, Number(row[column])])) as Record<
-      TokenColumn,
-      number
-    >),
-  }))
+      and u.session_id = any(${[...ids]}::text[])`
 }
 
 async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
-import { AUDIT_TABLES } from '../../src/audit/check.ts'
 import type { AuditEntry, AuditReport } from '../../src/audit/model.ts'
 import { listEntries } from '../../src/audit/queries.ts'
+import { AUDIT_ROLLUP } from '../../src/audit-log/rollup.ts'
 import { findDifferences } from '../../src/db/derived-tables.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -53,7 +53,7 @@ const caller = ({ key }: Tenant) => {
 type Page = { data: AuditEntry[]; pagination: { page: number; per_page: number; total: number } }
 
 async function expectRollups({ orgId }: Tenant): Promise<void> {
-  expect(await findDifferences(database.sql, orgId, AUDIT_TABLES)).toEqual([])
+  expect(await findDifferences(database.sql, orgId, [AUDIT_ROLLUP])).toEqual([])
 }
 
 const ACTIONS = [

@@ -221,7 +221,6 @@ const COLUMNS: readonly Column<SessionListItem>[] = [
   },
   {
     name: 'Quality',
-    sort: 'quality_score',
     isNumber: true,
     cell: ({ quality_score }) => (
       <>

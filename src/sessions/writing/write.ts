@@ -1,5 +1,6 @@
 import { useGenericPlans } from '../../db/citus.ts'
 import type { ISql } from '../../db/client.ts'
+import { counting } from '../../db/rollups.ts'
 import { unitsOf } from '../../decimals.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../records/changes.ts'
 import { isAlert } from '../../records/finding.ts'
@@ -13,7 +14,8 @@ import {
 } from '../deleted-queries.ts'
 import type { PreparedSession } from '../prepare.ts'
 import { type MovedSessions, movedOf } from '../project-write.ts'
-import { type CountedSession, updateRollups } from '../rollup.ts'
+import { type Ranked, updateRanges } from '../range-rollup.ts'
+import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
 import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
 import { keepDismissed, withKnownParts } from './merge-parts.ts'
@@ -33,17 +35,6 @@ export interface SessionsWritten extends WriteResult {
   moved: readonly MovedSessions[]
   /** The sessions that are new or have changed. */
   changed: readonly WrittenSession[]
-  /** The changed sessions as they were stored, for the counts of the team's activity. */
-  activityBefore: readonly SessionActivity[]
-}
-
-/** The figures of a session that the team's activity counts. */
-export interface SessionActivity {
-  createdAt: string | Date
-  /** The member's id, else the address; null where the session has no user. */
-  userKey: string | null
-  project: string
-  files: readonly string[]
 }
 
 export interface WriteOptions extends MergeOptions {
@@ -67,7 +58,7 @@ export async function writeSessions(
   sent: readonly PreparedSession[],
   { now, withAlerts, reassignment, restore, ...merging }: WriteOptions,
 ): Promise<SessionsWritten> {
-  const nothing = { changed: [], activityBefore: [], skipped: [], moved: [] }
+  const nothing = { changed: [], skipped: [], moved: [] }
   if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
   // the API's connections do the same: for an organization that is not in the statistics yet, a plan of its own reads
   // all sessions by whichever index is smallest, since all of them begin with org_id
@@ -79,7 +70,7 @@ export async function writeSessions(
     onlyOf: reassignment.endsWith('to a member'),
   })
   const keptIds = new Set(kept.map(({ id }) => id))
-  const movedActivity = await deleteSessions(tx, orgId, subAgents.ids)
+  await deleteSessions(tx, orgId, subAgents.ids)
   const stored = await findStored(tx, orgId, [...keptIds])
   const owned = await withUsers(
     tx,
@@ -101,58 +92,48 @@ export async function writeSessions(
   const rows = changes.map((session) => keepDismissed(session, stored.get(session.id)?.dismissed ?? []))
   // telemetry of sub-agents comes to those that were sent
   const result = { ...compared, unchanged: sent.length - rows.length, skipped }
-  if (rows.length === 0) return { ...nothing, ...result, activityBefore: movedActivity }
+  if (rows.length === 0) return { ...nothing, ...result }
   const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
-  await storeSessions(tx, orgId, rows, stored, now)
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
-  await updateCounts(tx, orgId, before.map(countedOf), rows)
-  const moved = movedOf(rows, stored)
-  return { ...result, changed, moved, activityBefore: [...movedActivity, ...before.map(storedActivity)] }
-}
-
-/** Updates every count of sessions by the difference between what they were and what they are. */
-async function updateCounts(
-  tx: ISql,
-  orgId: string,
-  before: readonly (CountedSession & { id: string })[],
-  after: readonly (CountedSession & UsedSession)[],
-): Promise<void> {
-  await updateRollups(tx, orgId, before, after)
-  await updateUsage(
-    tx,
-    orgId,
-    before.map(({ id }) => id),
-    after,
-  )
+  await counted(tx, orgId, before, rows, () => storeSessions(tx, orgId, rows, stored, now))
+  return { ...result, changed, moved: movedOf(rows, stored) }
 }
 
 /**
- * Deletes sessions with their details and rollups; returns what the team's activity counted of each that was there. Needs
- * the organization's lock.
+ * Does `write`, which replaces the sessions `before` by `after`, and updates every count of sessions by the difference
+ * between what they were and what they are.
  */
-export async function deleteSessions(
+async function counted(
   tx: ISql,
   orgId: string,
-  ids: readonly string[],
-): Promise<SessionActivity[]> {
-  if (ids.length === 0) return []
+  before: readonly StoredSession[],
+  after: readonly (Ranked & UsedSession & Touching)[],
+  write: () => Promise<void>,
+): Promise<void> {
+  const old = before.map(({ id }) => id)
+  const withIds = (ids: readonly string[]) =>
+    ids.length === 0 ? undefined : tx`s.id = any(${[...ids]}::text[])`
+  const rows = { before: withIds(old), after: withIds(after.map(({ id }) => id)) }
+  await counting(tx, orgId, SESSION_ROLLUPS, rows, write)
+  await updateRanges(tx, orgId, before.map(rankedOf), after)
+  await updateDirectories(tx, orgId, before.map(touchingOf), after)
+  await updateUsage(tx, orgId, old, after)
+}
+
+/** Deletes sessions with their details and rollups; returns how many were there. Needs the organization's lock. */
+export async function deleteSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
   await useGenericPlans(tx)
   const before = [...(await findStored(tx, orgId, ids)).values()]
-  if (before.length === 0) return []
-  await deleteRows(tx, orgId, ids)
-  await updateCounts(tx, orgId, before.map(countedOf), [])
-  return before.map(storedActivity)
+  if (before.length > 0) await counted(tx, orgId, before, [], () => deleteRows(tx, orgId, ids))
+  return before.length
 }
 
 /**
- * Replaces the texts of sessions that are stored, and updates their rollups; returns what the team's activity counted of
- * each. The content hash stays: what is sent again as it was before changes nothing. Needs the organization's lock.
+ * Replaces the texts of sessions that are stored, and updates their rollups. The content hash stays: what is sent again as
+ * it was before changes nothing. Needs the organization's lock.
  */
-export async function replaceTexts(
-  tx: ISql,
-  orgId: string,
-  sessions: readonly StoredTexts[],
-): Promise<SessionActivity[]> {
+export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly StoredTexts[]): Promise<void> {
   await useGenericPlans(tx)
   const stored = await findStored(
     tx,
@@ -160,24 +141,22 @@ export async function replaceTexts(
     sessions.map(({ id }) => id),
   )
   const before = sessions.flatMap(({ id }) => stored.get(id) ?? [])
-  await updateTexts(tx, orgId, sessions)
   const after = sessions.flatMap(({ id, detail, ...texts }) => {
     const row = stored.get(id)
     if (row === undefined) return []
-    const createdAt = row.created_at.toISOString()
-    const coverage = { transcript: Number(row.transcript_tokens), telemetry: Number(row.telemetry_tokens) }
     return [
       {
-        ...countedOf(row),
+        ...rankedOf(row),
         ...texts,
-        createdAt,
-        coverage,
-        detail: JSON.parse(detail) as UsedSession['detail'],
+        quality: unitsOf(row.quality),
+        unpricedTokens: Number(row.unpriced_tokens),
+        createdAt: row.created_at.toISOString(),
+        coverage: { transcript: Number(row.transcript_tokens), telemetry: Number(row.telemetry_tokens) },
+        detail: JSON.parse(detail) as UsedSession['detail'] & Touching['detail'],
       },
     ]
   })
-  await updateCounts(tx, orgId, before.map(countedOf), after)
-  return before.map(storedActivity)
+  await counted(tx, orgId, before, after, () => updateTexts(tx, orgId, sessions))
 }
 
 async function withBefore(
@@ -199,40 +178,16 @@ async function withBefore(
   })
 }
 
-const countedOf = (session: StoredSession): CountedSession & Pick<StoredSession, 'id' | 'turns'> => ({
-  id: session.id,
-  turns: session.turns,
-  project: session.project,
-  day: session.day,
-  cost: unitsOf(session.cost),
-  unpricedTokens: Number(session.unpriced_tokens),
-  quality: unitsOf(session.quality),
-  security: unitsOf(session.security),
+const rankedOf = ({ id, project, turns, cost }: StoredSession): Ranked => ({
+  id,
+  project,
+  turns,
+  cost: unitsOf(cost),
 })
 
-const storedActivity = ({
-  created_at,
-  user_id,
-  user_email,
+const touchingOf = ({ project, user_id, user_email, files }: StoredSession): Touching => ({
   project,
-  files,
-}: StoredSession): SessionActivity => ({
-  createdAt: created_at,
-  userKey: user_id ?? user_email,
-  project,
-  files: files ?? [],
-})
-
-/** Takes the figures of a written session that the team's activity counts. */
-export const activityOf = ({
-  createdAt,
-  userId,
-  userEmail,
-  project,
-  detail,
-}: PreparedSession): SessionActivity => ({
-  createdAt,
-  userKey: userId ?? userEmail,
-  project,
-  files: detail.files_touched ?? [],
+  userId: user_id,
+  userEmail: user_email,
+  detail: { files_touched: files },
 })

@@ -1,0 +1,195 @@
+import type { Fragment, ISql } from './client.ts'
+import type { DerivedTable, OrgId } from './derived-tables.ts'
+
+/** The declaration of a rollup: it is written, compared by `doctor` and rebuilt by the same query. */
+interface Declared {
+  name: string
+  key: readonly string[]
+  sums: readonly string[]
+  /** Columns with the least, and with the greatest, value of what is counted. */
+  least?: readonly string[]
+  greatest?: readonly string[]
+  /** `from … where …`: the organization's rows that are counted, as `s`. */
+  rows: (sql: ISql, orgId: OrgId) => Fragment
+  /** Counts such rows: a row for each key. */
+  count: (sql: ISql, rows: Fragment) => Fragment
+  /**
+   * Rows in which the columns `least` and `greatest` of the rollup's row `r` are found again, after rows were removed that
+   * had one of them. Each is for the rows that meet its condition; they are applied in this order.
+   */
+  extremes?: readonly { of: (sql: ISql) => Fragment; from: (sql: ISql, orgId: string) => Fragment }[]
+  describe: DerivedTable['describe']
+}
+
+export interface Rollup extends Omit<Declared, 'count'>, Omit<DerivedTable, 'count' | 'compared'> {
+  countRows: Declared['count']
+}
+
+export const rollup = ({ count, ...declared }: Declared): Rollup => ({
+  ...declared,
+  countRows: count,
+  columns: valuesOf(declared, declared.key),
+  query: (sql, orgId) => count(sql, declared.rows(sql, orgId)),
+})
+
+const valuesOf = (
+  { sums, least = [], greatest = [] }: Omit<Declared, 'count'>,
+  key: readonly string[] = [],
+) => [...key, ...sums, ...least, ...greatest]
+
+/** Conditions on rows `s`: those that a write may replace, and those that it writes. Undefined: none. */
+interface Counted {
+  before: Fragment | undefined
+  after: Fragment | undefined
+}
+
+/**
+ * Does `write`, which changes rows of one table, and changes their rollups by the difference between these rows before and
+ * after it. Needs the organization's lock.
+ */
+export async function counting<Result>(
+  tx: ISql,
+  orgId: string,
+  rollups: readonly Rollup[],
+  { before, after }: Counted,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  const finish = await beginCounting(tx, orgId, rollups, before)
+  const result = await write()
+  await finish(after)
+  return result
+}
+
+/** The same in two steps: the rows may change in between. The second, which is returned, needs the lock. */
+export async function beginCounting(
+  tx: ISql,
+  orgId: string,
+  rollups: readonly Rollup[],
+  before: Fragment | undefined,
+): Promise<(after: Fragment | undefined) => Promise<void>> {
+  const counts = ({ rows, countRows }: Rollup, condition: Fragment) =>
+    countRows(tx, tx`${rows(tx, orgId)} and ${condition}`)
+  const stored = await Promise.all(
+    rollups.map(async (each) => {
+      if (before === undefined) return null
+      const [row] = await tx<{ counts: string | null }[]>`
+        select json_agg(q)::text as counts
+        from (${counts(each, before)}) q`
+      return row?.counts ?? null
+    }),
+  )
+  return async (after) => {
+    await Promise.all(
+      rollups.map(async (each, index) => {
+        const removed = stored[index] ?? null
+        await addDifference(tx, orgId, each, {
+          before: removed === null ? undefined : storedCounts(tx, each, removed),
+          after: after && counts(each, after),
+        })
+      }),
+    )
+  }
+}
+
+/** JSON of rows of a rollup as these rows. */
+const storedCounts = (tx: ISql, { name }: Rollup, json: string) => tx`
+  select b.*
+  from json_populate_recordset(null::${tx(name)}, ${json}::text::json) b`
+
+/** Changes the rollup by the counts `before` and `after`, which have its columns. Needs the organization's lock. */
+export async function addDifference(
+  tx: ISql,
+  orgId: string,
+  changed: Rollup,
+  { before, after }: Counted,
+): Promise<void> {
+  const { name, key, sums, least = [], greatest = [] } = changed
+  const list = (columns: readonly string[], textOf: (column: string) => string, separator = ', ') =>
+    tx.unsafe(columns.map(textOf).join(separator))
+  const aggregateOf = (column: string) =>
+    sums.includes(column) ? 'sum' : least.includes(column) ? 'min' : 'max'
+  const keys = list(key, (column) => column)
+  const select = (counts: Fragment, sign: '' | '-') => tx`
+    select ${list(valuesOf(changed, key), (column) => `${sums.includes(column) ? sign : ''}q.${column} as ${column}`)}
+    from (${counts}) q`
+  const parts = [...(after ? [select(after, '')] : []), ...(before ? [select(before, '-')] : [])]
+  if (parts.length === 0) return
+  const [row] = await tx<{ empty: string | null }[]>`
+    with changed as (
+      insert into ${tx(name)} as r (org_id, ${list(valuesOf(changed, key), (column) => column)})
+      select
+        ${orgId}, ${keys},
+        ${list(valuesOf(changed), (column) => `${aggregateOf(column)}(d.${column})`)}
+      from (${parts.reduce((all, part) => tx`${all} union all ${part}`)}) d
+      group by ${keys}
+      -- sessions may have been replaced by others that are counted alike
+      ${least.length > 0 ? tx`` : tx`having ${list(sums, (column) => `sum(d.${column}) <> 0`, ' or ')}`}
+      on conflict (org_id, ${keys}) do update set ${mergedBy(tx, changed, 'r')}
+      returning ${list(valuesOf(changed, key), (column) => `r.${column}`)}
+    )
+    select json_agg(c)::text as empty
+    from changed c
+    where greatest(${list(sums, (column) => `c.${column}`)}) = 0`
+  if (before === undefined) return
+  const isRow = list(key, (column) => `r.${column} = b.${column}`, ' and ')
+  if (row?.empty != null) {
+    await tx`
+      delete from ${tx(name)} r
+      using (${storedCounts(tx, changed, row.empty)}) b
+      where r.org_id = ${orgId}
+        and ${isRow}`
+  }
+  for (const { of, from } of changed.extremes ?? []) {
+    await tx`
+      update ${tx(name)} r
+      set (${list([...least, ...greatest], (column) => column)}) = (
+        select ${list([...least, ...greatest], (column) => `${aggregateOf(column)}(e.${column})`)}
+        from (${from(tx, orgId)}) e
+      )
+      from (${before}) b
+      where r.org_id = ${orgId}
+        and ${isRow}
+        and ${of(tx)}
+        and (
+          ${list(least, (column) => `b.${column} <= r.${column}`, ' or ')}
+          or ${list(greatest, (column) => `b.${column} >= r.${column}`, ' or ')}
+        )`
+  }
+}
+
+/** `set` of a row that is there: it gets the sums of both, the lesser and the greater values. */
+const mergedBy = (tx: ISql, { sums, least = [], greatest = [] }: Rollup, stored: string): Fragment =>
+  tx.unsafe(
+    [
+      ...sums.map((column) => `${column} = ${stored}.${column} + excluded.${column}`),
+      ...least.map((column) => `${column} = least(${stored}.${column}, excluded.${column})`),
+      ...greatest.map((column) => `${column} = greatest(${stored}.${column}, excluded.${column})`),
+    ].join(', '),
+  )
+
+/** The project's old name and its new one, which may have data already. */
+export interface Renaming {
+  from: string
+  to: string
+}
+
+/** Adds the rows of one project to those of another, and deletes them. Needs the organization's lock. */
+export async function moveProject(
+  tx: ISql,
+  orgId: string,
+  moved: Rollup,
+  { from, to }: Renaming,
+): Promise<void> {
+  const rest = moved.columns.filter((column) => column !== 'project')
+  await tx`
+    insert into ${tx(moved.name)} as t (org_id, project, ${tx.unsafe(rest.join(', '))})
+    select f.org_id, ${to}, ${tx.unsafe(rest.map((column) => `f.${column}`).join(', '))}
+    from ${tx(moved.name)} f
+    where f.org_id = ${orgId}
+      and f.project = ${from}
+    on conflict (org_id, ${tx.unsafe(moved.key.join(', '))}) do update set ${mergedBy(tx, moved, 't')}`
+  await tx`
+    delete from ${tx(moved.name)} t
+    where t.org_id = ${orgId}
+      and t.project = ${from}`
+}
