@@ -251,6 +251,21 @@ test('1,000 commits of people in the files of sessions that went on: below 1 % o
   expect(ofAgents / effective).toBeLessThan(0.01)
 })
 
+test('a line that the file has is not an agent’s alone where a person copies it', async () => {
+  const made = new GeneratedHistory(join(root, 'copies'), 7)
+  const [file = ''] = made.files
+  const line = '  const copied = from(elsewhere, inThisFile, with, arguments)'
+  made.write(file, `// line 1 of ${file}\n// line 2\n${line}\n`)
+  made.commit('start')
+  const session = made.session('claude-code')
+  made.agentEdits(session, null, [line, '  const never = committed(anywhere)'], file)
+  made.write(file, `// line 1 of ${file}\n${line}\n// line 2\n${line}\n`)
+  made.commit('copy')
+  const memory = memoryOfRun(() => made.now)
+  await readInto(memory, 'copies', [session])
+  expect((await commitsOf(made.path, memory, made.now)).get('copy')?.ai?.lines).toBe(0)
+})
+
 describe('evidence beside the lines', () => {
   const noteOf = (path: string, ranges: string, agent: object) =>
     [

@@ -1,7 +1,8 @@
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'
 import { type Attributed, aiOf, type History } from '../git/git.ts'
 import { logCommits } from '../git/git-log.ts'
-import type { LoggedCommit, LoggedFile } from '../git/parse-log.ts'
+import type { AddedLine, LoggedCommit, LoggedFile } from '../git/parse-log.ts'
+import { type EditedCommit, withEdits } from './edited-files.ts'
 import { createPool, matchLines, type Pool, type Used } from './match.ts'
 import { type NotedLines, notedCommits, noteState, readNotes } from './notes.ts'
 import { countIn, rangesOf } from './ranges.ts'
@@ -99,10 +100,18 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
       const wants = (sha: string, file: LoggedFile) =>
         readable.has(sha) || namesOf(file).some((path) => written.has(repository, path))
       const generated = shas.length === 0 ? new Set<string>() : await history.generated()
-      for await (const commit of logCommits(root, shas, { generated, wants })) {
-        if (commit.kind === 'unreadable' || !commit.hasLines) continue
+      const editsOf = ({ sha, authoredMs }: LoggedCommit, file: LoggedFile) => {
+        const at = commits.get(sha) ?? 0
+        const from = Math.min(at, authoredMs) - WRITTEN_BEFORE_MS
+        const keys = new Set(file.lines.map(({ key }) => key))
+        const edits = written.editsOf(repository, namesOf(file), keys)
+        return edits.filter((edit) => edit.at >= from && isAfter(at, edit.at))
+      }
+      const log = logCommits(root, shas, { generated, wants })
+      for await (const edited of withEdits(root, log, editsOf)) {
+        const { commit } = edited
         const at = commits.get(commit.sha) ?? 0
-        const result = whoWrote(commit, at, { repository, written, pool, note: readable.get(commit.sha) })
+        const result = whoWrote(edited, at, { written, pool, note: readable.get(commit.sha) })
         const key = commitKey({ project, sha: commit.sha })
         const isEmpty = result.ai.lines === 0 && result.ai.sessions.length === 0
         const last = memory.commits[key]
@@ -155,7 +164,6 @@ const namesOf = ({ path, previousPath }: LoggedFile): string[] =>
   previousPath === null ? [path] : [path, previousPath]
 
 interface Evidence {
-  repository: string
   written: Written
   pool: Pool
   note: NotedLines[] | undefined
@@ -163,23 +171,19 @@ interface Evidence {
 
 /** `at`: when it was committed, in ms since 1970. */
 function whoWrote(
-  commit: LoggedCommit,
+  { commit, files }: EditedCommit,
   at: number,
-  { repository, written, pool, note }: Evidence,
+  { written, pool, note }: Evidence,
 ): Omit<KeptCommit, 'survival'> {
   const makers = new Set(written.makersOf(commit.sha).map(({ session }) => session))
-  const from = Math.min(at, commit.authoredMs) - WRITTEN_BEFORE_MS
   const used: Used = {}
   const isSure = ({ session }: { session: string }) => makers.has(session)
   const byContent = newCount()
   const byNote = newCount()
-  for (const file of commit.files) {
-    if (file.lines.length === 0) continue
-    const keys = new Set(file.lines.map(({ key }) => key))
-    const edits = written
-      .editsOf(repository, namesOf(file), keys)
-      .filter((edit) => edit.at >= from && isAfter(at, edit.at))
-    const matches = matchLines(file.lines, edits, pool, { isSure, filesWith: written.filesWith })
+  for (const { file, edits, before } of files) {
+    // people and agents alike write a line such as `return null`, and copy or move one that the file has
+    const weightOf = ({ key, size }: AddedLine) => (before.has(key) ? 0 : size / written.filesWith(key))
+    const matches = matchLines(file.lines, edits, pool, { isSure, weightOf })
     for (const [index, { number }] of file.lines.entries()) {
       const match = matches[index]
       if (match !== undefined) {

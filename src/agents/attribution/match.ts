@@ -2,11 +2,7 @@ import { splitKeys } from '../git/effective-lines.ts'
 import type { AddedLine } from '../git/parse-log.ts'
 import type { WrittenEdit } from './written-edits.ts'
 
-/**
- * The least weight that neighbouring lines of one edit need together. A line weighs its characters, divided by the number of
- * files in which sessions wrote it: people and agents alike write a line such as `return null`. Alone it proves nothing, beside
- * others of the same edit it does.
- */
+/** The least weight that neighbouring lines of one edit need together: see `weightOf`. */
 const ENOUGH = 40
 
 /** The numbers, from 0, of the lines that commits have, by the id of their edit. */
@@ -57,17 +53,17 @@ export interface Match {
 
 /**
  * Finds who wrote the added lines of a file. `edits`: those that wrote one of them, the newest first; `isSure`: the session is known to have
- * made this commit. `filesWith`: see `Written`. Returns the match of each line, and takes it out of the pool.
+ * made this commit. `weightOf`: how much a line proves that is alone. Returns the match of each line, and takes it out of the pool.
  */
 export function matchLines(
   lines: readonly AddedLine[],
   edits: readonly WrittenEdit[],
   pool: Pool,
-  { isSure, filesWith }: { isSure: (edit: WrittenEdit) => boolean; filesWith: (key: string) => number },
+  { isSure, weightOf }: { isSure: (edit: WrittenEdit) => boolean; weightOf: (line: AddedLine) => number },
 ): (Match | undefined)[] {
   const matches: (Match | undefined)[] = lines.map(() => undefined)
   const follows = (at: number) => lines[at]?.run === lines[at - 1]?.run
-  const weightOf = (line?: AddedLine) => (line === undefined ? 0 : line.size / filesWith(line.key))
+  const weights = lines.map(weightOf)
   const places = Map.groupBy(lines.keys(), (at) => lines[at]?.key ?? '')
   for (const edit of edits) {
     const found = new Map<number, number>()
@@ -79,7 +75,7 @@ export function matchLines(
     if (found.size === 0) continue
     const isWhole = found.size === pool.sizeOf(edit)
     const accepts = (run: readonly number[]) =>
-      isWhole || isSure(edit) || run.reduce((sum, at) => sum + weightOf(lines[at]), 0) >= ENOUGH
+      isWhole || isSure(edit) || run.reduce((sum, at) => sum + (weights[at] ?? 0), 0) >= ENOUGH
     for (const run of runsOf(
       [...found.keys()].sort((a, b) => a - b),
       follows,
