@@ -1,17 +1,13 @@
 import { Argument, type Command } from 'commander'
 import type { Actions } from '../command/context.ts'
-import { printResult } from '../command/output.ts'
-import { placesOf } from './places.ts'
+import { printResult, printText } from '../command/output.ts'
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const
-type Shell = (typeof SHELLS)[number]
-
-/** `completion` */
+/** `completion`, and the command that its scripts run. */
 export function addCompletion(program: Command, action: Actions): void {
   program
     .command('completion')
     .description('print the script that lets a shell complete commands and flags')
-    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
     .addHelpText(
       'after',
       `
@@ -22,20 +18,18 @@ Examples:
     )
     .action(
       action(async ({ json }, _options, [shell]) => {
-        const script = await scriptOf(shell as Shell, program)
+        const { SCRIPTS } = await import('./scripts.ts')
+        const script = SCRIPTS[shell as keyof typeof SCRIPTS]
         await printResult(json, { shell, script }, script)
       }),
     )
-}
-
-async function scriptOf(shell: Shell, program: Command): Promise<string> {
-  const places = placesOf(program)
-  switch (shell) {
-    case 'bash':
-      return (await import('./bash.ts')).bashScript(places)
-    case 'zsh':
-      return (await import('./zsh.ts')).zshScript(places)
-    case 'fish':
-      return (await import('./fish.ts')).fishScript(places)
-  }
+  program
+    .command('complete [words...]', { hidden: true })
+    .description('what the script runs: the last of the words is to be completed')
+    .action(async (words: string[]) => {
+      const { candidatesOf } = await import('./candidates.ts')
+      const found = candidatesOf(program, words.slice(0, -1), words.at(-1) ?? '')
+      const lines = found.map(({ name, description }) => `${name}\t${description}`)
+      if (lines.length > 0) await printText(lines.join('\n'))
+    })
 }
