@@ -9,9 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type Node, parseTree } from 'jsonc-parser'
 import { deleteLogin, keepLogin } from '../../src/cli/client/login-file.ts'
-import { apply, insertEntry, memberOf, removeEntry, undo } from '../../src/cli/hook/json-edit.ts'
 import { eventually, PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // The hook in the settings of Claude Code.
@@ -55,7 +53,6 @@ const STYLES: [string, string][] = [
   ['empty hooks', '{ "hooks": { } }'],
   ['an empty list', '{\n  "hooks": { "SessionEnd": [ ] }\n}\n'],
   ['another hook', `${JSON.stringify({ hooks: { SessionEnd: [OTHER] }, '10': 1, '9': 2 }, null, 4)}\n`],
-  ['a name that is there twice', '{"hooks": 1, "hooks": {"SessionEnd": []}}'],
   ['escapes and large numbers', '{\n  "a\\"}{": "\\u00e9 [\\\\\\"",\n  "n": 12345678901234567890\n}\n'],
   ['a byte order mark', `${BOM}{\r\n  "model": "opus"\r\n}\r\n`],
   ['nothing', ''],
@@ -144,6 +141,14 @@ describe('install and uninstall', () => {
     }
     expect(read()).toBe(settings)
     expect(existsSync(join(home, '.config', 'cloud-analytics', 'hook-claude-code.json'))).toBe(false)
+  })
+
+  test('hooks that are there twice are not changed', async () => {
+    const settings = '{"hooks": {}, "hooks": {"SessionEnd": []}}'
+    const { env, read } = user(settings)
+    const { code, stderr } = await run(INSTALL, env)
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('twice') })
+    expect(read()).toBe(settings)
   })
 
   test('without a login nothing is changed, also where this shell names a server', async () => {
@@ -289,22 +294,4 @@ describe('the hook', () => {
     },
     SLOW_MS,
   )
-})
-
-test('an edit of a JSON text is undone exactly', () => {
-  const treeOf = (text: string) => parseTree(text) as Node
-  for (const [, text] of STYLES.filter(([, settings]) => /^[{]/.test(settings))) {
-    const edit = insertEntry(text, treeOf(text), 'x', { y: [1] })
-    const after = apply(text, edit)
-    expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), x: { y: [1] } })
-    expect(undo(after, edit)).toBe(text)
-    const added = memberOf(treeOf(after), 'x')
-    expect(added?.type).toBe('object')
-    expect(JSON.parse(apply(after, removeEntry(after, added?.parent as Node)))).toEqual(JSON.parse(text))
-  }
-  const list = '[1, 2 ,3]'
-  const without = (index: number) => apply(list, removeEntry(list, treeOf(list).children?.[index] as Node))
-  expect(without(0)).toBe('[2 ,3]')
-  expect(without(1)).toBe('[1 ,3]')
-  expect(without(2)).toBe('[1, 2]')
 })

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { applyEdits, type Edit } from 'jsonc-parser'
 import { codeOf, messageOf, OperatorError } from '../../errors.ts'
 import { claudeFolder, configFolder, type Environment } from '../client/folders.ts'
 import { readLogin } from '../client/login-file.ts'
@@ -10,7 +11,6 @@ import { deleteState } from '../client/state-files.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { programWords } from '../command/program-words.ts'
-import { apply, type Edit, editBetween, undo } from './json-edit.ts'
 import {
   addHook,
   findHook,
@@ -28,7 +28,7 @@ interface Installed {
   path: string
   /** Whether the file was there. */
   existed: boolean
-  edit: Edit
+  undo: Edit
   /** SHA-256 of the text after the change. */
   after: string
 }
@@ -47,11 +47,11 @@ export async function installHook({ env, json }: Context, { yes = false }: { yes
   // an older hook, of a program that was elsewhere, is replaced
   const before = text === undefined ? { text: '', existed: false } : withoutHook(env, path, text)
   const base = before.text === '' ? '{}\n' : before.text
-  const after = apply(base, addHook(base, path, hook))
+  const after = addHook(base, path, hook)
   await confirm(path, hook, yes)
   replaceFile(path, bom + after, statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600)
-  const edit = editBetween(before.text, after)
-  const record: Installed = { path, existed: before.existed, edit, after: hashOf(after) }
+  const undo = editBetween(after, before.text)
+  const record: Installed = { path, existed: before.existed, undo, after: hashOf(after) }
   writePrivate(recordPath(env), `${JSON.stringify(record, null, 2)}\n`)
   const done = `${path} has the hook: sessions are sent when one of Claude Code has ended`
   await printResult(json, { path, changed: true, ...hook }, done)
@@ -94,8 +94,8 @@ export async function uninstallHook({ env, json }: Context): Promise<void> {
 function withoutHook(env: Environment, path: string, text: string): { text: string; existed: boolean } {
   const record = readRecord(env)
   if (record?.path === path && record.after === hashOf(text))
-    return { text: undo(text, record.edit), existed: record.existed }
-  return { text: removeHooks(text, path), existed: true }
+    return { text: applyEdits(text, [record.undo]), existed: record.existed }
+  return { text: removeHooks(text), existed: true }
 }
 
 export const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')
@@ -121,6 +121,17 @@ function settingsPath(env: Environment): string {
   }
   const path = join(folder, 'settings.json')
   return existsSync(path) ? realpathSync(path) : path
+}
+
+/** The edit that makes `after` of `before`: what is between their common beginning and end. */
+function editBetween(before: string, after: string): Edit {
+  const shorter = Math.min(before.length, after.length)
+  let offset = 0
+  while (offset < shorter && before[offset] === after[offset]) offset += 1
+  let same = 0
+  while (same < shorter - offset && before.at(-1 - same) === after.at(-1 - same)) same += 1
+  const content = after.slice(offset, after.length - same)
+  return { offset, length: before.length - same - offset, content }
 }
 
 const BOM = '\ufeff'

@@ -1,7 +1,6 @@
-import { type Node, parseTree } from 'jsonc-parser'
+import { applyEdits, findNodeAtLocation, type JSONPath, modify, parseTree } from 'jsonc-parser'
 import { isObject } from '../../agents/transcript/json-fields.ts'
-import { OperatorError } from '../../errors.ts'
-import { apply, type Edit, insertEntry, memberOf, removeEntry } from './json-edit.ts'
+import { messageOf, OperatorError } from '../../errors.ts'
 
 // The hook of the program in the text of Claude Code's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
@@ -19,14 +18,17 @@ const FORMER_MARK = '# cloud-analytics hook'
 /** Seconds that Claude Code waits for the command, which ends at once. */
 const TIMEOUT_S = 5
 
-/** The places in the text of the settings. Throws OperatorError naming `path` for settings that are not valid. */
-export function readSettings(text: string, path: string): Node {
+interface Settings {
+  hooks?: { SessionEnd?: { hooks?: unknown }[] }
+}
+
+/** The settings in the text. Throws OperatorError naming `path` for those that are not valid. */
+export function readSettings(text: string, path: string): Settings {
   let settings: unknown
   try {
     settings = JSON.parse(text)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`${path} is not valid JSON (${reason}): nothing is changed`)
+    throw new OperatorError(`${path} is not valid JSON (${messageOf(error)}): nothing is changed`)
   }
   const wrong = (what: string) => new OperatorError(`${path}: ${what}: nothing is changed`)
   if (!isObject(settings)) throw wrong('it is not an object')
@@ -34,7 +36,7 @@ export function readSettings(text: string, path: string): Node {
   if (hooks !== undefined && !isObject(hooks)) throw wrong('hooks is not an object')
   if (hooks?.SessionEnd !== undefined && !Array.isArray(hooks.SessionEnd))
     throw wrong('hooks.SessionEnd is not an array')
-  return parseTree(text) as Node
+  return settings as Settings
 }
 
 /** The value that is added to `hooks.SessionEnd`. */
@@ -42,14 +44,18 @@ export const groupOf = ({ command, args }: HookCommand) => ({
   hooks: [{ type: 'command', command, args, timeout: TIMEOUT_S }],
 })
 
-/** Adds the hook; `text` has none. */
-export function addHook(text: string, path: string, command: HookCommand): Edit {
-  const root = readSettings(text, path)
-  const hooks = memberOf(root, 'hooks')
-  if (hooks === undefined) return insertEntry(text, root, 'hooks', { SessionEnd: [groupOf(command)] })
-  const groups = memberOf(hooks, 'SessionEnd')
-  if (groups === undefined) return insertEntry(text, hooks, 'SessionEnd', [groupOf(command)])
-  return insertEntry(text, groups, undefined, groupOf(command))
+const PLACE = ['hooks', 'SessionEnd']
+
+/** Adds the hook behind others and leaves every other byte as it is: people order and indent their settings. */
+export function addHook(text: string, path: string, hook: HookCommand): string {
+  const [edit] = modify(text, [...PLACE, -1], groupOf(hook), {})
+  if (edit === undefined) return text
+  const { offset, length, content } = edit
+  // where the entry before it has a line of its own, so has the hook
+  const line = /\r?\n[ \t]*(?=\S[^\n]*$)/.exec(text.slice(0, offset))?.[0] ?? ''
+  const added = applyEdits(text, [{ offset, length, content: content.replace(/^,/, `,${line}`) }])
+  if (findHook(added) !== undefined) return added
+  throw new OperatorError(`${path}: hooks is there twice: nothing is changed`)
 }
 
 /** A place of our hook: the group's index in SessionEnd, and the hook's in the group. */
@@ -62,7 +68,7 @@ interface Place extends HookCommand {
 export function findHook(text: string): Place | undefined {
   // an empty file has no settings
   if (text === '') return undefined
-  const settings = JSON.parse(text) as { hooks?: { SessionEnd?: { hooks?: unknown }[] } }
+  const settings: Settings = JSON.parse(text)
   for (const [group, entry] of (settings.hooks?.SessionEnd ?? []).entries()) {
     const hooks: unknown[] = Array.isArray(entry?.hooks) ? entry.hooks : []
     for (const [hook, value] of hooks.entries()) {
@@ -77,23 +83,32 @@ export function findHook(text: string): Place | undefined {
 }
 
 /** The text without our hooks, and without the groups, lists and objects that had nothing else. */
-export function removeHooks(text: string, path: string): string {
+export function removeHooks(text: string): string {
   let rest = text
   for (let place = findHook(rest); place !== undefined; place = findHook(rest)) {
-    rest = apply(rest, removalOf(rest, readSettings(rest, path), place))
+    rest = withoutEntry(rest, removable(JSON.parse(rest), place))
   }
   return rest
 }
 
-function removalOf(text: string, root: Node, { group, hook }: Place): Edit {
-  const hooks = memberOf(root, 'hooks')
-  const groups = hooks && memberOf(hooks, 'SessionEnd')
-  const groupNode = groups?.children?.[group]
-  const list = groupNode && memberOf(groupNode, 'hooks')
-  const hasOthers = (node: Node | undefined) => (node?.children?.length ?? 0) > 1
-  // the parent of a member's value is the member with its name
-  const rest = hasOthers(hooks) ? groups?.parent : hooks?.parent
-  const entry = hasOthers(list) ? list?.children?.[hook] : hasOthers(groups) ? groupNode : rest
-  if (entry === undefined) throw new Error('the hook is gone')
-  return removeEntry(text, entry)
+function removable({ hooks = {} }: Settings, { group, hook }: Place): JSONPath {
+  const groups = hooks.SessionEnd ?? []
+  const list = groups[group]?.hooks
+  if (Array.isArray(list) && list.length > 1) return [...PLACE, group, 'hooks', hook]
+  if (groups.length > 1) return [...PLACE, group]
+  return Object.keys(hooks).length > 1 ? PLACE : ['hooks']
+}
+
+/** Takes an entry out of its object or array, with the comma that is then too many: `modify` cuts into lists on one line. */
+function withoutEntry(text: string, path: JSONPath): string {
+  const root = parseTree(text)
+  const value = root && findNodeAtLocation(root, path)
+  const entry = value?.parent?.type === 'property' ? value.parent : value
+  const siblings = entry?.parent?.children
+  if (entry === undefined || siblings === undefined) throw new Error('the hook is gone')
+  const index = siblings.indexOf(entry)
+  const [before, after] = [siblings[index - 1], siblings[index + 1]]
+  const from = before === undefined ? entry.offset : before.offset + before.length
+  const end = before === undefined && after !== undefined ? after.offset : entry.offset + entry.length
+  return text.slice(0, from) + text.slice(end)
 }
