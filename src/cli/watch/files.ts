@@ -1,4 +1,4 @@
-import { type Dirent, type FSWatcher, watch as watchFolder } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { statsOf } from '../../agents/known-files.ts'
@@ -33,34 +33,7 @@ export async function stampsOf(paths: readonly string[]): Promise<Map<string, St
 }
 
 /** The stamp of a file; undefined when it is none. */
-export function stampOf(path: string): Stamp | undefined {
+function stampOf(path: string): Stamp | undefined {
   const stats = statsOf(path)
   return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : undefined
-}
-
-/**
- * Calls `onChange` with the path of what changed below the folders, or null when that is not known. Where the system
- * reports no changes (a network's file system, too many folders) nothing is called: looking is the truth.
- */
-export function watchFolders(
-  folders: readonly string[],
-  onChange: (path: string | null) => void,
-): { close(): void } {
-  const watchers: FSWatcher[] = []
-  for (const folder of folders) {
-    try {
-      const watcher = watchFolder(folder, { recursive: true, persistent: false }, (_event, name) =>
-        onChange(name === null ? null : join(folder, name)),
-      )
-      watcher.on('error', () => watcher.close())
-      watchers.push(watcher)
-    } catch {
-      // it may be gone meanwhile, as above
-    }
-  }
-  return {
-    close() {
-      for (const watcher of watchers) watcher.close()
-    },
-  }
 }
