@@ -51,6 +51,7 @@ export const RiskScore = Type.Object(
 )
 export type RiskScore = Static<typeof RiskScore>
 export const RiskPage = PageOf(RiskScore)
+export type RiskPage = Static<typeof RiskPage>
 
 const RiskSession = Type.Object(
   {

@@ -38,6 +38,7 @@ const listFields = {
 export const SessionListItem = Type.Object(listFields, { ...strict, title: 'Session' })
 export type SessionListItem = Static<typeof SessionListItem>
 export const SessionPage = PageOf(SessionListItem)
+export type SessionPage = Static<typeof SessionPage>
 
 export const NamesQuery = Type.Object({ page: Page, per_page: PerPage })
 export type NamesQuery = Static<typeof NamesQuery>

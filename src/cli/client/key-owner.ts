@@ -1,7 +1,7 @@
-import { messageOf, OperatorError } from '../../errors.ts'
+import { type FieldProblem, messageOf, OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import type { WhoAmI } from '../../whoami/model.ts'
-import { type Answer, bodyOf, fetchAnswer, refuseRedirect } from './answer.ts'
+import { type Answer, bodyOf, errorOf, fetchAnswer, refuseRedirect } from './answer.ts'
 import type { Server } from './server.ts'
 
 const TIMEOUT_MS = 10_000
@@ -35,6 +35,27 @@ export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: strin
   refuseRedirect(url, response)
   if (status >= 500) throw new OperatorError(`${url} answers ${status}: it is not well, try again later`)
   return response
+}
+
+/** A server's refusal of a request; `details` of a wrong one. */
+export class Refusal extends OperatorError {
+  constructor(
+    message: string,
+    readonly code: string,
+    readonly details: FieldProblem[] | undefined,
+  ) {
+    super(message)
+  }
+}
+
+/** Does the same as `ask`, and throws Refusal unless the answer is a 2xx with an object. */
+export async function askOk(server: Pick<Server, 'url' | 'key'>, path: string): Promise<Answer> {
+  const answer = await ask(server, path)
+  if (answer.ok && Object.keys(bodyOf(answer)).length > 0) return answer
+  const { error, code, details } = errorOf(answer)
+  if (error === undefined || code === undefined) throw notOurs(server.url, answer.status)
+  const reason = code === 'NOT_FOUND' ? 'is older than this program' : 'refuses'
+  throw new Refusal(`${server.url} ${reason}: ${error}`, code, details)
 }
 
 /** Reports an answer that Cloud Analytics does not give. */

@@ -70,6 +70,22 @@ export function getServer(env: Environment, options: ServerOptions): Server {
   return server
 }
 
+/** The options of a command that is for the local database or a server. */
+export interface OrgOptions extends ServerOptions {
+  org?: string
+}
+
+/** The server of a command; undefined with --org, which is for the local database. */
+export function serverUnlessOrg(env: Environment, { org, ...options }: OrgOptions): Server | undefined {
+  if (org !== undefined) {
+    if (options.server === undefined && options.key === undefined) return undefined
+    throw new OperatorError('--org is for the local database: a key knows its organization', 2)
+  }
+  const server = findServer(env, options)
+  if (server !== undefined) return server
+  throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
+}
+
 /** The address that a flag or the environment names. Throws OperatorError for what is no address of a server. */
 export function findUrl(
   env: Environment,

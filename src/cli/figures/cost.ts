@@ -1,52 +1,46 @@
-import type { Static } from '@sinclair/typebox'
 import { type Breakdown, type BreakdownItem, BreakdownQuery } from '../../cost/breakdown-model.ts'
 import { type Budget, CostQuery, type CostSummary } from '../../cost/model.ts'
 import { OperatorError } from '../../errors.ts'
 import type { TeamOverview } from '../../team/model.ts'
+import type { OrgOptions } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { barOf, type Colour, type Column, draw, paint, type Screen } from '../command/table.ts'
 import { compact, money, percent, whole } from './numbers.ts'
-import { type Parameters, parametersOf, rangeText, refuseOthers, withRange } from './options.ts'
-import { type FigureOptions, Forbidden, type Source, showRoute } from './source.ts'
-import { emptyPage, noSessions, pageLine, title } from './text.ts'
+import { rangeText, refuseOthers } from './options.ts'
+import { figure, isForbidden, type Source, type View } from './source.ts'
+import { fractionOf, noSessions, pageText, title } from './text.ts'
 
-type CostOptions = FigureOptions & { by?: string; andBy?: string }
+type CostOptions = OrgOptions & { by?: string; andBy?: string; sort?: string; order?: string }
 
 /** `cost`: the summary; with --by the sums by a key. */
 export async function showCost(context: Context, options: CostOptions): Promise<void> {
-  await (options.by === undefined ? showSummary(context, options) : showBreakdown(context, options))
+  const { by, andBy, sort, order = 'asc' } = options
+  if (by === undefined) {
+    refuseOthers(CostQuery, BreakdownQuery, options, 'needs --by, as --by project')
+    return await showSummary(context, options)
+  }
+  refuseOthers(BreakdownQuery, CostQuery, options, 'is for cost without --by')
+  if (by === andBy) throw new OperatorError('--and-by must not be the same as --by', 2)
+  // time runs forward
+  const isByTime = ['day', 'week', 'month'].includes(by) && sort === undefined
+  await showBreakdown(context, isByTime ? { ...options, sort: 'key', order } : options)
 }
 
-async function showSummary(context: Context, options: CostOptions): Promise<void> {
-  refuseOthers(CostQuery, BreakdownQuery, options, 'needs --by, as --by project')
-  const parameters = withRange(parametersOf(CostQuery, options))
-  await showRoute(
-    context,
-    options,
-    '/cost',
-    parameters,
-    (summary: Static<typeof CostSummary>, source, screen) => summaryText(screen, summary, source, parameters),
-  )
-}
+const showSummary = figure<CostSummary>({ path: '/cost', query: CostQuery, text: summaryText })
+const showBreakdown = figure<Breakdown>({
+  path: '/cost/breakdown',
+  query: BreakdownQuery,
+  text: breakdownText,
+})
 
 /** Largest number of projects that the summary names. */
 const MAX_PROJECTS = 20
 
-function summaryText(
-  screen: Screen,
-  {
-    total_cost,
-    current_month,
-    unpriced_tokens,
-    by_period,
-    by_project,
-    current_budget,
-  }: Static<typeof CostSummary>,
-  source: Source,
-  parameters: Parameters,
-): string {
+function summaryText(summary: CostSummary, view: View): string {
+  const { total_cost, current_month, unpriced_tokens, by_period, by_project, current_budget } = summary
+  const { screen, source, parameters } = view
   const parts: string[] = []
-  if (by_project.length === 0) parts.push(noSessions(source, 'cost', parameters))
+  if (by_project.length === 0) parts.push(noSessions(view, 'cost'))
   else {
     const unit = parameters.group_by ?? 'day'
     const greatest = Math.max(...by_period.map(({ cost }) => cost))
@@ -74,11 +68,7 @@ function summaryText(
   return parts.join('\n\n')
 }
 
-function projectsText(
-  screen: Screen,
-  projects: Static<typeof CostSummary>['by_project'],
-  total: number,
-): string {
+function projectsText(screen: Screen, projects: CostSummary['by_project'], total: number): string {
   const shown = projects.slice(0, MAX_PROJECTS)
   const text = draw(
     screen,
@@ -116,51 +106,28 @@ function budgetText(screen: Screen, budget: Budget): string {
 const unpricedText = (tokens: number): string =>
   `${compact(tokens)} tokens have no known price and are not in these costs: set MODEL_PRICES, then cloud-analytics reprice`
 
-const fractionOf = (part: number, all: number): number => (all > 0 ? part / all : 0)
-
-async function showBreakdown(context: Context, options: CostOptions): Promise<void> {
-  refuseOthers(BreakdownQuery, CostQuery, options, 'is for cost without --by')
-  if (options.by === options.andBy) throw new OperatorError('--and-by must not be the same as --by', 2)
-  const given = withRange(parametersOf(BreakdownQuery, options))
-  // time runs forward
-  const isByTime = ['day', 'week', 'month'].includes(given.by ?? '') && given.sort === undefined
-  const parameters = isByTime ? { ...given, sort: 'key', order: given.order ?? 'asc' } : given
-  const text = async (breakdown: Static<typeof Breakdown>, source: Source, screen: Screen) => {
-    const isByMember = parameters.by === 'member' || parameters.and_by === 'member'
-    const names = isByMember ? await addressesOf(source) : new Map<string, string>()
-    return breakdownText(screen, breakdown, source, parameters, names)
-  }
-  await showRoute(context, options, '/cost/breakdown', parameters, text)
-}
-
 /** The addresses of members by their ids: what --member takes. Without the scope for it, none. */
 async function addressesOf(source: Source): Promise<Map<string, string>> {
   try {
-    const { members }: TeamOverview = JSON.parse(await source.get('/team', {}))
+    const { members }: TeamOverview = JSON.parse(await source.get('/team'))
     return new Map(members.map(({ id, email }) => [id, email]))
   } catch (error) {
-    if (error instanceof Forbidden) return new Map()
+    if (isForbidden(error)) return new Map()
     throw error
   }
 }
 
-type Row = Omit<Static<typeof BreakdownItem>, 'key' | 'and_key'> & {
+type Row = Omit<BreakdownItem, 'key' | 'and_key'> & {
   key: string
   and_key: string
   isTotal: boolean
 }
 
-function breakdownText(
-  screen: Screen,
-  { data, pagination, total }: Static<typeof Breakdown>,
-  source: Source,
-  parameters: Parameters,
-  names: ReadonlyMap<string, string>,
-): string {
-  const { by = '', and_by } = parameters
-  if (data.length === 0) return emptyPage(pagination) ?? noSessions(source, `cost --by ${by}`, parameters)
+async function breakdownText({ data, pagination, total }: Breakdown, view: View): Promise<string> {
+  const { by = '', and_by } = view.parameters
+  const names = by === 'member' || and_by === 'member' ? await addressesOf(view.source) : undefined
   const named = (key: string | null | undefined, of: string | undefined): string =>
-    key === null || key === undefined ? '(none)' : of === 'member' ? (names.get(key) ?? key) : key
+    of === 'member' && key ? (names?.get(key) ?? key) : (key ?? '(none)')
   const rows: Row[] = data.map((item) => ({
     ...item,
     key: named(item.key, by),
@@ -168,21 +135,22 @@ function breakdownText(
     isTotal: false,
   }))
   const greatest = Math.max(...data.map(({ cost }) => cost))
-  const all = { ...total, key: 'total', and_key: '', isTotal: true }
   const pairs = and_by === undefined ? '' : ` and ${and_by}`
-  const parts = [
-    title(screen, `Cost by ${by}${pairs} ${rangeText(parameters)}: ${money(total.cost)}`),
-    draw(screen, [...rows, all], columnsOf(by, and_by, total.unpriced_tokens > 0), {
-      fraction: ({ cost, isTotal }) => (isTotal ? null : fractionOf(cost, greatest)),
-    }),
-    pageLine(
-      pagination,
-      data.length,
-      and_by !== undefined ? 'pairs' : by === 'branch' ? 'branches' : `${by}s`,
-    ),
-  ]
-  if (total.unpriced_tokens > 0) parts.push(unpricedText(total.unpriced_tokens))
-  return parts.join('\n\n')
+  const text = pageText(
+    view,
+    { data: rows, pagination },
+    {
+      heading: `Cost by ${by}${pairs} ${rangeText(view.parameters)}: ${money(total.cost)}`,
+      columns: columnsOf(by, and_by, total.unpriced_tokens > 0),
+      bars: { fraction: ({ cost, isTotal }) => (isTotal ? null : fractionOf(cost, greatest)) },
+      what: and_by !== undefined ? 'pairs' : by === 'branch' ? 'branches' : `${by}s`,
+      none: noSessions(view, `cost --by ${by}`),
+      sums: [{ ...total, key: 'total', and_key: '', isTotal: true }],
+    },
+  )
+  return data.length > 0 && total.unpriced_tokens > 0
+    ? `${text}\n\n${unpricedText(total.unpriced_tokens)}`
+    : text
 }
 
 function columnsOf(by: string, andBy: string | undefined, hasUnpriced: boolean): Column<Row>[] {

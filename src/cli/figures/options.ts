@@ -61,10 +61,11 @@ function helpOf({ description = '', default: fallback }: TSchema): string {
 }
 
 /** The parameters among the values of a command's options. */
-export function parametersOf(schema: TObject, options: Readonly<Record<string, unknown>>): Parameters {
+export function parametersOf(schema: TObject, options: object): Parameters {
+  const values: Readonly<Record<string, unknown>> = { ...options }
   const parameters: Parameters = {}
   for (const name of Object.keys(schema.properties)) {
-    const value = options[optionNameOf(name)]
+    const value = values[optionNameOf(name)]
     if (typeof value === 'string') parameters[name] = value
   }
   return parameters
@@ -105,12 +106,7 @@ export const isFiltered = (parameters: Parameters): boolean =>
   Object.entries(parameters).some(([name, value]) => value !== undefined && !UNFILTERED.has(name))
 
 /** Throws OperatorError naming the flags that only the other schema has. */
-export function refuseOthers(
-  schema: TObject,
-  other: TObject,
-  options: Readonly<Record<string, unknown>>,
-  reason: string,
-): void {
+export function refuseOthers(schema: TObject, other: TObject, options: object, reason: string): void {
   const given = Object.keys(parametersOf(other, options)).filter((name) => !(name in schema.properties))
   if (given.length > 0) throw new OperatorError(`${given.map(flagOf).join(', ')} ${reason}`, 2)
 }

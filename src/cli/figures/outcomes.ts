@@ -1,34 +1,28 @@
 import { type Group, type Outcome, type Outcomes, OutcomesQuery } from '../../outcomes/model.ts'
-import type { Context } from '../command/context.ts'
-import { type Column, draw, type Screen } from '../command/table.ts'
+import type { Column } from '../command/table.ts'
 import { money, percent, whole } from './numbers.ts'
-import { parametersOf, rangeText, withRange } from './options.ts'
-import { type FigureOptions, type Source, showRoute } from './source.ts'
-import { emptyPage, noSessions, pageLine, title } from './text.ts'
+import { rangeText } from './options.ts'
+import { figure, type View } from './source.ts'
+import { fractionOf, noSessions, pageText } from './text.ts'
 
 /** `outcomes`: what came of the money, by month unless --by says otherwise. */
-export async function showOutcomes(context: Context, options: FigureOptions): Promise<void> {
-  const parameters = withRange(parametersOf(OutcomesQuery, options))
-  const by = (parameters.by ?? 'month') as Group
-  const text = ({ data, pagination, total }: Outcomes, source: Source, screen: Screen) => {
-    if (data.length === 0) return emptyPage(pagination) ?? noSessions(source, 'outcomes', parameters)
-    const perMerged = total.cost_per_merged_pull_request
-    const heading = [
-      `Outcomes ${rangeText(parameters)}: ${whole(total.pull_requests.merged)} merged`,
-      ...(perMerged === null ? [] : [`${money(perMerged)} each`]),
-      ...(total.ai_share === null ? [] : [`${percent(total.ai_share)} of the lines by agents`]),
-    ].join(', ')
-    return [
-      title(screen, heading),
-      draw(screen, data, columnsOf(by), {
-        // share of the whole cost
-        fraction: ({ cost }) => (total.cost === 0 ? 0 : cost / total.cost),
-        colour: () => 'green',
-      }),
-      pageLine(pagination, data.length, `${by} rows`),
-    ].join('\n\n')
-  }
-  await showRoute(context, options, '/outcomes', parameters, text)
+export const showOutcomes = figure<Outcomes>({ path: '/outcomes', query: OutcomesQuery, text })
+
+function text(page: Outcomes, view: View): string {
+  const { cost, pull_requests, cost_per_merged_pull_request: perMerged, ai_share } = page.total
+  const by = (view.parameters.by ?? 'month') as Group
+  const heading = [
+    `Outcomes ${rangeText(view.parameters)}: ${whole(pull_requests.merged)} merged`,
+    ...(perMerged === null ? [] : [`${money(perMerged)} each`]),
+    ...(ai_share === null ? [] : [`${percent(ai_share)} of the lines by agents`]),
+  ].join(', ')
+  return pageText(view, page, {
+    heading,
+    columns: columnsOf(by),
+    bars: { fraction: (item) => fractionOf(item.cost, cost), colour: () => 'green' },
+    what: `${by} rows`,
+    none: noSessions(view, 'outcomes'),
+  })
 }
 
 const share = (head: string, value: (item: Outcome) => number | null, spare: number): Column<Outcome> => ({

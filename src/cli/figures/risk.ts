@@ -1,29 +1,26 @@
-import type { Static } from '@sinclair/typebox'
 import { type Rating, RiskListQuery, type RiskPage, type RiskScore } from '../../risk/model.ts'
-import type { Context } from '../command/context.ts'
-import { type Colour, type Column, draw, type Screen } from '../command/table.ts'
+import type { Colour, Column } from '../command/table.ts'
 import { whole } from './numbers.ts'
-import { isFiltered, type Parameters, parametersOf } from './options.ts'
-import { type FigureOptions, type Source, showRoute } from './source.ts'
-import { emptyPage, pageLine, title } from './text.ts'
+import { isFiltered } from './options.ts'
+import { figure, type View } from './source.ts'
+import { pageText } from './text.ts'
 
 /** `risk`: a page of the pull requests, newest first. */
-export async function showRisk(context: Context, options: FigureOptions): Promise<void> {
-  const parameters = parametersOf(RiskListQuery, options)
-  const text = ({ data, pagination }: Static<typeof RiskPage>, source: Source, screen: Screen) => {
-    if (data.length === 0) return emptyPage(pagination) ?? noRisks(source, parameters)
-    const bars = {
-      fraction: ({ risk_score }: RiskScore) => risk_score / 100,
-      colour: ({ rating }: RiskScore) => COLOUR_OF_RATING[rating],
-    }
-    return [
-      title(screen, 'Risk of pull requests, newest first; 0 to 100, high is bad'),
-      draw(screen, data, COLUMNS, bars),
-      pageLine(pagination, data.length, 'pull requests'),
-    ].join('\n\n')
-  }
-  await showRoute(context, options, '/risk', parameters, text)
-}
+export const showRisk = figure<RiskPage>({
+  path: '/risk',
+  query: RiskListQuery,
+  text: (page, view) =>
+    pageText(view, page, {
+      heading: 'Risk of pull requests, newest first; 0 to 100, high is bad',
+      columns: COLUMNS,
+      bars: {
+        fraction: ({ risk_score }) => risk_score / 100,
+        colour: ({ rating }) => COLOUR_OF_RATING[rating],
+      },
+      what: 'pull requests',
+      none: noRisks(view),
+    }),
+})
 
 const COLOUR_OF_RATING: Readonly<Record<Rating, Colour>> = {
   low: 'green',
@@ -53,7 +50,7 @@ const COLUMNS: readonly Column<RiskScore>[] = [
   { head: 'RISK', value: ({ risk_score }) => risk_score, right: true },
 ]
 
-function noRisks({ words }: Source, parameters: Parameters): string {
+function noRisks({ source: { words }, parameters }: View): string {
   if (isFiltered(parameters))
     return `no pull requests match\n  without the filters:  cloud-analytics risk${words}`
   return [

@@ -1,142 +1,107 @@
-import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { BreakdownQuery } from '../../cost/breakdown-model.ts'
-import { getBreakdown } from '../../cost/breakdown-queries.ts'
-import { CostQuery } from '../../cost/model.ts'
-import { getCost } from '../../cost/queries.ts'
+import type { TObject } from '@sinclair/typebox'
+import { costRoutes } from '../../cost/routes.ts'
 import type { Sql } from '../../db/client.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../errors.ts'
 import { queryReader } from '../../http/query-reader.ts'
 import { JsonText } from '../../json-text.ts'
-import { OutcomesQuery } from '../../outcomes/model.ts'
-import { getOutcomes } from '../../outcomes/queries.ts'
-import { QualityQuery } from '../../quality/model.ts'
-import { getQuality } from '../../quality/queries.ts'
-import { RiskListQuery } from '../../risk/model.ts'
-import { listRisks } from '../../risk/queries.ts'
-import { SessionListQuery } from '../../sessions/model.ts'
-import { listSessions } from '../../sessions/queries.ts'
-import { getTeam } from '../../team/queries.ts'
-import { type Answer, bodyOf, errorOf } from '../client/answer.ts'
-import { ask, notOurs } from '../client/key-owner.ts'
-import { findServer, NOT_SIGNED_IN, type ServerOptions } from '../client/server.ts'
+import { outcomeRoutes } from '../../outcomes/routes.ts'
+import { qualityRoutes } from '../../quality/routes.ts'
+import { riskRoutes } from '../../risk/routes.ts'
+import { sessionRoutes } from '../../sessions/routes.ts'
+import { teamRoutes } from '../../team/routes.ts'
+import { askOk, Refusal } from '../client/key-owner.ts'
+import { type OrgOptions, serverUnlessOrg } from '../client/server.ts'
+import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printText, visible } from '../command/output.ts'
 import { shellWord } from '../command/program-words.ts'
 import { type Screen, screenOf } from '../command/table.ts'
-import { flagOf, type Parameters } from './options.ts'
+import { flagOf, type Parameters, parametersOf, withRange } from './options.ts'
 
-// The figures are from the API of a server, or from the same queries on the local database.
-
-export interface SourceOptions extends ServerOptions {
-  org?: string
-}
-/** Includes the parameters of a route. */
-export type FigureOptions = SourceOptions & Record<string, unknown>
+// The figures are from the API of a server, or from its routes on the local database.
 
 export interface Source {
-  /** The body of `GET /v1<route>`. Throws OperatorError for what the route refuses, with the names of the flags. */
-  get: (route: Route, parameters: Parameters) => Promise<string>
+  /** The body of `GET /v1<url>`. Throws OperatorError for what the route refuses, with the names of the flags. */
+  get: (url: string) => Promise<string>
   /** ` --org acme` for the local database: what further commands need. */
   words: string
 }
 
-interface LocalRoute {
-  read: (url: string) => object
-  run: (sql: Sql, orgId: string, url: string) => Promise<JsonText | object>
+/** The means and the parameters of what is shown. */
+export interface View {
+  screen: Screen
+  source: Source
+  parameters: Parameters
 }
 
-function route<Schema extends TObject>(
-  schema: Schema,
-  run: (sql: Sql, orgId: string, query: Static<Schema>) => Promise<JsonText | object>,
-): LocalRoute {
-  const read = queryReader(schema)
-  return { read, run: (sql, orgId, url) => run(sql, orgId, read(url)) }
+/** A figure: the route that it is from with its parameters, and what is shown of its body. */
+interface Figure<Body> {
+  path: string
+  query: TObject
+  text: (body: Body, view: View) => string | Promise<string>
 }
 
-const ROUTES = {
-  '/cost': route(CostQuery, (sql, orgId, query) => getCost(sql, orgId, query, new Date())),
-  '/cost/breakdown': route(BreakdownQuery, (sql, orgId, query) => getBreakdown(sql, orgId, query, null)),
-  '/sessions': route(SessionListQuery, listSessions),
-  '/quality': route(QualityQuery, getQuality),
-  '/risk': route(RiskListQuery, listRisks),
-  '/outcomes': route(OutcomesQuery, (sql, orgId, query) =>
-    getOutcomes(sql, orgId, query, { own: null, now: new Date() }),
-  ),
-  '/team': route(Type.Object({}), (sql, orgId) => getTeam(sql, orgId, new Date())),
-} satisfies Record<string, LocalRoute>
-export type Route = keyof typeof ROUTES
-
-/** The key may not see this; a view that can do without it leaves it out. */
-export class Forbidden extends OperatorError {}
-
-/** Runs `use` on the local database's organization of --org, else on a server. */
-async function withSource<Result>(
-  context: Context,
-  options: SourceOptions,
-  use: (source: Source) => Promise<Result>,
-): Promise<Result> {
-  const { org } = options
-  if (org === undefined) return await use(serverSource(context, options))
-  if (options.server !== undefined || options.key !== undefined)
-    throw new OperatorError('--org is for the local database: a key knows its organization', 2)
-  return await withOrganization(context, org, (sql, orgId) =>
-    use({
-      words: ` --org ${shellWord(org)}`,
-      async get(name, parameters) {
-        const value = await ROUTES[name].run(sql, orgId, checkedUrl(name, parameters))
-        return value instanceof JsonText ? value.text : JSON.stringify(value)
-      },
-    }),
-  )
-}
-
-/** Asks for a route and prints its body with --json, else what `text` makes of it. */
-export async function showRoute<Body>(
-  context: Context,
-  options: SourceOptions,
-  route: Route,
-  parameters: Parameters,
-  text: (body: Body, source: Source, screen: Screen) => string | Promise<string>,
-): Promise<void> {
-  await withSource(context, options, async (source) => {
-    const body = await source.get(route, parameters)
-    const shown = context.json ? visible(body) : await text(JSON.parse(body), source, screenOf(context.env))
-    await printText(shown)
-  })
-}
-
-function serverSource({ env }: Context, options: ServerOptions): Source {
-  const server = findServer(env, options)
-  if (server === undefined)
-    throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
-  return {
-    words: '',
-    async get(name, parameters) {
-      const answer = await ask(server, checkedUrl(name, parameters))
-      if (answer.ok && Object.keys(bodyOf(answer)).length > 0) return answer.text
-      throw refusal(server.url, answer)
-    },
+/** A command that prints the body of a route with --json, else a text of it; without dates of the last 30 days. */
+export const figure =
+  <Body>({ path, query, text }: Figure<Body>) =>
+  async (context: Context, options: OrgOptions): Promise<void> => {
+    const given = parametersOf(query, options)
+    const parameters = 'date_from' in query.properties ? withRange(given) : given
+    const server = serverUnlessOrg(context.env, options)
+    const url = urlOf(path, parameters)
+    const show = async (source: Source) => {
+      const body = await source.get(url)
+      const view = { screen: screenOf(context.env), source, parameters }
+      await printText(context.json ? visible(body) : await text(JSON.parse(body), view))
+    }
+    try {
+      // before a server is asked
+      queryReader(query)(url)
+      if (server !== undefined)
+        return await show({ words: '', get: async (asked) => (await askOk(server, asked)).text })
+      const { org = '' } = options
+      await withOrganization(context, org, (sql, orgId) =>
+        show({ words: ` --org ${shellWord(org)}`, get: (asked) => localBody(context, sql, orgId, asked) }),
+      )
+    } catch (error) {
+      const { details } =
+        error instanceof ApiError ? error.options : error instanceof Refusal ? error : { details: undefined }
+      throw details === undefined ? error : wrongFlags(details)
+    }
   }
-}
 
-/** The route with its query string. Throws OperatorError naming the flags that are wrong, before a server is asked. */
-function checkedUrl(name: Route, parameters: Parameters): string {
-  const url = urlOf(name, parameters)
-  try {
-    ROUTES[name].read(url)
-    return url
-  } catch (error) {
-    if (error instanceof ApiError) throw wrongFlags(error.options.details ?? [])
-    throw error
-  }
-}
-
-function urlOf(name: Route, parameters: Parameters): string {
+export function urlOf(path: string, parameters: Parameters): string {
   const given = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   )
-  return given.length === 0 ? name : `${name}?${new URLSearchParams(given)}`
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
+
+/** Calls the handler of the route as for a key that may read everything. */
+async function localBody({ config }: Context, sql: Sql, orgId: string, url: string): Promise<string> {
+  const deps = { sql, config, now: () => new Date() }
+  const routes = [costRoutes, sessionRoutes, qualityRoutes, riskRoutes, outcomeRoutes, teamRoutes]
+  const path = url.replace(/\?.*/, '')
+  const route = routes.flatMap((of) => of(deps)).find((one) => one.path === path)
+  if (route === undefined) throw new Error(`there is no route ${path}`)
+  const value = await route.handler({
+    ...{
+      params: {},
+      query: route.query && queryReader(route.query)(url),
+      body: undefined,
+      hidesMembers: false,
+    },
+    access: {
+      ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },
+      ...{ memberEmail: null, own: null, actor: commandLineActor() },
+    },
+    request: new Request(`http://localhost/v1${url}`),
+  })
+  return value instanceof JsonText ? value.text : JSON.stringify(value)
+}
+
+/** Whether the key may not see what was asked for; a view that can do without it leaves it out. */
+export const isForbidden = (error: unknown): boolean => error instanceof Refusal && error.code === 'FORBIDDEN'
 
 /** Names of parameters within a message, as of the other bound. */
 const NAMED = /\b(date_to|max_cost|max_quality)\b/g
@@ -146,12 +111,3 @@ const wrongFlags = (problems: readonly FieldProblem[]): OperatorError =>
     problems.map(({ field, message }) => `${flagOf(field)} ${message.replace(NAMED, flagOf)}`).join('; '),
     2,
   )
-
-function refusal(url: string, answer: Answer): OperatorError {
-  const { error, code, details } = errorOf(answer)
-  if (error === undefined || code === undefined) return notOurs(url, answer.status)
-  if (code === 'VALIDATION_ERROR' && details !== undefined) return wrongFlags(details)
-  if (code === 'FORBIDDEN') return new Forbidden(`${url} refuses: ${error}`)
-  if (code === 'NOT_FOUND') return new OperatorError(`${url} is older than this program: ${error}`)
-  return new OperatorError(`${url} refuses: ${error}`)
-}

@@ -1,24 +1,21 @@
-import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
 import type { TeamOverview } from '../../team/model.ts'
-import type { Context } from '../command/context.ts'
-import { type Column, draw, type Screen } from '../command/table.ts'
+import { type Column, draw } from '../command/table.ts'
 import { counted, money, whole } from './numbers.ts'
 import { rangeText, withRange } from './options.ts'
-import { Forbidden, type Source, type SourceOptions, showRoute } from './source.ts'
-import { title } from './text.ts'
+import { figure, isForbidden, type Source, urlOf, type View } from './source.ts'
+import { fractionOf, title } from './text.ts'
 
 /** `team`: the members, with the sessions that each had in the last 30 days and what they cost. */
-export const showTeam = (context: Context, options: SourceOptions): Promise<void> =>
-  showRoute(context, options, '/team', {}, teamText)
+export const showTeam = figure<TeamOverview>({ path: '/team', query: Type.Object({}), text })
 
-type Used = Static<typeof BreakdownItem>
+type Used = BreakdownItem
 type Member = TeamOverview['members'][number] & { sessions: number; cost: number }
 
-async function teamText(
+async function text(
   { members, activity_summary: { active_members_last_7d: active, sessions_last_7d: sessions } }: TeamOverview,
-  source: Source,
-  screen: Screen,
+  { source, screen }: View,
 ): Promise<string> {
   const activity = `${counted(sessions, 'session')} in the last 7 days`
   if (members.length === 0)
@@ -37,7 +34,7 @@ async function teamText(
   const parts = [
     title(screen, `${counted(members.length, 'member')}, ${whole(active)} active; ${activity}`),
     draw(screen, rows, columns, {
-      fraction: (row) => (used === undefined ? null : greatest > 0 ? row.sessions / greatest : 0),
+      fraction: (row) => (used === undefined ? null : fractionOf(row.sessions, greatest)),
     }),
   ]
   if (used === undefined) parts.push('Sessions and cost of each need a key with the scope cost:read.')
@@ -64,14 +61,14 @@ async function usedByMember(
   const used = new Map<string | null, Used>()
   try {
     for (let page = 1, isLast = false; !isLast; page += 1) {
-      const body = await source.get('/cost/breakdown', { ...range, page: String(page) })
-      const { data, pagination }: Static<typeof Breakdown> = JSON.parse(body)
+      const body = await source.get(urlOf('/cost/breakdown', { ...range, page: String(page) }))
+      const { data, pagination }: Breakdown = JSON.parse(body)
       for (const item of data) used.set(item.key, item)
       isLast = page * pagination.per_page >= pagination.total
     }
     return used
   } catch (error) {
-    if (error instanceof Forbidden) return undefined
+    if (isForbidden(error)) return undefined
     throw error
   }
 }

@@ -1,29 +1,45 @@
 import type { Pagination } from '../../http/query.ts'
 import { visible } from '../command/output.ts'
-import { paint, type Screen } from '../command/table.ts'
+import { type Bars, type Column, draw, paint, type Screen } from '../command/table.ts'
 import { whole } from './numbers.ts'
-import { isFiltered, type Parameters, rangeText } from './options.ts'
-import type { Source } from './source.ts'
+import { isFiltered, rangeText } from './options.ts'
+import type { View } from './source.ts'
 
 /** The line above a table. */
 export const title = (screen: Screen, text: string): string => paint(screen, visible(text), 'bold')
 
-/** Describes the part of the list that a page is, and how to get the next one. */
-export function pageLine({ page, per_page, total }: Pagination, shown: number, what: string): string {
+/** A page of a list as a table, with what it is of above and its place in the list below; else why it is empty. */
+export function pageText<Row>(
+  { screen }: View,
+  { data, pagination }: { data: readonly Row[]; pagination: Pagination },
+  shown: {
+    heading: string
+    columns: readonly Column<Row>[]
+    bars: Bars<Row>
+    /** Names the rows. */
+    what: string
+    none: string
+    note?: string
+    /** Further rows, of sums. */
+    sums?: readonly Row[]
+  },
+): string {
+  const { page, per_page, total } = pagination
   const pages = Math.ceil(total / per_page)
+  if (total > 0 && data.length === 0)
+    return `page ${page} is empty: there ${pages === 1 ? 'is 1 page' : `are ${whole(pages)} pages`}`
+  if (data.length === 0) return shown.none
   const next = page < pages ? `; next page: the same with --page ${page + 1}` : ''
-  return `${whole(shown)} of ${whole(total)} ${what}, page ${whole(page)} of ${whole(pages)}${next}`
-}
-
-/** Explains a page behind the last one; undefined when the list itself is empty. */
-export function emptyPage({ page, per_page, total }: Pagination): string | undefined {
-  if (total === 0) return undefined
-  const pages = Math.ceil(total / per_page)
-  return `page ${page} is empty: there ${pages === 1 ? 'is 1 page' : `are ${whole(pages)} pages`}`
+  const place = `${whole(data.length)} of ${whole(total)} ${shown.what}, page ${whole(page)} of ${whole(pages)}${next}`
+  return [
+    title(screen, shown.heading),
+    draw(screen, [...data, ...(shown.sums ?? [])], shown.columns, shown.bars),
+    shown.note === undefined ? place : `${shown.note}\n${place}`,
+  ].join('\n\n')
 }
 
 /** Explains that no session matches, and names the commands to run next. */
-export function noSessions({ words }: Source, command: string, parameters: Parameters): string {
+export function noSessions({ source: { words }, parameters }: View, command: string): string {
   const range = rangeText(parameters)
   if (isFiltered(parameters)) {
     return [
@@ -38,3 +54,6 @@ export function noSessions({ words }: Source, command: string, parameters: Param
     `  further back:  cloud-analytics ${command}${words} --from 2020-01-01`,
   ].join('\n')
 }
+
+/** A part of the whole, which may be nothing. */
+export const fractionOf = (part: number, all: number): number => (all > 0 ? part / all : 0)

@@ -6,9 +6,9 @@ import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/mode
 import { redeliver } from '../../webhooks/deliveries/redelivery.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
 import { listEndpoints } from '../../webhooks/queries.ts'
-import { bodyOf, errorOf } from '../client/answer.ts'
-import { ask, notOurs } from '../client/key-owner.ts'
-import { findServer, NOT_SIGNED_IN, type ServerOptions } from '../client/server.ts'
+import { bodyOf } from '../client/answer.ts'
+import { askOk, notOurs } from '../client/key-owner.ts'
+import { type OrgOptions, type Server, serverUnlessOrg } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
@@ -26,18 +26,13 @@ const DELIVERY_COLUMNS = [
   'next_attempt_at',
 ] as const
 
-export interface EndpointOptions extends ServerOptions {
-  org?: string
-}
-
 /** `webhook list`: of the local database's organization of --org, else of a server. */
-export async function showEndpoints(context: Context, { org, ...options }: EndpointOptions): Promise<void> {
-  if (org !== undefined && (options.server !== undefined || options.key !== undefined))
-    throw new OperatorError('--org is for the local database: a key knows its organization', 2)
+export async function showEndpoints(context: Context, options: OrgOptions): Promise<void> {
+  const server = serverUnlessOrg(context.env, options)
   const endpoints =
-    org === undefined
-      ? await endpointsAt(context, options)
-      : await withOrganization(context, org, listEndpoints)
+    server === undefined
+      ? await withOrganization(context, options.org ?? '', listEndpoints)
+      : await endpointsAt(server)
   const rows = endpoints.map(({ id, url, events, enabled, health }) => ({
     id,
     url: printable(url),
@@ -49,17 +44,10 @@ export async function showEndpoints(context: Context, { org, ...options }: Endpo
   await printResult(context.json, endpoints, table(rows, ENDPOINT_COLUMNS, 'no webhook endpoints'))
 }
 
-async function endpointsAt({ env }: Context, options: ServerOptions): Promise<Endpoint[]> {
-  const server = findServer(env, options)
-  if (server === undefined)
-    throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
-  const answer = await ask(server, '/webhooks')
-  const { data } = bodyOf(answer)
-  if (answer.ok && Array.isArray(data) && data.every((each) => each?.health instanceof Object))
-    return data as Endpoint[]
-  const { error } = errorOf(answer)
-  if (error === undefined) throw notOurs(server.url, answer.status)
-  throw new OperatorError(`${server.url} refuses: ${error}`)
+async function endpointsAt(server: Server): Promise<Endpoint[]> {
+  const { data } = bodyOf(await askOk(server, '/webhooks'))
+  if (Array.isArray(data) && data.every((each) => each?.health instanceof Object)) return data as Endpoint[]
+  throw notOurs(server.url, 200)
 }
 
 export interface HistoryOptions {
