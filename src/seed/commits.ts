@@ -4,7 +4,7 @@ import { addDays, DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import type { CommitRecord } from '../records/commit.ts'
-import { batchesOf, MEMBERS, randomFrom, type SeedPlan } from './generate.ts'
+import { batchesOf, MEMBERS, type Random, randomFrom, type SeedPlan } from './generate.ts'
 import { refreshStatistics } from './queries.ts'
 
 type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
@@ -16,17 +16,16 @@ const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 /** Plausible commits in order of time: most change a few existing files, some add, rename or delete one. */
 function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
   const random = randomFrom(plan.seed)
-  const upTo = (limit: number) => Math.floor(random() * limit)
   const filesOf = new Map<string, string[]>()
   const first = Date.parse(addDays(plan.today, -plan.days))
   for (let index = 0; index < plan.commits; index += 1) {
-    const project = `project-${String(1 + upTo(plan.projects)).padStart(2, '0')}`
+    const project = `project-${String(1 + random.below(plan.projects)).padStart(2, '0')}`
     const files = filesOf.get(project) ?? []
     filesOf.set(project, files)
     const author = 1 + Math.floor(random() ** 2 * MEMBERS)
     const changed = new Map<string, CommitRecord['files'][number]>()
     for (let left = 1 + Math.floor(random() ** 3 * 8); left > 0; left -= 1) {
-      const file = changeOf(files, `${index}-${left}`, upTo, changed)
+      const file = changeOf(files, `${index}-${left}`, random, changed)
       if (file !== undefined) changed.set(file.path, file)
     }
     yield {
@@ -48,18 +47,18 @@ function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
 function changeOf(
   files: string[],
   name: string,
-  upTo: (limit: number) => number,
+  { below, pick }: Random,
   changed: ReadonlyMap<string, unknown>,
 ): CommitRecord['files'][number] | undefined {
-  const lines = { additions: 1 + upTo(60), deletions: upTo(20) }
-  const directory = DIRECTORIES[upTo(DIRECTORIES.length)] ?? 'src'
-  const fresh = directory === '.' ? `file-${name}.ts` : `${directory}/module-${upTo(40)}/file-${name}.ts`
-  const kind = upTo(100)
+  const lines = { additions: 1 + below(60), deletions: below(20) }
+  const directory = pick(DIRECTORIES)
+  const fresh = directory === '.' ? `file-${name}.ts` : `${directory}/module-${below(40)}/file-${name}.ts`
+  const kind = below(100)
   if (files.length === 0 || kind < 15) {
     files.push(fresh)
     return { path: fresh, status: 'added', ...lines, deletions: 0 }
   }
-  const index = upTo(files.length)
+  const index = below(files.length)
   const path = files[index] ?? fresh
   if (changed.has(path)) return undefined
   if (kind < 18) {

@@ -4,7 +4,8 @@ import { PEOPLE } from './demo-team.ts'
 import { randomFrom } from './generate.ts'
 
 const ENTRIES = 90
-const CHANGES = [
+type Change = readonly [action: string, details: Record<string, unknown>]
+const CHANGES: readonly [Change, ...Change[]] = [
   ['api_key.created', { name: 'laptop', scopes: ['sessions:write'] }],
   ['api_key.revoked', { name: 'laptop' }],
   ['budget.updated', { limit: 160 }],
@@ -12,18 +13,17 @@ const CHANGES = [
   ['webhook.created', { events: ['session.completed'] }],
   ['webhook.updated', { enabled: true }],
   ['member.joined', { role: 'developer' }],
-] as const
+]
 /** Documentation addresses (RFC 5737). */
 const NETWORK = '198.51.100.'
 
 /** Makes the changes of owners and admins in the last `days` days. */
 export function demoAudit(now: Date, days: number, seed: number): AuditRecord[] {
-  const random = randomFrom(seed)
-  const below = (limit: number) => Math.floor(random() * limit)
+  const { below, pick } = randomFrom(seed)
   const managers = PEOPLE.filter(({ role }) => role !== 'developer')
   const today = dateOf(now)
   return Array.from({ length: ENTRIES }, (_, nth) => {
-    const [action, details] = CHANGES[below(CHANGES.length)] ?? CHANGES[0]
+    const [action, details] = pick(CHANGES)
     const clock = `${String(7 + below(11)).padStart(2, '0')}:${String(below(60)).padStart(2, '0')}:${String(below(60)).padStart(2, '0')}`
     return {
       type: 'audit',

@@ -68,8 +68,8 @@ export function generateHotWork({ seed, now }: DemoPlan): DemoWork {
     const changes = paths.map((path) => ({
       path,
       status: 'modified' as const,
-      additions: 180 + Math.floor(random() * 300),
-      deletions: Math.floor(random() * 80),
+      additions: 180 + random.below(300),
+      deletions: random.below(80),
     }))
     const branchOf = { project, who, branch }
     const number = FIRST_NUMBER + nth

@@ -1,11 +1,12 @@
 import type { FindingRecord } from '../records/finding.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { demoFinding, type Rule } from './findings.ts'
+import type { Random } from './generate.ts'
 
 export type Agent = 'claude-code' | 'codex' | 'gemini'
 
 /** The models of each agent, the usual one first. */
-const MODELS: Record<Agent, readonly string[]> = {
+const MODELS: Record<Agent, readonly [string, ...string[]]> = {
   'claude-code': ['claude-sonnet-4-5', 'claude-sonnet-4-5', 'claude-opus-4-5', 'claude-haiku-4-5'],
   codex: ['gpt-5.2-codex', 'gpt-5.2-codex', 'gpt-5.1-codex-mini'],
   gemini: ['gemini-3-pro-preview', 'gemini-2.5-flash'],
@@ -32,10 +33,9 @@ const FOUND: readonly Rule[] = [
 type Content = Omit<SessionRecord, 'id' | 'project_name' | 'created_at'>
 
 /** Makes the content of a session: turns with tokens and tools; costs and scores follow from them when it is stored. */
-export function demoSession(random: () => number, agent: Agent, touched: readonly string[]): Content {
-  const below = (limit: number) => Math.floor(random() * limit)
-  const models = MODELS[agent]
-  const model = models[below(models.length)] ?? null
+export function demoSession(random: Random, agent: Agent, touched: readonly string[]): Content {
+  const { below } = random
+  const model = random.pick(MODELS[agent])
   const tools = TOOLS[agent]
   // most sessions go well, some badly
   const failing = random() ** 5 * 0.5
@@ -73,7 +73,7 @@ export function demoSession(random: () => number, agent: Agent, touched: readonl
   }
 }
 
-function findingIn(random: () => number, touched: readonly string[], turns: number): FindingRecord {
+function findingIn(random: Random, touched: readonly string[], turns: number): FindingRecord {
   const rule = FOUND[Math.floor(random() ** 1.7 * FOUND.length)] ?? 'sudo'
-  return demoFinding(rule, touched[0] ?? 'README.md', 1 + Math.floor(random() * turns))
+  return demoFinding(rule, touched[0] ?? 'README.md', 1 + random.below(turns))
 }

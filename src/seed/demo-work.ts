@@ -4,7 +4,7 @@ import type { PrRiskRecord } from '../records/risk.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { type Agent, demoSession } from './demo-session.ts'
 import { PEOPLE, PROJECTS } from './demo-team.ts'
-import { randomFrom } from './generate.ts'
+import { lifecycleOf, type Random, randomFrom } from './generate.ts'
 
 // The work of the demo's half year: each pull request is a branch with sessions and commits of one person; besides, there
 // are sessions without one.
@@ -44,7 +44,7 @@ const WEEKEND = 0.12
 /** The records of `plan`, each kind in order of time; nothing is later than `plan.now`. */
 export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
   const random = randomFrom(seed)
-  const below = (limit: number) => Math.floor(random() * limit)
+  const { below } = random
   const files = PROJECTS.map(() => new Map<string, string[]>())
   const work: DemoWork = { sessions: [], commits: [], pullRequests: [] }
   const first = now.getTime() - days * DAY_MS
@@ -87,9 +87,9 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     const who = somebody()
     const project = projectOf(who)
     const { topics = [] } = PROJECTS[project] ?? {}
-    const [kind, verb] = VERBS[below(VERBS.length)] ?? VERBS[0]
+    const [kind, verb] = random.pick(VERBS)
     const topic = topics[below(topics.length)] ?? 'core'
-    const noun = NOUNS[below(NOUNS.length)] ?? NOUNS[0]
+    const noun = random.pick(NOUNS)
     const number = 100 + nth
     const branch = { project, who, branch: `${kind}/${topic}-${noun}-${number}` }
     const changed = new Map<string, CommitFile>()
@@ -191,20 +191,6 @@ function writtenByAgents(
   }
 }
 
-/** Most are merged after two days; of the last days they are open. */
-function endOf(
-  number: number,
-  at: number,
-  now: Date,
-): Pick<PrRiskRecord, 'state' | 'merged_at' | 'closed_at'> {
-  const ended = at + 2 * DAY_MS
-  if (ended > now.getTime()) return { state: 'open' }
-  const closed_at = new Date(ended).toISOString()
-  return number % 9 === 0
-    ? { state: 'closed', closed_at }
-    : { state: 'merged', merged_at: closed_at, closed_at }
-}
-
 export const pullRequestOf = (
   branch: Branch,
   {
@@ -226,11 +212,11 @@ export const pullRequestOf = (
   project: nameOf(branch),
   author_email: authorOf(branch).email,
   branch: branch.branch,
-  ...endOf(number, at, now),
+  ...lifecycleOf(at, now.getTime(), number % 9 === 0),
   ...pull,
 })
 
-function timesOf(at: number, random: () => number) {
+function timesOf(at: number, random: Random) {
   const created_at = new Date(at).toISOString()
   const duration_seconds = Math.round(120 + random() ** 2 * 5_400)
   return {
@@ -246,9 +232,9 @@ function changeFiles(
   known: Map<string, string[]>,
   project: number,
   topic: string,
-  random: () => number,
+  random: Random,
 ): CommitFile[] {
-  const below = (limit: number) => Math.floor(random() * limit)
+  const { below } = random
   const own = known.get(topic) ?? []
   known.set(topic, own)
   const { folders = [] } = PROJECTS[project] ?? {}

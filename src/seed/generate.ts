@@ -1,5 +1,6 @@
 import { addDays, DAY_MS } from '../dates.ts'
 import type { FindingRecord } from '../records/finding.ts'
+import type { PrRiskRecord } from '../records/risk.ts'
 import type { SessionRecord } from '../records/session.ts'
 import { reportedQuality } from '../scoring/quality.ts'
 import { findingOf, type Rule } from './findings.ts'
@@ -20,15 +21,40 @@ const SOURCES = ['claude-code', 'claude-code', 'codex', 'gemini'] as const
 const TOOLS = ['Read', 'Edit', 'Bash', 'Grep', 'Write'] as const
 export const MEMBERS = 25
 
-/** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state, uniform in [0, 1). */
-export function randomFrom(seed: number): () => number {
+/** Random numbers, uniform in [0, 1), and what is chosen by them. */
+export interface Random {
+  (): number
+  /** An integer from 0 to below the limit. */
+  below(limit: number): number
+  pick<Item>(items: readonly [Item, ...Item[]]): Item
+}
+
+/** Mulberry32 (Tommy Ettinger, public domain): 32 bits of state. */
+export function randomFrom(seed: number): Random {
   let state = seed >>> 0
-  return () => {
+  const random = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+  const below = (limit: number) => Math.floor(random() * limit)
+  return Object.assign(random, {
+    below,
+    pick: <Item>(items: readonly [Item, ...Item[]]) => items[below(items.length)] ?? items[0],
+  })
+}
+
+/** The state of a pull request: two days after it was opened it is merged, or closed where `isClosed`. */
+export function lifecycleOf(
+  openedAt: number,
+  now: number,
+  isClosed: boolean,
+): Pick<PrRiskRecord, 'state' | 'merged_at' | 'closed_at'> {
+  const endsAt = openedAt + 2 * DAY_MS
+  if (endsAt > now) return { state: 'open' }
+  const closed_at = new Date(endsAt).toISOString()
+  return isClosed ? { state: 'closed', closed_at } : { state: 'merged', merged_at: closed_at, closed_at }
 }
 
 /** The items in arrays of `size`, the last one with the rest. */
@@ -46,23 +72,21 @@ export function* batchesOf<Item>(items: Iterable<Item>, size: number): Generator
 /** Plausible sessions in order of time, spread evenly over the days; costs and scores are skewed. */
 export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   const random = randomFrom(plan.seed)
-  const pick = <Item>(items: readonly [Item, ...Item[]]): Item =>
-    items[Math.floor(random() * items.length)] ?? items[0]
   const first = Date.parse(addDays(plan.today, -plan.days))
   for (let index = 0; index < plan.sessions; index += 1) {
     const at = first + Math.floor(((index + random()) / plan.sessions) * plan.days * DAY_MS)
     const createdAt = new Date(at).toISOString()
-    const model = pick(MODELS)
+    const model = random.pick(MODELS)
     const calls = 1 + Math.floor(random() ** 2 * 120)
     const cost = Math.round(random() ** 3 * 12_000_000) / 1e6
     const output = Math.floor(calls * (100 + random() * 600))
     yield {
       type: 'session',
       id: `sess_seed${plan.seed}_${index}`,
-      project_name: `project-${String(1 + Math.floor(random() * plan.projects)).padStart(2, '0')}`,
+      project_name: `project-${String(1 + random.below(plan.projects)).padStart(2, '0')}`,
       created_at: createdAt,
-      user_email: `dev${1 + Math.floor(random() * MEMBERS)}@example.com`,
-      source: pick(SOURCES),
+      user_email: `dev${1 + random.below(MEMBERS)}@example.com`,
+      source: random.pick(SOURCES),
       branch: 'main',
       model,
       models: [model],
@@ -73,12 +97,12 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
       estimated_cost: cost,
       cost_source: 'estimated',
       tokens: { input: calls * 40, output, cache_read: calls * 30_000, cache_creation: calls * 1_500 },
-      tools_used: TOOLS.slice(0, 1 + Math.floor(random() * TOOLS.length)).map((name, rank) => ({
+      tools_used: TOOLS.slice(0, 1 + random.below(TOOLS.length)).map((name, rank) => ({
         name,
         calls: 1 + Math.floor(calls / (rank + 1)),
-        errors: Math.floor(random() * 2),
+        errors: random.below(2),
       })),
-      files_touched: [`src/module-${Math.floor(random() * 40)}/index.ts`],
+      files_touched: [`src/module-${random.below(40)}/index.ts`],
       quality_metadata: reportedQuality(Math.round(10_000 - random() ** 2 * 6_000) / 100),
       security_metadata: { findings: random() < 0.03 ? [findingAt(random)] : [] },
     }
@@ -88,8 +112,8 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
 const FOUND: readonly Rule[] = ['git-force-push', 'git-no-verify', 'world-writable', 'sudo']
 
 /** The same rule in the same file is the same finding: their number does not grow with the sessions. */
-function findingAt(random: () => number): FindingRecord {
+function findingAt(random: Random): FindingRecord {
   const rule = FOUND[Math.floor(random() ** 2 * FOUND.length)] ?? 'sudo'
-  const module = Math.floor(random() * 40)
+  const module = random.below(40)
   return findingOf(rule, `src/module-${module}/index.ts`, { fingerprint: `seed-${rule}-${module}` })
 }

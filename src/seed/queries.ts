@@ -1,7 +1,4 @@
 import type { ISql, Sql } from '../db/client.ts'
-import { copyRows } from '../db/copy.ts'
-import { riskScoreOf } from '../risk/prepare.ts'
-import type { RiskRow } from '../risk/store-write.ts'
 
 const GROWN = {
   sessions:
@@ -58,47 +55,6 @@ export async function insertSeedEntries(
     ) h`
 }
 
-/** Whether one of these repositories has risk scores. */
-export async function hasRisksOf(tx: ISql, orgId: string, repos: string[]): Promise<boolean> {
-  const rows = await tx`
-    select k.id
-    from pr_risks k
-    where k.org_id = ${orgId}
-      and k.repo = any(${repos}::text[])
-    limit 1`
-  return rows.length > 0
-}
-
-/** Inserts new risk scores by COPY, without rollups. */
-export async function copyRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
-  await copyRows(
-    await tx`
-      copy pr_risks (
-        org_id, repo, pr_number, id, pr_title, files_changed, created_at, impact_score, regression_score,
-        security_score, coupling_score, risk_score, contributions, state, merged_at, closed_at
-      ) from stdin`.writable(),
-    rows,
-    ({ scores, lifecycle, ...row }) => [
-      orgId,
-      row.repo,
-      row.prNumber,
-      row.id,
-      row.title,
-      row.filesChanged,
-      row.createdAt,
-      scores.impact,
-      scores.regression,
-      scores.security,
-      scores.coupling,
-      riskScoreOf(scores),
-      JSON.stringify(row.contributions),
-      lifecycle.state,
-      lifecycle.merged_at,
-      lifecycle.closed_at,
-    ],
-  )
-}
-
 /** Whether the organization has the session. */
 export async function hasSession(tx: ISql, orgId: string, id: string): Promise<boolean> {
   const [row] = await tx<{ found: boolean }[]>`
@@ -117,4 +73,9 @@ export async function hasSession(tx: ISql, orgId: string, id: string): Promise<b
  */
 export async function analyzeSessions(tx: ISql): Promise<void> {
   await tx`analyze sessions, session_details, session_usage`
+}
+
+/** Does the same for pull requests: the second batch is compared with what is stored. */
+export async function analyzeRisks(tx: ISql): Promise<void> {
+  await tx`analyze pr_risks, pr_commits`
 }
