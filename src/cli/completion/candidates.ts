@@ -21,7 +21,7 @@ export function candidatesOf(program: Command, words: readonly string[], current
   return wordsOf(command, flag, current.startsWith('-')).filter(({ name }) => name.startsWith(current))
 }
 
-/** Behind a flag its values, else commands and arguments; flags behind a dash, or if nothing else can stand there. */
+/** Lists the values of a flag, else commands and arguments; flags behind a dash, or if nothing else can stand there. */
 function wordsOf(command: Command, flag: Option | undefined, isDashed: boolean): Candidate[] {
   if (flag !== undefined) return (flag.argChoices ?? []).map(bare)
   const commands = commandsOf(command).map((below) => ({

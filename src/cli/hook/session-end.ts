@@ -51,7 +51,7 @@ export function addHook(text: string, path: string, hook: HookCommand): string {
   const [edit] = modify(text, [...PLACE, -1], groupOf(hook), {})
   if (edit === undefined) return text
   const { offset, length, content } = edit
-  // where the entry before it has a line of its own, so has the hook
+  // the hook gets a line of its own where the entry before it has one
   const line = /\r?\n[ \t]*(?=\S[^\n]*$)/.exec(text.slice(0, offset))?.[0] ?? ''
   const added = applyEdits(text, [{ offset, length, content: content.replace(/^,/, `,${line}`) }])
   if (findHook(added) !== undefined) return added
