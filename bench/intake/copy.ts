@@ -9,7 +9,6 @@ export const TABLES = [
   'session_rollups',
   'session_hours',
   'session_directories',
-  'session_ranges',
   'session_links',
   'session_usage',
   'usage_rollups',

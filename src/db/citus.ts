@@ -54,7 +54,6 @@ export const PLACEMENTS = {
   session_hours: 'distributed',
   session_includes: 'distributed',
   session_links: 'distributed',
-  session_ranges: 'distributed',
   session_rollups: 'distributed',
   session_tickets: 'distributed',
   session_usage: 'distributed',

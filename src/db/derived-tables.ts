@@ -14,11 +14,6 @@ export interface DerivedTable {
   columns: readonly string[]
   /** Computes the rows from all of the organization's data. */
   query: (sql: ISql, orgId: OrgId) => Fragment
-  /**
-   * Computes the rows that the stored ones should be, when the data allow several tables. Otherwise these are the
-   * rows of `query`.
-   */
-  compared?: (sql: ISql, orgId: OrgId) => Fragment
   /** The column of a count that writers add to: 0 equals no row. The other columns are the key. */
   count?: string
   /** Names a row in a message; values are texts. */
@@ -124,14 +119,14 @@ async function firstDiffering(
 function differences(
   sql: ISql,
   orgId: OrgId,
-  { name, columns, query, compared = query, count }: DerivedTable,
+  { name, columns, query, count }: DerivedTable,
   limit: number,
 ): Fragment {
   const names = sql.unsafe(columns.join(', '))
   return sql`
     with computed as (
       select ${names}
-      from (${compared(sql, orgId)}) q
+      from (${query(sql, orgId)}) q
     ),
     stored as (
       select ${names}

@@ -21,7 +21,7 @@ interface Declared {
   describe: DerivedTable['describe']
 }
 
-export interface Rollup extends Omit<Declared, 'count'>, Omit<DerivedTable, 'count' | 'compared'> {
+export interface Rollup extends Omit<Declared, 'count'>, Omit<DerivedTable, 'count'> {
   countRows: Declared['count']
 }
 

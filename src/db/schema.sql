@@ -529,19 +529,6 @@ create table session_links (
 );
 CREATE INDEX session_links_by_session ON session_links USING btree (org_id, session_id);
 
-create table session_ranges (
-  org_id text not null,
-  sort text not null,
-  grain text not null,
-  project text not null,
-  from_value numeric(16,6) not null,
-  from_id text collate "C" not null,
-  sessions integer not null,
-  constraint session_ranges_pkey PRIMARY KEY (org_id, sort, grain, project, from_value, from_id),
-  constraint session_ranges_grain_check CHECK (grain = ANY (ARRAY['narrow'::text, 'wide'::text])),
-  constraint session_ranges_sort_check CHECK (sort = ANY (ARRAY['cost'::text, 'turns'::text]))
-) with (fillfactor=70);
-
 create table session_rollups (
   org_id text not null,
   grain text not null,
@@ -625,8 +612,10 @@ create table sessions (
 );
 CREATE INDEX sessions_by_cost ON sessions USING btree (org_id, estimated_cost, id COLLATE "C") INCLUDE (created_at);
 CREATE INDEX sessions_by_project_cost ON sessions USING btree (org_id, project, estimated_cost, id COLLATE "C") INCLUDE (created_at);
+CREATE INDEX sessions_by_project_quality ON sessions USING btree (org_id, project, quality_score, id COLLATE "C") INCLUDE (created_at);
 CREATE INDEX sessions_by_project_time ON sessions USING btree (org_id, project, created_at, id);
 CREATE INDEX sessions_by_project_turns ON sessions USING btree (org_id, project, turns, id COLLATE "C") INCLUDE (created_at);
+CREATE INDEX sessions_by_quality ON sessions USING btree (org_id, quality_score, id COLLATE "C") INCLUDE (created_at);
 CREATE INDEX sessions_by_time ON sessions USING btree (org_id, created_at, id);
 CREATE INDEX sessions_by_turns ON sessions USING btree (org_id, turns, id COLLATE "C") INCLUDE (created_at);
 CREATE INDEX sessions_by_user ON sessions USING btree (org_id, COALESCE(user_id, user_email), created_at);

@@ -26,7 +26,6 @@ const REPLACED_BEFORE = new Set([
   'sessions',
   'session_details',
   'session_rollups',
-  'session_ranges',
   'session_hours',
   'session_usage',
   'usage_rollups',
@@ -50,7 +49,6 @@ type Row = Record<string, string | null>
  * other by it still do. Returns how many rows changed.
  */
 export async function eraseInTables(erasure: Erasure): Promise<number> {
-  await deleteEmptyRanges(erasure)
   let changed = await eraseInOrganization(erasure)
   for (const table of await listOrganizationTables(erasure.sql)) {
     if (REPLACED_BEFORE.has(table.name) || table.texts.length === 0) continue
@@ -229,30 +227,6 @@ async function eraseInOrganization({ sql, orgId, traces }: Erasure): Promise<num
       set name = ${name}, badge_look = ${look}::text::json
       where org_id = ${orgId}`
     return 1
-  })
-}
-
-/** Ranges of a project that no session has any more, since it was renamed. */
-async function deleteEmptyRanges({ sql, orgId, traces }: Erasure): Promise<void> {
-  const found = await sql<{ project: string }[]>`
-    select distinct r.project
-    from session_ranges r
-    where r.org_id = ${orgId}
-      and ${mayHave(sql, traces, sql`r.project`)}`
-  const renamed = found.map(({ project }) => project).filter((project) => traces.erase(project) !== project)
-  if (renamed.length === 0) return
-  await sql.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
-    await tx`
-      delete from session_ranges r
-      where r.org_id = ${orgId}
-        and r.project = any(${renamed}::text[])
-        and not exists (
-          select
-          from sessions s
-          where s.org_id = ${orgId}
-            and s.project = r.project
-        )`
   })
 }
 

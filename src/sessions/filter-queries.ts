@@ -14,19 +14,14 @@ export const isFiltered = (query: SessionListQuery): boolean =>
 /** The list's order, applied to rows `u` of session_usage. */
 const partOrder = (sql: Sql, { sort, order }: SessionListQuery) => {
   const direction = directionOf(sql, order === 'asc')
-  switch (sort) {
-    case 'created_at':
-      return sql`u.created_at ${direction}, u.session_id ${direction}`
-    case 'estimated_cost':
-      return sql`u.session_cost ${direction}, u.session_id collate "C" ${direction}`
-    case 'turns':
-      return sql`u.turns ${direction}, u.session_id collate "C" ${direction}`
-  }
+  return sort === 'created_at'
+    ? sql`u.created_at ${direction}, u.session_id ${direction}`
+    : sql`u.${sql(sort === 'estimated_cost' ? 'session_cost' : sort)} ${direction}, u.session_id collate "C" ${direction}`
 }
 
 /**
  * A page of a list that is filtered by more than project and days. Sessions that match are counted, unless the sums of
- * breakdowns tell their number, and read up to the page, or all and sorted when it is sorted by cost or turns.
+ * breakdowns tell their number, and read up to the page, or all and sorted when it is sorted by a value.
  */
 export async function filteredPage(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
   const sessions = matchingSessions(sql, orgId, query)

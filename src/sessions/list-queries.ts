@@ -35,17 +35,12 @@ export const listColumns = (sql: ISql) => sql`
 
 export const directionOf = (sql: ISql, ascending: boolean) => (ascending ? sql`asc` : sql`desc`)
 
-/** The order of sessions `s`: ties in cost or turns are broken as in session_ranges. */
+/** The order of sessions `s`: ties in a value are broken as in its index. */
 export function orderOf(sql: ISql, { sort, order }: SessionListQuery): Fragment {
   const direction = directionOf(sql, order === 'asc')
-  switch (sort) {
-    case 'created_at':
-      return sql`s.created_at ${direction}, s.id ${direction}`
-    case 'estimated_cost':
-      return sql`s.estimated_cost ${direction}, s.id collate "C" ${direction}`
-    case 'turns':
-      return sql`s.turns ${direction}, s.id collate "C" ${direction}`
-  }
+  return sort === 'created_at'
+    ? sql`s.created_at ${direction}, s.id ${direction}`
+    : sql`s.${sql(sort)} ${direction}, s.id collate "C" ${direction}`
 }
 
 /** The page's items in their order, from sessions `s`. */

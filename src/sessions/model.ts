@@ -18,7 +18,7 @@ export const SessionListQuery = Type.Object({
   per_page: PerPage,
   ...UsageFilters.properties,
   sort: oneOfOr(
-    ['created_at', 'estimated_cost', 'turns'],
+    ['created_at', 'estimated_cost', 'turns', 'quality_score'],
     'created_at',
     'What to sort by; ties are broken by id, in the same direction',
   ),

@@ -1,7 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import type { Renaming } from '../db/rollups.ts'
 import { renameInUsage } from '../usage/project-write.ts'
-import { rangesOfProject } from './check.ts'
 import { renameInRollups } from './rollup.ts'
 
 /**
@@ -19,15 +18,6 @@ export async function renameInSessions(tx: ISql, orgId: string, renaming: Renami
   if (count === 0) return 0
   await renameInUsage(tx, orgId, renaming)
   await renameInRollups(tx, orgId, renaming)
-  // the ranges of two lists have other bounds than those of one
-  await tx`
-    delete from session_ranges r
-    where r.org_id = ${orgId}
-      and r.project in (${from}, ${to})`
-  await tx`
-    insert into session_ranges (org_id, sort, grain, project, from_value, from_id, sessions)
-    select ${orgId}, q.sort, q.grain, q.project, q.from_value, q.from_id, q.sessions
-    from (${rangesOfProject(tx, orgId, to)}) q`
   return count
 }
 

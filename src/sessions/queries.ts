@@ -19,7 +19,7 @@ import {
   type PageRow,
 } from './list-queries.ts'
 import type { SessionListQuery } from './model.ts'
-import { hasDays, isByValue, laterByValue, pageOfDaysByValue } from './value-queries.ts'
+import { pageByValue } from './value-queries.ts'
 
 /** A page of the organization's sessions that match, and how many match in all, both as of one instant. */
 export async function listSessions(sql: Sql, orgId: string, query: SessionListQuery): Promise<JsonText> {
@@ -29,9 +29,10 @@ export async function listSessions(sql: Sql, orgId: string, query: SessionListQu
 
 function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
   if (isFiltered(query)) return filteredPage(sql, orgId, query)
-  if (isByValue(query) && hasDays(query)) return pageOfDaysByValue(sql, orgId, query)
-  if (query.page === 1) return firstPage(sql, orgId, query)
-  return isByValue(query) ? laterByValue(sql, orgId, query) : laterByTime(sql, orgId, query)
+  const isByTime = query.sort === 'created_at'
+  const ofAllDays = query.date_from === undefined && query.date_to === undefined
+  if (query.page === 1 && (isByTime || ofAllDays)) return firstPage(sql, orgId, query)
+  return isByTime ? laterByTime(sql, orgId, query) : pageByValue(sql, orgId, query)
 }
 
 /** The index is read from its end, up to a constant that the planner knows: a parameter could be all of the table. */

@@ -51,7 +51,7 @@ test('what differs is found in the organization that it is of, as one by one', a
   expect((await differing(false)).found).toEqual(new Map())
   const [, second = '', , fourth = ''] = ids
   await database.sql`update session_rollups set sessions = sessions + 1 where org_id = ${second} and project = ''`
-  await database.sql`delete from session_ranges where org_id = ${fourth}`
+  await database.sql`delete from usage_rollups where org_id = ${fourth}`
   const together = await differing(false)
   const alone = await differing(true)
   expect([...together.found.keys()].toSorted()).toEqual([second, fourth].toSorted())

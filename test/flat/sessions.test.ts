@@ -93,21 +93,21 @@ describe('reads at most a page and a day', () => {
   })
 })
 
-describe('sorted by cost or turns, reads its page, and at most a narrow range in the index alone', () => {
-  const RANGE = 1_024
+describe('sorted by a value, reads its page, and in the index alone what is nearer to an end', () => {
   const project = 'project-02'
+  const MIDDLE = SESSIONS / 2 + PAGE
   const cases: [string, Partial<SessionListQuery>, number][] = [
     ['first page by cost', { sort: 'estimated_cost' }, 0],
     ['first page by turns', { sort: 'turns', order: 'asc' }, 0],
     ['first page of a project by cost', { sort: 'estimated_cost', project }, 0],
-    ['second page by cost', { sort: 'estimated_cost', page: 2 }, RANGE],
-    ['middle page by cost', { sort: 'estimated_cost', page: LAST / 2 }, RANGE],
-    ['middle page by cost, ascending', { sort: 'estimated_cost', order: 'asc', page: LAST / 2 }, RANGE],
-    ['middle page by turns', { sort: 'turns', page: LAST / 2 }, RANGE],
-    ['middle page of a project by cost', { sort: 'estimated_cost', project, page: LAST / 6 }, RANGE],
-    ['middle page of a project by turns', { sort: 'turns', order: 'asc', project, page: LAST / 6 }, RANGE],
-    ['last page by cost', { sort: 'estimated_cost', page: LAST }, RANGE],
-    ['last page by turns', { sort: 'turns', page: LAST }, RANGE],
+    ['second page by cost', { sort: 'estimated_cost', page: 2 }, 2 * PAGE],
+    ['middle page by cost', { sort: 'estimated_cost', page: LAST / 2 }, MIDDLE],
+    ['middle page by cost, ascending', { sort: 'estimated_cost', order: 'asc', page: LAST / 2 }, MIDDLE],
+    ['middle page by turns', { sort: 'turns', page: LAST / 2 }, MIDDLE],
+    ['last page by cost', { sort: 'estimated_cost', page: LAST }, PAGE],
+    ['last page by turns', { sort: 'turns', page: LAST }, PAGE],
+    ['first page by quality', { sort: 'quality_score' }, 0],
+    ['middle page by quality', { sort: 'quality_score', page: LAST / 2 }, MIDDLE],
     ['page past the end', { sort: 'turns', page: LAST + 1 }, 0],
   ]
   test.each(cases)('%s', async (_name, options, entries) => {
@@ -115,6 +115,36 @@ describe('sorted by cost or turns, reads its page, and at most a narrow range in
     expect(reads.rows).toBeLessThanOrEqual(PAGE)
     expect(reads.indexOnly).toBeLessThanOrEqual(entries)
   })
+
+  test.each(['estimated_cost', 'turns', 'quality_score'] as const)(
+    'every page by %s is exact',
+    async (sort) => {
+      for (const order of ['asc', 'desc'] as const) {
+        for (const of of [undefined, project]) {
+          const sorted = await database.sql<{ id: string }[]>`
+          select s.id
+          from sessions s
+          where s.org_id = ${orgId}
+            ${of === undefined ? database.sql`` : database.sql`and s.project = ${of}`}
+          order by s.${database.sql(sort)} ${database.sql.unsafe(order)}, s.id collate "C" ${database.sql.unsafe(order)}`
+          const last = Math.ceil(sorted.length / PAGE)
+          for (const page of [1, 2, last >> 2, last >> 1, (last >> 1) + 1, last - 1, last, last + 1]) {
+            const { text } = await listed({
+              page,
+              sort,
+              order,
+              ...(of === undefined ? {} : { project: of }),
+            })()
+            const { data, pagination } = JSON.parse(text)
+            expect(data.map(({ id }: { id: string }) => id)).toEqual(
+              sorted.slice((page - 1) * PAGE, page * PAGE).map(({ id }) => id),
+            )
+            expect(pagination.total).toBe(sorted.length)
+          }
+        }
+      }
+    },
+  )
 
   test('first and last page of all but a few days, few of the others between', async () => {
     const days = { date_from: '2026-09-20' }

@@ -97,7 +97,7 @@ function search(query: Record<string, unknown>): string {
 describe('GET /v1/sessions', () => {
   const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0)
   for (const filter of FILTERS) {
-    for (const sort of ['created_at', 'estimated_cost', 'turns'] as const) {
+    for (const sort of ['created_at', 'estimated_cost', 'turns', 'quality_score'] as const) {
       test.each(['asc', 'desc'])(`pages through ${JSON.stringify(filter)} by ${sort} %s`, async (order) => {
         const sign = order === 'asc' ? 1 : -1
         const expected = matching(filter)

@@ -89,6 +89,7 @@ const SORTS: [string, (session: Detail) => number][] = [
   ['created_at', (s) => Date.parse(s.created_at)],
   ['estimated_cost', (s) => s.estimated_cost],
   ['turns', (s) => s.turns],
+  ['quality_score', (s) => s.quality_score],
 ]
 const bytes = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 

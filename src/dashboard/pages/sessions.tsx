@@ -221,6 +221,7 @@ const COLUMNS: readonly Column<SessionListItem>[] = [
   },
   {
     name: 'Quality',
+    sort: 'quality_score',
     isNumber: true,
     cell: ({ quality_score }) => (
       <>

@@ -26,13 +26,15 @@ create table sessions (
 );
 create index sessions_by_time on sessions (org_id, created_at, id);
 create index sessions_by_project_time on sessions (org_id, project, created_at, id);
--- Deep pages sorted by cost or turns skip rows within the index alone, since it includes the columns that lists filter
+-- Deep pages sorted by cost, turns or quality skip rows within the index alone, since it includes the columns that lists filter
 -- by: an index-only scan skips 500,000 entries in 60 ms, reading the rows takes 2.2 s. Ties are broken by the bytes of the
--- id, whatever the database's collation: writers find an id's range (session_ranges) without asking PostgreSQL.
+-- id, whatever the database's collation.
 create index sessions_by_cost on sessions (org_id, estimated_cost, id collate "C") include (created_at);
 create index sessions_by_turns on sessions (org_id, turns, id collate "C") include (created_at);
+create index sessions_by_quality on sessions (org_id, quality_score, id collate "C") include (created_at);
 create index sessions_by_project_cost on sessions (org_id, project, estimated_cost, id collate "C") include (created_at);
 create index sessions_by_project_turns on sessions (org_id, project, turns, id collate "C") include (created_at);
+create index sessions_by_project_quality on sessions (org_id, project, quality_score, id collate "C") include (created_at);
 -- whether a member had a session in a range of time
 create index sessions_by_user on sessions (org_id, coalesce(user_id, user_email), created_at);
 -- It has few sessions: those that reprice and doctor look at.
@@ -70,23 +72,6 @@ create table session_rollups (
   primary key (org_id, grain, project, bucket)
 ) with (fillfactor = 70);
 create index session_rollups_by_bucket on session_rollups (org_id, grain, bucket, project);
-
--- Counts the sessions between two values: a page begins there in a list sorted by cost or turns. The sessions of each
--- project and of '' (all projects), in order of value and id, are divided into ranges: each from (from_value,
--- from_id) to before the next. Ranges are divided further as they grow; their bounds are those of past sessions and
--- need not exist any more. The bounds of the wide ranges are also bounds of narrow ones. Written in the transaction
--- that changes sessions.
-create table session_ranges (
-  org_id text not null,
-  sort text not null check (sort in ('cost', 'turns')),
-  grain text not null check (grain in ('narrow', 'wide')),
-  project text not null,
-  -- US dollars, or turns; the first range of all begins at 0 and ''
-  from_value numeric(16, 6) not null,
-  from_id text collate "C" not null,
-  sessions integer not null,
-  primary key (org_id, sort, grain, project, from_value, from_id)
-) with (fillfactor = 70);
 
 -- Sessions that were deleted, so that a sync does not store them again.
 create table deleted_sessions (

@@ -14,7 +14,6 @@ import {
 } from '../deleted-queries.ts'
 import type { PreparedSession } from '../prepare.ts'
 import { type MovedSessions, movedOf } from '../project-write.ts'
-import { type Ranked, updateRanges } from '../range-rollup.ts'
 import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
 import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
@@ -107,7 +106,7 @@ async function counted(
   tx: ISql,
   orgId: string,
   before: readonly StoredSession[],
-  after: readonly (Ranked & UsedSession & Touching)[],
+  after: readonly (UsedSession & Touching)[],
   write: () => Promise<void>,
 ): Promise<void> {
   const old = before.map(({ id }) => id)
@@ -115,7 +114,6 @@ async function counted(
     ids.length === 0 ? undefined : tx`s.id = any(${[...ids]}::text[])`
   const rows = { before: withIds(old), after: withIds(after.map(({ id }) => id)) }
   await counting(tx, orgId, SESSION_ROLLUPS, rows, write)
-  await updateRanges(tx, orgId, before.map(rankedOf), after)
   await updateDirectories(tx, orgId, before.map(touchingOf), after)
   await updateUsage(tx, orgId, old, after)
 }
@@ -146,8 +144,10 @@ export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly S
     if (row === undefined) return []
     return [
       {
-        ...rankedOf(row),
+        id,
         ...texts,
+        turns: row.turns,
+        cost: unitsOf(row.cost),
         quality: unitsOf(row.quality),
         unpricedTokens: Number(row.unpriced_tokens),
         createdAt: row.created_at.toISOString(),
@@ -177,13 +177,6 @@ async function withBefore(
     return { session, before: { quality: unitsOf(known.quality), alerts: new Set(alerts.get(session.id)) } }
   })
 }
-
-const rankedOf = ({ id, project, turns, cost }: StoredSession): Ranked => ({
-  id,
-  project,
-  turns,
-  cost: unitsOf(cost),
-})
 
 const touchingOf = ({ project, user_id, user_email, files }: StoredSession): Touching => ({
   project,

@@ -27,7 +27,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   date_to: (names) => [`${names.day}&date_from=${names.day}`],
   page: ['1', '2'],
   per_page: ['1'],
-  sort: ['estimated_cost', 'turns', 'created_at'],
+  sort: ['estimated_cost', 'turns', 'quality_score', 'created_at'],
   order: ['asc'],
   granularity: ['week', 'month'],
   group_by: ['week', 'month'],
