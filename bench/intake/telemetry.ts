@@ -1,5 +1,5 @@
 // Telemetry beside dashboards: exporters that send requests of 512 log records to the executable as fast as it answers, or at
-// a rate, while the sessions and their cost are read: `bun run build && bun bench/intake/telemetry.ts`.
+// a rate, and again what it answers with 503, while the sessions and their cost are read: `bun run build && bun bench/intake/telemetry.ts`.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/database.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { createLog } from '../../src/log.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
-import { cpuSecondsOf, memoryOf, startProgram } from '../support/program.ts'
+import { cpuSecondsOf, EXECUTABLE, memoryOf, startProgram } from '../support/program.ts'
 import { print, printColumns, quantile } from '../support/table.ts'
 
 const { values } = parseArgs({
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     /** Log records a second of all exporters; 0: as many as are answered. */
     rate: { type: 'string', default: '0' },
     'data-dir': { type: 'string', default: resolve(import.meta.dir, '../../dist/bench-telemetry') },
+    executable: { type: 'string', default: EXECUTABLE },
   },
 })
 const exporters = Number(values.exporters)
@@ -78,7 +79,8 @@ function bodyOf(form: Form, exporter: number, request: number): Uint8Array {
   return bytes
 }
 
-async function post(url: string, key: string, form: Form, body: Uint8Array): Promise<number> {
+/** Milliseconds until the answer; undefined after a 503, and the wait that it asks for. */
+async function post(url: string, key: string, form: Form, body: Uint8Array): Promise<number | undefined> {
   const startedMs = performance.now()
   const response = await fetch(`${url}/v1/logs`, {
     method: 'POST',
@@ -86,6 +88,9 @@ async function post(url: string, key: string, form: Form, body: Uint8Array): Pro
     body: body as Uint8Array<ArrayBuffer>,
   })
   const answer = await response.bytes()
+  const retryAfterS = response.headers.get('retry-after')
+  if (response.status === 503 && retryAfterS !== null)
+    return void (await Bun.sleep(Number(retryAfterS) * 1_000))
   if (response.status !== 200) throw new Error(`${response.status}: ${Buffer.from(answer).toString()}`)
   return performance.now() - startedMs
 }
@@ -119,7 +124,7 @@ async function oldestUntil(signal: AbortSignal): Promise<number> {
 
 rmSync(dataDir, { recursive: true, force: true })
 mkdirSync(dataDir, { recursive: true })
-const program = await startProgram(dataDir)
+const program = await startProgram(dataDir, {}, values.executable)
 const database = await openDatabase(
   { databaseUrl: null, dataDir, databasePool: 1 },
   'command',
@@ -142,13 +147,18 @@ async function measureForm(form: Form, key: string): Promise<string[]> {
   const cpuBefore = cpuSecondsOf(program.pid)
   const startedMs = performance.now()
   const everyMs = rate === 0 ? 0 : (exporters * RECORDS * 1_000) / rate
+  let refused = 0
   const answered = await Promise.all(
     bodies.map(async (list, exporter) => {
       const times: number[] = []
       for (const [nth, body] of list.entries()) {
         const dueMs = startedMs + (nth + exporter / exporters) * everyMs
         if (everyMs > 0) await Bun.sleep(Math.max(0, dueMs - performance.now()))
-        times.push(await post(program.url, key, form, body))
+        for (let ms: number | undefined; ms === undefined; ) {
+          ms = await post(program.url, key, form, body)
+          if (ms === undefined) refused += 1
+          else times.push(ms)
+        }
       }
       return times
     }),
@@ -166,6 +176,7 @@ async function measureForm(form: Form, key: string): Promise<string[]> {
     quantile(answered.flat(), 0.99).toFixed(0),
     quantile(await reads, 0.99).toFixed(0),
     (await oldest).toFixed(1),
+    String(refused),
     `${own.rss.toFixed(0)} + ${postgres.pss.toFixed(0)}`,
   ]
 }
@@ -179,7 +190,7 @@ try {
   const rows: string[][] = []
   for (const form of ['JSON', 'protobuf'] as const) rows.push(await measureForm(form, key))
   printColumns([
-    ['', 'records/s', 'CPU ms per 1,000', 'answer p99 ms', 'read p99 ms', 'written within s', 'MiB'],
+    ['', 'records/s', 'CPU ms per 1,000', 'answer p99 ms', 'read p99 ms', 'written within s', '503', 'MiB'],
     ...rows,
   ])
   const [row] = await sql<{ turns: number }[]>`select sum(s.turns)::integer as turns from sessions s`

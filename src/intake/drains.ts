@@ -1,20 +1,23 @@
 import { SYSTEM } from '../audit-log/append.ts'
-import { ApiError } from '../errors.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { mergeParts } from '../parts/merge.ts'
-import { composeRecord } from '../parts/session-record.ts'
-import { packParts, type SessionParts } from '../records/session-parts.ts'
+import type { SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
+import type { PreparedSession } from '../sessions/prepare.ts'
+import { toldSession } from '../sessions/writing/telemetry.ts'
 import { InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
 import { type SyncDeps, storeBatch } from '../sync/write.ts'
+import { busy } from './refusals.ts'
 
 /** Writes what is in the inbox of telemetry to its sessions, organization by organization. */
 export interface Drains {
+  /**
+   * Waits until what a request says of these sessions is likely to be written in time. Throws INTERNAL_ERROR with 503 when
+   * that takes too long.
+   */
+  ready(orgId: string, sessions: readonly string[]): Promise<void>
   /** Drains the organization's inbox after `delayMs`, or `afterMs`; calls until then are one. */
-  note(orgId: string, afterMs?: number): void
-  /** Resolves at once, or at the end of a drain that takes long: what it does not write in time must not grow. */
-  ready(orgId: string): Promise<void>
+  note(orgId: string, sessions: readonly string[], afterMs?: number): void
   /** Begins no other drain and waits for those that run; what they leave, another instance or the next start writes. */
   stop(): Promise<void>
 }
@@ -26,125 +29,160 @@ interface DrainDeps extends SyncDeps {
 
 interface DrainOptions {
   delayMs: number
+  /** A request is taken while all that waits is likely to be written within this time, and waits so long for that. */
+  inTimeMs: number
   enqueueWrite: EnqueueWrite
   pauseOf: (orgId: string) => () => Promise<void> | undefined
 }
 
 /** Sessions that are written in one transaction: the others wait less long than for all. */
 const SESSIONS = 16
-/** A drain that has run for longer holds up the organization's requests of telemetry. */
-const LONG_MS = 2_000
-/** A drain that is due while one runs is tried again at this interval. */
+/** A drain that is due while one runs, and a request that waits, are tried again at this interval. */
 const AGAIN_MS = 100
+/** The time to write a session, until the first drain has ended. */
+const SESSION_MS = 50
 
-export function createDrains(deps: DrainDeps, { delayMs, enqueueWrite, pauseOf }: DrainOptions): Drains {
-  const timers = new Map<string, ReturnType<typeof setTimeout>>()
-  const running = new Map<string, { sinceMs: number; over: Promise<void> }>()
+/** The telemetry of an organization that waits, since it was last without any. */
+interface Inbox {
+  /** Sessions that no drain has begun to write. */
+  waiting: Set<string>
+  timer: ReturnType<typeof setTimeout> | undefined
+  /** Ends with the drain that runs. */
+  over: Promise<void> | undefined
+  beganMs: number
+  /** Sessions of the drain that runs, or ran last, and those of them that are written. */
+  sessions: number
+  written: number
+  /** Time that the organization's last drain took for each session, at first that of any organization. */
+  sessionMs: number
+}
+
+/** The time until all that waits is written, by the time that sessions took. */
+function predictedMs({ waiting, over, beganMs, sessions, written, sessionMs }: Inbox): number {
+  if (over === undefined) return waiting.size * sessionMs
+  const tookMs = Math.max(sessionMs, (performance.now() - beganMs) / Math.max(1, written))
+  return (waiting.size + sessions - written) * tookMs
+}
+
+export function createDrains(
+  deps: DrainDeps,
+  { delayMs, inTimeMs, enqueueWrite, pauseOf }: DrainOptions,
+): Drains {
+  const inboxes = new Map<string, Inbox>()
   const stopping = new AbortController()
+  let sessionMs = SESSION_MS
+  const inboxOf = (orgId: string): Inbox => {
+    const inbox = inboxes.get(orgId) ?? {
+      ...{ waiting: new Set(), timer: undefined, over: undefined },
+      ...{ beganMs: 0, sessions: 0, written: 0, sessionMs },
+    }
+    inboxes.set(orgId, inbox)
+    return inbox
+  }
 
-  const drain = async (orgId: string) => {
+  const drain = async (orgId: string, inbox: Inbox) => {
+    inbox.beganMs = performance.now()
+    inbox.sessions = inbox.waiting.size
+    inbox.written = 0
+    inbox.waiting.clear()
     try {
       const sessions = await listSessions(deps.sql, orgId)
+      inbox.sessions = sessions.length
       // at least once, for requests that tell of no session
       for (let start = 0; start === 0 || start < sessions.length; start += SESSIONS) {
-        if (stopping.signal.aborted) break
         const some = sessions.slice(start, start + SESSIONS)
-        await enqueueWrite(orgId, () => drainSome(deps, orgId, some, pauseOf(orgId)), stopping.signal)
+        const write = () => drainSome(deps, orgId, some, pauseOf(orgId))
+        let isAll = false
+        while (!isAll && !stopping.signal.aborted) isAll = await enqueueWrite(orgId, write, stopping.signal)
+        inbox.written += some.length
       }
+      if (sessions.length > 0) sessionMs = (performance.now() - inbox.beganMs) / sessions.length
+      inbox.sessionMs = sessionMs
     } catch (error) {
       if (!stopping.signal.aborted) deps.onDrainFailed?.(orgId, error)
     }
-    running.delete(orgId)
+    inbox.over = undefined
+    if (inbox.timer === undefined && inbox.waiting.size === 0) inboxes.delete(orgId)
   }
-  const note = (orgId: string, afterMs = delayMs) => {
-    if (stopping.signal.aborted || (timers.has(orgId) && afterMs > 0)) return
-    clearTimeout(timers.get(orgId))
+  const note = (orgId: string, sessions: readonly string[], afterMs = delayMs) => {
+    const inbox = inboxOf(orgId)
+    for (const id of sessions) inbox.waiting.add(id)
+    if (stopping.signal.aborted || (inbox.timer !== undefined && afterMs > 0)) return
+    clearTimeout(inbox.timer)
     const begin = () => {
-      timers.delete(orgId)
-      if (running.has(orgId)) note(orgId, AGAIN_MS)
-      else running.set(orgId, { sinceMs: performance.now(), over: drain(orgId) })
+      inbox.timer = undefined
+      if (inbox.over !== undefined) note(orgId, [], AGAIN_MS)
+      else inbox.over = drain(orgId, inbox)
     }
-    timers.set(orgId, setTimeout(begin, afterMs))
+    inbox.timer = setTimeout(begin, afterMs)
   }
   return {
     note,
-    async ready(orgId) {
-      const run = running.get(orgId)
-      if (run !== undefined && performance.now() - run.sinceMs > LONG_MS) await run.over
+    async ready(orgId, sessions) {
+      const sinceMs = performance.now()
+      for (;;) {
+        const inbox = inboxOf(orgId)
+        const own = sessions.filter((id) => !inbox.waiting.has(id))
+        const isIdle = inbox.waiting.size === 0 && inbox.over === undefined
+        for (const id of own) inbox.waiting.add(id)
+        // noted also in case the request ends before it is stored
+        if (isIdle || predictedMs(inbox) <= inTimeMs) return note(orgId, [])
+        for (const id of own) inbox.waiting.delete(id)
+        if (performance.now() - sinceMs > inTimeMs) throw busy('More telemetry comes than can be written')
+        await Bun.sleep(AGAIN_MS)
+      }
     },
     async stop() {
       stopping.abort()
-      for (const timer of timers.values()) clearTimeout(timer)
-      await Promise.all([...running.values()].map(({ over }) => over))
+      for (const { timer } of inboxes.values()) clearTimeout(timer)
+      await Promise.all([...inboxes.values()].map(({ over }) => over))
     },
   }
 }
 
-/** Writes rows of these sessions, and of requests. */
+/** Writes rows of these sessions, and of requests. False where rows of them are left. */
 async function drainSome(
   deps: DrainDeps,
   orgId: string,
   ids: readonly string[],
   pause: () => Promise<void> | undefined,
-): Promise<void> {
-  const rows = await readInbox(deps.sql, orgId, ids)
-  if (rows.ids.length === 0) return
+): Promise<boolean> {
+  const { isAll, ...rows } = await readInbox(deps.sql, orgId, ids)
+  if (rows.ids.length === 0) return true
   const options = { pricer: await deps.pricer(), storeContent: deps.storeContent }
-  const prepared: PreparedSession[] = []
+  const sessions: PreparedSession[] = []
   const bySession = Map.groupBy(rows.sessions, ({ session }) => session)
   for (const [index, [id, own]] of [...bySession].entries()) {
     await pause()
-    const session = sessionOf(id, own, `sessions[${index}]`, options)
-    if (session === undefined) tellBeyond(deps, orgId, id)
-    else prepared.push(session)
+    sessions.push(sessionOf(id, own, `sessions[${index}]`, options))
   }
-  const store = async (sessions: readonly PreparedSession[]): Promise<void> => {
-    try {
-      const batch = { records: [], sessions, computed: undefined, pause }
-      await storeBatch(deps, orgId, batch, SYSTEM, { inbox: rows })
-    } catch (error) {
-      // rows that are left then are found by the next drain
-      if (error instanceof InboxChanged) return
-      // without those whose sums are beyond a record's limits, which would stop the others for ever
-      const possible = sessions.filter(({ field }) => !isRefused(error, field))
-      if (possible.length === sessions.length) throw error
-      for (const { id, field } of sessions) if (isRefused(error, field)) tellBeyond(deps, orgId, id)
-      await store(possible)
-    }
+  // telemetry that a session cannot take is dropped: it would be tried for ever
+  const onBeyond = (id: string) =>
+    deps.onDrainFailed?.(
+      orgId,
+      new Error(`telemetry of ${id} is dropped: it is beyond the limits of a session`),
+    )
+  try {
+    const batch = { records: [], sessions, computed: undefined, pause, onBeyond }
+    await storeBatch(deps, orgId, batch, SYSTEM, { inbox: rows })
+  } catch (error) {
+    // rows that are left then are found by the next drain
+    if (!(error instanceof InboxChanged)) throw error
+    return true
   }
-  await store(prepared)
+  return isAll
 }
 
-/** Telemetry that a session cannot take is dropped: it would be tried for ever. */
-const tellBeyond = ({ onDrainFailed }: DrainDeps, orgId: string, id: string): void =>
-  onDrainFailed?.(orgId, new Error(`telemetry of ${id} is dropped: it is beyond the limits of a session`))
-
-/** Whether the error names the session of this `field`. */
-const isRefused = (error: unknown, field: string): boolean =>
-  error instanceof ApiError &&
-  error.code === 'VALIDATION_ERROR' &&
-  error.options.details?.some((problem) => problem.field.startsWith(`${field}.`)) === true
-
-/** Composes a session of what its rows say; undefined where that is too large or nothing. */
+/** The session that its rows tell of. */
 function sessionOf(
   id: string,
   sent: readonly InboxSession[],
   field: string,
   options: { pricer: Pricer; storeContent: boolean },
-): PreparedSession | undefined {
+): PreparedSession {
   const email = sent.find((row) => row.email !== null)?.email ?? null
   const rows = sent.filter((row) => !row.bound || row.email === email)
-  const all = rows.map((row) => JSON.parse(row.parts) as SessionParts)
-  const parts = all.reduce(mergeParts)
+  const told = rows.map((row) => JSON.parse(row.parts) as SessionParts).reduce(mergeParts)
   const project = rows.find((row) => row.project !== null)?.project ?? null
-  const head = { id, project_name: project, user_email: email }
-  const composed = composeRecord(parts, head, options)
-  const packed = packParts(parts)
-  if (composed === null || packed === undefined) return undefined
-  try {
-    return prepareSession({ ...composed.record, parts: packed }, field, { ...options, unpacked: parts })
-  } catch (error) {
-    if (isRefused(error, field)) return undefined
-    throw error
-  }
+  return toldSession(told, { id, project_name: project, user_email: email }, field, options)
 }

@@ -55,13 +55,15 @@ export interface PreparedSession {
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
   }
+  /** Parts of telemetry that no record is composed of yet: see `toldSession` (writing/telemetry.ts). */
+  told?: SessionParts
   /** Names the record in errors: `records[3]`. */
   field: string
-  /** SHA-256 of all above but `field`, without `scored_at` and `previous_score`: the same session has the same hash. */
+  /** SHA-256 of all above but `field` and `told`, without `scored_at` and `previous_score`: the same session has the same hash. */
   hash: Uint8Array
 }
 
-type Unhashed = Omit<PreparedSession, 'hash' | 'field'>
+type Unhashed = Omit<PreparedSession, 'hash' | 'field' | 'told'>
 
 /** Stands for the project of a session of which nothing says it. */
 export const NO_PROJECT = ''

@@ -130,8 +130,12 @@ export async function listSessions(sql: ISql, orgId: string): Promise<string[]> 
   return rows.map(({ id }) => id)
 }
 
-/** The oldest rows of these sessions, and of requests. */
-export async function readInbox(sql: ISql, orgId: string, sessions: readonly string[]): Promise<InboxRows> {
+/** The oldest rows of these sessions, and of requests; `isAll` where there are no others. */
+export async function readInbox(
+  sql: ISql,
+  orgId: string,
+  sessions: readonly string[],
+): Promise<InboxRows & { isAll: boolean }> {
   const rows = await sql<
     (Omit<InboxSession, 'session' | 'parts'> & {
       id: string
@@ -140,13 +144,15 @@ export async function readInbox(sql: ISql, orgId: string, sessions: readonly str
       parts: string | null
       entry: NewEntry | null
       ipAddress: string | null
+      total: number
     })[]
   >`
     select
       t.id, t.session_id as session, t.parts, t.project, t.user_email as email, t.is_bound as bound, t.entry,
-      t.actor_id as "userId", t.ip_address as "ipAddress"
+      t.actor_id as "userId", t.ip_address as "ipAddress", t.total
     from (
-      select r.*, sum(octet_length(r.parts)) over (order by r.received_at, r.id) - octet_length(r.parts) as before
+      select r.*, count(*) over ()::integer as total,
+        sum(octet_length(r.parts)) over (order by r.received_at, r.id) - octet_length(r.parts) as before
       from telemetry_inbox r
       where r.org_id = ${orgId}
         and (r.session_id is null or r.session_id = any(${[...sessions]}::text[]))
@@ -155,6 +161,7 @@ export async function readInbox(sql: ISql, orgId: string, sessions: readonly str
     order by t.received_at, t.id
     limit ${MAX_ROWS}`
   return {
+    isAll: rows.length === (rows[0]?.total ?? 0),
     ids: rows.map(({ id }) => id),
     sessions: rows.flatMap(({ session, parts, project, email, bound }) =>
       session === null || parts === null ? [] : [{ session, parts, project, email, bound }],

@@ -131,6 +131,7 @@ export interface ComputedBatch extends PreparedBatch {
   pause: () => Promise<void> | undefined
   /** Called before the organization is locked; may throw, as `pause`, to give the batch up. */
   beforeLock?: () => void
+  onBeyond?: WriteOptions['onBeyond']
 }
 
 /** Computes what needs neither a lock nor the batch's other records. `pause` is called between two records. */
@@ -201,6 +202,7 @@ export async function storeBatch(
         pricer,
         storeContent: deps.storeContent,
         pause: batch.pause,
+        onBeyond: batch.onBeyond,
       }),
       commit,
       // computed from the findings of the batch's sessions

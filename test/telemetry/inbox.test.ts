@@ -18,7 +18,11 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 /** An intake that gathers telemetry for so long. */
-const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unknown) => {}) =>
+const intakeOf = (
+  drainMs: number,
+  onDrainFailed = (_orgId: string, _error: unknown) => {},
+  inTimeMs = 5_000,
+) =>
   createIntake(
     {
       sql: database.sql,
@@ -27,7 +31,7 @@ const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unkn
       pricer: async () => ({ cost: () => undefined }),
       onDrainFailed,
     },
-    { drainMs },
+    { drainMs, inTimeMs },
   )
 const KILLED_MS = 1_000_000
 
@@ -106,6 +110,36 @@ test('requests that come during a drain are written by the next one', async () =
   await inboxEmpty(database.sql)
   expect(await inputs(own)).toEqual({ sess_s: 40_000 + 780 })
   await agrees()
+})
+
+test('what could not be written in time is refused until the drain is over', async () => {
+  const own = await tenant(database.sql)
+  const app = testApp(database.sql, { intake: intakeOf(1, undefined, 200) })
+  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holder = database.sql.begin(async (tx) => {
+    await tx`lock table sessions in exclusive mode`
+    held.resolve()
+    await end.promise
+  })
+  await held.promise
+  const post = (nth: number) =>
+    client(app, own.key)('/v1/logs', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(logs([call(`s${nth}`, nth)], CLAUDE)),
+    })
+  expect((await post(0)).status).toBe(200)
+  // the drain that waits for the organization has taken longer than that by now
+  let nth = 1
+  let refused = await post(nth)
+  while (refused.status === 200 && nth < 1_000) refused = await post(++nth)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2'])
+  end.resolve()
+  await holder
+  await inboxEmpty(database.sql)
+  expect(Object.keys(await inputs(own))).toHaveLength(nth)
+  expect((await post(nth)).status).toBe(200)
+  await inboxEmpty(database.sql)
 })
 
 test('a session whose sums are beyond the limits of a record holds up no other', async () => {

@@ -1,7 +1,7 @@
 import type { ISql } from '../../db/client.ts'
+import { ApiError } from '../../errors.ts'
 import { isBetterName, mergeParts } from '../../parts/merge.ts'
 import { composeRecord, turnIds } from '../../parts/session-record.ts'
-import { problemOf } from '../../records/check.ts'
 import type { Origin } from '../../records/session.ts'
 import { packParts, type SessionParts, unpackParts } from '../../records/session-parts.ts'
 import type { Finding } from '../model.ts'
@@ -12,6 +12,7 @@ import {
   hasOnlyTelemetry,
   isOfClient,
   type MergeOptions,
+  partsOf,
   withKeptTelemetry,
 } from './telemetry.ts'
 
@@ -28,13 +29,11 @@ interface Stored {
 interface Known extends Stored {
   parts: string
   turns: NonNullable<StoredParts['turns']>
-  /** The session of an earlier record of the batch. */
-  session?: PreparedSession
 }
 
 /**
- * The sessions with what is already known of them: by earlier records of the batch, and in the database. One that adds
- * nothing gets the hash that is stored, so that it is not written. Sessions without parts are as they were sent.
+ * The sessions with what is already known of them: by earlier records of the batch, and in the database; without those that
+ * add nothing. Sessions without parts are as they were sent.
  */
 export async function withKnownParts(
   tx: ISql,
@@ -70,27 +69,28 @@ export async function withKnownParts(
   /** Clients' sessions of this batch: telemetry of their sub-agents comes behind them. */
   const clients = new Map<string, PreparedSession>()
   const withKnown = (session: PreparedSession) => {
-    const before = known.get(session.id)
+    const { id } = session
+    const before = known.get(id)
     const isTold = session.detail.origin === 'telemetry'
     if (!isTold && isOfClient(session)) {
-      const kept = withKeptTelemetry(session, before?.parts)
-      clients.set(session.id, kept)
+      const kept = withKeptTelemetry(session, before && unpackParts(before.parts))
+      clients.set(id, kept)
       return kept
     }
-    const client = isTold ? clients.get(session.id) : undefined
-    const withTelemetry =
-      client && session.parts ? withKeptTelemetry(client, session.parts) : added.get(session.id)
-    if (isTold && withTelemetry !== undefined) return withTelemetry
-    const merged = before === undefined ? session : merge(session, before, options)
-    if (merged === undefined) return before?.session ?? { ...session, hash: before?.hash ?? session.hash }
-    if (merged.parts === null) known.delete(merged.id)
-    else known.set(merged.id, knownOf(merged, merged.parts))
+    const client = isTold ? clients.get(id) : undefined
+    if (client !== undefined) return withKeptTelemetry(client, partsOf(session))
+    if (isTold && added.has(id)) return added.get(id)
+    const merged = merge(session, before, options)
+    if (merged === undefined) return undefined
+    if (merged.parts === null) known.delete(id)
+    else known.set(id, knownOf(merged, merged.parts))
     return merged
   }
   const result: PreparedSession[] = []
   for (const session of sessions) {
     await options.pause?.()
-    result.push(withKnown(session))
+    const merged = withKnown(session)
+    if (merged !== undefined) result.push(merged)
   }
   return result
 }
@@ -103,13 +103,17 @@ const knownOf = (session: PreparedSession, parts: string): Known => ({
   origin: session.detail.origin,
   parts,
   turns: session.detail.turn_records,
-  session,
 })
 
-/** Undefined for a session that adds nothing to what is known. */
-function merge(session: PreparedSession, known: Known, options: MergeOptions): PreparedSession | undefined {
-  const [sent, had] = [unpackParts(session.parts ?? ''), unpackParts(known.parts)]
-  const isTold = session.detail.origin === 'telemetry'
+/** Undefined for a session that adds nothing to what is known, and for telemetry beyond what a session keeps. */
+function merge(
+  session: PreparedSession,
+  known: Known | undefined,
+  options: MergeOptions,
+): PreparedSession | undefined {
+  const isTold = session.told !== undefined || session.detail.origin === 'telemetry'
+  if (known === undefined) return session.told ? composed(session, session.told, options) : session
+  const [sent, had] = [partsOf(session), unpackParts(known.parts)]
   if (sent === undefined || had === undefined) return isTold ? undefined : session
   const parts = mergeParts(had, sent)
   const hasAll = Bun.deepEquals(parts, sent)
@@ -118,24 +122,39 @@ function merge(session: PreparedSession, known: Known, options: MergeOptions): P
   const isKept =
     !isBetterName(sent.project, had.project) && (isTold || !hasAll || isBetterName(had.project, sent.project))
   const project = isKept ? known.project : session.project
-  if (hasAll && project === session.project && contents.size === own.size) return session
+  const isWhole = session.told === undefined && hasAll
+  if (isWhole && project === session.project && contents.size === own.size) return session
   const isSameUser = session.userId === known.user_id && session.userEmail === known.user_email
   const addsText = [...own].some(([turn, text]) => before.get(turn) !== text)
   if (isSameUser && project === known.project && !addsText && Bun.deepEquals(parts, had)) return undefined
-  const head = {
-    id: session.id,
-    project_name: project === NO_PROJECT ? null : project,
-    user_id: session.userId,
-    user_email: session.userEmail,
-  }
-  const composed = composeRecord(parts, head, { pricer: options.pricer, contents })
-  const packed = packParts(parts)
   // telemetry beyond what a session keeps is not added, and a transcript is stored without it
-  const withoutTelemetry = isTold ? undefined : session
-  if (composed === null || (packed === undefined && had.telemetry !== undefined)) return withoutTelemetry
-  const record = { ...composed.record, ...(packed === undefined ? {} : { parts: packed }) }
-  if (parts.telemetry !== undefined && problemOf(record, session.field) !== undefined) return withoutTelemetry
-  return prepareSession(record, session.field, { ...options, unpacked: parts })
+  return composed({ ...session, project }, parts, options, contents) ?? (isTold ? undefined : session)
+}
+
+/** The session composed of these parts; undefined where they are beyond what a session keeps, and have telemetry. */
+function composed(
+  { id, project, userId, userEmail, field }: PreparedSession,
+  parts: SessionParts,
+  options: MergeOptions,
+  contents?: ReadonlyMap<string, string>,
+): PreparedSession | undefined {
+  const head = {
+    id,
+    project_name: project === NO_PROJECT ? null : project,
+    user_id: userId,
+    user_email: userEmail,
+  }
+  const { record } = composeRecord(parts, head, { pricer: options.pricer, contents }) ?? {}
+  const packed = packParts(parts)
+  const hasTelemetry = parts.telemetry !== undefined
+  try {
+    if (record !== undefined && (packed !== undefined || !hasTelemetry))
+      return prepareSession({ ...record, parts: packed ?? null }, field, { ...options, unpacked: parts })
+  } catch (error) {
+    if (!hasTelemetry || !(error instanceof ApiError)) throw error
+  }
+  if (hasTelemetry) options.onBeyond?.(id)
+  return undefined
 }
 
 /** The texts of a session's turns by the ids of their parts. */

@@ -82,11 +82,11 @@ const withStoredUsers = (
 
 /** The session as if it had been sent with this user. */
 function withUser(
-  { field, hash: _hash, ...session }: PreparedSession,
+  { field, hash: _hash, told, ...session }: PreparedSession,
   { userId, userEmail }: User,
 ): PreparedSession {
   const changed = { ...session, userId, userEmail }
-  return { ...changed, field, hash: hashOf(changed) }
+  return { ...changed, ...(told && { told }), field, hash: hashOf(changed) }
 }
 
 const userField = ({ field, userId }: PreparedSession): string =>

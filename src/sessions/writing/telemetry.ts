@@ -1,9 +1,9 @@
 import type { ISql } from '../../db/client.ts'
 import { mergeParts } from '../../parts/merge.ts'
-import { composeRecord } from '../../parts/session-record.ts'
+import { composeRecord, type RecordHead } from '../../parts/session-record.ts'
 import { coverageOf, originOf, telemetryOf } from '../../parts/telemetry.ts'
 import type { SessionRecord } from '../../records/session.ts'
-import { packParts, unpackParts } from '../../records/session-parts.ts'
+import { packParts, type SessionParts, unpackParts } from '../../records/session-parts.ts'
 import type { Pricer } from '../../scoring/prices.ts'
 import { hashOf, type PreparedSession, prepareSession } from '../prepare.ts'
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
@@ -14,9 +14,30 @@ export interface MergeOptions {
   storeContent: boolean
   /** Called between two sessions: lets other work run. */
   pause?: () => Promise<void> | undefined
+  /** Called with a session whose telemetry is not kept, since it is beyond the limits of a session. */
+  onBeyond?: ((id: string) => void) | undefined
 }
 
 // Joins telemetry of a session with what else is known of it (docs/telemetry.md).
+
+/**
+ * A session of telemetry, whose record is composed once: when it is written, of all that is known (merge-parts.ts). Until
+ * then it has what identifies it.
+ */
+export function toldSession(
+  told: SessionParts,
+  head: RecordHead,
+  field: string,
+  options: MergeOptions,
+): PreparedSession {
+  const composed = composeRecord({ ...told, turns: [], calls: [] }, head, options)
+  if (composed === null) throw new Error('telemetry states no time')
+  return { ...prepareSession({ ...composed.record, parts: '' }, field, options), told }
+}
+
+/** The parts of a session; undefined where it has none. */
+export const partsOf = ({ told, parts }: PreparedSession): SessionParts | undefined =>
+  told ?? unpackParts(parts ?? '')
 
 const isTelemetry = ({ detail }: PreparedSession): boolean => detail.origin === 'telemetry'
 
@@ -95,7 +116,8 @@ function underId(
   { id, userId, userEmail }: Pick<PreparedSession, 'id' | 'userId' | 'userEmail'>,
   options: MergeOptions,
 ): PreparedSession {
-  const parts = unpackParts(session.parts ?? '')
+  if (session.told !== undefined) return { ...session, id, userId, userEmail }
+  const parts = partsOf(session)
   const head = {
     id,
     project_name: session.project === '' ? null : session.project,
@@ -112,20 +134,24 @@ function underId(
 export const isOfClient = ({ parts, detail }: PreparedSession): boolean =>
   parts === null || (detail.origin === 'both' && hasOnlyTelemetry(parts))
 
-/** A client's session with its telemetry and that which is stored of it. `stored`: packed parts. */
-export function withKeptTelemetry(session: PreparedSession, stored: string | undefined): PreparedSession {
-  const known = unpackParts(stored ?? '')
+/** A client's session with its telemetry and that of `known`. */
+export function withKeptTelemetry(
+  session: PreparedSession,
+  known: SessionParts | undefined,
+): PreparedSession {
   const kept = known === undefined ? undefined : telemetryOf(known)
-  const own = unpackParts(session.parts ?? '')
+  const own = partsOf(session)
   const all = kept === undefined || own === undefined ? (kept ?? own) : mergeParts(kept, own)
-  const packed = all === undefined ? undefined : packParts(all)
-  return packed === undefined ? session : withTelemetryParts(session, packed)
+  return (all && withTelemetryParts(session, all)) ?? session
 }
 
-/** A session that a client of its own sent, without parts, and the parts of telemetry that are known of it. */
-function withTelemetryParts(session: PreparedSession, parts: string): PreparedSession {
-  const known = unpackParts(parts)
-  if (known === undefined) return session
+/**
+ * A session that a client of its own sent, without parts, and the parts of telemetry that are known of it; undefined where
+ * these are too large.
+ */
+function withTelemetryParts(session: PreparedSession, known: SessionParts): PreparedSession | undefined {
+  const parts = packParts(known)
+  if (parts === undefined) return undefined
   const total = session.coverage.transcript
   const {
     field,
@@ -140,29 +166,34 @@ function withTelemetryParts(session: PreparedSession, parts: string): PreparedSe
   return { ...unhashed, field, hash: hashOf(unhashed) }
 }
 
-/** Telemetry that is sent of sessions which are stored as a client of its own sent them: those sessions with it. */
+/**
+ * Telemetry that is sent of sessions which are stored as a client of its own sent them: those sessions with it, undefined
+ * where that is too large.
+ */
 export async function addedToRecords(
   tx: ISql,
   orgId: string,
   sent: readonly PreparedSession[],
   options: MergeOptions,
-): Promise<Map<string, PreparedSession>> {
+): Promise<Map<string, PreparedSession | undefined>> {
   const records = await findRecords(
     tx,
     orgId,
     sent.map(({ id }) => id),
   )
-  const added = new Map<string, PreparedSession>()
+  const added = new Map<string, PreparedSession | undefined>()
   for (const session of sent) {
     const record = records.get(session.id)
-    const parts = unpackParts(session.parts ?? '')
+    const parts = partsOf(session)
     if (record === undefined || parts === undefined) continue
     // an earlier one of the batch may have added some
     const known = unpackParts(added.get(session.id)?.parts ?? record.parts ?? '')
-    const packed = packParts(known === undefined ? parts : mergeParts(known, parts))
     const { parts: _parts, origin: _origin, ...plain } = record
     const prepared = prepareSession(plain, session.field, options)
-    if (packed !== undefined) added.set(session.id, withTelemetryParts(prepared, packed))
+    added.set(
+      session.id,
+      withTelemetryParts(prepared, known === undefined ? parts : mergeParts(known, parts)),
+    )
   }
   return added
 }
