@@ -1,5 +1,5 @@
 import type { Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { deleteOldest } from './append.ts'
 
 /** Organizations in one round; the next round continues. */
@@ -26,8 +26,7 @@ export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<num
   for (const { org_id } of organizations) {
     let batch: number
     do {
-      batch = await sql.begin(async (tx) => {
-        await lockOrganization(tx, org_id)
+      batch = await inOrganization(sql, org_id, async (tx) => {
         return await deleteOldest(tx, org_id, before, AUDIT_BATCH)
       })
       deleted += batch

@@ -1,6 +1,6 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
-import type { ISql, Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import type { Sql } from '../db/client.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { ApiError } from '../errors.ts'
 import { type Account, endSessionsOf, findAccounts, saveAccount } from '../people/account-queries.ts'
 import { findInvitation, useInvitation } from '../people/invitation-queries.ts'
@@ -27,13 +27,6 @@ const countTries = (sql: Sql, { counted, at }: Client, ...accounts: string[]) =>
   countTry(sql, [`address ${counted}`, ...accounts.map((account) => `account ${account.toLowerCase()}`)], {
     at,
   })
-
-/** Runs `work` in a transaction under the organization's lock. */
-const inOrganization = <Result>(sql: Sql, orgId: string, work: (tx: ISql) => Promise<Result>) =>
-  sql.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
-    return await work(tx)
-  }) as Promise<Result>
 
 const actorOf = (memberId: string, { exact }: Client): Actor => ({ userId: memberId, ipAddress: exact })
 

@@ -1,7 +1,7 @@
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { addDays } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { unitsOf } from '../decimals.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
@@ -94,8 +94,7 @@ export async function updateBadges(
   actor: Actor = SYSTEM,
 ): Promise<BadgeSettings> {
   const { id } = await getOrganization(sql, slug)
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, id)
+  return await inOrganization(sql, id, async (tx) => {
     const before = await readBadgeSettings(tx, id)
     const { visibility: _was, token: _had, ...known } = before
     const look = change.look(known)

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import type { ISql } from './client.ts'
+import type { ISql, Sql } from './client.ts'
 
 /**
  * Locks the organization's data for writing until the end of the transaction. Writers of one organization
@@ -15,6 +15,17 @@ export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
     where org_id = ${orgId}`
   if (count === 0) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
 }
+
+/** Runs `work` in a transaction under the organization's lock. */
+export const inOrganization = <Result>(
+  sql: Sql,
+  orgId: string,
+  work: (tx: ISql) => Promise<Result>,
+): Promise<Result> =>
+  sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    return await work(tx)
+  }) as Promise<Result>
 
 /**
  * Locks the organization's commits and pull requests, and what is computed of them but its rollups, for writing until the

@@ -7,7 +7,7 @@ import type { Sql } from '../db/client.ts'
 import { type DerivedTable, findDiffering, rebuildTables } from '../db/derived-tables.ts'
 import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { checkApplied, MIGRATIONS } from '../db/migrate.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { refuseUnfinishedRestore } from '../db/restore-mark.ts'
 import { messageOf } from '../errors.ts'
 import { listOrganizations } from '../organizations/queries.ts'
@@ -97,8 +97,7 @@ export const checkRollups = (sql: Sql, rebuild: boolean, onProgress: OnProgress 
     if (rebuild) {
       for (const [index, { id, slug }] of organizations.entries()) {
         onProgress(index, organizations.length, `writing those of ${slug} anew`)
-        await sql.begin(async (tx) => {
-          await lockOrganization(tx, id)
+        await inOrganization(sql, id, async (tx) => {
           await rebuildTables(tx, id, TABLES.flat())
         })
       }

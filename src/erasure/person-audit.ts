@@ -1,5 +1,5 @@
 import { findTexts, replaceTexts } from '../audit-log/replace.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import type { Erasure } from './person-tables.ts'
 import { mayHave } from './queries.ts'
 
@@ -32,8 +32,7 @@ async function findTraced({ sql, orgId, traces }: Erasure, after: string): Promi
 }
 
 async function eraseInBatch({ sql, orgId, traces }: Erasure, ids: readonly string[]): Promise<number> {
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
+  return await inOrganization(sql, orgId, async (tx) => {
     const changed = (await findTexts(tx, orgId, ids)).flatMap((before) => {
       const after = {
         id: before.id,

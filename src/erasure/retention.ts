@@ -1,6 +1,6 @@
 import { recordEntries, SYSTEM } from '../audit-log/append.ts'
 import type { Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { firstKeptDay } from '../sessions/deleted-queries.ts'
 import { inBatches } from '../webhooks/outbox/batches.ts'
 import { inBatchesOfBytes } from './batches.ts'
@@ -35,8 +35,7 @@ async function deleteBatch(
   firstDay: string,
   wanted: readonly string[],
 ): Promise<number> {
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
+  return await inOrganization(sql, orgId, async (tx) => {
     const ids = await onlyExpired(tx, orgId, firstDay, wanted)
     const deleted = await removeSessions(tx, orgId, ids)
     if (deleted === 0) return 0

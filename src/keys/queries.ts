@@ -3,7 +3,7 @@ import type { Plan } from '../config.ts'
 import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization, lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { checkName } from '../organizations/queries.ts'
 import { makeKey } from './form.ts'
@@ -60,8 +60,7 @@ export async function createKey(
   const name = checkName(wanted.name)
   const scopes = checkScopes(wanted.scopes)
   const expires_at = wanted.expires === undefined ? null : checkExpiry(wanted.expires)
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
+  return await inOrganization(sql, orgId, async (tx) => {
     const member = wanted.member === undefined ? null : await findAddress(tx, orgId, wanted.member)
     const rights = { name, scopes, expires_at, member }
     const created = await insertKey(tx, orgId, rights, actor)

@@ -2,7 +2,7 @@ import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { PLANS, type Plan } from '../config.ts'
 import { TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Organization } from './model.ts'
@@ -144,8 +144,7 @@ export async function updateOrganization(
   const retention =
     change.retentionSessions === undefined ? undefined : checkRetention(change.retentionSessions)
   const { id } = await getOrganization(sql, slug)
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, id)
+  return await inOrganization(sql, id, async (tx) => {
     const before = await getOrganization(tx, slug)
     const changed = {
       ...(name === null || name === before.name ? {} : { name }),

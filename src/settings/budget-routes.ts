@@ -4,7 +4,7 @@ import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
 import { dateOf, isDate, monthOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { validationError } from '../errors.ts'
 import { action, type RouteDeps, read } from '../http/route.ts'
 import { derivedId } from '../ids.ts'
@@ -20,14 +20,7 @@ const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(
 
 export const budgetRoutes = ({ sql, now }: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
   const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
-    enqueueWrite(
-      orgId,
-      () =>
-        writes.begin(async (tx) => {
-          await lockOrganization(tx, orgId)
-          return await work(tx)
-        }) as Promise<Result>,
-    )
+    enqueueWrite(orgId, () => inOrganization(writes, orgId, work))
   return [
     read('/budgets', 'admin', {
       id: 'listBudgets',

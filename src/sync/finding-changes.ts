@@ -1,6 +1,6 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import type { Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import type { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 import { findSessionsOf, getFinding, type Shown } from '../security/finding-queries.ts'
 import { writeFindings } from '../security/write.ts'
@@ -21,8 +21,7 @@ export async function setFindingStatus(
   { status, note }: FindingStatusBody,
   shown: Shown,
 ): Promise<ListedFinding> {
-  return await writes.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
+  return await inOrganization(writes, orgId, async (tx) => {
     const ids = await findSessionsOf(tx, orgId, id, shown)
     let isChanged = false
     const sessions = (await readTexts(tx, orgId, ids)).map((session) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Actor, recordEntries } from '../audit-log/append.ts'
-import type { ISql, Sql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
+import type { Sql } from '../db/client.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { secretContext } from './attempt.ts'
@@ -36,17 +36,6 @@ export interface EndpointDeps {
   maxEndpoints: number
 }
 
-/** Runs `work` in a transaction under the organization's lock. */
-export const inOrganizationTransaction = <Result>(
-  writes: Sql,
-  orgId: string,
-  work: (tx: ISql) => Promise<Result>,
-): Promise<Result> =>
-  writes.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
-    return await work(tx)
-  }) as Promise<Result>
-
 /**
  * An endpoint's address for the audit log, which keys without the scope `webhooks` read: the paths of some services are
  * credentials, so that only whether there is one is shown.
@@ -78,7 +67,7 @@ export async function createEndpoint(
   wanted: NewEndpoint,
   idempotency: Idempotency | undefined,
 ): Promise<CreatedEndpoint> {
-  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+  return await inOrganization(writes, orgId, async (tx) => {
     const firstResponse = await findStoredResponse(tx, box, orgId, idempotency)
     if (firstResponse !== undefined) return JSON.parse(firstResponse) as CreatedEndpoint
     if ((await countEndpoints(tx, orgId)) >= maxEndpoints) {
@@ -105,7 +94,7 @@ export async function updateEndpoint(
   id: string,
   change: EndpointChange,
 ): Promise<Endpoint> {
-  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+  return await inOrganization(writes, orgId, async (tx) => {
     const before = await getEndpoint(tx, orgId, id)
     const differing = Object.fromEntries(
       Object.entries(change).filter(
@@ -131,7 +120,7 @@ export async function deleteEndpoint(
   actor: Actor,
   id: string,
 ): Promise<void> {
-  await inOrganizationTransaction(writes, orgId, async (tx) => {
+  await inOrganization(writes, orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (!(await deleteEndpointRow(tx, orgId, id))) throw noEndpoint()
     await recordEntries(tx, orgId, actor, [
@@ -151,7 +140,7 @@ export async function rotateSecret(
   id: string,
   graceS: number,
 ): Promise<RotatedSecret> {
-  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+  return await inOrganization(writes, orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     await lockSecretKey(tx, box.digest)
     const { secret, stored } = makeSecret(box, orgId, id)
@@ -169,7 +158,7 @@ export async function finishRotation(
   actor: Actor,
   id: string,
 ): Promise<RotatedSecret> {
-  return await inOrganizationTransaction(writes, orgId, async (tx) => {
+  return await inOrganization(writes, orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (await dropPreviousSecret(tx, orgId, id)) {
       const details = { ids: [id], url: shownUrl(url) }

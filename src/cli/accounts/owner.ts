@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Sql } from '../../db/client.ts'
-import { lockOrganization } from '../../db/org-lock.ts'
+import { inOrganization } from '../../db/org-lock.ts'
 import { createInvitation, invitationUrl } from '../../people/invitation-queries.ts'
 import { addMember, changeMember } from '../../sync/member-changes.ts'
 import { findMember, findOwnAddress } from '../../team/queries.ts'
@@ -51,8 +51,7 @@ async function create(
 /** `member invite`: a link for a member; undefined where no member has the address. */
 export async function inviteMember(context: Context, sql: Sql, orgId: string, email: string) {
   const actor = commandLineActor()
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
+  return await inOrganization(sql, orgId, async (tx) => {
     const member = await findMember(tx, orgId, email)
     if (member === undefined) return undefined
     const { token, expires_at } = await createInvitation(tx, orgId, member.id, actor)

@@ -1,11 +1,11 @@
 import { type Actor, recordEntries } from '../../audit-log/append.ts'
 import { microsOf, timestampOf } from '../../dates.ts'
 import type { Sql } from '../../db/client.ts'
+import { inOrganization } from '../../db/org-lock.ts'
 import { validationError } from '../../errors.ts'
 import { newOrderedId } from '../../ids.ts'
 import type { EnqueueWrite } from '../../organizations/queue.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
-import { inOrganizationTransaction } from '../endpoints.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
 import { insertTest } from '../outbox/insert-test.ts'
 import { leaseMsOf } from '../outbox/lease.ts'
@@ -57,7 +57,7 @@ export async function testEndpoint(
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
       : bodyOf(eventId, event, at, EVENTS[event].example)
   const delivery = await deps.enqueueWrite(orgId, () =>
-    inOrganizationTransaction(deps.writes, orgId, async (tx) => {
+    inOrganization(deps.writes, orgId, async (tx) => {
       const leaseMs = leaseMsOf(deps.timeoutMs)
       const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
       if (made === undefined) throw noEndpoint()
@@ -96,7 +96,7 @@ export async function redeliver(
   id: string,
 ): Promise<Delivery> {
   return await enqueueWrite(orgId, () =>
-    inOrganizationTransaction(writes, orgId, async (tx) => {
+    inOrganization(writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
       if (await redeliverOne(tx, orgId, endpointId, id)) {
         const details = { ids: [endpointId, id] }
@@ -116,7 +116,7 @@ export async function retryAll(
   endpointId: string,
 ): Promise<RecoverResponse> {
   return await enqueueWrite(orgId, () =>
-    inOrganizationTransaction(writes, orgId, async (tx) => {
+    inOrganization(writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
       const count = await retryWaiting(tx, orgId, endpointId)
       if (count > 0) {
@@ -156,7 +156,7 @@ export async function recover(
     return { count: await countUndelivered(deps.writes, orgId, endpointId, span) }
   }
   return await deps.enqueueWrite(orgId, () =>
-    inOrganizationTransaction(deps.writes, orgId, async (tx) => {
+    inOrganization(deps.writes, orgId, async (tx) => {
       await getEndpoint(tx, orgId, endpointId)
       const count = await redeliverSpan(tx, orgId, endpointId, span)
       if (count > 0) {
