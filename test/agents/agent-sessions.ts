@@ -38,7 +38,10 @@ function claude({ id, folder, edits }: MadeSession): string {
   return lines(
     edits.flatMap((edit) => {
       const { at, path, before, after, isRejected, whole, commit } = edit
-      const head = { sessionId: id, timestamp: at, cwd: folder, version: '2.1.0' }
+      const head = {
+        ...{ sessionId: id, timestamp: at, cwd: folder, version: '2.1.0' },
+        ...{ gitBranch: 'main', isSidechain: false },
+      }
       const file_path = `${folder}/${path}`
       const call = (callId: string, name: string, input: object) => ({
         ...{ type: 'assistant', uuid: `${callId}-a`, requestId: `${callId}-r`, ...head },

@@ -95,15 +95,22 @@ const AFTER_RESULT = [
   'origin',
   'requestId',
 ].map((field) => `"${field}"`)
+/** The fields of a result that are read; what is before them, as the whole file that was edited, is not. */
+const IN_RESULT = ['"structuredPatch":[{', '"gitOperation":{']
 
-/** The value of a user line up to the result of its tool; undefined for one with a field behind it that is read. */
+/**
+ * The value of a user line up to the result of its tool, and of the result what is read; undefined for one with a field behind it
+ * that is read.
+ */
 function withoutResult(line: Buffer): Json | undefined {
   const at = line.indexOf(RESULT)
   if (at === -1 || line.at(-1) !== CLOSING_BRACE) return undefined
   const rest = line.subarray(at)
   if (AFTER_RESULT.some((field) => rest.includes(field))) return undefined
+  const kept = IN_RESULT.map((field) => rest.indexOf(field)).find((index) => index !== -1)
+  const end = kept === undefined ? '}' : `${RESULT}{${rest.toString('utf8', kept)}`
   // JSON only if the result is a field of the line itself: other objects would not be closed
-  const value = parseJson(`${line.toString('utf8', 0, at)}}`)
+  const value = parseJson(line.toString('utf8', 0, at) + end)
   const isWhole = isObject(value) && value.type === 'user' && BEFORE_RESULT.every((field) => field in value)
   return isWhole ? value : undefined
 }

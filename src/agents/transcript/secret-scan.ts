@@ -7,7 +7,8 @@ import {
 import { cut } from '../../text.ts'
 import type { Place, SecretScan } from './transcript-model.ts'
 
-const BATCH_CHARACTERS = 1024 * 1024
+/** One piece of `inPieces`: what is longer is scanned in pieces that overlap. */
+const BATCH_CHARACTERS = 384 * 1024
 /** Secrets kept per session; further ones are still masked. */
 const MAX_SECRETS_PER_SESSION = 100_000
 /** Characters of content kept per turn and per session: a record must fit into a request of 32 MiB. */
