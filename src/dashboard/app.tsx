@@ -4,12 +4,12 @@ import type { WhoAmI } from '../whoami/model.ts'
 import { AcceptPage } from './accept.tsx'
 import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
 import { basePath, pageName } from './client/base.ts'
-import { forgetKey } from './client/key.ts'
 import { linkTo } from './client/links.ts'
 import { forgetLists } from './client/lists.ts'
 import type { PageProps } from './client/page-props.ts'
 import { useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
+import { apiKey } from './client/storage.ts'
 import { DevicePage } from './device.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { BadgesPage } from './pages/badges.tsx'
@@ -23,6 +23,8 @@ import { SecurityPage } from './pages/security.tsx'
 import { SessionsPage } from './pages/sessions.tsx'
 import { TeamPage } from './pages/team.tsx'
 import { WebhooksPage } from './pages/webhooks.tsx'
+import { messageOf } from './parts/change.tsx'
+import { Choice, named } from './parts/field.tsx'
 import { DevicesPage } from './settings/devices.tsx'
 import { SettingsPage } from './settings/settings.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -62,12 +64,12 @@ export function App() {
       setWho(found)
     } catch (error) {
       const isRefused = error instanceof ApiFailure && error.status === 401
-      if (!isRefused) setReason(error instanceof Error ? error.message : String(error))
+      if (!isRefused) setReason(messageOf(error))
       setWho(null)
     }
   }
   const leave = (why?: string) => {
-    forgetKey()
+    apiKey.write(null)
     forgetLists()
     setReason(why)
     setWho(null)
@@ -191,22 +193,15 @@ function Menu({ name, page, children }: MenuProps) {
 function ThemeChooser() {
   const [theme, setTheme] = useState(readTheme())
   return (
-    <label class="theme">
-      <span class="hidden">Colours</span>
-      <select
-        value={theme}
-        onChange={({ currentTarget: { value } }) => {
-          const chosen = THEMES.find((name) => name === value) ?? 'system'
-          applyTheme(chosen)
-          setTheme(chosen)
-        }}
-      >
-        {THEMES.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label="Colours"
+      value={theme}
+      options={named(THEMES)}
+      onChange={(value) => {
+        const chosen = THEMES.find((name) => name === value) ?? 'system'
+        applyTheme(chosen)
+        setTheme(chosen)
+      }}
+    />
   )
 }

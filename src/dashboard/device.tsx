@@ -1,20 +1,21 @@
-import { useState } from 'preact/hooks'
 import type { WhoAmI } from '../whoami/model.ts'
 import { basePath } from './client/base.ts'
 import { postAuth, problemOf } from './client/session.ts'
+import { Saying, useChanges } from './parts/change.tsx'
+import { Form, Input } from './parts/form.tsx'
 
 /** Asks the signed-in person whether a machine may send their sessions: `cloud-analytics login`. */
 export function DevicePage({ who }: { who: WhoAmI }) {
-  const [code, setCode] = useState(new URLSearchParams(location.hash.slice(1)).get('code') ?? '')
-  const [said, setSaid] = useState<{ text: string; isProblem: boolean }>()
-  const answer = async (approve: boolean): Promise<void> => {
-    const result = await postAuth('device/approve', { user_code: code, approve })
-    if (result.status !== 204) return setSaid({ text: problemOf(result), isProblem: true })
-    setSaid({
-      text: approve ? 'Approved: the machine signs in within some seconds.' : 'Refused.',
-      isProblem: false,
-    })
-  }
+  const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? ''
+  const { said, run } = useChanges()
+  const answer = (user_code: string | undefined, approve: boolean) =>
+    run(
+      async () => {
+        const result = await postAuth('device/approve', { user_code, approve })
+        if (result.status !== 204) throw new Error(problemOf(result))
+      },
+      approve ? 'Approved: the machine signs in within some seconds.' : 'Refused.',
+    )
   return (
     <main class="sign-in">
       <h1>Sign a machine in</h1>
@@ -27,35 +28,28 @@ export function DevicePage({ who }: { who: WhoAmI }) {
             <bdi>{who.member.email}</bdi>. Approve only if it shows the same code, and you have just started{' '}
             <code>cloud-analytics login</code> there.
           </p>
-          <form
-            onSubmit={(event) => {
-              event.preventDefault()
-              void answer(true)
-            }}
+          <Form
+            kind=""
+            send="Approve"
+            onSend={({ user_code, refuse }) => answer(user_code, refuse === undefined)}
+            buttons={
+              <button type="submit" name="refuse" value="yes">
+                Refuse
+              </button>
+            }
           >
-            <label>
-              Code
-              <input
-                name="code"
-                required
-                autocomplete="off"
-                placeholder="XXXX-XXXX"
-                value={code}
-                onInput={({ currentTarget }) => setCode(currentTarget.value)}
-              />
-            </label>
-            <button type="submit">Approve</button>
-            <button type="button" onClick={() => void answer(false)}>
-              Refuse
-            </button>
-          </form>
+            <Input
+              label="Code"
+              name="user_code"
+              required
+              autocomplete="off"
+              placeholder="XXXX-XXXX"
+              defaultValue={code}
+            />
+          </Form>
         </>
       )}
-      {said !== undefined && (
-        <p class={said.isProblem ? 'failure' : 'good'} role={said.isProblem ? 'alert' : 'status'}>
-          {said.text}
-        </p>
-      )}
+      <Saying said={said} />
       <p class="note">
         <a href={basePath() || './'}>To the dashboard</a>
       </p>

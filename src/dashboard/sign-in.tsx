@@ -1,8 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ApiFailure, request } from './client/api.ts'
 import { basePath } from './client/base.ts'
-import { keepKey } from './client/key.ts'
 import { keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
+import { apiKey } from './client/storage.ts'
+import { Saying } from './parts/change.tsx'
+import { type Fields, Form, Input } from './parts/form.tsx'
 
 interface SignInProps {
   /** Explains why nobody is signed in any more. */
@@ -34,11 +36,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
         </p>
       )}
       {methods?.password && <PasswordForm onSignedIn={onSignedIn} onProblem={setProblem} />}
-      {problem !== undefined && (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Saying said={problem === undefined ? undefined : { text: problem, isProblem: true }} />
       {methods?.password && (
         <p class="note">
           No password yet, or forgotten? An owner or admin of your organization makes a link for you.
@@ -60,81 +58,52 @@ interface FormProps {
   onProblem: (problem: string | undefined) => void
 }
 
+interface Organization {
+  slug: string
+  name: string
+}
+
 function PasswordForm({ onSignedIn, onProblem }: FormProps) {
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const [organizations, setOrganizations] = useState<{ slug: string; name: string }[]>([])
-  const [isBusy, setBusy] = useState(false)
-  const field = useRef<HTMLInputElement>(null)
-  // the element that had the focus is gone after signing out
-  useEffect(() => field.current?.focus(), [])
-  const signIn = async (organization?: string): Promise<void> => {
-    setBusy(true)
+  /** The fields that were sent, and the organizations of which they need one. */
+  const [asked, setAsked] = useState<{ fields: Fields; organizations: Organization[] }>()
+  const signIn = async (fields: Fields): Promise<void> => {
     onProblem(undefined)
-    const body = { email: email.trim(), password, ...(organization === undefined ? {} : { organization }) }
-    const answer = await postAuth('password', body)
-    setBusy(false)
+    const answer = await postAuth('password', fields)
     if (answer.status === 204) return onSignedIn()
     if (answer.status !== 200) return onProblem(problemOf(answer))
-    setOrganizations(answer.body.organizations as { slug: string; name: string }[])
+    setAsked({ fields, organizations: answer.body.organizations as Organization[] })
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void signIn()
-      }}
-    >
-      <label>
-        E-mail
-        <input
-          ref={field}
-          type="email"
-          name="email"
-          autocomplete="username"
-          required
-          value={email}
-          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-        />
-      </label>
-      <label>
-        Password
-        <input
-          type="password"
-          name="password"
-          autocomplete="current-password"
-          required
-          value={password}
-          onInput={({ currentTarget }) => setPassword(currentTarget.value)}
-        />
-      </label>
-      {organizations.length === 0 ? (
-        <button type="submit" disabled={isBusy}>
-          Sign in
-        </button>
-      ) : (
+    <>
+      <Form kind="" send="Sign in" onSend={signIn}>
+        {/* the element that had the focus is gone after signing out */}
+        <Input label="E-mail" type="email" name="email" autocomplete="username" required hasFocus />
+        <Input label="Password" type="password" name="password" autocomplete="current-password" required />
+      </Form>
+      {asked !== undefined && (
         <fieldset>
           <legend>Which organization?</legend>
-          {organizations.map(({ slug, name }) => (
-            <button key={slug} type="button" disabled={isBusy} onClick={() => void signIn(slug)}>
+          {asked.organizations.map(({ slug, name }) => (
+            <button
+              key={slug}
+              type="button"
+              onClick={() => void signIn({ ...asked.fields, organization: slug })}
+            >
               {name}
             </button>
           ))}
         </fieldset>
       )}
-    </form>
+    </>
   )
 }
 
 /** Keeps the key for the tab when the server knows it. */
 function KeyForm({ onSignedIn, onProblem }: FormProps) {
-  const [key, setKey] = useState('')
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    const given = key.trim()
+  const submit = async ({ key = '' }: Fields): Promise<void> => {
     try {
-      await request('/whoami', { key: given })
-      keepKey(given)
+      await request('/whoami', { key: key.trim() })
+      apiKey.write(key.trim())
       onSignedIn()
     } catch (error) {
       onProblem(error instanceof ApiFailure ? error.message : 'This is no API key')
@@ -142,26 +111,18 @@ function KeyForm({ onSignedIn, onProblem }: FormProps) {
   }
   return (
     <>
-      <form onSubmit={(event) => void submit(event)}>
-        <label>
-          API key
-          <input
-            type="password"
-            name="key"
-            autocomplete="off"
-            required
-            spellcheck={false}
-            placeholder="ca_live_…"
-            value={key}
-            aria-describedby="key-help"
-            onInput={({ currentTarget }) => setKey(currentTarget.value)}
-          />
-        </label>
-        <button type="submit">Use this key</button>
-      </form>
-      <p id="key-help" class="note">
-        The key stays in this tab. To make one at the server:
-      </p>
+      <Form kind="" send="Use this key" onSend={submit}>
+        <Input
+          label="API key"
+          type="password"
+          name="key"
+          autocomplete="off"
+          required
+          spellcheck={false}
+          placeholder="ca_live_…"
+        />
+      </Form>
+      <p class="note">The key stays in this tab. To make one at the server:</p>
       <pre>
         <code>cloud-analytics key create --org SLUG --name dashboard --scopes read,webhooks</code>
       </pre>

@@ -122,7 +122,7 @@ test('amounts on an axis are short', () => {
   expect([0, 0.0005, 7.5, 40, 2500, 2e6].map(formatDollarTick)).toEqual([
     '$0',
     '$0.0005',
-    '$7.5',
+    '$7.50',
     '$40',
     '$2.5K',
     '$2M',

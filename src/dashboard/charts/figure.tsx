@@ -1,22 +1,18 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Table } from '../parts/table.tsx'
 import { type Mark, Tips } from './tips.tsx'
-
-/** The rows that a chart draws, for those who do not see it. */
-export interface ChartTable {
-  columns: readonly string[]
-  rows: readonly (readonly string[])[]
-}
 
 interface FigureProps {
   title: string
   /** Describes the chart in a sentence. */
   description: string
-  table: ChartTable
+  /** Names what each mark stands for. */
+  of: string
   height: number
   /** Draws the chart in this width, in pixels. */
   draw: (width: number) => ComponentChildren
-  /** The chart says these at its places, in the order of the arrow keys. */
+  /** The chart says these at its places, in the order of the arrow keys. All have lines of the same names. */
   marks: (width: number) => readonly Mark[]
   /** Whether a mark is found by its height too. */
   isPlane?: boolean
@@ -29,7 +25,7 @@ const FIRST_WIDTH = 640
 export function Figure({
   title,
   description,
-  table,
+  of,
   height,
   draw,
   marks,
@@ -38,12 +34,13 @@ export function Figure({
 }: FigureProps) {
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
+  const drawn = marks(width)
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
       {legend}
       <div ref={box}>
-        <Tips label={title} width={width} marks={marks(width)} isPlane={isPlane}>
+        <Tips label={title} width={width} marks={drawn} isPlane={isPlane}>
           {/* not a title: the browser would show it over the values */}
           <svg
             role="img"
@@ -58,31 +55,19 @@ export function Figure({
       </div>
       <details>
         <summary>As a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what is too wide is scrolled by the keyboard too */}
-        <section class="scroll" aria-label={`${title}, as a table`} tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {table.columns.map((column, index) => (
-                  <th key={index} scope="col" class={index === 0 ? '' : 'number'}>
-                    {column}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {table.rows.map((row) => (
-                <tr key={row[0]}>
-                  {row.map((cell, index) => (
-                    <td key={index} class={index === 0 ? '' : 'number'}>
-                      {cell}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table
+          caption={`${title}, as a table`}
+          rows={drawn}
+          keyOf={(_, index) => String(index)}
+          columns={[
+            { name: of, cell: (mark) => mark.title },
+            ...(drawn[0]?.lines ?? []).map(([name], index) => ({
+              name,
+              isNumber: true,
+              cell: ({ lines }: Mark) => lines[index]?.[1],
+            })),
+          ]}
+        />
       </details>
     </figure>
   )

@@ -1,4 +1,4 @@
-import { Axes, MARGIN } from './axes.tsx'
+import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { Legend, type Named, seriesClass } from './legend.tsx'
 import { ticksTo, upwards } from './scale.ts'
@@ -44,23 +44,21 @@ export function PeriodChart({
   const inner = HEIGHT - MARGIN.top - MARGIN.bottom
   const y = upwards(max, inner)
   const isStacked = series.length > 1
-  const partOf = (width: number) => (width - MARGIN.left - MARGIN.right) / Math.max(1, periods.length)
   const marks = (width: number) =>
     periods.map((period, index) => ({
-      x: MARGIN.left + partOf(width) * (index + 0.5),
+      x: middleOf(width, periods.length, index),
       y: MARGIN.top + y(sums[index] ?? 0),
       title: period,
       lines: [
-        ...series.flatMap(({ name, values }) =>
-          values[index] === 0 ? [] : [[name, format(values[index] ?? 0)] as const],
+        ...series.map(
+          ({ name, values }) => [name, format(values[index] ?? 0), isStacked && values[index] === 0] as const,
         ),
         ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
       ],
       href: linkOf?.(period),
     }))
   const draw = (width: number) => {
-    const part = partOf(width)
-    const bar = Math.max(1, Math.min(MAX_BAR, part * 0.8))
+    const bar = Math.max(1, Math.min(MAX_BAR, partOf(width, periods.length) * 0.8))
     return (
       <>
         <Axes width={width} height={HEIGHT} ticks={ticks} y={y} format={formatTick} labels={periods} />
@@ -69,7 +67,7 @@ export function PeriodChart({
           return (
             <g
               key={period}
-              transform={`translate(${MARGIN.left + part * (index + 0.5) - bar / 2} ${MARGIN.top})`}
+              transform={`translate(${middleOf(width, periods.length, index) - bar / 2} ${MARGIN.top})`}
             >
               {series.map((one, nth) => {
                 const value = one.values[index] ?? 0
@@ -95,22 +93,14 @@ export function PeriodChart({
       </>
     )
   }
-  const rows = periods.map((period, index) => [
-    period,
-    ...series.map(({ values }) => format(values[index] ?? 0)),
-    ...(isStacked ? [format(sums[index] ?? 0)] : []),
-  ])
   return (
     <Figure
       title={title}
       description={description}
+      of="Period"
       height={HEIGHT}
       draw={draw}
       marks={marks}
-      table={{
-        columns: ['Period', ...series.map(({ name }) => name), ...(isStacked ? ['Total'] : [])],
-        rows,
-      }}
       legend={
         (isStacked || limit !== undefined) && (
           <Legend

@@ -20,7 +20,7 @@ export function PunchCard({
   const column = new Map(weeks.map((week, index) => [week, index]))
   const max = Math.max(1, ...days.map(({ count }) => count))
   const height = TOP + ROW * WEEKDAYS.length + 20
-  const partOf = (width: number) => Math.min(ROW, (width - LEFT) / Math.max(1, weeks.length))
+  const partOf = (width: number) => Math.min(2 * ROW, (width - LEFT) / Math.max(1, weeks.length))
   const placeOf = (day: string, part: number) => ({
     x: LEFT + part * ((column.get(weekOf(day)) ?? 0) + 0.5),
     y: TOP + ROW * (weekdayOf(day) + 0.5),
@@ -46,7 +46,7 @@ export function PunchCard({
         </g>
         {days.map(({ day, count }) => {
           const { x, y } = placeOf(day, part)
-          const r = count === 0 ? 1 : Math.max(1.5, Math.sqrt(count / max) * (part / 2 - 0.5))
+          const r = count === 0 ? 1 : Math.max(1.5, Math.sqrt(count / max) * (Math.min(ROW, part) / 2 - 0.5))
           return <circle key={day} class={count === 0 ? 'none' : 'series0'} cx={x} cy={y} r={r} />
         })}
       </>
@@ -56,6 +56,7 @@ export function PunchCard({
     <Figure
       title={title}
       description="Sessions of each day: a row for each weekday, a column for each week. A larger circle is more sessions."
+      of="Day"
       height={height}
       draw={draw}
       isPlane
@@ -67,7 +68,6 @@ export function PunchCard({
           href: count === 0 ? undefined : linkTo('sessions', { from: day, to: day }),
         }))
       }
-      table={{ columns: ['Day', 'Sessions'], rows: days.map(({ day, count }) => [day, formatWhole(count)]) }}
     />
   )
 }

@@ -1,4 +1,4 @@
-import { MARGIN } from './axes.tsx'
+import { MARGIN, Scale } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
 
@@ -33,7 +33,6 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
   const bottom = MARGIN.bottom + 14
   const inner = HEIGHT - MARGIN.top - bottom
   const y = upwards(maxY, inner)
-  const yTicks = ticksTo(maxY)
   const rightOf = (width: number) => width - MARGIN.right - 12
   const across = (width: number) => (value: number) =>
     MARGIN.left + (value / maxX) * (rightOf(width) - MARGIN.left)
@@ -43,14 +42,7 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
     return (
       <>
         <g class="axes">
-          {yTicks.map((tick) => (
-            <g key={tick} transform={`translate(0 ${MARGIN.top + y(tick)})`}>
-              <line x1={MARGIN.left} x2={right} />
-              <text x={MARGIN.left - 6} dy="0.32em" text-anchor="end">
-                {tick}
-              </text>
-            </g>
-          ))}
+          <Scale right={right} ticks={ticksTo(maxY)} y={y} format={String} />
           {xTicks.map((tick) => (
             <text key={tick} x={x(tick)} y={HEIGHT - bottom + 16} text-anchor="middle">
               {formatX(tick)}
@@ -73,6 +65,7 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
     <Figure
       title={title}
       description={description}
+      of="Item"
       height={HEIGHT}
       draw={draw}
       isPlane
@@ -88,10 +81,6 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
           href: point.href,
         }))
       }
-      table={{
-        columns: ['Item', yName, xName],
-        rows: points.map(({ name, x, y: value }) => [name, String(value), formatX(x)]),
-      }}
     />
   )
 }

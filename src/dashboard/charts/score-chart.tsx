@@ -1,5 +1,5 @@
 import { formatScore, formatWhole } from '../client/format.ts'
-import { Axes, MARGIN } from './axes.tsx'
+import { Axes, MARGIN, middleOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { upwards } from './scale.ts'
 
@@ -17,8 +17,7 @@ const TICKS = [0, 25, 50, 75, 100]
 export function ScoreChart({ title, description, data }: ScoreChartProps) {
   const inner = HEIGHT - MARGIN.top - MARGIN.bottom
   const y = upwards(100, inner)
-  const across = (width: number) => (index: number) =>
-    MARGIN.left + ((width - MARGIN.left - MARGIN.right) / Math.max(1, data.length)) * (index + 0.5)
+  const across = (width: number) => (index: number) => middleOf(width, data.length, index)
   const draw = (width: number) => {
     const x = across(width)
     const line = (pick: (point: ScoreChartProps['data'][number]) => number) =>
@@ -52,6 +51,7 @@ export function ScoreChart({ title, description, data }: ScoreChartProps) {
     <Figure
       title={title}
       description={description}
+      of="Period"
       height={HEIGHT}
       draw={draw}
       marks={(width) =>
@@ -67,16 +67,6 @@ export function ScoreChart({ title, description, data }: ScoreChartProps) {
           ],
         }))
       }
-      table={{
-        columns: ['Period', 'Mean', 'Lowest', 'Highest', 'Sessions'],
-        rows: data.map(({ date, score, min_score, max_score, sessions }) => [
-          date,
-          formatScore(score),
-          formatScore(min_score),
-          formatScore(max_score),
-          formatWhole(sessions),
-        ]),
-      }}
     />
   )
 }

@@ -7,7 +7,8 @@ export interface Mark {
   x: number
   y: number
   title: string
-  lines: readonly (readonly [name: string, value: string])[]
+  /** `isNone`: only the table says it. */
+  lines: readonly (readonly [name: string, value: string, isNone?: boolean])[]
   /** A click, a second tap or Enter goes there. */
   href?: string | undefined
 }
@@ -88,11 +89,13 @@ function Tip({ mark: { x, title, lines }, width }: { mark: Mark; width: number }
   return (
     <div class="tip" role="status" style={place}>
       <strong>{title}</strong>
-      {lines.map(([name, value]) => (
-        <p key={name}>
-          <bdi>{name}</bdi> <span>{value}</span>
-        </p>
-      ))}
+      {lines.map(([name, value, isNone], index) =>
+        isNone ? null : (
+          <p key={index}>
+            <bdi>{name}</bdi> <span>{value}</span>
+          </p>
+        ),
+      )}
     </div>
   )
 }

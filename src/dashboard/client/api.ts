@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { basePath } from './base.ts'
-import { readKey } from './key.ts'
+import { type Query, searchOf } from './links.ts'
 import { readCsrfToken } from './session.ts'
+import { apiKey } from './storage.ts'
 
 // The dashboard knows only the public API: what it shows, any client with the same key can ask for.
-
-/** Query parameters; those that are undefined or empty are left out. */
-export type Query = Readonly<Record<string, string | number | undefined>>
 
 export class ApiFailure extends Error {
   constructor(
@@ -22,14 +20,7 @@ export class ApiFailure extends Error {
 }
 
 /** Path and query of a request below `/v1`. */
-export function pathOf(path: string, query: Query = {}): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') search.set(name, String(value))
-  }
-  const text = search.toString()
-  return text === '' ? path : `${path}?${text}`
-}
+export const pathOf = (path: string, query: Query = {}): string => path + searchOf(query)
 
 interface Sent {
   method?: string
@@ -45,7 +36,7 @@ export const KEY_REFUSED = 'key-refused'
 /** Makes a request with the tab's key, without one by the browser's session. Throws ApiFailure with the API's message. */
 export async function request(
   path: string,
-  { method = 'GET', body, accept, key = readKey(), signal }: Sent = {},
+  { method = 'GET', body, accept, key = apiKey.read(), signal }: Sent = {},
 ) {
   const headers = new Headers()
   const csrfToken = readCsrfToken()
@@ -67,7 +58,7 @@ export async function request(
       ? failed.error
       : `The server responded with status ${response.status}`
   // a key that the sign-in tries, or one that was signed out meanwhile, is left alone
-  if (response.status === 401 && key === readKey())
+  if (response.status === 401 && key === apiKey.read())
     dispatchEvent(new CustomEvent(KEY_REFUSED, { detail: message }))
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   throw new ApiFailure(response.status, message, Number.isFinite(retryAfter) ? retryAfter : undefined)
@@ -142,8 +133,8 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
     : { state: 'loading', value: loaded.value }
 }
 
-/** The body of a GET, loaded again when its URL changes. */
-export function useApi<Body>(path: string, query: Query = {}): Loaded<Body> {
+/** The body of a GET, loaded again when its URL or `count` changes. */
+export function useApi<Body>(path: string, query: Query = {}, count = 0): Loaded<Body> {
   const url = pathOf(path, query)
-  return useLoaded<Body>(url, (signal) => getJson<Body>(url, { signal }))
+  return useLoaded<Body>(`${url} ${count}`, (signal) => getJson<Body>(url, { signal }))
 }

@@ -1,27 +1,24 @@
 // These functions write values. Times and days are UTC, as in the API.
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
-const score = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const decimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const small = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
-const dollars = new Intl.NumberFormat('en-US', {
+const short = new Intl.NumberFormat('en-US', {
   style: 'currency',
   currency: 'USD',
-  notation: 'compact',
-  minimumFractionDigits: 0,
-  maximumFractionDigits: 2,
+  trailingZeroDisplay: 'stripIfInteger',
 })
-const fraction = new Intl.NumberFormat('en-US', {
-  style: 'percent',
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
+const shorter = new Intl.NumberFormat('en-US', {
+  ...{ style: 'currency', currency: 'USD' },
+  ...{ notation: 'compact', maximumFractionDigits: 2 },
 })
 
 export const formatNumber = (value: number): string => number.format(value)
 /** Writes a score or its points: `79.3`. */
-export const formatScore = (value: number): string => score.format(value).replace('-', '−')
+export const formatScore = (value: number): string => decimal.format(value).replace('-', '−')
 export const formatWhole = (value: number): string => whole.format(value)
 /** `12.3M`. */
 export const formatCompact = (value: number): string => compact.format(value)
@@ -30,11 +27,11 @@ export const formatDollars = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : cents.format(value)
 /** Writes dollars short enough for an axis: `$2.5K`. */
 export const formatDollarTick = (value: number): string =>
-  value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : dollars.format(value)
+  (value !== 0 && value < 0.01 ? small : value < 1_000 ? short : shorter).format(value)
 /** Writes a fraction of 0 to 1 as a percentage: `12.5%`, `7.0%`. */
-export const formatShare = (value: number): string => fraction.format(value)
+export const formatShare = (value: number): string => `${decimal.format(value * 100)}%`
 /** Writes a number of hundredths, 0 to 100, as a percentage. */
-export const formatPercent = (value: number): string => fraction.format(value / 100)
+export const formatPercent = (value: number): string => `${decimal.format(value)}%`
 /** Writes a change with its sign: `+12.5%`, `−3.0%`. */
 export const signed = (value: number, format: (value: number) => string): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`

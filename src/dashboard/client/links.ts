@@ -28,16 +28,18 @@ export function routeOf(fragment: string): Route {
   }
 }
 
-/** The fragment of a page. Parameters that are empty or undefined are left out. */
-export function linkTo(
-  page: string,
-  query: Readonly<Record<string, string | number | undefined>> = {},
-  id?: string,
-): string {
+/** Parameters of a URL; those that are empty or undefined are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** `?` and the parameters, or nothing where there are none. */
+export function searchOf(query: Query): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') search.set(name, String(value))
   }
-  const path = `#/${encodeURIComponent(page)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`
-  return search.size === 0 ? path : `${path}?${search}`
+  return search.size === 0 ? '' : `?${search}`
 }
+
+/** The fragment of a page. */
+export const linkTo = (page: string, query: Query = {}, id?: string): string =>
+  `#/${encodeURIComponent(page)}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${searchOf(query)}`

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { linkTo, type Route, routeOf } from './links.ts'
+import { linkTo, type Query, type Route, routeOf } from './links.ts'
 
 /** The route that the URL names now. */
 export function useRoute(): Route {
@@ -39,7 +39,7 @@ function useScrollPlace(fragment: string, place: string): void {
 }
 
 /** Changes parameters of the page's URL; a new filter begins at the first page again. */
-export function setQuery(changes: Readonly<Record<string, string | number | undefined>>): void {
+export function setQuery(changes: Query): void {
   const { page, id, query } = routeOf(location.hash)
   const next = new Map<string, string | number | undefined>(query)
   if (!('page' in changes)) next.delete('page')

@@ -25,45 +25,34 @@ export function Attention({ cost, critical, days, who }: AttentionProps) {
   const failing = (endpoints.state === 'ready' ? endpoints.value : []).filter(
     ({ health }) => health.consecutive_failures > 0,
   )
-  const items = [
-    ...(budget != null && budget.projected_exceed_date !== null
-      ? [
-          {
-            href: linkTo('cost'),
-            text:
-              budget.status === 'exceeded'
-                ? `The month’s budget of ${formatDollars(budget.limit)} was passed on ${budget.projected_exceed_date}`
-                : `The forecast of ${formatDollars(budget.projected_cost)} passes the budget of ${formatDollars(budget.limit)} on ${budget.projected_exceed_date}`,
-          },
-        ]
-      : []),
-    ...(total > 0
-      ? [
-          {
-            href: linkTo('findings', { severity: 'critical' }),
-            text: `${countOf(total, 'open critical finding')} in ${days} days`,
-          },
-        ]
-      : []),
-    ...failing.map(({ id, url, health }) => ({
-      href: linkTo('webhooks', {}, id),
-      text: `${new URL(url).host} failed ${countOf(health.consecutive_failures, 'time')} in a row`,
-    })),
-    ...(unpriced > 0
-      ? [
-          {
-            href: linkTo('cost', { by: 'model' }),
-            text: `${formatCompact(unpriced)} tokens of models without a known price`,
-          },
-        ]
-      : []),
-  ]
+  const items: [text: string, href: string][] = []
+  if (budget != null && budget.projected_exceed_date !== null) {
+    const text =
+      budget.status === 'exceeded'
+        ? `The month’s budget of ${formatDollars(budget.limit)} was passed on ${budget.projected_exceed_date}`
+        : `The forecast of ${formatDollars(budget.projected_cost)} passes the budget of ${formatDollars(budget.limit)} on ${budget.projected_exceed_date}`
+    items.push([text, linkTo('cost')])
+  }
+  if (total > 0) {
+    items.push([
+      `${countOf(total, 'open critical finding')} in ${days} days`,
+      linkTo('findings', { severity: 'critical' }),
+    ])
+  }
+  for (const { id, url, health } of failing) {
+    const times = countOf(health.consecutive_failures, 'time')
+    items.push([`${new URL(url).host} failed ${times} in a row`, linkTo('webhooks', {}, id)])
+  }
+  if (unpriced > 0) {
+    const text = `${formatCompact(unpriced)} tokens of models without a known price`
+    items.push([text, linkTo('cost', { by: 'model' })])
+  }
   if (items.length === 0) return null
   return (
     <section class="attention" aria-label="Needs attention">
       <h2>Needs attention</h2>
       <ul>
-        {items.map(({ href, text }) => (
+        {items.map(([text, href]) => (
           <li key={text}>
             <a href={href}>{text}</a>
           </li>

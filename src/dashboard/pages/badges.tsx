@@ -1,43 +1,49 @@
 import { useState } from 'preact/hooks'
 import { basePath } from '../client/base.ts'
-import { linkTo } from '../client/links.ts'
+import { linkTo, searchOf } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Copied } from '../parts/copied.tsx'
 import { Choice, Field, named } from '../parts/field.tsx'
+import { FilterForm } from '../parts/filters.tsx'
+import { BADGES } from '../settings/badges.tsx'
 
-const KINDS = ['quality', 'security', 'cost'] as const
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const
 
 /** Chooses a badge, shows it, and gives the Markdown that embeds it. */
 export function BadgesPage({ who }: PageProps) {
   const [kind, setKind] = useState<string>('quality')
-  const [style, setStyle] = useState<string>('flat')
-  const [label, setLabel] = useState('')
-  const [project, setProject] = useState('')
-  const [days, setDays] = useState('30')
-  const [token, setToken] = useState('')
-  const search = new URLSearchParams()
+  /** Parameters of the badge's URL: those with their usual value are left out. */
+  const [look, setLook] = useState({ style: 'flat', label: '', project: '', days: '30', token: '' })
   const given = {
-    style: style === 'flat' ? '' : style,
-    label,
-    project,
-    days: days === '30' ? '' : days,
-    token,
+    ...look,
+    style: look.style === 'flat' ? '' : look.style,
+    days: look.days === '30' ? '' : look.days,
   }
-  for (const [name, value] of Object.entries(given)) if (value !== '') search.set(name, value)
-  const path = `${basePath()}api/badge/${who.organization.slug}/${kind}${search.size === 0 ? '' : `?${search}`}`
+  const path = `${basePath()}api/badge/${who.organization.slug}/${kind}${searchOf(given)}`
   const url = new URL(path, location.href.split('#')[0]).href
-  const markdown = `![${kind}](${url})`
+  const field = (name: keyof typeof look, label: string, isNumber = false) => (
+    <Field
+      label={label}
+      isNumber={isNumber}
+      value={look[name]}
+      onChange={(value) => setLook({ ...look, [name]: value })}
+    />
+  )
   return (
     <>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Choice label="Badge" value={kind} options={named(KINDS)} onChange={setKind} />
-        <Choice label="Style" value={style} options={named(STYLES)} onChange={setStyle} />
-        <Field label="Label" value={label} onChange={setLabel} />
-        <Field label="Project" value={project} onChange={setProject} />
-        <Field label="Days" isNumber step={1} min={1} max={365} value={days} onChange={setDays} />
-        <Field label="Token, where badges are private" value={token} onChange={setToken} />
-      </form>
+      <FilterForm>
+        <Choice label="Badge" value={kind} options={named(BADGES)} onChange={setKind} />
+        <Choice
+          label="Style"
+          value={look.style}
+          options={named(STYLES)}
+          onChange={(style) => setLook({ ...look, style })}
+        />
+        {field('label', 'Label')}
+        {field('project', 'Project')}
+        {field('days', 'Days, 1 to 365', true)}
+        {field('token', 'Token, where badges are private')}
+      </FilterForm>
       <p class="preview">
         <img src={path} alt={`The ${kind} badge`} />
       </p>
@@ -46,7 +52,7 @@ export function BadgesPage({ who }: PageProps) {
         how they look: <a href={linkTo('settings', {}, 'badges')}>settings</a>.
       </p>
       <h2>Markdown</h2>
-      <Copied text={markdown} />
+      <Copied text={`![${kind}](${url})`} />
       <h2>HTML</h2>
       <Copied text={`<img src="${url.replaceAll('&', '&amp;')}" alt="${kind}">`} />
     </>

@@ -1,7 +1,8 @@
 import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { Series } from '../charts/period-chart.tsx'
-import { getJson, type Loaded, pathOf, type Query, useLoaded } from '../client/api.ts'
+import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import { finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
+import type { Query } from '../client/links.ts'
 
 /** `GET /v1/cost/breakdown` sums by these keys; a narrowed breakdown goes on in this order. */
 export const KEYS = ['project', 'member', 'model', 'agent', 'branch', 'ticket'] as const

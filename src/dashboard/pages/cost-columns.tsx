@@ -1,8 +1,9 @@
 import type { BreakdownItem } from '../../cost/breakdown-model.ts'
 import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
 import { Bar } from '../parts/bar.tsx'
+import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import type { Column } from '../parts/table.tsx'
-import { KEY_NAMES, type Key, NONE } from './breakdown.ts'
+import { KEY_NAMES, type Key, NONE, type Sums } from './breakdown.ts'
 
 /** The change of a cost against the equally long range before. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {
@@ -14,6 +15,12 @@ export function Change({ now, before }: { now: number; before: number | undefine
       {`${signed(difference, formatDollars)} (${signed(difference / before, formatShare)})`}
     </span>
   )
+}
+
+/** The part of the tokens read that the cache had. */
+export function cacheShareOf({ input, cache_read, cache_creation }: Sums['tokens']): string {
+  const read = input + cache_read + cache_creation
+  return read === 0 ? UNKNOWN : formatShare(cache_read / read)
 }
 
 interface Shown {
@@ -44,7 +51,7 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
             cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key),
           },
         ]),
-    { name: 'Cost', sort: 'cost', isNumber: true, cell: ({ cost }) => formatDollars(cost) },
+    dollarColumn('Cost', 'cost', 'cost'),
     {
       name: 'Change',
       isNumber: true,
@@ -65,7 +72,7 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
       isNumber: true,
       cell: (item) => <a href={sessionsOf(item)}>{formatWhole(item.sessions)}</a>,
     },
-    { name: 'Turns', isNumber: true, cell: ({ turns }) => formatWhole(turns) },
+    wholeColumn('Turns', 'turns'),
     {
       name: 'Tokens',
       sort: 'tokens',
@@ -76,10 +83,7 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
     {
       name: 'From cache',
       isNumber: true,
-      cell: ({ tokens: { input, cache_read, cache_creation } }) => {
-        const read = input + cache_read + cache_creation
-        return read === 0 ? '–' : formatShare(cache_read / read)
-      },
+      cell: ({ tokens }) => cacheShareOf(tokens),
     },
   ]
 }

@@ -2,21 +2,19 @@ import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { CostSummary } from '../../cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { pathOf, useApi } from '../client/api.ts'
-import { syncCommand } from '../client/base.ts'
 import { daysOfPeriod, type Granularity, lengthOf } from '../client/days.ts'
-import { formatCompact, formatDollars, formatDollarTick, formatShare, formatWhole } from '../client/format.ts'
+import { formatCompact, formatDollars, formatDollarTick, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
-import { Csv } from '../parts/csv.tsx'
-import { Fact } from '../parts/fact.tsx'
-import { Choice, Field } from '../parts/field.tsx'
-import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
-import { Empty, NoMatch, Show } from '../parts/show.tsx'
-import { Pager, Table } from '../parts/table.tsx'
+import { Facts } from '../parts/fact.tsx'
+import { Choice } from '../parts/field.tsx'
+import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../parts/filters.tsx'
+import { List } from '../parts/list.tsx'
+import { NoSessions, Show } from '../parts/show.tsx'
 import { KEY_NAMES, KEYS, type Key, NONE, type Sums, stackGranularity, useStack } from './breakdown.ts'
-import { Change, columnsOf } from './cost-columns.tsx'
+import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
 
 const PER_PAGE = 50
 
@@ -25,22 +23,18 @@ export function CostPage({ route: { query } }: PageProps) {
   const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
   const andBy = KEYS.find((key) => key === query.get('and_by') && key !== by)
   const range = rangeOf(query)
-  const filters = Object.fromEntries(KEYS.map((key) => [key, query.get(key) ?? undefined]))
-  const dates = { date_from: range.from, date_to: range.to }
+  const filters = pick(query, ...KEYS)
+  const dates = datesOf(query)
   const granularity = stackGranularity(range)
   const members = useMembers(by === 'member' || andBy === 'member')
   const stack = useStack(by, granularity, range, filters)
-  const sort = query.get('sort') ?? 'cost'
-  const order = query.get('order') ?? 'desc'
   const list = {
     by,
     and_by: andBy,
     ...filters,
     ...dates,
     compare: 'previous',
-    sort,
-    order,
-    page: query.get('page') ?? undefined,
+    ...pick(query, 'sort', 'order', 'page'),
     per_page: PER_PAGE,
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
@@ -58,13 +52,7 @@ export function CostPage({ route: { query } }: PageProps) {
   return (
     <>
       <Filters query={query}>
-        <Chooser name="member" label="Member" query={query} />
-        <Chooser name="model" label="Model" query={query} />
-        <Chooser name="agent" label="Agent" query={query} />
-        <Chooser name="branch" label="Branch" query={query} />
-        {filters.ticket !== undefined && (
-          <Field label="Ticket" value={filters.ticket} onChange={(ticket) => setQuery({ ticket })} />
-        )}
+        <SessionChoosers query={query} />
         <Choice
           label="By"
           value={by}
@@ -92,11 +80,7 @@ export function CostPage({ route: { query } }: PageProps) {
       <Show loaded={stack} what="the cost of each period">
         {({ periods, series }) =>
           series.length === 0 ? (
-            <NoMatch page="cost" query={query} noun="sessions">
-              <Empty command={syncCommand()}>
-                No sessions in the last 30 days. To send those that coding agents left on a disk:
-              </Empty>
-            </NoMatch>
+            <NoSessions page="cost" query={query} />
           ) : (
             <>
               <PeriodChart
@@ -128,39 +112,27 @@ export function CostPage({ route: { query } }: PageProps) {
           )
         }
       </Show>
-      <Show loaded={breakdown} what="the breakdown">
-        {({ data, pagination }) =>
-          pagination.total === 0 ? null : (
-            <>
-              <Table
-                caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
-                columns={columnsOf({
-                  by,
-                  andBy,
-                  nameOf,
-                  narrowed,
-                  sessionsOf: ({ key, and_key }) =>
-                    linkTo('sessions', {
-                      ...kept,
-                      ...range,
-                      ...(key === null ? {} : { [by]: filterOf(key) }),
-                      ...(andBy === undefined || and_key == null ? {} : { [andBy]: filterOf(and_key) }),
-                    }),
-                })}
-                rows={data}
-                keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
-                sorting={{
-                  by: sort,
-                  order,
-                  change: (next, direction) => setQuery({ sort: next, order: direction }),
-                }}
-              />
-              <Pager pagination={pagination} page="cost" query={query} noun={`${by} rows`} />
-              <Csv path={pathOf('/cost/breakdown', list)} name={`cost-by-${by}`} />
-            </>
-          )
-        }
-      </Show>
+      <List
+        loaded={breakdown}
+        {...{ page: 'cost', query, noun: `${by} rows` }}
+        csv={pathOf('/cost/breakdown', list)}
+        caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
+        columns={columnsOf({
+          by,
+          andBy,
+          nameOf,
+          narrowed,
+          sessionsOf: ({ key, and_key }) =>
+            linkTo('sessions', {
+              ...kept,
+              ...range,
+              ...(key === null ? {} : { [by]: filterOf(key) }),
+              ...(andBy === undefined || and_key == null ? {} : { [andBy]: filterOf(and_key) }),
+            }),
+        })}
+        keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
+        sorting={sortingOf(query, 'cost')}
+      />
     </>
   )
 }
@@ -185,40 +157,35 @@ interface TotalsProps {
 function Totals({ total, budget }: TotalsProps) {
   if (total.sessions === 0) return null
   const { input, output, cache_read, cache_creation } = total.tokens
-  const read = input + cache_read + cache_creation
   return (
-    <dl class="totals">
-      <Fact name="Cost">{formatDollars(total.cost)}</Fact>
-      <Fact name="Against the range before">
-        <Change now={total.cost} before={total.previous?.cost} />
-      </Fact>
-      <Fact name="Sessions">{formatWhole(total.sessions)}</Fact>
-      <Fact name="Turns">{formatWhole(total.turns)}</Fact>
-      <Fact name="Tokens in">{formatCompact(read)}</Fact>
-      <Fact name="Tokens out">{formatCompact(output)}</Fact>
-      <Fact name="Read from cache">{read === 0 ? '–' : formatShare(cache_read / read)}</Fact>
-      {total.unpriced_tokens > 0 && (
-        <Fact name="Without a known price">{formatCompact(total.unpriced_tokens)} tokens</Fact>
-      )}
-      {budget !== null && (
-        <Fact name="Budget of the month">
-          {formatDollars(budget.current_cost)} of {formatDollars(budget.limit)}
-          <Exceeding budget={budget} />
-        </Fact>
-      )}
-    </dl>
+    <Facts
+      kind="totals"
+      of={[
+        ['Cost', formatDollars(total.cost)],
+        ['Against the range before', <Change key="change" now={total.cost} before={total.previous?.cost} />],
+        ['Sessions', formatWhole(total.sessions)],
+        ['Turns', formatWhole(total.turns)],
+        ['Tokens in', formatCompact(input + cache_read + cache_creation)],
+        ['Tokens out', formatCompact(output)],
+        ['Read from cache', cacheShareOf(total.tokens)],
+        [
+          'Without a known price',
+          total.unpriced_tokens > 0 ? `${formatCompact(total.unpriced_tokens)} tokens` : undefined,
+        ],
+        ['Budget of the month', budget === null ? undefined : <Used key="budget" budget={budget} />],
+      ]}
+    />
   )
 }
 
-/** When the month's limit was or will be passed. */
-function Exceeding({ budget }: { budget: Budget }) {
-  const { status, projected_cost, projected_exceed_date: day } = budget
-  if (day === null) return null
+/** The month's cost against its limit, and when that was or will be passed. */
+function Used({ budget }: { budget: Budget }) {
+  const { current_cost, limit, status, projected_cost, projected_exceed_date: day } = budget
+  const forecast = status === 'exceeded' ? '' : `forecast ${formatDollars(projected_cost)}: `
   return (
-    <strong class="bad">
-      {status === 'exceeded'
-        ? `, passed on ${day}`
-        : `, forecast ${formatDollars(projected_cost)}: passed on ${day}`}
-    </strong>
+    <>
+      {formatDollars(current_cost)} of {formatDollars(limit)}
+      {day !== null && <strong class="bad">{`, ${forecast}passed on ${day}`}</strong>}
+    </>
   )
 }

@@ -1,34 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { DeliveryDetail } from '../../webhooks/deliveries/model.ts'
-import { ApiFailure, getJson, request, useLoaded } from '../client/api.ts'
-import { formatTime } from '../client/format.ts'
+import { request, useApi } from '../client/api.ts'
+import { Saying, useChanges } from '../parts/change.tsx'
+import { orUnknown, timeColumn, UNKNOWN } from '../parts/columns.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
-
-/** Runs an action of the API; what came of it is shown beside the buttons. */
-export function useAction(onDone: () => void) {
-  const [said, setSaid] = useState<{ text: string; isFailure: boolean }>()
-  /** Resolves to whether it was done. */
-  const run =
-    (action: () => Promise<string>, then = onDone) =>
-    async (): Promise<boolean> => {
-      try {
-        setSaid({ text: await action(), isFailure: false })
-        then()
-        return true
-      } catch (error) {
-        setSaid({ text: error instanceof ApiFailure ? error.message : String(error), isFailure: true })
-        return false
-      }
-    }
-  const message =
-    said === undefined ? null : (
-      <p class={said.isFailure ? 'failure' : ''} role={said.isFailure ? 'alert' : 'status'}>
-        {said.text}
-      </p>
-    )
-  return { run, message }
-}
 
 interface OpenedDeliveryProps {
   path: string
@@ -39,15 +15,15 @@ interface OpenedDeliveryProps {
 
 /** One delivery: its request and attempts. */
 export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
-  const delivery = useLoaded(`${path} ${count}`, (signal) => getJson<DeliveryDetail>(path, { signal }))
+  const delivery = useApi<DeliveryDetail>(path, {}, count)
   const section = useRef<HTMLElement>(null)
   // it is below a list that fills the window
   useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [delivery.state])
-  const { run, message } = useAction(onDone)
-  const redeliver = run(async () => {
-    await request(`${path}/redeliver`, { method: 'POST' })
-    return 'It is sent again'
-  })
+  const { said, run } = useChanges()
+  const redeliver = async (): Promise<void> => {
+    await run(() => request(`${path}/redeliver`, { method: 'POST' }), 'It is sent again')
+    onDone()
+  }
   return (
     <section ref={section}>
       <Show loaded={delivery} what="the delivery">
@@ -67,13 +43,13 @@ export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
               keyOf={({ number }) => String(number)}
               columns={[
                 { name: 'Attempt', isNumber: true, cell: ({ number }) => number },
-                { name: 'Began (UTC)', cell: ({ started_at }) => formatTime(started_at) },
+                timeColumn('Began (UTC)', 'started_at'),
                 {
                   name: 'Took',
                   isNumber: true,
-                  cell: ({ duration_ms }) => (duration_ms === null ? '–' : `${duration_ms} ms`),
+                  cell: ({ duration_ms }) => orUnknown(duration_ms, (ms) => `${ms} ms`),
                 },
-                { name: 'Response', isNumber: true, cell: ({ status_code }) => status_code ?? '–' },
+                { name: 'Response', isNumber: true, cell: ({ status_code }) => status_code ?? UNKNOWN },
                 {
                   name: 'Said',
                   cell: ({ error, response_body }) => (
@@ -97,7 +73,7 @@ export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
           </>
         )}
       </Show>
-      {message}
+      <Saying said={said} />
     </section>
   )
 }

@@ -2,7 +2,8 @@ import type { Expertise } from '../../team/model.ts'
 import { useApi } from '../client/api.ts'
 import { formatPercent, formatScore, formatWhole } from '../client/format.ts'
 import { Bar } from '../parts/bar.tsx'
-import { Paged } from '../parts/paged.tsx'
+import { dayColumn, textColumn, wholeColumn } from '../parts/columns.tsx'
+import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 
 interface ExpertiseTablesProps {
@@ -53,8 +54,8 @@ export function ExpertiseTables({ org, query, matches }: ExpertiseTablesProps) {
                 )}
                 keyOf={({ domain }) => domain}
                 columns={[
-                  { name: 'Domain', cell: ({ domain }) => <bdi>{domain}</bdi> },
-                  { name: 'Files', isNumber: true, cell: ({ files }) => formatWhole(files) },
+                  textColumn('Domain', 'domain'),
+                  wholeColumn('Files', 'files'),
                   {
                     name: 'Bus factor',
                     isNumber: true,
@@ -77,8 +78,8 @@ export function ExpertiseTables({ org, query, matches }: ExpertiseTablesProps) {
                 rows={rows}
                 keyOf={({ user_id, display_name, domain }) => `${user_id} ${display_name} ${domain}`}
                 columns={[
-                  { name: 'Person', cell: ({ display_name }) => <bdi>{display_name}</bdi> },
-                  { name: 'Domain', cell: ({ domain }) => <bdi>{domain}</bdi> },
+                  textColumn('Person', 'display_name'),
+                  textColumn('Domain', 'domain'),
                   {
                     name: 'Score',
                     isNumber: true,
@@ -88,15 +89,15 @@ export function ExpertiseTables({ org, query, matches }: ExpertiseTablesProps) {
                       </>
                     ),
                   },
-                  { name: 'Commits', isNumber: true, cell: ({ commits }) => formatWhole(commits) },
-                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
+                  wholeColumn('Commits', 'commits'),
+                  wholeColumn('Sessions', 'sessions'),
                   {
                     name: 'Files owned',
                     isNumber: true,
                     cell: ({ files_owned, ownership_percent }) =>
                       `${formatWhole(files_owned)} (${formatPercent(ownership_percent)})`,
                   },
-                  { name: 'Last active', cell: ({ last_active_at }) => last_active_at.slice(0, 10) },
+                  dayColumn('Last active', 'last_active_at'),
                 ]}
               />
             </section>

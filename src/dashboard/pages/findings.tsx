@@ -1,115 +1,70 @@
 import { useState } from 'preact/hooks'
 import type { ListedFinding } from '../../security/finding-model.ts'
-import { ApiFailure, getJson, type Page, pathOf, request, useLoaded } from '../client/api.ts'
-import { formatTime } from '../client/format.ts'
+import { type Page, pathOf, request, useApi } from '../client/api.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { setQuery } from '../client/router.ts'
-import { Csv } from '../parts/csv.tsx'
-import { Choice, Field, named } from '../parts/field.tsx'
-import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
-import { Empty, NoMatch, Show } from '../parts/show.tsx'
-import { type Column, Pager, Table } from '../parts/table.tsx'
+import { Saying, useChanges } from '../parts/change.tsx'
+import { severityColumn, textColumn, timeColumn } from '../parts/columns.tsx'
+import { Chooser, datesOf, Filters, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
+import { SEVERITIES } from '../parts/findings.tsx'
+import { Form, Input } from '../parts/form.tsx'
+import { List } from '../parts/list.tsx'
+import { Empty } from '../parts/show.tsx'
+import type { Column } from '../parts/table.tsx'
 
 const PER_PAGE = 50
-const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 /** `open` unless the URL says otherwise. */
 const ANY = 'any'
 
 /** Lists findings with file and session; an admin dismisses false ones. */
 export function FindingsPage({ route: { query }, who }: PageProps) {
-  const [count, setCount] = useState(0)
-  const [problem, setProblem] = useState<string>()
-  const range = rangeOf(query)
+  const { count, said, run } = useChanges()
   const status = query.get('status') ?? 'open'
   const filters = {
-    project: query.get('project') ?? undefined,
-    severity: query.get('severity') ?? undefined,
-    rule_id: query.get('rule_id') ?? undefined,
-    file: query.get('file') ?? undefined,
-    member: query.get('member') ?? undefined,
+    ...pick(query, 'project', 'severity', 'rule_id', 'file', 'member', 'page'),
+    ...datesOf(query),
     status: status === ANY ? undefined : status,
-    date_from: range.from,
-    date_to: range.to,
-    page: query.get('page') ?? undefined,
     per_page: PER_PAGE,
   }
-  const path = pathOf('/findings', filters)
-  const findings = useLoaded(`${path} ${count}`, (signal) => getJson<Page<ListedFinding>>(path, { signal }))
-  const change = async (id: string, body: object): Promise<void> => {
-    try {
-      await request(`/findings/${encodeURIComponent(id)}`, { method: 'PATCH', body })
-      setProblem(undefined)
-      setCount((before) => before + 1)
-    } catch (error) {
-      setProblem(error instanceof ApiFailure ? error.message : String(error))
-    }
-  }
+  const findings = useApi<Page<ListedFinding>>('/findings', filters, count)
+  const change = (id: string, body: object) =>
+    run(() => request(`/findings/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
   return (
     <>
       <Filters query={query}>
-        <Choice
-          label="Severity"
-          value={query.get('severity') ?? ''}
-          options={[['', 'all'], ...named(SEVERITIES)]}
-          onChange={(severity) => setQuery({ severity })}
-        />
-        <Choice
+        <QueryChoice name="severity" label="Severity" values={SEVERITIES} query={query} />
+        <QueryChoice
+          name="status"
           label="Status"
-          value={status}
+          usual="open"
           options={[
             ['open', 'open'],
             ['dismissed', 'dismissed'],
             [ANY, 'all'],
           ]}
-          onChange={(value) => setQuery({ status: value })}
+          query={query}
         />
-        <Field
-          label="Rule"
-          placeholder="all"
-          value={query.get('rule_id') ?? ''}
-          onChange={(rule_id) => setQuery({ rule_id })}
-        />
-        <Field
-          label="File"
-          placeholder="all"
-          value={query.get('file') ?? ''}
-          onChange={(file) => setQuery({ file })}
-        />
-        <Chooser name="member" label="Member" query={query} />
+        <QueryField name="rule_id" label="Rule" placeholder="all" query={query} />
+        <QueryField name="file" label="File" placeholder="all" query={query} />
+        <Chooser name="member" query={query} />
       </Filters>
-      {problem !== undefined && (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
-      <Show loaded={findings} what="findings">
-        {({ data, pagination }) =>
-          pagination.total === 0 ? (
-            <NoMatch page="findings" query={query} noun="findings">
-              <Empty>No open findings in the last 30 days.</Empty>
-            </NoMatch>
-          ) : (
-            <>
-              <Table
-                caption="Findings"
-                columns={[...COLUMNS, ...(who.scopes.includes('admin') ? [decisionColumn(change)] : [])]}
-                rows={data}
-                keyOf={({ session_id, id }) => `${session_id} ${id}`}
-              />
-              <Pager pagination={pagination} page="findings" query={query} noun="findings" />
-              <Csv path={path} name="findings" />
-            </>
-          )
-        }
-      </Show>
+      <Saying said={said} />
+      <List
+        loaded={findings}
+        {...{ page: 'findings', query, noun: 'findings' }}
+        empty={<Empty>No open findings in the last 30 days.</Empty>}
+        csv={pathOf('/findings', filters)}
+        caption="Findings"
+        columns={who.scopes.includes('admin') ? [...COLUMNS, decisionColumn(change)] : COLUMNS}
+        keyOf={({ session_id, id }) => `${session_id} ${id}`}
+      />
     </>
   )
 }
 
 const COLUMNS: readonly Column<ListedFinding>[] = [
-  { name: 'Session began (UTC)', cell: ({ created_at }) => formatTime(created_at) },
-  { name: 'Severity', cell: ({ severity }) => <span class={`severity ${severity}`}>{severity}</span> },
+  timeColumn('Session began (UTC)', 'created_at'),
+  severityColumn('Severity', 'severity'),
   {
     name: 'Finding',
     cell: ({ title, rule_id, description }) => (
@@ -119,7 +74,7 @@ const COLUMNS: readonly Column<ListedFinding>[] = [
       </>
     ),
   },
-  { name: 'Project', cell: ({ project }) => <bdi>{project}</bdi> },
+  textColumn('Project', 'project'),
   {
     name: 'File',
     cell: ({ file, line }) => file !== null && <code>{line === null ? file : `${file}:${line}`}</code>,
@@ -135,22 +90,21 @@ const COLUMNS: readonly Column<ListedFinding>[] = [
   { name: 'Member', cell: ({ member }) => member !== null && <bdi>{member.email ?? member.id}</bdi> },
 ]
 
-type Change = (id: string, body: object) => Promise<void>
+type Change = (id: string, body: object) => Promise<unknown>
 
 const decisionColumn = (change: Change): Column<ListedFinding> => ({
   name: 'Decision',
   cell: (finding) => <Decision finding={finding} change={change} />,
 })
 
-/** Dismisses a finding with a note, or opens it again. */
-function Decision({
-  finding: { id, title, status, note },
-  change,
-}: {
+interface DecisionProps {
   finding: ListedFinding
   change: Change
-}) {
-  const [text, setText] = useState<string>()
+}
+
+/** Dismisses a finding with a note, or opens it again. */
+function Decision({ finding: { id, title, status, note }, change }: DecisionProps) {
+  const [isAsked, setAsked] = useState(false)
   if (status === 'dismissed') {
     return (
       <>
@@ -165,33 +119,25 @@ function Decision({
       </>
     )
   }
-  if (text === undefined) {
+  if (!isAsked) {
     return (
-      <button type="button" aria-label={`Dismiss: ${title}`} onClick={() => setText('')}>
+      <button type="button" aria-label={`Dismiss: ${title}`} onClick={() => setAsked(true)}>
         Dismiss
       </button>
     )
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void change(id, { status: 'dismissed', ...(text.trim() === '' ? {} : { note: text.trim() }) })
-      }}
+    <Form
+      kind=""
+      send="Dismiss"
+      onSend={({ why }) => change(id, { status: 'dismissed', note: why || undefined })}
+      buttons={
+        <button type="button" onClick={() => setAsked(false)}>
+          Keep
+        </button>
+      }
     >
-      <label>
-        Why (optional)
-        <input
-          ref={(field) => field?.focus()}
-          maxLength={2000}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      <button type="submit">Dismiss</button>
-      <button type="button" onClick={() => setText(undefined)}>
-        Keep
-      </button>
-    </form>
+      <Input label="Why (optional)" name="why" maxLength={2000} hasFocus />
+    </Form>
   )
 }

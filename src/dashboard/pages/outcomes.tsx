@@ -2,15 +2,13 @@ import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../outcomes/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
-import type { Range } from '../client/days.ts'
 import { formatDollars, formatDollarTick, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { setQuery } from '../client/router.ts'
-import { Fact } from '../parts/fact.tsx'
-import { Choice } from '../parts/field.tsx'
-import { Filters, rangeOf } from '../parts/filters.tsx'
+import { dollarColumn, orUnknown, shareColumn, wholeColumn } from '../parts/columns.tsx'
+import { Facts } from '../parts/fact.tsx'
+import { datesOf, Filters, pick, QueryChoice, rangeOf } from '../parts/filters.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { NONE } from './breakdown.ts'
@@ -32,26 +30,18 @@ const TICKETS = 10
 /** Shows merged pull requests, their cost, agents' share of the lines and how much of them is left. */
 export function OutcomesPage({ route: { query } }: PageProps) {
   const by = GROUPS.find((group) => group === query.get('by')) ?? 'month'
-  const range = rangeOf(query)
   const members = useMembers(by === 'member')
-  const project = query.get('project') ?? undefined
+  const filters = { ...pick(query, 'project'), ...datesOf(query) }
   const outcomes = useApi<Outcomes>('/outcomes', {
     by,
-    project,
-    date_from: range.from,
-    date_to: range.to,
-    page: query.get('page') ?? undefined,
+    ...filters,
+    ...pick(query, 'page'),
     per_page: PER_PAGE,
   })
   return (
     <>
       <Filters query={query}>
-        <Choice
-          label="By"
-          value={by}
-          options={GROUPS.map((group) => [group, NAMES[group]] as const)}
-          onChange={(value) => setQuery({ by: value })}
-        />
+        <QueryChoice name="by" label="By" query={query} usual="month" options={Object.entries(NAMES)} />
       </Filters>
       <Show loaded={outcomes} what="outcomes">
         {({ data, pagination, total }) =>
@@ -64,7 +54,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
           ) : (
             <>
               <Totals total={total} />
-              {(by === 'month' || by === 'week') && data.length > 1 && (
+              {(by === 'month' || by === 'week') && data.length > 1 && total.linked_cost > 0 && (
                 <PeriodChart
                   title={`Cost linked to pull requests, by ${by}`}
                   description={`A bar for each ${by}: US dollars of the sessions that belong to pull requests which were merged, closed or opened in it.`}
@@ -81,7 +71,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
                 keyOf={({ key }) => key ?? NONE}
               />
               <Pager pagination={pagination} page="outcomes" query={query} noun={`${by} rows`} />
-              <Tickets range={range} project={project} />
+              <Tickets query={query} />
               <Definitions />
             </>
           )
@@ -91,21 +81,11 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   )
 }
 
-interface TicketsProps {
-  range: Range
-  project: string | undefined
-}
-
 /** Shows the cost of each ticket's sessions, the largest first. */
-function Tickets({ range, project }: TicketsProps) {
-  const tickets = useApi<Breakdown>('/cost/breakdown', {
-    by: 'ticket',
-    project,
-    date_from: range.from,
-    date_to: range.to,
-    per_page: TICKETS,
-  })
-  const days = { from: range.from, to: range.to, project }
+function Tickets({ query }: { query: URLSearchParams }) {
+  const filters = { ...pick(query, 'project'), ...datesOf(query) }
+  const tickets = useApi<Breakdown>('/cost/breakdown', { by: 'ticket', ...filters, per_page: TICKETS })
+  const days = { ...pick(query, 'project'), ...rangeOf(query) }
   return (
     <section>
       <h2>Cost of tickets</h2>
@@ -132,9 +112,9 @@ function Tickets({ range, project }: TicketsProps) {
                         <a href={linkTo('cost', { ...days, ticket: key })}>{key}</a>
                       ),
                   },
-                  { name: 'Cost', isNumber: true, cell: ({ cost }) => formatDollars(cost) },
-                  { name: 'Share', isNumber: true, cell: ({ share }) => formatShare(share) },
-                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
+                  dollarColumn('Cost', 'cost'),
+                  shareColumn('Share', 'share'),
+                  wholeColumn('Sessions', 'sessions'),
                 ]}
               />
               {pagination.total > TICKETS && (
@@ -152,27 +132,18 @@ function Tickets({ range, project }: TicketsProps) {
   )
 }
 
-const shareOrDash = (share: number | null) => (share === null ? '–' : formatShare(share))
-const dollarsOrDash = (dollars: number | null) => (dollars === null ? '–' : formatDollars(dollars))
-
-function Totals({ total }: { total: Outcomes['total'] }) {
-  const facts: [string, string][] = [
-    ['Merged', formatWhole(total.pull_requests.merged)],
-    ['Cost of a merged pull request', dollarsOrDash(total.cost_per_merged_pull_request)],
-    ['Cost linked to a pull request', shareOrDash(total.linked_share)],
-    ['Agents’ share of lines', shareOrDash(total.ai_share)],
-    ['Still there after 30 days', shareOrDash(total.survival?.['30'].share ?? null)],
-  ]
-  return (
-    <dl class="totals">
-      {facts.map(([name, value]) => (
-        <Fact key={name} name={name}>
-          {value}
-        </Fact>
-      ))}
-    </dl>
-  )
-}
+const Totals = ({ total }: { total: Outcomes['total'] }) => (
+  <Facts
+    kind="totals"
+    of={[
+      ['Merged', formatWhole(total.pull_requests.merged)],
+      ['Cost of a merged pull request', orUnknown(total.cost_per_merged_pull_request, formatDollars)],
+      ['Cost linked to a pull request', orUnknown(total.linked_share, formatShare)],
+      ['Agents’ share of lines', orUnknown(total.ai_share, formatShare)],
+      ['Still there after 30 days', orUnknown(total.survival?.['30'].share, formatShare)],
+    ]}
+  />
+)
 
 const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): readonly Column<Outcome>[] => [
   {
@@ -188,41 +159,24 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
         <bdi>{members.get(key)?.name ?? key}</bdi>
       ),
   },
-  {
-    name: 'Merged',
-    isNumber: true,
-    cell: ({ pull_requests: { merged } }) => formatWhole(merged),
-  },
+  { name: 'Merged', isNumber: true, cell: ({ pull_requests: { merged } }) => formatWhole(merged) },
   {
     name: 'Open / closed',
     isNumber: true,
     cell: ({ pull_requests: { open, closed } }) => `${formatWhole(open)} / ${formatWhole(closed)}`,
   },
-  { name: 'Cost', isNumber: true, cell: ({ cost }) => formatDollars(cost) },
-  { name: 'Linked cost', isNumber: true, cell: ({ linked_cost }) => formatDollars(linked_cost) },
-  {
-    name: 'Per merged',
+  dollarColumn('Cost', 'cost'),
+  dollarColumn('Linked cost', 'linked_cost'),
+  dollarColumn('Per merged', 'cost_per_merged_pull_request'),
+  shareColumn('Linked', 'linked_share'),
+  wholeColumn('Commits', 'commits'),
+  wholeColumn('Agents’ lines', 'ai_lines'),
+  shareColumn('Share', 'ai_share'),
+  ...(['14', '30'] as const).map((days) => ({
+    name: `After ${days} d`,
     isNumber: true,
-    cell: ({ cost_per_merged_pull_request: cost }) => dollarsOrDash(cost),
-  },
-  { name: 'Linked', isNumber: true, cell: ({ linked_share }) => shareOrDash(linked_share) },
-  {
-    name: 'Commits',
-    isNumber: true,
-    cell: ({ commits }) => (commits === null ? '–' : formatWhole(commits)),
-  },
-  { name: 'Agents’ lines', isNumber: true, cell: ({ ai_lines }) => formatWhole(ai_lines) },
-  { name: 'Share', isNumber: true, cell: ({ ai_share }) => shareOrDash(ai_share) },
-  {
-    name: 'After 14 d',
-    isNumber: true,
-    cell: ({ survival }) => shareOrDash(survival?.['14'].share ?? null),
-  },
-  {
-    name: 'After 30 d',
-    isNumber: true,
-    cell: ({ survival }) => shareOrDash(survival?.['30'].share ?? null),
-  },
+    cell: ({ survival }: Outcome) => orUnknown(survival?.[days].share, formatShare),
+  })),
 ]
 
 function Definitions() {

@@ -28,6 +28,7 @@ export function OverviewPage({ who }: PageProps) {
     date_to: now.to,
     per_page: 1,
   })
+  const people = usePeopleCount(now)
   const days = periodsOf({ from: both.date_from, to: both.date_to }, 'day')
   const costs = (summary: CostSummary) =>
     valuesOf(days, summary.by_period, ({ period, cost }) => [period, cost])
@@ -48,7 +49,17 @@ export function OverviewPage({ who }: PageProps) {
             />
           )}
         </Show>
-        <PeopleTile />
+        <Show loaded={people} what="people">
+          {(count) => (
+            <Tile
+              name="People with sessions"
+              href={linkTo('team')}
+              now={count}
+              format={formatWhole}
+              note={`In the last ${DAYS} days`}
+            />
+          )}
+        </Show>
         <Show loaded={quality} what="quality">
           {({ data }) => <QualityTile days={days} data={data} />}
         </Show>
@@ -123,7 +134,8 @@ function CostTile({ summary, days }: { summary: CostSummary; days: readonly numb
             '; no budget is set'
           ) : (
             <>
-              , {formatPercent(budget.percent_used)} of {formatDollars(budget.limit)}{' '}
+              , {formatPercent(budget.percent_used)} of {formatDollars(budget.limit)}
+              <br />
               <Bar fraction={budget.percent_used / 100} kind={KIND_OF_STATUS[budget.status]} /> forecast{' '}
               {formatDollars(budget.projected_cost)}
             </>
@@ -131,23 +143,6 @@ function CostTile({ summary, days }: { summary: CostSummary; days: readonly numb
         </>
       }
     />
-  )
-}
-
-function PeopleTile() {
-  const people = usePeopleCount(lastDays(DAYS))
-  return (
-    <Show loaded={people} what="people">
-      {(count) => (
-        <Tile
-          name="People with sessions"
-          href={linkTo('team')}
-          now={count}
-          format={formatWhole}
-          note={`In the last ${DAYS} days`}
-        />
-      )}
-    </Show>
   )
 }
 

@@ -9,8 +9,9 @@ import {
   formatWhole,
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { Bar, goodness } from '../parts/bar.tsx'
-import { Fact } from '../parts/fact.tsx'
+import { Bar } from '../parts/bar.tsx'
+import { dollarColumn, scoreColumn, textColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { Facts } from '../parts/fact.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -41,16 +42,18 @@ export function PullRequestPage({ id }: { id: string }) {
                 </>
               )}
             </p>
-            <dl class="totals">
-              <Fact name="Risk">
-                {value.risk_score} <span class={`severity ${value.rating}`}>{value.rating}</span>
-              </Fact>
-              <Fact name="Cost of its sessions">{formatDollars(value.sessions.cost)}</Fact>
-              <Fact name="Their quality">
-                {value.sessions.count === 0 ? '–' : formatScore(value.sessions.average_quality)}
-              </Fact>
-              <Fact name="Their findings">{formatWhole(value.sessions.findings)}</Fact>
-            </dl>
+            <Facts
+              kind="totals"
+              of={[
+                ['Risk', <Risk key="risk" item={value} />],
+                ['Cost of its sessions', formatDollars(value.sessions.cost)],
+                [
+                  'Their quality',
+                  value.sessions.count === 0 ? UNKNOWN : formatScore(value.sessions.average_quality),
+                ],
+                ['Their findings', formatWhole(value.sessions.findings)],
+              ]}
+            />
             <Table
               caption="Parts of the risk score"
               rows={PARTS}
@@ -91,20 +94,11 @@ export function PullRequestPage({ id }: { id: string }) {
                       <a href={linkTo('sessions', {}, session.id)}>{formatTime(session.created_at)}</a>
                     ),
                   },
-                  { name: 'Project', cell: (session) => <bdi>{session.project_name}</bdi> },
-                  { name: 'Turns', isNumber: true, cell: ({ turns }) => formatWhole(turns) },
-                  { name: 'Cost', isNumber: true, cell: (session) => formatDollars(session.estimated_cost) },
-                  { name: 'Part of it', isNumber: true, cell: (session) => formatDollars(session.part) },
-                  {
-                    name: 'Quality',
-                    isNumber: true,
-                    cell: ({ quality_score }) => (
-                      <>
-                        {formatScore(quality_score)}{' '}
-                        <Bar fraction={quality_score / 100} kind={goodness(quality_score)} />
-                      </>
-                    ),
-                  },
+                  textColumn('Project', 'project_name'),
+                  wholeColumn('Turns', 'turns'),
+                  dollarColumn('Cost', 'estimated_cost'),
+                  dollarColumn('Part of it', 'part'),
+                  scoreColumn('Quality', 'quality_score'),
                 ]}
               />
             )}
@@ -114,6 +108,12 @@ export function PullRequestPage({ id }: { id: string }) {
     </>
   )
 }
+
+const Risk = ({ item: { risk_score, rating } }: { item: RiskDetail }) => (
+  <>
+    {risk_score} <span class={`severity ${rating}`}>{rating}</span>
+  </>
+)
 
 /** `merged 2026-03-02 14:05, 1.2 d after it was opened`. */
 function stateOf({ state, created_at, merged_at, closed_at }: RiskDetail): string {

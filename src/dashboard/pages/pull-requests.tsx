@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { Rating, RiskDetail, RiskScore } from '../../risk/model.ts'
 import { Scatter } from '../charts/scatter.tsx'
-import { getJson, type Page, pathOf, type Query, useLoaded } from '../client/api.ts'
-import { countOf, formatDollars, formatScore, formatTime, formatWhole } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
+import { getJson, type Page, pathOf, useLoaded } from '../client/api.ts'
+import { countOf, formatDollars, formatScore, formatWhole } from '../client/format.ts'
+import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
 import { Bar } from '../parts/bar.tsx'
-import { Choice, Field, named } from '../parts/field.tsx'
+import { messageOf } from '../parts/change.tsx'
+import { orUnknown, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { FilterForm, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { PullRequestPage } from './pull-request.tsx'
@@ -24,13 +26,9 @@ export function PullRequestsPage(props: PageProps) {
 }
 
 /** The hundred with the highest scores, or more of one score's rating: of each rating the newest. */
-async function riskiest(
-  filters: Query,
-  rating: string | null,
-  signal: AbortSignal,
-): Promise<Page<RiskScore>> {
+async function riskiest(filters: Query, rating: string | undefined, signal: AbortSignal) {
   const data: RiskScore[] = []
-  for (const each of rating === null ? RATINGS : [rating]) {
+  for (const each of rating === undefined ? RATINGS : [rating]) {
     const path = pathOf('/risk', { ...filters, rating: each, per_page: RISKIEST })
     const found = await getJson<Page<RiskScore>>(path, { signal })
     data.push(...found.data.sort((a, b) => b.risk_score - a.risk_score))
@@ -40,44 +38,25 @@ async function riskiest(
 }
 
 function ListPage({ route: { query }, who }: PageProps) {
-  const rating = query.get('rating')
-  const filters = { repo: query.get('repo') ?? undefined, state: query.get('state') ?? undefined }
+  const filters = pick(query, 'repo', 'state')
+  const { rating, page } = pick(query, 'rating', 'page')
   const byRisk = query.get('sort') === 'risk'
-  const path = pathOf('/risk', {
-    ...filters,
-    rating: rating ?? undefined,
-    page: query.get('page') ?? undefined,
-    per_page: PER_PAGE,
-  })
+  const path = pathOf('/risk', { ...filters, rating, page, per_page: PER_PAGE })
   const list = useLoaded(`${path} ${byRisk}`, (signal) =>
     byRisk ? riskiest(filters, rating, signal) : getJson<Page<RiskScore>>(path, { signal }),
   )
+  const place = { page: 'pull-requests', query, noun: 'pull requests' }
   return (
     <>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Field
-          label="Repository"
-          placeholder="all"
-          value={query.get('repo') ?? ''}
-          onChange={(repo) => setQuery({ repo })}
-        />
-        <Choice
-          label="Rating"
-          value={rating ?? ''}
-          options={[['', 'all'], ...named(RATINGS)]}
-          onChange={(value) => setQuery({ rating: value })}
-        />
-        <Choice
-          label="State"
-          value={query.get('state') ?? ''}
-          options={[['', 'all'], ...named(STATES)]}
-          onChange={(state) => setQuery({ state })}
-        />
-      </form>
+      <FilterForm>
+        <QueryField name="repo" label="Repository" placeholder="all" query={query} />
+        <QueryChoice name="rating" label="Rating" values={RATINGS} query={query} />
+        <QueryChoice name="state" label="State" values={STATES} query={query} />
+      </FilterForm>
       <Show loaded={list} what="pull requests">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <NoMatch page="pull-requests" query={query} noun="pull requests">
+            <NoMatch {...place}>
               <Empty command={`cloud-analytics import pull-requests.ndjson --org ${who.organization.slug}`}>
                 No pull requests yet. They come as records of the type <code>pr_risk</code>:
               </Empty>
@@ -91,7 +70,7 @@ function ListPage({ route: { query }, who }: PageProps) {
                   rating
                 </p>
               ) : (
-                <Pager pagination={pagination} page="pull-requests" query={query} noun="pull requests" />
+                <Pager pagination={pagination} {...place} />
               )}
             </>
           )
@@ -118,11 +97,11 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
     return { byId: new Map(got.map((item) => [item.id, item.sessions])), refused }
   })
   const known = details.state === 'failed' ? undefined : details.value
-  /** A figure of the pull request's sessions, where they are known. */
-  const figureOf = (id: string, pick: (item: RiskDetail['sessions']) => string): string => {
-    const item = known?.byId.get(id)
-    return item === undefined ? '–' : pick(item)
-  }
+  /** A column of the pull requests' sessions, as far as they are known. */
+  const ofSessions = (
+    name: string,
+    pick: (sessions: RiskDetail['sessions']) => string,
+  ): Column<RiskScore> => ({ name, isNumber: true, cell: ({ id }) => orUnknown(known?.byId.get(id), pick) })
   const columns: Column<RiskScore>[] = [
     {
       name: 'Pull request',
@@ -146,26 +125,17 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
         </>
       ),
     },
-    { name: 'Files', isNumber: true, cell: ({ files_changed }) => formatWhole(files_changed) },
+    wholeColumn('Files', 'files_changed'),
     ...(isAsked
-      ? ([
-          {
-            name: 'Sessions',
-            isNumber: true,
-            cell: ({ id }) => figureOf(id, ({ count }) => formatWhole(count)),
-          },
-          { name: 'Cost', isNumber: true, cell: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost)) },
-          {
-            name: 'Quality',
-            isNumber: true,
-            cell: ({ id }) =>
-              figureOf(id, ({ count, average_quality }) =>
-                count === 0 ? '–' : formatScore(average_quality),
-              ),
-          },
-        ] satisfies Column<RiskScore>[])
+      ? [
+          ofSessions('Sessions', ({ count }) => formatWhole(count)),
+          ofSessions('Cost', ({ cost }) => formatDollars(cost)),
+          ofSessions('Quality', ({ count, average_quality }) =>
+            count === 0 ? UNKNOWN : formatScore(average_quality),
+          ),
+        ]
       : []),
-    { name: 'Opened (UTC)', sort: 'date', cell: ({ created_at }) => formatTime(created_at) },
+    timeColumn('Opened (UTC)', 'created_at', 'date'),
   ]
   const points = data.flatMap(({ id, repo, pr_number, pr_title, risk_score, rating }) => {
     const item = known?.byId.get(id)
@@ -185,8 +155,7 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
                 {value.refused !== undefined && (
                   <p class="note">
                     The sessions of {countOf(ids.length - points.length, 'pull request')} of this page could
-                    not be loaded:{' '}
-                    {value.refused instanceof Error ? value.refused.message : String(value.refused)}
+                    not be loaded: {messageOf(value.refused)}
                   </p>
                 )}
                 <Scatter

@@ -4,62 +4,60 @@ import { countOf, formatScore, formatTime, formatWhole } from '../client/format.
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Bar } from '../parts/bar.tsx'
-import { Fact } from '../parts/fact.tsx'
-import { Filters, rangeOf } from '../parts/filters.tsx'
-import { Findings } from '../parts/findings.tsx'
+import { textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { Facts } from '../parts/fact.tsx'
+import { datesOf, Filters, pick } from '../parts/filters.tsx'
+import { Findings, SEVERITIES } from '../parts/findings.tsx'
+import { List } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
-import { type Column, Pager, Table } from '../parts/table.tsx'
+import type { Column } from '../parts/table.tsx'
 
 const PER_PAGE = 50
-const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
 /** Open findings by file, and those of the newest sessions. */
 export function SecurityPage({ route: { query } }: PageProps) {
-  const range = rangeOf(query)
-  const filters = { project: query.get('project') ?? undefined, date_from: range.from, date_to: range.to }
+  const filters = { ...pick(query, 'project'), ...datesOf(query) }
   const overview = useApi<SecurityOverview>('/security', filters)
   const heatmap = useApi<Heatmap>('/security/heatmap', {
     ...filters,
-    page: query.get('page') ?? undefined,
+    ...pick(query, 'page'),
     per_page: PER_PAGE,
   })
   return (
     <>
       <Filters query={query} />
       <Show loaded={overview} what="security scores">
-        {({ summary }) => (
-          <dl class="totals">
-            {(['avg_score', 'min_score', 'max_score'] as const).map((name) => (
-              <Fact key={name} name={NAMES[name]}>
-                {summary.total_sessions === 0 ? '–' : formatScore(summary[name])}
-              </Fact>
-            ))}
-            <Fact name="Sessions">{formatWhole(summary.total_sessions)}</Fact>
-          </dl>
-        )}
+        {({ summary }) => {
+          const score = (value: number) => (summary.total_sessions === 0 ? UNKNOWN : formatScore(value))
+          return (
+            <Facts
+              kind="totals"
+              of={[
+                ['Mean score', score(summary.avg_score)],
+                ['Lowest', score(summary.min_score)],
+                ['Highest', score(summary.max_score)],
+                ['Sessions', formatWhole(summary.total_sessions)],
+              ]}
+            />
+          )
+        }}
       </Show>
       <h2>Files by risk</h2>
-      <Show loaded={heatmap} what="the heatmap">
-        {({ data, pagination, summary }) =>
-          pagination.total === 0 ? (
-            <Empty>No open findings in these days.</Empty>
-          ) : (
-            <>
-              <p class="note">
-                {countOf(summary.files, 'file')}, mean risk {formatScore(summary.average_risk)},{' '}
-                {formatWhole(summary.files_above_threshold)} above {summary.threshold}
-              </p>
-              <Table
-                caption="Files by risk"
-                columns={COLUMNS}
-                rows={data}
-                keyOf={({ project, file }) => `${project} ${file}`}
-              />
-              <Pager pagination={pagination} page="security" query={query} noun="files" />
-            </>
-          )
-        }
-      </Show>
+      {heatmap.state === 'ready' && heatmap.value.pagination.total > 0 && (
+        <p class="note">
+          {countOf(heatmap.value.summary.files, 'file')}, mean risk{' '}
+          {formatScore(heatmap.value.summary.average_risk)},{' '}
+          {formatWhole(heatmap.value.summary.files_above_threshold)} above {heatmap.value.summary.threshold}
+        </p>
+      )}
+      <List
+        loaded={heatmap}
+        {...{ page: 'security', query, noun: 'files' }}
+        empty={<Empty>No open findings in these days.</Empty>}
+        caption="Files by risk"
+        columns={COLUMNS}
+        keyOf={({ project, file }) => `${project} ${file}`}
+      />
       <h2>Newest sessions</h2>
       <Show loaded={overview} what="the newest sessions">
         {({ recent_sessions }) => (
@@ -95,8 +93,6 @@ export function SecurityPage({ route: { query } }: PageProps) {
   )
 }
 
-const NAMES = { avg_score: 'Mean score', min_score: 'Lowest', max_score: 'Highest' } as const
-
 const COLUMNS: readonly Column<HeatmapFile>[] = [
   {
     name: 'File',
@@ -106,7 +102,7 @@ const COLUMNS: readonly Column<HeatmapFile>[] = [
       </a>
     ),
   },
-  { name: 'Project', cell: ({ project }) => <bdi>{project}</bdi> },
+  textColumn('Project', 'project'),
   {
     name: 'Risk',
     isNumber: true,
@@ -125,6 +121,6 @@ const COLUMNS: readonly Column<HeatmapFile>[] = [
       ),
     }),
   ),
-  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
-  { name: 'Last seen (UTC)', cell: ({ last_seen_at }) => formatTime(last_seen_at) },
+  wholeColumn('Sessions', 'sessions'),
+  timeColumn('Last seen (UTC)', 'last_seen_at'),
 ]

@@ -13,6 +13,8 @@ import {
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { Bar } from '../parts/bar.tsx'
+import { dollarColumn, orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { QualityFactors } from '../parts/quality-factors.tsx'
 import { Show } from '../parts/show.tsx'
@@ -35,7 +37,7 @@ export function SessionPage({ id }: { id: string }) {
       <Show loaded={session} what="the session">
         {(value) => (
           <>
-            <Facts session={value} />
+            <SessionFacts session={value} />
             {value.summary !== null && <p class="text">{value.summary}</p>}
             <QualityFactors quality={value.quality_metadata} />
             <section>
@@ -61,73 +63,47 @@ export function SessionPage({ id }: { id: string }) {
 
 const ORIGINS = { transcript: 'its transcript', telemetry: 'telemetry', both: 'its transcript and telemetry' }
 
-const tokenCount = (count: number | null): string => (count === null ? '–' : formatCompact(count))
-
-function Facts({ session }: { session: SessionDetail }) {
+function SessionFacts({ session }: { session: SessionDetail }) {
   const members = useMembers(session.user_id !== null)
-  const { tokens } = session
-  const facts: [string, preact.ComponentChildren][] = [
-    [
-      'Project',
-      session.project_name === null ? (
-        '–'
-      ) : (
-        <a key="project" href={linkTo('sessions', { project: session.project_name })}>
-          <bdi>{session.project_name}</bdi>
-        </a>
-      ),
-    ],
-    ['Began (UTC)', formatTime(session.created_at)],
-    ['Lasted', session.duration_seconds === null ? '–' : formatDuration(session.duration_seconds)],
-    [
-      'User',
-      session.user_id === null ? (
-        '–'
-      ) : (
-        <a
-          key="user"
-          href={linkTo('cost', { member: members.get(session.user_id)?.email ?? session.user_id })}
-        >
-          <bdi>{members.get(session.user_id)?.name ?? session.user_id}</bdi>
-        </a>
-      ),
-    ],
-    ['Agent', session.source ?? '–'],
-    ['Branch', session.branch === null ? '–' : <bdi key="branch">{session.branch}</bdi>],
-    ['Models', session.models.length === 0 ? '–' : session.models.join(', ')],
-    ['Turns', formatWhole(session.turns)],
-    [
-      'Cost',
-      session.estimated_cost === null
-        ? '–'
-        : `${formatDollars(session.estimated_cost)}, ${session.cost_source === 'reported' ? 'as the agent reported it' : 'estimated from tokens and prices'}`,
-    ],
-    [
-      'Tokens',
-      tokens === null
-        ? '–'
-        : `${tokenCount(tokens.input)} in, ${tokenCount(tokens.output)} out, ${tokenCount(tokens.cache_read)} read from and ${tokenCount(tokens.cache_creation)} written to the cache`,
-    ],
-    ...(session.unpriced_tokens === 0
-      ? []
-      : ([['Without a known price', `${formatWhole(session.unpriced_tokens)} tokens`]] as [
-          string,
-          string,
-        ][])),
-    ['Files', session.files_touched === null ? '–' : countOf(session.files_touched.length, 'file')],
-    ['Known from', ORIGINS[session.origin]],
-  ]
+  const { tokens, unpriced_tokens } = session
+  const source =
+    session.cost_source === 'reported' ? 'as the agent reported it' : 'estimated from tokens and prices'
+  const link = (href: string, name: string) => (
+    <a href={href}>
+      <bdi>{name}</bdi>
+    </a>
+  )
+  const project = (name: string) => link(linkTo('sessions', { project: name }), name)
+  const user = (id: string) =>
+    link(linkTo('cost', { member: members.get(id)?.email ?? id }), members.get(id)?.name ?? id)
+  const used = ({ input, output, cache_read, cache_creation }: NonNullable<typeof tokens>) =>
+    `${tokenCount(input)} in, ${tokenCount(output)} out, ${tokenCount(cache_read)} read from and ${tokenCount(cache_creation)} written to the cache`
   return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      kind="facts"
+      of={[
+        ['Project', orUnknown(session.project_name, project)],
+        ['Began (UTC)', formatTime(session.created_at)],
+        ['Lasted', orUnknown(session.duration_seconds, formatDuration)],
+        ['User', orUnknown(session.user_id, user)],
+        ['Agent', session.source ?? UNKNOWN],
+        ['Branch', orUnknown(session.branch, (branch) => <bdi>{branch}</bdi>)],
+        ['Models', session.models.join(', ') || UNKNOWN],
+        ['Turns', formatWhole(session.turns)],
+        ['Cost', orUnknown(session.estimated_cost, (cost) => `${formatDollars(cost)}, ${source}`)],
+        ['Tokens', orUnknown(tokens, used)],
+        [
+          'Without a known price',
+          unpriced_tokens === 0 ? undefined : `${formatWhole(unpriced_tokens)} tokens`,
+        ],
+        ['Files', orUnknown(session.files_touched, ({ length }) => countOf(length, 'file'))],
+        ['Known from', ORIGINS[session.origin]],
+      ]}
+    />
   )
 }
+
+const tokenCount = (count: number | null) => orUnknown(count, formatCompact)
 
 function Tools({ session: { tools_used } }: { session: SessionDetail }) {
   if (tools_used.length === 0) return null
@@ -139,9 +115,9 @@ function Tools({ session: { tools_used } }: { session: SessionDetail }) {
         rows={tools_used}
         keyOf={({ name }) => name}
         columns={[
-          { name: 'Tool', cell: ({ name }) => <bdi>{name}</bdi> },
-          { name: 'Calls', isNumber: true, cell: ({ calls }) => formatWhole(calls) },
-          { name: 'Errors', isNumber: true, cell: ({ errors }) => formatWhole(errors) },
+          textColumn('Tool', 'name'),
+          wholeColumn('Calls', 'calls'),
+          wholeColumn('Errors', 'errors'),
           {
             name: 'Failed',
             isNumber: true,
@@ -164,27 +140,24 @@ function Turns({ turns }: { turns: readonly TurnDetail[] }) {
         rows={turns.slice(0, shown)}
         keyOf={({ turn_number }, index) => `${turn_number}-${index}`}
         columns={[
-          { name: 'Turn', isNumber: true, cell: ({ turn_number }) => formatWhole(turn_number) },
-          { name: 'Role', cell: ({ role }) => role },
-          { name: 'Model', cell: ({ model }) => model ?? '' },
-          { name: 'At (UTC)', cell: ({ started_at }) => (started_at === null ? '' : formatTime(started_at)) },
+          wholeColumn('Turn', 'turn_number'),
+          textColumn('Role', 'role'),
+          textColumn('Model', 'model'),
+          timeColumn('At (UTC)', 'started_at'),
           {
             name: 'In',
             isNumber: true,
             cell: ({ tokens }) =>
-              tokens === null ? '' : formatCompact(tokens.input + tokens.cache_read + tokens.cache_creation),
+              orUnknown(tokens, ({ input, cache_read, cache_creation }) =>
+                formatCompact(input + cache_read + cache_creation),
+              ),
           },
           {
             name: 'Out',
             isNumber: true,
-            cell: ({ tokens }) => (tokens === null ? '' : formatCompact(tokens.output)),
+            cell: ({ tokens }) => orUnknown(tokens, ({ output }) => formatCompact(output)),
           },
-          {
-            name: 'Cost',
-            isNumber: true,
-            cell: ({ cost, tokens }) =>
-              cost !== null ? formatDollars(cost) : tokens === null ? '' : 'not known',
-          },
+          dollarColumn('Cost', 'cost'),
           {
             name: 'Tools',
             cell: ({ tool_calls }) =>

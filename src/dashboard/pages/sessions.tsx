@@ -1,18 +1,23 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionDetail, SessionListItem } from '../../sessions/model.ts'
 import { getJson, type Page, pathOf, useApi } from '../client/api.ts'
-import { syncCommand } from '../client/base.ts'
-import { formatDollars, formatScore, formatTime, formatWhole } from '../client/format.ts'
+import { formatTime } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { setQuery } from '../client/router.ts'
-import { Bar, goodness } from '../parts/bar.tsx'
-import { ColumnChooser, useColumns } from '../parts/columns.tsx'
+import { ColumnChooser, useColumns } from '../parts/column-chooser.tsx'
+import { codeColumn, dollarColumn, scoreColumn, textColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Csv } from '../parts/csv.tsx'
-import { Choice, Field } from '../parts/field.tsx'
-import { Chooser, Filters, rangeOf } from '../parts/filters.tsx'
-import { Empty, NoMatch, Show } from '../parts/show.tsx'
+import {
+  datesOf,
+  Filters,
+  pick,
+  QueryChoice,
+  QueryField,
+  SessionChoosers,
+  sortingOf,
+} from '../parts/filters.tsx'
+import { NoSessions, Show } from '../parts/show.tsx'
 import { type Column, Pager, type Sorting, Table } from '../parts/table.tsx'
 import { SessionPage } from './session.tsx'
 
@@ -44,66 +49,33 @@ export function SessionsPage(props: PageProps) {
 }
 
 function ListPage({ route: { query }, who }: PageProps) {
-  const range = rangeOf(query)
-  const sort = query.get('sort') ?? 'created_at'
-  const order = query.get('order') ?? 'desc'
   const list = {
-    ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? undefined])),
-    date_from: range.from,
-    date_to: range.to,
-    sort,
-    order,
-    page: query.get('page') ?? undefined,
+    ...pick(query, ...FILTERS),
+    ...datesOf(query),
+    ...pick(query, 'sort', 'order', 'page'),
     per_page: PER_PAGE,
   }
   const sessions = useApi<Page<SessionListItem>>('/sessions', list)
-  const field = (name: string, label: string, isNumber = false) => (
-    <Field
-      label={label}
-      value={query.get(name) ?? ''}
-      isNumber={isNumber}
-      min={0}
-      onChange={(value) => setQuery({ [name]: value })}
-    />
+  const bound = (name: string, label: string) => (
+    <QueryField name={name} label={label} isNumber query={query} />
   )
   return (
     <>
       <Filters query={query}>
-        <Chooser name="member" label="Member" query={query} />
-        <Chooser name="model" label="Model" query={query} />
-        <Chooser name="agent" label="Agent" query={query} />
-        <Chooser name="branch" label="Branch" query={query} />
-        {query.has('ticket') && field('ticket', 'Ticket')}
-        {field('min_cost', 'Cost from', true)}
-        {field('max_cost', 'Cost to', true)}
-        {field('min_quality', 'Quality from', true)}
-        {field('max_quality', 'Quality to', true)}
-        <Choice
-          label="Findings"
-          value={query.get('has_findings') ?? ''}
-          options={FINDINGS}
-          onChange={(value) => setQuery({ has_findings: value })}
-        />
+        <SessionChoosers query={query} />
+        {bound('min_cost', 'Cost from')}
+        {bound('max_cost', 'Cost to')}
+        {bound('min_quality', 'Quality from')}
+        {bound('max_quality', 'Quality to')}
+        <QueryChoice name="has_findings" label="Findings" options={FINDINGS} query={query} />
       </Filters>
       <Show loaded={sessions} what="sessions">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <NoMatch page="sessions" query={query} noun="sessions">
-              <Empty command={syncCommand()}>
-                No sessions in the last 30 days. To send those that coding agents left on a disk:
-              </Empty>
-            </NoMatch>
+            <NoSessions page="sessions" query={query} />
           ) : (
             <>
-              <SessionTable
-                sessions={data}
-                who={who}
-                sorting={{
-                  by: sort,
-                  order,
-                  change: (next, direction) => setQuery({ sort: next, order: direction }),
-                }}
-              />
+              <SessionTable sessions={data} who={who} sorting={sortingOf(query, 'created_at')} />
               <Pager pagination={pagination} page="sessions" query={query} noun="sessions" />
               <Csv path={pathOf('/sessions', list)} name="sessions" />
             </>
@@ -171,7 +143,9 @@ interface SessionTableProps {
 }
 
 function SessionTable({ sessions, sorting, who }: SessionTableProps) {
-  const usual = who.limits.read < ENOUGH ? LISTED : ['Member', 'Agent', 'Models', ...LISTED]
+  // a row on a phone is a card, which should not fill the window
+  const hasRoom = matchMedia('(min-width: 601px)').matches
+  const usual = who.limits.read < ENOUGH || !hasRoom ? LISTED : ['Member', 'Agent', 'Models', ...LISTED]
   const { chosen, choose } = useColumns('sessions', usual)
   const needsOrigins = ORIGIN.some((name) => chosen.includes(name))
   const origins = useOrigins(sessions, needsOrigins)
@@ -180,7 +154,7 @@ function SessionTable({ sessions, sorting, who }: SessionTableProps) {
     name,
     cell: ({ id }) => {
       const known = origins.get(id)
-      return known === undefined ? '…' : <bdi>{pick(known) ?? '–'}</bdi>
+      return known === undefined ? '…' : <bdi>{pick(known) ?? UNKNOWN}</bdi>
     },
   })
   const columns: readonly Column<SessionListItem>[] = [
@@ -211,23 +185,9 @@ const FIRST: Column<SessionListItem> = {
   cell: ({ id, created_at }) => <a href={linkTo('sessions', {}, id)}>{formatTime(created_at)}</a>,
 }
 const COLUMNS: readonly Column<SessionListItem>[] = [
-  { name: 'Project', cell: ({ project_name }) => <bdi>{project_name ?? '–'}</bdi> },
-  { name: 'Turns', sort: 'turns', isNumber: true, cell: ({ turns }) => formatWhole(turns) },
-  {
-    name: 'Cost',
-    sort: 'estimated_cost',
-    isNumber: true,
-    cell: ({ estimated_cost }) => formatDollars(estimated_cost),
-  },
-  {
-    name: 'Quality',
-    sort: 'quality_score',
-    isNumber: true,
-    cell: ({ quality_score }) => (
-      <>
-        {formatScore(quality_score)} <Bar fraction={quality_score / 100} kind={goodness(quality_score)} />
-      </>
-    ),
-  },
-  { name: 'Id', cell: ({ id }) => <code>{id}</code> },
+  textColumn('Project', 'project_name'),
+  wholeColumn('Turns', 'turns', 'turns'),
+  dollarColumn('Cost', 'estimated_cost', 'estimated_cost'),
+  scoreColumn('Quality', 'quality_score', 'quality_score'),
+  codeColumn('Id', 'id'),
 ]

@@ -9,8 +9,10 @@ import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
+import { dayColumn, textColumn } from '../parts/columns.tsx'
 import { Field } from '../parts/field.tsx'
-import { Paged } from '../parts/paged.tsx'
+import { FilterForm } from '../parts/filters.tsx'
+import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { useMemberCosts } from './breakdown.ts'
 import { ExpertiseTables } from './expertise.tsx'
@@ -28,14 +30,14 @@ export function TeamPage({ route: { query }, who }: PageProps) {
   const shared = { query, org: who.organization.slug, matches }
   return (
     <>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <FilterForm>
         <Field
           label="Person or domain"
           placeholder="all"
           value={query.get('q') ?? ''}
           onChange={(q) => setQuery({ q, members: undefined, domains: undefined, people: undefined })}
         />
-      </form>
+      </FilterForm>
       <Members {...shared} />
       <Show loaded={activity} what="activity">
         {({ data }) => (
@@ -108,9 +110,9 @@ function Members({ query, org, matches }: MembersProps) {
                     </a>
                   ),
                 },
-                { name: 'Address', cell: ({ email }) => <bdi>{email}</bdi> },
-                { name: 'Role', cell: ({ role }) => role },
-                { name: 'Joined', cell: ({ joined_at }) => joined_at.slice(0, 10) },
+                textColumn('Address', 'email'),
+                textColumn('Role', 'role'),
+                dayColumn('Joined', 'joined_at'),
                 {
                   name: `Sessions, ${MEMBER_DAYS} days`,
                   isNumber: true,

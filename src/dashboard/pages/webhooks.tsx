@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Endpoint } from '../../webhooks/model.ts'
-import { ApiFailure, getJson, useLoaded } from '../client/api.ts'
+import { getJson, useApi } from '../client/api.ts'
 import { formatTime } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { Saying, useChanges } from '../parts/change.tsx'
 import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -16,10 +17,14 @@ export function WebhooksPage(props: PageProps) {
 }
 
 function ListPage({ who }: PageProps) {
-  const [count, setCount] = useState(0)
-  const endpoints = useLoaded(`webhooks ${count}`, (signal) =>
-    getJson<{ data: Endpoint[] }>('/webhooks', { signal }),
-  )
+  const { count, said, run } = useChanges()
+  const [secret, setSecret] = useState<string>()
+  const endpoints = useApi<{ data: Endpoint[] }>('/webhooks', {}, count)
+  const add = async (body: EndpointText): Promise<boolean> => {
+    const made = await run(() => getJson<{ secret: string }>('/webhooks', { method: 'POST', body }), 'Added')
+    setSecret(made?.secret)
+    return made !== undefined
+  }
   return (
     <>
       <Show loaded={endpoints} what="webhooks">
@@ -61,38 +66,18 @@ function ListPage({ who }: PageProps) {
           )
         }
       </Show>
-      {who.scopes.includes('webhooks') && <NewEndpoint onMade={() => setCount(count + 1)} />}
+      {who.scopes.includes('webhooks') && (
+        <section>
+          <h2>New endpoint</h2>
+          <EndpointForm save={add}>Add</EndpointForm>
+          <Saying said={said} />
+          {secret !== undefined && (
+            <p>
+              Its signing secret, shown only now: <code>{secret}</code>
+            </p>
+          )}
+        </section>
+      )}
     </>
-  )
-}
-
-function NewEndpoint({ onMade }: { onMade: () => void }) {
-  const [result, setResult] = useState<{ secret: string } | { problem: string }>()
-  const save = async (body: EndpointText): Promise<boolean> => {
-    try {
-      const { secret } = await getJson<{ secret: string }>('/webhooks', { method: 'POST', body })
-      setResult({ secret })
-      onMade()
-      return true
-    } catch (error) {
-      setResult({ problem: error instanceof ApiFailure ? error.message : String(error) })
-      return false
-    }
-  }
-  return (
-    <section>
-      <h2>New endpoint</h2>
-      <EndpointForm save={save}>Add</EndpointForm>
-      {result !== undefined &&
-        ('secret' in result ? (
-          <p role="status">
-            Its signing secret, shown only now: <code>{result.secret}</code>
-          </p>
-        ) : (
-          <p class="failure" role="alert">
-            {result.problem}
-          </p>
-        ))}
-    </section>
   )
 }

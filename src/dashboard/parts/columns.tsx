@@ -1,56 +1,55 @@
-import { useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import {
+  formatCompact,
+  formatDollars,
+  formatScore,
+  formatShare,
+  formatTime,
+  formatWhole,
+} from '../client/format.ts'
+import { Bar, goodness } from './bar.tsx'
+import type { Column } from './table.tsx'
 
-/** The names of a table's columns that somebody chose in this browser, `usual` unless they did, and what changes them. */
-export function useColumns(table: string, usual: readonly string[]) {
-  const place = `cloud-analytics-columns-${table}`
-  const [chosen, setChosen] = useState<readonly string[]>(() => read(place) ?? usual)
-  const choose = (names: readonly string[]) => {
-    setChosen(names)
-    try {
-      localStorage.setItem(place, JSON.stringify(names))
-    } catch {
-      // then the choice holds for this page
-    }
-  }
-  return { chosen, choose }
-}
+/** Stands for what is not known. */
+export const UNKNOWN = '–'
 
-function read(place: string): string[] | undefined {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(place) ?? 'null')
-    return Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined
-  } catch {
-    return undefined
-  }
-}
+/** Writes a value that may not be known. */
+export const orUnknown = <Value,>(
+  value: Value | null | undefined,
+  write: (value: Value) => ComponentChildren,
+): ComponentChildren => (value === null || value === undefined ? UNKNOWN : write(value))
 
-interface ChooserProps {
-  /** All that can be chosen. */
-  names: readonly string[]
-  chosen: readonly string[]
-  choose: (names: readonly string[]) => void
-}
+/** Makes columns of one field of the rows. */
+const columnOf =
+  <Value,>(write: (value: Value) => ComponentChildren, isNumber = false) =>
+  <Name extends string>(
+    name: string,
+    field: Name,
+    sort?: string,
+  ): Column<{ readonly [Key in Name]?: Value | null }> => ({
+    name,
+    isNumber,
+    sort,
+    cell: (row) => orUnknown(row[field], write),
+  })
 
-/** A checklist of columns. */
-export function ColumnChooser({ names, chosen, choose }: ChooserProps) {
-  return (
-    <details class="columns">
-      <summary>Columns</summary>
-      <fieldset>
-        <legend class="hidden">Columns</legend>
-        {names.map((name) => (
-          <label key={name} class="check">
-            <input
-              type="checkbox"
-              checked={chosen.includes(name)}
-              onChange={({ currentTarget: { checked } }) =>
-                choose(checked ? [...chosen, name] : chosen.filter((other) => other !== name))
-              }
-            />
-            {name}
-          </label>
-        ))}
-      </fieldset>
-    </details>
-  )
-}
+export const textColumn = columnOf((text: string) => <bdi>{text}</bdi>)
+export const codeColumn = columnOf((text: string) => <code>{text}</code>)
+export const timeColumn = columnOf(formatTime)
+export const dayColumn = columnOf((timestamp: string) => timestamp.slice(0, 10))
+export const wholeColumn = columnOf(formatWhole, true)
+export const compactColumn = columnOf(formatCompact, true)
+export const dollarColumn = columnOf(formatDollars, true)
+export const shareColumn = columnOf(formatShare, true)
+export const severityColumn = columnOf((severity: string) => (
+  <span class={`severity ${severity}`}>{severity}</span>
+))
+/** Writes a score of which high is good. */
+export const scoreColumn = columnOf(
+  (score: number) => (
+    <>
+      {formatScore(score)} <Bar fraction={score / 100} kind={goodness(score)} />
+    </>
+  ),
+  true,
+)

@@ -1,25 +1,19 @@
-import { useState } from 'preact/hooks'
+import { Saying, useChanges } from './change.tsx'
 
 /** A text with a button that copies it. */
 export function Copied({ text }: { text: string }) {
-  const [said, setSaid] = useState('')
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setSaid('Copied')
-    } catch {
-      setSaid('The browser does not allow it: select the text')
-    }
-  }
+  const { said, run } = useChanges()
   return (
     <div class="copied">
       <pre>
         <code>{text}</code>
       </pre>
-      <button type="button" onClick={() => void copy()}>
-        Copy
-      </button>{' '}
-      <span role="status">{said}</span>
+      <div class="actions">
+        <button type="button" onClick={() => void run(() => navigator.clipboard.writeText(text), 'Copied')}>
+          Copy
+        </button>
+        <Saying said={said} />
+      </div>
     </div>
   )
 }

@@ -1,29 +1,24 @@
-import { useState } from 'preact/hooks'
-import { ApiFailure, request } from '../client/api.ts'
+import { request } from '../client/api.ts'
+import { Saying, useChanges } from './change.tsx'
 
 /** Saves the page that `path` names as a CSV file. */
 export function Csv({ path, name }: { path: string; name: string }) {
-  const [problem, setProblem] = useState<string>()
+  const { said, run } = useChanges()
   const save = async (): Promise<void> => {
-    try {
-      const response = await request(path, { accept: 'text/csv' })
-      const url = URL.createObjectURL(await response.blob())
-      const link = document.createElement('a')
-      link.href = url
-      link.download = `${name}.csv`
-      link.click()
-      URL.revokeObjectURL(url)
-      setProblem(undefined)
-    } catch (error) {
-      setProblem(error instanceof ApiFailure ? error.message : String(error))
-    }
+    const response = await request(path, { accept: 'text/csv' })
+    const url = URL.createObjectURL(await response.blob())
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `${name}.csv`
+    link.click()
+    URL.revokeObjectURL(url)
   }
   return (
-    <p>
-      <button type="button" onClick={() => void save()}>
+    <div class="actions">
+      <button type="button" onClick={() => void run(save)}>
         Save this page as CSV
       </button>
-      {problem !== undefined && <span class="failure"> {problem}</span>}
-    </p>
+      <Saying said={said} />
+    </div>
   )
 }

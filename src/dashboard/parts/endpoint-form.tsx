@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { Form, Input, listOf } from './form.tsx'
 
 /** People decide these fields of an endpoint. */
 export interface EndpointText {
@@ -8,56 +8,41 @@ export interface EndpointText {
 }
 
 interface EndpointFormProps {
-  /** The fields of an endpoint that is changed; a new one has none. */
+  /** The fields of an endpoint that is changed. */
   stored?: EndpointText
-  /** Whether it was stored. */
+  /** Whether the form is to be as it was at first. */
   save: (endpoint: EndpointText) => Promise<boolean>
   children: string
 }
 
 /** Asks for an endpoint's URL, events and description. */
-export function EndpointForm({ stored, save, children }: EndpointFormProps) {
-  const [url, setUrl] = useState(stored?.url ?? '')
-  const [events, setEvents] = useState(stored?.events.join(', ') ?? '*')
-  const [description, setDescription] = useState(stored?.description ?? '')
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    const names = events
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== '')
-    const text = description.trim()
-    const isStored = await save({ url: url.trim(), events: names, description: text === '' ? null : text })
-    if (isStored && stored === undefined) {
-      setUrl('')
-      setDescription('')
+export const EndpointForm = ({ stored, save, children }: EndpointFormProps) => (
+  <Form
+    kind="filters"
+    send={children}
+    onSend={({ url = '', events, description }) =>
+      save({ url, events: listOf(events), description: description || null })
     }
-  }
-  return (
-    <form class="filters" onSubmit={(event) => void submit(event)}>
-      <label>
-        URL
-        <input
-          type="url"
-          required
-          placeholder="https://example.com/hook"
-          value={url}
-          onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-        />
-      </label>
-      <label>
-        Events, separated by commas; * for all
-        <input required value={events} onInput={({ currentTarget }) => setEvents(currentTarget.value)} />
-      </label>
-      <label>
-        What it is for (optional)
-        <input
-          maxLength={500}
-          value={description}
-          onInput={({ currentTarget }) => setDescription(currentTarget.value)}
-        />
-      </label>
-      <button type="submit">{children}</button>
-    </form>
-  )
-}
+  >
+    <Input
+      label="URL"
+      name="url"
+      type="url"
+      required
+      placeholder="https://example.com/hook"
+      defaultValue={stored?.url ?? ''}
+    />
+    <Input
+      label="Events, separated by commas; * for all"
+      name="events"
+      required
+      defaultValue={stored?.events.join(', ') ?? '*'}
+    />
+    <Input
+      label="What it is for (optional)"
+      name="description"
+      maxLength={500}
+      defaultValue={stored?.description ?? ''}
+    />
+  </Form>
+)

@@ -1,11 +1,23 @@
 import type { ComponentChildren } from 'preact'
 
-/** A figure or a fact of a `<dl>` with its name. */
-export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+interface FactsProps {
+  /** Few large figures, or many facts. */
+  kind: 'totals' | 'facts'
+  of: readonly (readonly [name: string, value: ComponentChildren])[]
+}
+
+/** Figures or facts with their names; those that are undefined are left out. */
+export function Facts({ kind, of }: FactsProps) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <dl class={kind}>
+      {of.map(([name, value]) =>
+        value === undefined ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
   )
 }

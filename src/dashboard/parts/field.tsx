@@ -5,39 +5,24 @@ interface FieldProps {
   label: string
   value: string
   placeholder?: string
+  /** A number that is not negative, rather than a text. */
   isNumber?: boolean
-  /** A number may be any, or only a whole one. */
-  step?: 'any' | 1
-  min?: number
-  max?: number
   /** Called with the trimmed text when it was changed and the field is left. */
   onChange: (value: string) => void
 }
 
 /** A labelled text or number. */
-export function Field({
-  label,
-  value,
-  placeholder,
-  isNumber = false,
-  step = 'any',
-  min,
-  max,
-  onChange,
-}: FieldProps) {
+export function Field({ label, value, placeholder, isNumber = false, onChange }: FieldProps) {
   const change = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
     // the browser says what is wrong with the number
     if (currentTarget.reportValidity()) onChange(currentTarget.value.trim())
   }
   const id = useId()
+  const kind = isNumber ? ({ type: 'number', step: 'any', min: 0 } as const) : ({ type: 'search' } as const)
   return (
     <label for={id}>
       {label}
-      {isNumber ? (
-        <input id={id} type="number" step={step} min={min} max={max} value={value} onChange={change} />
-      ) : (
-        <input id={id} type="search" placeholder={placeholder} value={value} onChange={change} />
-      )}
+      <input id={id} {...kind} placeholder={placeholder} value={value} onChange={change} />
     </label>
   )
 }
@@ -89,18 +74,24 @@ interface ChoiceProps {
   value: string
   /** The values and their names. */
   options: readonly (readonly [value: string, name: string])[]
-  onChange: (value: string) => void
+  /** In a form, which reads it. */
+  name?: string
+  onChange?: (value: string) => void
 }
 
 /** A labelled choice of one of few values. */
-export function Choice({ label, value, options, onChange }: ChoiceProps) {
+export function Choice({ label, value, options, name, onChange }: ChoiceProps) {
   return (
     <label>
       {label}
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        {options.map(([option, name]) => (
-          <option key={option} value={option}>
-            {name}
+      <select
+        name={name}
+        value={onChange && value}
+        onChange={({ currentTarget }) => onChange?.(currentTarget.value)}
+      >
+        {options.map(([option, called]) => (
+          <option key={option} value={option} selected={option === value}>
+            {called}
           </option>
         ))}
       </select>

@@ -1,9 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { useLoaded } from '../client/api.ts'
 import { addDays, isDay, lastDays, type Range, today, weekOf } from '../client/days.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
 import { setQuery } from '../client/router.ts'
-import { DayField, RangeProblem } from './field.tsx'
+import { Choice, DayField, Field, named, RangeProblem } from './field.tsx'
+import type { Sorting } from './table.tsx'
 
 const RANGES = [7, 30, 90, 365] as const
 const DEFAULT_DAYS = 30
@@ -32,14 +34,67 @@ export function rangeOf(query: URLSearchParams): Range {
   return isDay(from) && isDay(to) ? { from, to } : lastDays(DEFAULT_DAYS)
 }
 
-/** Filters of every page of figures: project and range of days, kept in the URL. */
-export function Filters({
-  query,
-  children,
-}: {
+/** The range as the API's filters. */
+export function datesOf(query: URLSearchParams) {
+  const { from, to } = rangeOf(query)
+  return { date_from: from, date_to: to }
+}
+
+/** Parameters of the page's URL that the API has under the same names. */
+export const pick = <Name extends string>(query: URLSearchParams, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined])) as Record<
+    Name,
+    string | undefined
+  >
+
+/** Fields that act at once. */
+export const FilterForm = ({ children }: { children: ComponentChildren }) => (
+  <form class="filters" onSubmit={(event) => event.preventDefault()}>
+    {children}
+  </form>
+)
+
+interface QueryFieldProps {
+  /** The parameter of the page's URL. */
+  name: string
+  label: string
   query: URLSearchParams
-  children?: preact.ComponentChildren
-}) {
+  placeholder?: string
+  isNumber?: boolean
+}
+
+/** A text or number that is kept in the URL. */
+export const QueryField = ({ name, query, ...field }: QueryFieldProps) => (
+  <Field {...field} value={query.get(name) ?? ''} onChange={(value) => setQuery({ [name]: value })} />
+)
+
+interface QueryChoiceProps extends QueryFieldProps {
+  /** Without them all is a choice too. */
+  options?: readonly (readonly [value: string, name: string])[]
+  values?: readonly string[]
+  /** Chosen unless the URL says otherwise. */
+  usual?: string
+}
+
+/** A choice that is kept in the URL. */
+export const QueryChoice = ({
+  name,
+  label,
+  query,
+  values = [],
+  options = [['', 'all'], ...named(values)],
+  usual = '',
+}: QueryChoiceProps) => (
+  <Choice
+    label={label}
+    value={query.get(name) ?? usual}
+    options={options}
+    onChange={(value) => setQuery({ [name]: value })}
+  />
+)
+
+/** Filters of every page of figures: project and range of days, kept in the URL. */
+export function Filters({ query, children }: { query: URLSearchParams; children?: ComponentChildren }) {
   const range = rangeOf(query)
   const chosen = presets().find(([, { from, to }]) => from === range.from && to === range.to)?.[0] ?? ''
   const setDays = (name: string) => {
@@ -47,29 +102,27 @@ export function Filters({
     if (found !== undefined) setQuery({ ...found })
   }
   return (
-    <form class="filters" onSubmit={(event) => event.preventDefault()}>
-      <Chooser name="project" label="Project" query={query} />
-      <label>
-        Days
-        <select value={chosen} onChange={({ currentTarget }) => setDays(currentTarget.value)}>
-          {presets().map(([name]) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-          {chosen === '' && <option value="">Other</option>}
-        </select>
-      </label>
+    <FilterForm>
+      <Chooser name="project" query={query} />
+      <Choice
+        label="Days"
+        value={chosen}
+        options={[
+          ...presets().map(([name]) => [name, name] as const),
+          ...(chosen === '' ? ([['', 'Other']] as const) : []),
+        ]}
+        onChange={setDays}
+      />
       <DayField label="From" value={range.from} onChange={(from) => setQuery({ from, to: range.to })} />
       <DayField label="To" value={range.to} onChange={(to) => setQuery({ from: range.from, to })} />
       <RangeProblem {...range} />
       {children !== undefined && <More>{children}</More>}
-    </form>
+    </FilterForm>
   )
 }
 
 /** Filters that are behind a click below 600 px, where they would fill the window. */
-function More({ children }: { children: preact.ComponentChildren }) {
+function More({ children }: { children: ComponentChildren }) {
   const [isWide] = useState(() => matchMedia('(min-width: 601px)').matches)
   return (
     <details class="more" open={isWide}>
@@ -82,12 +135,11 @@ function More({ children }: { children: preact.ComponentChildren }) {
 interface ChooserProps {
   /** The parameter of the page's URL. */
   name: Suggested
-  label: string
   query: URLSearchParams
 }
 
 /** A text field that suggests values once it has the focus; any other may be typed. */
-export function Chooser({ name, label, query }: ChooserProps) {
+export function Chooser({ name, query }: ChooserProps) {
   const id = useId()
   const [isAsked, setAsked] = useState(false)
   const known = useLoaded(`suggestions ${name} ${isAsked}`, async () =>
@@ -95,7 +147,7 @@ export function Chooser({ name, label, query }: ChooserProps) {
   )
   return (
     <label>
-      {label}
+      {name[0]?.toUpperCase() + name.slice(1)}
       <input
         type="search"
         list={id}
@@ -112,3 +164,21 @@ export function Chooser({ name, label, query }: ChooserProps) {
     </label>
   )
 }
+
+/** Filters of sessions, which cost and the list of sessions share. A ticket comes from a link. */
+export const SessionChoosers = ({ query }: { query: URLSearchParams }) => (
+  <>
+    <Chooser name="member" query={query} />
+    <Chooser name="model" query={query} />
+    <Chooser name="agent" query={query} />
+    <Chooser name="branch" query={query} />
+    {query.has('ticket') && <QueryField name="ticket" label="Ticket" query={query} />}
+  </>
+)
+
+/** The order of a table, kept in the URL. */
+export const sortingOf = (query: URLSearchParams, usual: string): Sorting => ({
+  by: query.get('sort') ?? usual,
+  order: query.get('order') ?? 'desc',
+  change: (sort, order) => setQuery({ sort, order }),
+})

@@ -1,5 +1,8 @@
 import type { Finding } from '../../sessions/model.ts'
+import { codeColumn, severityColumn } from './columns.tsx'
 import { Table } from './table.tsx'
+
+export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
 /** Findings of a session: what was found and where, never a secret itself. */
 export function Findings({ findings }: { findings: readonly Finding[] }) {
@@ -10,7 +13,7 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
       rows={findings}
       keyOf={({ id }) => id}
       columns={[
-        { name: 'Severity', cell: ({ severity }) => <span class={`severity ${severity}`}>{severity}</span> },
+        severityColumn('Severity', 'severity'),
         {
           name: 'Finding',
           cell: ({ title, description }) => (
@@ -29,7 +32,7 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
             </>
           ),
         },
-        { name: 'Rule', cell: ({ rule_id }) => <code>{rule_id}</code> },
+        codeColumn('Rule', 'rule_id'),
       ]}
     />
   )

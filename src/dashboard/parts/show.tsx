@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { type ApiFailure, type Loaded, MAX_RETRY_S } from '../client/api.ts'
+import { syncCommand } from '../client/base.ts'
 import { formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import type { Place } from './table.tsx'
 
 interface ShowProps<Value> {
   loaded: Loaded<Value>
@@ -41,9 +43,7 @@ function Failure({ error: { status, message, retryAfterS }, retry, what }: Failu
     <p class="note failure" role="alert">
       {message}
       {retryAfterS !== undefined &&
-        (retryAfterS <= MAX_RETRY_S
-          ? `; trying again in ${formatDuration(retryAfterS)}`
-          : `; it can be tried again in ${formatDuration(retryAfterS)}`)}{' '}
+        `; ${retryAfterS <= MAX_RETRY_S ? 'trying' : 'it can be tried'} again in ${formatDuration(retryAfterS)}`}{' '}
       <button type="button" onClick={retry}>
         Try again
       </button>
@@ -52,25 +52,31 @@ function Failure({ error: { status, message, retryAfterS }, retry, what }: Failu
 }
 
 /** Parameters of a page's URL that leave nothing out. */
-const NO_FILTERS = new Set(['page', 'sort', 'order', 'by', 'and_by'])
+const NO_FILTERS = new Set(['page', 'sort', 'order', 'by', 'and_by', 'delivery', 'of'])
 
-interface NoMatchProps {
-  page: string
-  query: URLSearchParams
-  noun: string
+interface NoMatchProps extends Place {
   /** This is shown if there are no filters. */
   children: ComponentChildren
 }
 
 /** Explains an empty list: its filters match nothing; a link leads to the list without them. */
-export function NoMatch({ page, query, noun, children }: NoMatchProps) {
+export function NoMatch({ page, id, query, noun, children }: NoMatchProps) {
   if ([...query.keys()].every((name) => NO_FILTERS.has(name))) return <>{children}</>
   return (
     <Empty>
-      No {noun} match. <a href={linkTo(page)}>Drop the filters</a>
+      No {noun} match. <a href={linkTo(page, {}, id)}>Drop the filters</a>
     </Empty>
   )
 }
+
+/** Says that there are no sessions, and how they come. */
+export const NoSessions = ({ page, query }: { page: string; query: URLSearchParams }) => (
+  <NoMatch page={page} query={query} noun="sessions">
+    <Empty command={syncCommand()}>
+      No sessions in the last 30 days. To send those that coding agents left on a disk:
+    </Empty>
+  </NoMatch>
+)
 
 /** Says that there is nothing, and the command that changes it. */
 export function Empty({ children, command }: { children: ComponentChildren; command?: string }) {

@@ -1,23 +1,25 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Pagination } from '../../http/query.ts'
 import { formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { Choice } from './field.tsx'
 
 export interface Column<Row> {
   name: string
   cell: (row: Row) => ComponentChildren
   isNumber?: boolean
   /** The API's name of the column, if it can sort by it. */
-  sort?: string
+  sort?: string | undefined
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   /** Names the table for a screen reader. */
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row, index: number) => string
-  sorting?: Sorting
+  sorting?: Sorting | undefined
 }
 
 export interface Sorting {
@@ -27,29 +29,39 @@ export interface Sorting {
 }
 
 export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProps<Row>) {
-  const { box, isWide } = useWide()
+  const { box, isWide, isTall } = useOverflow()
   return (
     <section
       ref={box}
       class={`scroll${isWide ? ' wide' : ''}`}
       aria-label={caption}
-      tabIndex={isWide ? 0 : -1}
+      tabIndex={isWide || isTall ? 0 : -1}
     >
-      {sorting !== undefined && <SortChoice columns={columns} sorting={sorting} />}
+      {sorting !== undefined && (
+        // cards have no headings to click
+        <div class="sorts">
+          <Choice
+            label="Sorted by"
+            value={sorting.by}
+            options={columns.flatMap(({ name, sort }) => (sort === undefined ? [] : [[sort, name] as const]))}
+            onChange={(by) => sorting.change(by, 'desc')}
+          />
+        </div>
+      )}
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <Heading key={column.name} column={column} sorting={sorting} />
+            {columns.map((column, index) => (
+              <Heading key={index} column={column} sorting={sorting} />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row, index) => (
             <tr key={keyOf(row, index)} data-key={keyOf(row, index)}>
-              {columns.map(({ name, cell, isNumber }) => (
-                <td key={name} class={isNumber === true ? 'number' : ''} data-name={name}>
+              {columns.map(({ name, cell, isNumber }, nth) => (
+                <td key={nth} class={isNumber === true ? 'number' : ''} data-name={name}>
                   {cell(row)}
                 </td>
               ))}
@@ -61,39 +73,23 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProp
   )
 }
 
-/** The order of cards, which have no headings. */
-function SortChoice<Row>({ columns, sorting }: { columns: readonly Column<Row>[]; sorting: Sorting }) {
-  return (
-    <label class="sorts">
-      Sorted by
-      <select value={sorting.by} onChange={({ currentTarget: { value } }) => sorting.change(value, 'desc')}>
-        {columns.flatMap(({ name, sort }) =>
-          sort === undefined ? (
-            []
-          ) : (
-            <option key={sort} value={sort}>
-              {name}
-            </option>
-          ),
-        )}
-      </select>
-    </label>
-  )
-}
-
-/** Whether what is in the box is wider than the box. */
-function useWide() {
+/** Whether what is in the box is wider or higher than the box. */
+function useOverflow() {
   const box = useRef<HTMLElement>(null)
   const [isWide, setWide] = useState(false)
+  const [isTall, setTall] = useState(false)
   useEffect(() => {
     const { current } = box
     if (current === null) return
-    const observer = new ResizeObserver(() => setWide(current.scrollWidth > current.clientWidth))
+    const observer = new ResizeObserver(() => {
+      setWide(current.scrollWidth > current.clientWidth)
+      setTall(current.scrollHeight > current.clientHeight)
+    })
     observer.observe(current)
     for (const child of current.children) observer.observe(child)
     return () => observer.disconnect()
   }, [])
-  return { box, isWide }
+  return { box, isWide, isTall }
 }
 
 function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
@@ -120,15 +116,19 @@ function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorti
   )
 }
 
-interface PagerProps {
-  pagination: { page: number; per_page: number; total: number }
-  /** The page's name and the parameters that its links keep. */
+/** The place of a list: a page of the dashboard, and the parameters that its links keep. */
+export interface Place {
   page: string
   id?: string | undefined
   query: URLSearchParams
+  /** Names the rows, in the plural. */
   noun: string
-  /** The parameter that names the page. */
+  /** The parameter that names the page of the list. */
   name?: string
+}
+
+interface PagerProps extends Place {
+  pagination: Pagination
 }
 
 /** Shows the reader's place in a list, with links to the pages around it. */

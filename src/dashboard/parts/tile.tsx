@@ -60,7 +60,7 @@ function Sparkline({ values }: { values: readonly number[] }) {
   const max = Math.max(...values, 0)
   const part = WIDTH / Math.max(1, values.length)
   return (
-    <svg class="spark" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+    <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
       {values.map((value, index) => {
         const height = max === 0 ? 0 : Math.max(value > 0 ? 1 : 0, (value / max) * HEIGHT)
         return (

@@ -1,24 +1,24 @@
 import { useState } from 'preact/hooks'
 import type { OrganizationSettings as Settings } from '../../settings/organization-model.ts'
-import { getJson, useLoaded } from '../client/api.ts'
+import { getJson, useApi } from '../client/api.ts'
 import { basePath } from '../client/base.ts'
-import { linkTo } from '../client/links.ts'
+import { linkTo, searchOf } from '../client/links.ts'
 import { Asked } from '../parts/asked.tsx'
+import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
 import { Choice } from '../parts/field.tsx'
+import { Form, Input } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
-import { Saying, useChanges } from './change.tsx'
 
-const KINDS = ['quality', 'security', 'cost'] as const
+export const BADGES = ['quality', 'security', 'cost'] as const
 const COLORS = ['good', 'medium', 'bad'] as const
+const THRESHOLDS = ['good', 'medium'] as const
 
 /** Settings for who sees badges, and how they look. */
 export function BadgeSettings() {
   const { count, said, run } = useChanges()
   const [token, setToken] = useState<string>()
-  const settings = useLoaded(`badge settings ${count}`, (signal) =>
-    getJson<Settings>('/organization', { signal }),
-  )
+  const settings = useApi<Settings>('/organization', {}, count)
   const change = (badges: object) =>
     run(() => getJson('/organization', { method: 'PATCH', body: { badges } }))
   const makeToken = async (): Promise<void> => {
@@ -31,25 +31,25 @@ export function BadgeSettings() {
   return (
     <>
       <Show loaded={settings} what="the badges' settings">
-        {(value) => (
+        {({ slug, badges }) => (
           <>
             <p class="preview">
-              {KINDS.map((kind) => (
+              {BADGES.map((kind) => (
                 <img
                   key={kind}
-                  src={`${basePath()}api/badge/${value.slug}/${kind}?${new URLSearchParams({ label: value.badges.labels[kind], ...(token === undefined ? {} : { token }) })}`}
+                  src={`${basePath()}api/badge/${slug}/${kind}${searchOf({ label: badges.labels[kind], token })}`}
                   alt={`The ${kind} badge`}
                 />
               ))}
             </p>
-            <BadgeForm key={JSON.stringify(value.badges)} stored={value.badges} change={change} />
+            <BadgeForm key={JSON.stringify(badges)} stored={badges} change={change} />
             <h2>Token for private badges</h2>
             <p class="actions">
               <Asked question="Make a new one? The old one ends" act={makeToken}>
                 Make a token
               </Asked>
-              {value.badges.token === true && (
-                <Asked question="Remove it?" act={async () => void (await change({ token: null }))}>
+              {badges.token === true && (
+                <Asked question="Remove it?" act={() => change({ token: null })}>
                   Remove the token
                 </Asked>
               )}
@@ -71,65 +71,65 @@ interface BadgeFormProps {
   change: (badges: object) => Promise<unknown>
 }
 
-function BadgeForm({ stored, change }: BadgeFormProps) {
-  const [visibility, setVisibility] = useState<string>(stored.visibility)
-  const [labels, setLabels] = useState(stored.labels)
-  const [colors, setColors] = useState(stored.colors)
-  const [thresholds, setThresholds] = useState(stored.thresholds)
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    await change({ visibility, labels, colors, thresholds })
-  }
+function BadgeForm({ stored: { visibility, labels, colors, thresholds }, change }: BadgeFormProps) {
   return (
-    <form class="settings" onSubmit={(event) => void submit(event)}>
-      <h2>Appearance</h2>
+    <Form
+      title="Appearance"
+      send="Save"
+      onSend={(fields) => {
+        const given = <Name extends string>(names: readonly Name[], of: string) =>
+          names.map((name) => [name, fields[`${of} ${name}`] ?? ''] as const)
+        return change({
+          visibility: fields.visibility,
+          labels: Object.fromEntries(given(BADGES, 'label')),
+          colors: Object.fromEntries(given(COLORS, 'color')),
+          thresholds: Object.fromEntries(
+            given(THRESHOLDS, 'least').map(([name, value]) => [name, Number(value)]),
+          ),
+        })
+      }}
+    >
       <Choice
         label="Who sees them"
+        name="visibility"
         value={visibility}
         options={[
           ['public', 'everybody'],
           ['private', 'who has the token'],
         ]}
-        onChange={setVisibility}
       />
-      {KINDS.map((kind) => (
-        <label key={kind}>
-          Label of {kind}
-          <input
-            required
-            maxLength={50}
-            value={labels[kind]}
-            onInput={({ currentTarget }) => setLabels({ ...labels, [kind]: currentTarget.value })}
-          />
-        </label>
+      {BADGES.map((kind) => (
+        <Input
+          key={kind}
+          label={`Label of ${kind}`}
+          name={`label ${kind}`}
+          required
+          maxLength={50}
+          defaultValue={labels[kind]}
+        />
       ))}
       {COLORS.map((part) => (
-        <label key={part}>
-          Color of {part} values
-          <input
-            required
-            value={colors[part]}
-            onInput={({ currentTarget }) => setColors({ ...colors, [part]: currentTarget.value })}
-          />
-        </label>
+        <Input
+          key={part}
+          label={`Color of ${part} values`}
+          name={`color ${part}`}
+          required
+          defaultValue={colors[part]}
+        />
       ))}
-      {(['good', 'medium'] as const).map((part) => (
-        <label key={part}>
-          The least {part} value
-          <input
-            type="number"
-            required
-            min={0}
-            max={100}
-            step={0.01}
-            value={thresholds[part]}
-            onInput={({ currentTarget }) =>
-              setThresholds({ ...thresholds, [part]: Number(currentTarget.value) })
-            }
-          />
-        </label>
+      {THRESHOLDS.map((part) => (
+        <Input
+          key={part}
+          label={`The least ${part} value`}
+          name={`least ${part}`}
+          type="number"
+          required
+          min={0}
+          max={100}
+          step={0.01}
+          defaultValue={thresholds[part]}
+        />
       ))}
-      <button type="submit">Save</button>
-    </form>
+    </Form>
   )
 }

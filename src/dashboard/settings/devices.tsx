@@ -1,110 +1,76 @@
 import type { CoveragePage, MachinePage } from '../../team/model.ts'
 import { useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
-import { formatCompact, formatShare, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { Empty, Show } from '../parts/show.tsx'
-import { Pager, Table } from '../parts/table.tsx'
+import {
+  compactColumn,
+  shareColumn,
+  textColumn,
+  timeColumn,
+  UNKNOWN,
+  wholeColumn,
+} from '../parts/columns.tsx'
+import { pick } from '../parts/filters.tsx'
+import { List } from '../parts/list.tsx'
+import { Empty } from '../parts/show.tsx'
 
-const nameOf = (member: { id: string | null; email: string | null } | null): string =>
-  member?.email ?? member?.id ?? '–'
+type Member = { id: string | null; email: string | null } | null
+const nameOf = (member: Member): string => member?.email ?? member?.id ?? UNKNOWN
+const MEMBER = { name: 'Member', cell: ({ member }: { member: Member }) => <bdi>{nameOf(member)}</bdi> }
+const PER_PAGE = 25
 
 /** The machines that send records, and how much of the sessions transcripts and telemetry tell. */
 export function DevicesPage({ route: { query } }: PageProps) {
+  const coverage = useApi<CoveragePage>('/team/coverage', {
+    page: query.get('of') ?? undefined,
+    per_page: PER_PAGE,
+  })
+  const machines = useApi<MachinePage>('/team/machines', { ...pick(query, 'page'), per_page: PER_PAGE })
   return (
     <>
-      <Coverage />
-      <Machines query={query} />
-    </>
-  )
-}
-
-function Coverage() {
-  const coverage = useApi<CoveragePage>('/team/coverage', { per_page: 100 })
-  return (
-    <section>
-      <h2>Transcripts and telemetry</h2>
-      <p class="note">
-        Transcripts tell everything of a session, telemetry comes while it runs and loses a part. Captured is
-        the part of the transcripts’ tokens that telemetry had too.{' '}
-        <a href={linkTo('settings', {}, 'telemetry')}>Send telemetry</a>
-      </p>
-      <Show loaded={coverage} what="coverage">
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Transcripts and telemetry"
-                rows={data}
-                keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
-                columns={[
-                  { name: 'Member', cell: ({ member }) => <bdi>{nameOf(member)}</bdi> },
-                  { name: 'Agent', cell: ({ agent }) => agent ?? '–' },
-                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
-                  {
-                    name: 'Tokens by transcripts',
-                    isNumber: true,
-                    cell: ({ transcript_tokens }) => formatCompact(transcript_tokens),
-                  },
-                  {
-                    name: 'Tokens by telemetry',
-                    isNumber: true,
-                    cell: ({ telemetry_tokens }) => formatCompact(telemetry_tokens),
-                  },
-                  {
-                    name: 'Captured',
-                    isNumber: true,
-                    cell: ({ captured_share: share }) => (share === null ? '–' : formatShare(share)),
-                  },
-                  { name: 'Last session (UTC)', cell: ({ last_seen_at }) => formatTime(last_seen_at) },
-                ]}
-              />
-              {pagination.total > data.length && (
-                <p class="note">
-                  The {formatWhole(data.length)} with the most tokens, of {formatWhole(pagination.total)}.
-                </p>
-              )}
-            </>
-          )
-        }
-      </Show>
-    </section>
-  )
-}
-
-function Machines({ query }: { query: URLSearchParams }) {
-  const machines = useApi<MachinePage>('/team/machines', {
-    page: query.get('page') ?? undefined,
-    per_page: 25,
-  })
-  return (
-    <section>
-      <h2>Machines</h2>
-      <Show loaded={machines} what="machines">
-        {({ data, pagination }) =>
-          pagination.total === 0 ? (
+      <section>
+        <h2>Transcripts and telemetry</h2>
+        <p class="note">
+          Transcripts tell everything of a session, telemetry comes while it runs and loses a part. Captured
+          is the part of the transcripts’ tokens that telemetry had too.{' '}
+          <a href={linkTo('settings', {}, 'telemetry')}>Send telemetry</a>
+        </p>
+        <List
+          loaded={coverage}
+          {...{ page: 'devices', query, noun: 'rows', name: 'of' }}
+          empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
+          caption="Transcripts and telemetry"
+          keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
+          columns={[
+            MEMBER,
+            textColumn('Agent', 'agent'),
+            wholeColumn('Sessions', 'sessions'),
+            compactColumn('Tokens by transcripts', 'transcript_tokens'),
+            compactColumn('Tokens by telemetry', 'telemetry_tokens'),
+            shareColumn('Captured', 'captured_share'),
+            timeColumn('Last session (UTC)', 'last_seen_at'),
+          ]}
+        />
+      </section>
+      <section>
+        <h2>Machines</h2>
+        <List
+          loaded={machines}
+          {...{ page: 'devices', query, noun: 'machines' }}
+          empty={
             <Empty command={syncCommand()}>No machine has sent sessions by itself yet. On a laptop:</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Machines"
-                rows={data}
-                keyOf={({ member, machine }) => `${member?.id} ${member?.email} ${machine}`}
-                columns={[
-                  { name: 'Member', cell: ({ member }) => <bdi>{nameOf(member)}</bdi> },
-                  { name: 'Machine', cell: ({ machine }) => <bdi>{machine}</bdi> },
-                  { name: 'Last seen (UTC)', cell: ({ last_seen_at }) => formatTime(last_seen_at) },
-                  { name: 'Sessions', isNumber: true, cell: ({ sessions }) => formatWhole(sessions) },
-                ]}
-              />
-              <Pager pagination={pagination} page="devices" query={query} noun="machines" />
-            </>
-          )
-        }
-      </Show>
-    </section>
+          }
+          caption="Machines"
+          keyOf={({ member, machine }) => `${member?.id} ${member?.email} ${machine}`}
+          columns={[
+            MEMBER,
+            textColumn('Machine', 'machine'),
+            timeColumn('Last seen (UTC)', 'last_seen_at'),
+            wholeColumn('Sessions', 'sessions'),
+          ]}
+        />
+      </section>
+    </>
   )
 }

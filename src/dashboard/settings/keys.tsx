@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { CreatedKey, Key, KeyPage } from '../../settings/key-model.ts'
-import { getJson, pathOf, request, useLoaded } from '../client/api.ts'
+import { getJson, request, useApi } from '../client/api.ts'
 import { formatTime } from '../client/format.ts'
 import { Asked } from '../parts/asked.tsx'
+import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
-import { Empty, Show } from '../parts/show.tsx'
-import { Pager, Table } from '../parts/table.tsx'
-import { Saying, useChanges } from './change.tsx'
+import { pick } from '../parts/filters.tsx'
+import { type Fields, Form, Input } from '../parts/form.tsx'
+import { List } from '../parts/list.tsx'
+import { Empty } from '../parts/show.tsx'
 import { isAdmin, type SectionProps } from './section.ts'
 
 /** Describes what each scope allows. A developer gives the first group only. */
@@ -34,29 +36,28 @@ const ADMIN_SCOPES: [string, string][] = [
 export function KeySettings({ who, query }: SectionProps) {
   const { count, said, run } = useChanges()
   const [made, setMade] = useState<CreatedKey>()
-  const page = query.get('page') ?? undefined
-  const keys = useLoaded(`keys ${page} ${count}`, (signal) =>
-    getJson<KeyPage>(pathOf('/keys', { page }), { signal }),
-  )
-  const rotate = async (id: string) => {
-    const rotated = await run(
+  const keys = useApi<KeyPage>('/keys', pick(query, 'page'), count)
+  const show = async (work: () => Promise<CreatedKey>, done: string): Promise<boolean> => {
+    const created = await run(work, done)
+    if (created !== undefined) setMade(created)
+    return created !== undefined
+  }
+  const rotate = (id: string) =>
+    show(
       () => getJson<CreatedKey>(`/keys/${id}/rotate`, { method: 'POST', body: {} }),
       'Rotated: the old key works for another day',
     )
-    if (rotated !== undefined) setMade(rotated)
-  }
-  const revoke = (id: string) => run(() => request(`/keys/${id}`, { method: 'DELETE' }), 'Revoked')
+  const make = ({ name, member, expires }: Fields, all: FormData) =>
+    show(() => {
+      const scopes = all.getAll('scope')
+      if (scopes.length === 0) throw new Error('Choose what the key may do')
+      const expires_at = expires === '' ? undefined : `${expires}T00:00:00Z`
+      const body = { name, scopes, member: member || undefined, expires_at }
+      return getJson<CreatedKey>('/keys', { method: 'POST', body })
+    }, 'Made')
   return (
     <>
-      <NewKey
-        scopes={isAdmin(who) ? [...ADMIN_SCOPES, ...OWN_SCOPES] : OWN_SCOPES}
-        mayBind={isAdmin(who)}
-        make={async (body) => {
-          const created = await run(() => getJson<CreatedKey>('/keys', { method: 'POST', body }), 'Made')
-          if (created !== undefined) setMade(created)
-          return created !== undefined
-        }}
-      />
+      <NewKey isAdmin={isAdmin(who)} make={make} />
       <Saying said={said} />
       {made !== undefined && (
         <section>
@@ -65,54 +66,45 @@ export function KeySettings({ who, query }: SectionProps) {
         </section>
       )}
       <h2>Keys</h2>
-      <Show loaded={keys} what="API keys">
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty>No keys yet.</Empty>
-          ) : (
-            <>
-              <Table
-                caption="API keys"
-                rows={data}
-                keyOf={({ id }) => id}
-                columns={[
-                  {
-                    name: 'Name',
-                    cell: ({ id, name }) => (
-                      <>
-                        {name} <code class="note">{id}</code>
-                      </>
-                    ),
-                  },
-                  { name: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
-                  { name: 'Member', cell: ({ member }) => member?.email ?? 'anybody' },
-                  {
-                    name: 'Last used',
-                    cell: ({ last_used_at: at }) => (at === null ? 'never' : formatTime(at)),
-                  },
-                  { name: 'Made by', cell: ({ created_by }) => created_by ?? 'command line' },
-                  { name: 'State', cell: stateOf },
-                  {
-                    name: 'Change',
-                    cell: (key) =>
-                      key.revoked_at === null && (
-                        <p class="actions">
-                          <Asked question="Rotate it?" act={() => rotate(key.id)}>
-                            Rotate
-                          </Asked>
-                          <Asked question="Revoke it for ever?" act={async () => void (await revoke(key.id))}>
-                            Revoke
-                          </Asked>
-                        </p>
-                      ),
-                  },
-                ]}
-              />
-              <Pager pagination={pagination} page="settings" id="keys" query={query} noun="keys" />
-            </>
-          )
-        }
-      </Show>
+      <List
+        loaded={keys}
+        {...{ page: 'settings', id: 'keys', query, noun: 'keys' }}
+        empty={<Empty>No keys yet.</Empty>}
+        caption="API keys"
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: 'Name',
+            cell: ({ id, name }) => (
+              <>
+                {name} <code class="note">{id}</code>
+              </>
+            ),
+          },
+          { name: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+          { name: 'Member', cell: ({ member }) => member?.email ?? 'anybody' },
+          { name: 'Last used', cell: ({ last_used_at: at }) => (at === null ? 'never' : formatTime(at)) },
+          { name: 'Made by', cell: ({ created_by }) => created_by ?? 'command line' },
+          { name: 'State', cell: stateOf },
+          {
+            name: 'Change',
+            cell: ({ id, revoked_at }) =>
+              revoked_at === null && (
+                <p class="actions">
+                  <Asked question="Rotate it?" act={() => rotate(id)}>
+                    Rotate
+                  </Asked>
+                  <Asked
+                    question="Revoke it for ever?"
+                    act={() => run(() => request(`/keys/${id}`, { method: 'DELETE' }), 'Revoked')}
+                  >
+                    Revoke
+                  </Asked>
+                </p>
+              ),
+          },
+        ]}
+      />
     </>
   )
 }
@@ -126,78 +118,31 @@ function stateOf({ revoked_at, expires_at }: Key): string {
 }
 
 interface NewKeyProps {
-  scopes: readonly (readonly [scope: string, allows: string])[]
-  mayBind: boolean
-  /** Whether it was made. */
-  make: (body: object) => Promise<boolean>
+  /** Else a key has only scopes of a developer, and is bound to them. */
+  isAdmin: boolean
+  make: (fields: Fields, all: FormData) => Promise<boolean>
 }
 
-function NewKey({ scopes, mayBind, make }: NewKeyProps) {
-  const [name, setName] = useState('')
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [member, setMember] = useState('')
-  const [expires, setExpires] = useState('')
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    const body = {
-      name,
-      scopes: [...chosen],
-      ...(member === '' ? {} : { member: member.trim() }),
-      ...(expires === '' ? {} : { expires_at: `${expires}T00:00:00Z` }),
-    }
-    if (!(await make(body))) return
-    setName('')
-    setChosen(new Set())
-  }
+function NewKey({ isAdmin, make }: NewKeyProps) {
+  const scopes = isAdmin ? [...ADMIN_SCOPES, ...OWN_SCOPES] : OWN_SCOPES
   return (
-    <form class="settings" onSubmit={(event) => void submit(event)}>
-      <h2>New key</h2>
-      <label>
-        What it is for
-        <input
-          required
-          maxLength={200}
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </label>
+    <Form title="New key" send="Make the key" onSend={make}>
+      <Input label="What it is for" name="name" required maxLength={200} />
       <fieldset>
         <legend>It may</legend>
         {scopes.map(([scope, allows]) => (
           <label key={scope} class="check">
-            <input
-              type="checkbox"
-              checked={chosen.has(scope)}
-              onChange={({ currentTarget: { checked } }) => {
-                const next = new Set(chosen)
-                if (checked) next.add(scope)
-                else next.delete(scope)
-                setChosen(next)
-              }}
-            />
+            <input type="checkbox" name="scope" value={scope} />
             <span>
               {allows} <code class="note">{scope}</code>
             </span>
           </label>
         ))}
       </fieldset>
-      {mayBind && (
-        <label>
-          Only for the sessions of (e-mail; empty: anybody)
-          <input
-            type="email"
-            value={member}
-            onInput={({ currentTarget }) => setMember(currentTarget.value)}
-          />
-        </label>
+      {isAdmin && (
+        <Input label="Only for the sessions of (e-mail; empty: anybody)" name="member" type="email" />
       )}
-      <label>
-        Ends at the beginning of (empty: never)
-        <input type="date" value={expires} onInput={({ currentTarget }) => setExpires(currentTarget.value)} />
-      </label>
-      <button type="submit" disabled={chosen.size === 0}>
-        Make the key
-      </button>
-    </form>
+      <Input label="Ends at the beginning of (empty: never)" name="expires" type="date" />
+    </Form>
   )
 }

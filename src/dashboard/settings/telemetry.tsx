@@ -1,26 +1,21 @@
 import { useState } from 'preact/hooks'
 import type { CreatedKey } from '../../settings/key-model.ts'
-import { settingsOf, TELEMETRY_AGENTS, type TelemetryAgent } from '../../telemetry/agent-settings.ts'
+import { settingsOf, TELEMETRY_AGENTS } from '../../telemetry/agent-settings.ts'
 import { getJson } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'
+import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
-import { Saying, useChanges } from './change.tsx'
+import { Choice, named } from '../parts/field.tsx'
+import { Form, Input } from '../parts/form.tsx'
 
 /** Makes keys by which coding agents send telemetry, with the settings to paste. */
 export function TelemetrySettings() {
   const { said, run } = useChanges()
-  const [agent, setAgent] = useState<TelemetryAgent>('claude-code')
-  const [member, setMember] = useState('')
-  const [made, setMade] = useState<{ agent: TelemetryAgent; key: string }>()
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault()
-    const address = member.trim()
-    const body = {
-      name: `telemetry of ${agent}`,
-      scopes: ['ingest'],
-      ...(address === '' ? {} : { member: address }),
-    }
+  const [made, setMade] = useState<{ agent: (typeof TELEMETRY_AGENTS)[number]; key: string }>()
+  const make = async (fields: { agent?: string; member?: string }): Promise<void> => {
+    const agent = TELEMETRY_AGENTS.find((name) => name === fields.agent) ?? TELEMETRY_AGENTS[0]
+    const body = { name: `telemetry of ${agent}`, scopes: ['ingest'], member: fields.member || undefined }
     const created = await run(() => getJson<CreatedKey>('/keys', { method: 'POST', body }), 'Made')
     if (created !== undefined) setMade({ agent, key: created.key })
   }
@@ -31,31 +26,14 @@ export function TelemetrySettings() {
         arguments or outputs are kept. Transcripts say more, and win where both are known.{' '}
         <a href={linkTo('devices')}>What arrives</a>
       </p>
-      <form class="settings" onSubmit={(event) => void submit(event)}>
-        <h2>Send telemetry</h2>
-        <label>
-          Agent
-          <select
-            value={agent}
-            onChange={({ currentTarget }) => setAgent(currentTarget.value as TelemetryAgent)}
-          >
-            {TELEMETRY_AGENTS.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Only for the sessions of (e-mail; empty: whom the agent names)
-          <input
-            type="email"
-            value={member}
-            onInput={({ currentTarget }) => setMember(currentTarget.value)}
-          />
-        </label>
-        <button type="submit">Make a key with its settings</button>
-      </form>
+      <Form title="Send telemetry" send="Make a key with its settings" onSend={make}>
+        <Choice label="Agent" name="agent" value="claude-code" options={named(TELEMETRY_AGENTS)} />
+        <Input
+          label="Only for the sessions of (e-mail; empty: whom the agent names)"
+          name="member"
+          type="email"
+        />
+      </Form>
       <Saying said={said} />
       {made !== undefined && (
         <section>

@@ -1,0 +1,95 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+/** The texts of a form's fields by their names; all but secrets without space around them. */
+export type Fields = Readonly<Record<string, string>>
+
+interface FormProps {
+  title?: string
+  /** A class of the style sheet. */
+  kind?: 'settings' | 'filters' | ''
+  /** The words of the button. */
+  send: string
+  /** `all` has fields of the same name too. Resolves to whether the form is to be as it was at first. */
+  onSend: (fields: Fields, all: FormData) => Promise<unknown>
+  onInput?: (fields: Fields) => void
+  /** Other buttons; one that sends the form too is among the fields. */
+  buttons?: ComponentChildren
+  children: ComponentChildren
+}
+
+const fieldsOf = (form: HTMLFormElement, button: HTMLElement | null = null): Fields =>
+  Object.fromEntries(
+    [...new FormData(form, button)].map(([name, value]) => {
+      const field = form.elements.namedItem(name)
+      const isSecret = field instanceof HTMLInputElement && field.type === 'password'
+      return [name, isSecret ? String(value) : String(value).trim()]
+    }),
+  )
+
+/** Fields and a button. The browser holds what is typed until it is sent. */
+export function Form({ title, kind = 'settings', send, onSend, onInput, buttons, children }: FormProps) {
+  /** A second click does not send it twice. */
+  const isBusy = useRef(false)
+  return (
+    <form
+      class={kind}
+      onInput={({ currentTarget }) => onInput?.(fieldsOf(currentTarget))}
+      onSubmit={async (event) => {
+        event.preventDefault()
+        if (isBusy.current) return
+        isBusy.current = true
+        const form = event.currentTarget
+        if ((await onSend(fieldsOf(form, event.submitter), new FormData(form))) === true) form.reset()
+        isBusy.current = false
+      }}
+    >
+      {title !== undefined && <h2>{title}</h2>}
+      {children}
+      <button type="submit">{send}</button>
+      {buttons}
+    </form>
+  )
+}
+
+interface InputProps {
+  label: string
+  name: string
+  type?: 'date' | 'email' | 'number' | 'password' | 'url'
+  required?: boolean
+  minLength?: number
+  maxLength?: number
+  min?: number
+  max?: number
+  step?: number | 'any'
+  pattern?: string
+  placeholder?: string
+  defaultValue?: string | number
+  autocomplete?: 'off' | 'username' | 'current-password' | 'new-password'
+  spellcheck?: boolean
+  /** Whether it has the focus at first. */
+  hasFocus?: boolean
+}
+
+/** A labelled field of a form; `defaultValue` is what it has at first. */
+export function Input({ label, hasFocus = false, ...input }: InputProps) {
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (hasFocus) field.current?.focus()
+  }, [])
+  // Preact's type of an input is another for each kind of it
+  const attributes: object = input
+  return (
+    <label>
+      {label}
+      <input ref={field} {...attributes} />
+    </label>
+  )
+}
+
+/** Texts that somebody separated by commas. */
+export const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')

@@ -1,0 +1,66 @@
+import type { ComponentChildren } from 'preact'
+import type { Loaded, Page } from '../client/api.ts'
+import { Csv } from './csv.tsx'
+import { NoMatch, Show } from './show.tsx'
+import { Pager, type Place, Table, type TableProps } from './table.tsx'
+
+interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'>, Place {
+  loaded: Loaded<Page<Row>>
+  /** This is shown if there is nothing without filters either; without it, an empty list is nothing. */
+  empty?: ComponentChildren
+  /** The path of the same page, to be saved as CSV. */
+  csv?: string
+}
+
+/** A page of a list of the API, or why there is none. */
+export function List<Row>({
+  loaded,
+  empty,
+  csv,
+  page,
+  id,
+  query,
+  noun,
+  name = 'page',
+  ...table
+}: ListProps<Row>) {
+  const place = { page, id, query, noun, name }
+  return (
+    <Show loaded={loaded} what={noun}>
+      {({ data, pagination }) =>
+        pagination.total === 0 ? (
+          empty !== undefined && <NoMatch {...place}>{empty}</NoMatch>
+        ) : (
+          <>
+            <Table rows={data} {...table} />
+            <Pager pagination={pagination} {...place} />
+            {csv !== undefined && <Csv path={csv} name={page} />}
+          </>
+        )
+      }
+    </Show>
+  )
+}
+
+const PER_PAGE = 25
+
+/** A table of a list that is there as a whole, page by page. */
+export function Paged<Row>({
+  page,
+  id,
+  query,
+  noun,
+  name = 'page',
+  rows,
+  ...table
+}: TableProps<Row> & Place) {
+  const given = Number(query.get(name))
+  const current = Number.isInteger(given) && given > 0 ? given : 1
+  const pagination = { page: current, per_page: PER_PAGE, total: rows.length }
+  return (
+    <>
+      <Table rows={rows.slice((current - 1) * PER_PAGE, current * PER_PAGE)} {...table} />
+      {rows.length > PER_PAGE && <Pager {...{ pagination, page, id, query, noun, name }} />}
+    </>
+  )
+}
