@@ -1,8 +1,9 @@
 // Writes THIRD_PARTY_NOTICES: `bun run notices`, needed after a change of dependencies.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT, readPackage } from './files.ts'
+import { folderOf, lockedPackages } from './sbom.ts'
 
 const LICENCE_FILE = /^licen[sc]e([.-].*)?$/i
 /** Texts required beside the licence: Apache's NOTICE, and the licences of packages inside a bundle. */
@@ -14,32 +15,18 @@ interface Package {
   text: string
 }
 
-/** The packages of `dependencies` in package.json and all that they depend on; an optional one only where it is listed. */
+/** The packages of `dependencies` in package.json and all that they need. */
 function runtimePackages(): Package[] {
-  const found = new Map<string, Package>()
-  const visit = (name: string) => {
-    const path = `node_modules/${name}`
-    const folder = join(ROOT, path)
-    if (found.has(name) || !existsSync(folder)) return
-    const {
-      version,
-      license = 'licence below',
-      dependencies = {},
-      peerDependencies = {},
-      peerDependenciesMeta = {},
-    } = readPackage(path)
-    const peers = Object.keys(peerDependencies).filter(
-      (peer) => peerDependenciesMeta[peer]?.optional !== true,
-    )
+  const { found } = lockedPackages(readPackage().dependencies)
+  const packages = [...found.values()].map(({ key, component: { name, version, licenses } }) => {
+    const folder = join(ROOT, folderOf(key))
     const entries = readdirSync(folder).sort()
     const licence = entries.filter((entry) => LICENCE_FILE.test(entry)).slice(0, 1)
     const files = [...licence, ...entries.filter((entry) => NOTICE_FILE.test(entry))]
     const text = files.map((file) => readFileSync(join(folder, file), 'utf8').trim()).join('\n\n')
-    found.set(name, { label: `${name} ${version} (${license})`, text })
-    for (const next of [...Object.keys(dependencies), ...peers]) visit(next)
-  }
-  for (const name of Object.keys(readPackage().dependencies)) visit(name)
-  return [...found.values()].sort((a, b) => a.label.localeCompare(b.label))
+    return { label: `${name} ${version} (${licenses?.[0]?.expression ?? 'licence below'})`, text }
+  })
+  return packages.sort((a, b) => a.label.localeCompare(b.label))
 }
 
 /** Groups the packages whose licences differ only in copyright lines, title and layout. */

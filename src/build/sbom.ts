@@ -26,31 +26,43 @@ interface Component {
   hashes?: { alg: 'SHA-512'; content: string }[]
 }
 
-/** The document as JSON text; the same for the same commit, so without a time and a serial number. */
-export function makeSbom(version: string): string {
-  const lock: { workspaces: Record<'', Dependencies>; packages: Record<string, Locked> } = Bun.JSONC.parse(
-    readFileSync(join(ROOT, 'bun.lock'), 'utf8'),
-  ) as never
-  const found = new Map<string, { component: Component; uses: string[] }>()
+const LOCK = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as {
+  workspaces: Record<'', Dependencies>
+  packages: Record<string, Locked>
+}
 
-  const visit = (names: string[], path: string): string[] =>
-    names.flatMap((name) => {
-      const key = resolve(lock.packages, path, name)
-      const locked = lock.packages[key]
+/** A package of bun.lock, under its key there, and what it needs. */
+interface Found {
+  key: string
+  component: Component
+  uses: string[]
+}
+
+/** The packages of `names` and all that they need, by their references; `uses` are those of the names. */
+export function lockedPackages(names: object): { found: Map<string, Found>; uses: string[] } {
+  const found = new Map<string, Found>()
+  const visit = (needed: string[], path: string): string[] =>
+    needed.flatMap((name) => {
+      const key = resolve(LOCK.packages, path, name)
+      const locked = LOCK.packages[key]
       if (locked === undefined) return []
       const component = npmComponent(key, locked)
       const ref = component['bom-ref']
       if (!found.has(ref)) {
-        const entry: { component: Component; uses: string[] } = { component, uses: [] }
+        const entry: Found = { key, component, uses: [] }
         found.set(ref, entry)
         entry.uses = visit(required(locked[2]), key)
       }
       return [ref]
     })
+  return { found, uses: visit(Object.keys(names), '') }
+}
 
-  const { dependencies = {}, optionalDependencies = {} } = lock.workspaces['']
+/** The document as JSON text; the same for the same commit, so without a time and a serial number. */
+export function makeSbom(version: string): string {
+  const { dependencies = {}, optionalDependencies = {} } = LOCK.workspaces['']
   const root = npm('cloud-analytics', version)
-  const uses = visit([...Object.keys(dependencies), ...Object.keys(optionalDependencies)], '')
+  const { found, uses } = lockedPackages({ ...dependencies, ...optionalDependencies })
   const others = bundled(Object.values(optionalDependencies)[0] ?? '')
   const entries = [...found.values()].sort((a, b) => a.component.purl.localeCompare(b.component.purl))
   const dependsOn = [...new Set([...uses, ...others.map((other) => other['bom-ref'])])].sort()
@@ -113,11 +125,13 @@ function npmComponent(key: string, [id, , , integrity]: Locked): Component {
   }
 }
 
+/** The folder of the package with this key: `a/@b/c` is the package @b/c inside a. */
+export const folderOf = (key: string): string =>
+  (key.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []).map((name) => `node_modules/${name}`).join('/')
+
 /** Undefined for a package that is not installed, as that of PostgreSQL for another system. */
 function licenceOf(key: string): string | undefined {
-  // a key `a/@b/c` is the package @b/c inside a
-  const names = key.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []
-  const folder = names.map((name) => `node_modules/${name}`).join('/')
+  const folder = folderOf(key)
   return existsSync(join(ROOT, folder, 'package.json')) ? readPackage(folder).license : undefined
 }
 

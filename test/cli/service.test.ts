@@ -65,7 +65,7 @@ describe('the files', () => {
   test('a task of Windows is UTF-16 with arguments that Windows splits again', () => {
     const user = { account: 'ACME\\a&b', config: 'C:\\Users\\ada\\AppData\\Roaming\\cloud-analytics' }
     const words = ['C:\\Program Files\\ca.exe', 'watch', 'C:\\Users\\ada\\.claude\\projects'] as const
-    const { text, bytes, path } = scheduledTask({ words, environment: {} }, user)
+    const { text, bytes = new Uint8Array(), path } = scheduledTask({ words, environment: {} }, user)
     expect(path).toBe('C:\\Users\\ada\\AppData\\Roaming\\cloud-analytics\\watch-task.xml')
     expect(text).toContain(
       '<Command>%SystemRoot%\\System32\\conhost.exe</Command>\n      <Arguments>--headless &quot;C:\\Program Files\\ca.exe&quot; watch C:\\Users\\ada\\.claude\\projects</Arguments>',

@@ -3,8 +3,9 @@ import { listBudgets } from '../../cost/export.ts'
 import { isDate } from '../../dates.ts'
 import { OperatorError } from '../../errors.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { printResult } from '../command/output.ts'
-import { table } from '../command/table.ts'
+import { listed } from './listed.ts'
 
 /** `budget` */
 export function addBudget(program: Command, action: Actions): void {
@@ -16,20 +17,15 @@ export function addBudget(program: Command, action: Actions): void {
     .command('show')
     .description('show the limits and the month from which each holds')
     .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(show))
+    .action(action(listed(listBudgets, ['month', 'limit', 'currency'], 'no budget')))
   budget
     .command('set')
     .description('set the limit from a month on')
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--limit <usd>', 'US dollars a month')
     .option('--month <month>', 'first month it holds for, as 2026-11 (this month)')
-    .addHelpText('after', '\nExample:\n  cloud-analytics budget set --org acme --limit 2500 --month 2026-11')
+    .addHelpText(...example('budget set --org acme --limit 2500 --month 2026-11'))
     .action(action(set))
-}
-
-async function show(context: Context, { org }: { org: string }): Promise<void> {
-  const budgets = await withOrganization(context, org, listBudgets)
-  await printResult(context.json, budgets, table(budgets, ['month', 'limit', 'currency'], 'no budget'))
 }
 
 async function set(

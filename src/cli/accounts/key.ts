@@ -11,10 +11,11 @@ import {
   type TelemetryAgent,
 } from '../../telemetry/agent-settings.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Context, withDatabase, withOrganization } from '../command/context.ts'
+import { type Actions, type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { duration } from '../command/option-parsers.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { table } from '../command/table.ts'
+import { listed } from './listed.ts'
 
 const COLUMNS = [
   'id',
@@ -69,7 +70,7 @@ export function addKey(program: Command, action: Actions): void {
     .command('list')
     .description("list an organization's keys")
     .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(list))
+    .action(action(listed(listKeys, COLUMNS, 'no keys')))
   key
     .command('rotate <id>')
     .description('make a key with the same rights; the old one ends after the grace')
@@ -78,7 +79,7 @@ export function addKey(program: Command, action: Actions): void {
         .argParser(duration(MAX_GRACE_MS))
         .default(DAY_MS, '24h'),
     )
-    .addHelpText('after', '\nExample:\n  cloud-analytics key rotate k3y1d001 --grace 24h')
+    .addHelpText(...example('key rotate k3y1d001 --grace 24h'))
     .action(action(rotate))
   key
     .command('revoke <id>')
@@ -134,11 +135,7 @@ function settingsToPaste(
   return Object.fromEntries(agents.map((name) => [name, settingsOf(name, url, key)]))
 }
 
-async function rotate(
-  context: Context,
-  { grace }: { grace: number },
-  [id]: [string, ...string[]],
-): Promise<void> {
+async function rotate(context: Context, { grace }: { grace: number }, [id]: Args): Promise<void> {
   const created = await withDatabase(context, (sql) => rotateKey(sql, id, grace, commandLineActor()))
   await printResult(context.json, created, created.key)
   if (context.json) return
@@ -146,12 +143,7 @@ async function rotate(
   printMessage(`key ${created.previous.id} ends at ${created.previous.expires_at}`)
 }
 
-async function list(context: Context, { org }: { org: string }): Promise<void> {
-  const keys = [...(await withOrganization(context, org, listKeys))]
-  await printResult(context.json, keys, table(keys, COLUMNS, 'no keys'))
-}
-
-async function revoke(context: Context, _options: object, [id]: [string, ...string[]]): Promise<void> {
+async function revoke(context: Context, _options: object, [id]: Args): Promise<void> {
   const revoked = await withDatabase(context, (sql) => revokeKey(sql, id, commandLineActor()))
   await printResult(context.json, revoked, `key ${revoked.id} is revoked since ${revoked.revoked_at}`)
 }

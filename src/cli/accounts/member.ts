@@ -3,7 +3,8 @@ import { OperatorError } from '../../errors.ts'
 import { removeWholeMember } from '../../sync/member-changes.ts'
 import { findMember, listMembersWithAliases } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Context, withOrganization } from '../command/context.ts'
+import { type Actions, type Args, type Context, withOrganization } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
@@ -24,10 +25,7 @@ export function addMember(program: Command, action: Actions): void {
     .option('--alias <email>', 'another address of the same person (may be repeated)', collect)
     .option('--remove-alias <email>', 'one that is no longer theirs (may be repeated)', collect)
     .option('--id <id>', 'id of a new member: user_…, as that of one who was removed')
-    .addHelpText(
-      'after',
-      '\nExample:\n  cloud-analytics member add --org acme --email ada@example.com --name Ada --role developer',
-    )
+    .addHelpText(...example('member add --org acme --email ada@example.com --name Ada --role developer'))
     .action(action(add))
   member
     .command('list')
@@ -109,15 +107,8 @@ function changedAliases(known: readonly string[], add: readonly string[], remove
 
 async function list(context: Context, { org }: { org: string }): Promise<void> {
   const members = [...(await withOrganization(context, org, listMembersWithAliases))]
-  await printResult(
-    context.json,
-    members,
-    table(
-      members.map((member) => ({ ...member, aliases: member.aliases.join(' ') })),
-      COLUMNS,
-      'no members',
-    ),
-  )
+  const rows = members.map((member) => ({ ...member, aliases: member.aliases.join(' ') }))
+  await printResult(context.json, members, table(rows, COLUMNS, 'no members'))
 }
 
 async function remove(context: Context, { org, email }: { org: string; email: string }): Promise<void> {
@@ -130,11 +121,7 @@ async function remove(context: Context, { org, email }: { org: string; email: st
   await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
 }
 
-async function invite(
-  context: Context,
-  { org }: { org: string },
-  [email]: [string, ...string[]],
-): Promise<void> {
+async function invite(context: Context, { org }: { org: string }, [email]: Args): Promise<void> {
   const { inviteMember } = await import('./owner.ts')
   const invited = await withOrganization(context, org, (sql, orgId) =>
     inviteMember(context, sql, orgId, email),
@@ -144,11 +131,7 @@ async function invite(
   if (!context.json) printMessage(`valid once and until ${invited.expires_at}`)
 }
 
-async function erase(
-  context: Context,
-  { org }: { org: string },
-  [email]: [string, ...string[]],
-): Promise<void> {
+async function erase(context: Context, { org }: { org: string }, [email]: Args): Promise<void> {
   const { erasePerson } = await import('../../erasure/person.ts')
   const erased = await withOrganization(context, org, (sql, orgId) =>
     erasePerson(sql, orgId, commandLineActor(), email),

@@ -11,7 +11,8 @@ import {
 } from '../../organizations/queries.ts'
 import { listMembers } from '../../team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Context, withDatabase } from '../command/context.ts'
+import { type Actions, type Args, type Context, withDatabase } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
@@ -26,10 +27,7 @@ export function addOrg(program: Command, action: Actions): void {
     .requiredOption('--slug <slug>', 'its name in commands and badges: a-z, 0-9 and -')
     .requiredOption('--name <name>', 'its name for people')
     .requiredOption('--plan <plan>', PLANS.join(', '))
-    .addHelpText(
-      'after',
-      '\nExample:\n  cloud-analytics org create --slug acme --name "Acme Inc" --plan cloud_team',
-    )
+    .addHelpText(...example('org create --slug acme --name "Acme Inc" --plan cloud_team'))
     .action(action(create))
   org.command('list').description('list the organizations').action(action(list))
   org
@@ -79,7 +77,7 @@ async function list(context: Context): Promise<void> {
   await printResult(context.json, organizations, table(organizations, COLUMNS, 'no organizations'))
 }
 
-async function show(context: Context, _options: object, [slug]: [string, ...string[]]): Promise<void> {
+async function show(context: Context, _options: object, [slug]: Args): Promise<void> {
   const { readBadgeSettings } = await import('../../badges/queries.ts')
   const { countSessions } = await import('../../sessions/export.ts')
   const shown = await withDatabase(context, async (sql) => {
@@ -117,7 +115,7 @@ function switchOf(text: string | undefined): boolean | undefined {
 async function update(
   context: Context,
   options: Record<string, string | undefined>,
-  [slug]: [string, ...string[]],
+  [slug]: Args,
 ): Promise<void> {
   const { badgeChange } = await import('../../badges/settings.ts')
   const { updateBadges } = await import('../../badges/queries.ts')
@@ -151,11 +149,7 @@ async function update(
 const retentionText = ({ retention_sessions_days: days }: Organization): string =>
   days === null ? 'sessions are kept for ever' : `sessions are kept for ${days} days`
 
-async function remove(
-  context: Context,
-  { yes }: { yes?: true },
-  [slug]: [string, ...string[]],
-): Promise<void> {
+async function remove(context: Context, { yes }: { yes?: true }, [slug]: Args): Promise<void> {
   const { countRows, findAnyOrganization } = await import('../../erasure/queries.ts')
   const { deleteOrganization } = await import('../../erasure/organization.ts')
   const { tables, ...result } = await withDatabase(context, async (sql) => {

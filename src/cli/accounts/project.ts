@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { OperatorError } from '../../errors.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Context, withOrganization } from '../command/context.ts'
+import { type Actions, type Args, type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
 const MAX_NAME = 200
@@ -21,11 +21,7 @@ export function addProject(program: Command, action: Actions): void {
     .action(action(rename))
 }
 
-async function rename(
-  context: Context,
-  { org }: { org: string },
-  [from, to = '']: [string, ...string[]],
-): Promise<void> {
+async function rename(context: Context, { org }: { org: string }, [from, to = '']: Args): Promise<void> {
   if (to.trim() === '' || to.length > MAX_NAME || /\p{Cc}/u.test(to))
     throw new OperatorError(`the new name must have 1 to ${MAX_NAME} characters, and not blanks alone`, 2)
   if (from === to) throw new OperatorError('the two names are the same', 2)

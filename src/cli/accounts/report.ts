@@ -3,8 +3,9 @@ import { findReport, listReports } from '../../audit/report-queries.ts'
 import { OperatorError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { printResult } from '../command/output.ts'
-import { table } from '../command/table.ts'
+import { listed } from './listed.ts'
 
 const COLUMNS = ['id', 'report_type', 'from', 'to', 'generated_at', 'total'] as const
 
@@ -18,7 +19,7 @@ export function addReport(program: Command, action: Actions): void {
     .command('list')
     .description("list an organization's reports, newest first")
     .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(list))
+    .action(action(listed(listReports, COLUMNS, 'no reports')))
   report
     .command('generate')
     .description('make a report of a period; GET /v1/audit/report answers with the newest')
@@ -26,16 +27,8 @@ export function addReport(program: Command, action: Actions): void {
     .requiredOption('--type <type>', 'audit, soc2, iso27001 or custom')
     .requiredOption('--from <date>', 'first UTC day')
     .requiredOption('--to <date>', 'last UTC day')
-    .addHelpText(
-      'after',
-      '\nExample:\n  cloud-analytics report generate --org acme --type soc2 --from 2026-01-01 --to 2026-03-31',
-    )
+    .addHelpText(...example('report generate --org acme --type soc2 --from 2026-01-01 --to 2026-03-31'))
     .action(action(generate))
-}
-
-async function list(context: Context, { org }: { org: string }): Promise<void> {
-  const reports = [...(await withOrganization(context, org, listReports))]
-  await printResult(context.json, reports, table(reports, COLUMNS, 'no reports'))
 }
 
 async function generate(

@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import { OperatorError } from '../../errors.ts'
 import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Context, withDatabase } from '../command/context.ts'
+import { type Actions, type Args, type Context, withDatabase } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { printMessage, printResult } from '../command/output.ts'
 
 /** `session` */
@@ -13,15 +14,11 @@ export function addSession(program: Command, action: Actions): void {
     .command('delete <id...>')
     .description('delete sessions with their turns and findings')
     .option('--org <slug>', 'slug of the organization; needed where there are several')
-    .addHelpText('after', '\nExample:\n  cloud-analytics session delete sess_4f1c2a --org acme')
+    .addHelpText(...example('session delete sess_4f1c2a --org acme'))
     .action(action(remove))
 }
 
-async function remove(
-  context: Context,
-  { org }: { org?: string },
-  ids: [string, ...string[]],
-): Promise<void> {
+async function remove(context: Context, { org }: { org?: string }, ids: Args): Promise<void> {
   const { deleteByIds } = await import('../../erasure/delete-sessions.ts')
   const wanted = [...new Set(ids)].map((id) => id.replaceAll('\0', ''))
   const deleted = await withDatabase(context, async (sql) => {

@@ -1,4 +1,4 @@
-import { type FieldProblem, OperatorError } from '../../errors.ts'
+import { type FieldProblem, messageOf, OperatorError } from '../../errors.ts'
 
 /**
  * Largest body of an answer: some eight times the longest that our server gives, 10,000 skipped sessions of a batch.
@@ -38,6 +38,19 @@ export async function fetchAnswer(url: string, init: RequestInit & { signal: Abo
   }
   const { status, ok, headers } = response
   return { url, status, ok, headers, text: Buffer.concat(chunks).toString('utf8') }
+}
+
+/** Does the same within `timeoutMs`, and throws OperatorError also when the server does not answer. */
+export async function askServer(
+  url: string,
+  { timeoutMs, ...init }: RequestInit & { timeoutMs: number },
+): Promise<Answer> {
+  try {
+    return await fetchAnswer(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`${new URL(url).origin} cannot be reached: ${messageOf(error)}`)
+  }
 }
 
 /** The object that an answer's body is; an empty one for any other body. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { OperatorError } from '../../errors.ts'
 import { printMessage } from '../command/output.ts'
-import { type Answer, bodyOf, errorOf, fetchAnswer, refuseRedirect } from './answer.ts'
+import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
 import { notOurs } from './key-owner.ts'
 import { machineName } from './machine.ts'
 
@@ -65,19 +65,13 @@ const isDevice = (body: object): body is Device => {
   )
 }
 
-async function post(url: string, path: string, body: object): Promise<Answer> {
-  try {
-    return await fetchAnswer(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-  } catch (error) {
-    if (error instanceof OperatorError) throw error
-    throw new OperatorError(`${new URL(url).origin} cannot be reached: ${String(error)}`)
-  }
-}
+const post = (url: string, path: string, body: object): Promise<Answer> =>
+  askServer(`${url}${path}`, {
+    timeoutMs: TIMEOUT_MS,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 
 function refusal(url: string, answer: Answer): OperatorError {
   refuseRedirect(url, answer)

@@ -1,7 +1,7 @@
-import { type FieldProblem, messageOf, OperatorError } from '../../errors.ts'
+import { type FieldProblem, OperatorError } from '../../errors.ts'
 import { VERSION } from '../../version.ts'
 import type { WhoAmI } from '../../whoami/model.ts'
-import { type Answer, bodyOf, errorOf, fetchAnswer, refuseRedirect } from './answer.ts'
+import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
 import type { Server } from './server.ts'
 
 const TIMEOUT_MS = 10_000
@@ -25,7 +25,10 @@ export async function fetchKeyOwner(url: string, key: string): Promise<KeyWhoAmI
  * server is not available, knows no such key or redirects.
  */
 export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Promise<Answer> {
-  const response = await request(`${url}/v1${path}`, key)
+  const response = await askServer(`${url}/v1${path}`, {
+    timeoutMs: TIMEOUT_MS,
+    headers: { authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },
+  })
   const { status } = response
   if (status === 401) throw new OperatorError(refusedKey(url))
   if (status === 429) {
@@ -65,18 +68,6 @@ export const notOurs = (url: string, status: number): OperatorError =>
 /** Explains a server's 401. */
 export const refusedKey = (url: string): string =>
   `${url} does not know the key: it is revoked, has expired or is another server's; get a new one and run cloud-analytics login --server ${url}`
-
-async function request(url: string, key: string): Promise<Answer> {
-  try {
-    return await fetchAnswer(url, {
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },
-    })
-  } catch (error) {
-    if (error instanceof OperatorError) throw error
-    throw new OperatorError(`${new URL(url).origin} cannot be reached: ${messageOf(error)}`)
-  }
-}
 
 /** Whether the body is that of `GET /v1/whoami`, as far as it is used. */
 export function isKeyOwner(body: object): body is KeyWhoAmI {

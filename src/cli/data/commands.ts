@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
 import { type Actions, lazy } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { duration, integer, secret, since } from '../command/option-parsers.ts'
 import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
 
@@ -23,7 +24,7 @@ export function addData(program: Command, action: Actions): void {
     .command('export')
     .description('write every record as NDJSON to standard output, in the form that import takes')
     .requiredOption('--org <slug>', 'slug of the organization')
-    .addHelpText('after', '\nExample:\n  cloud-analytics export --org acme > acme.ndjson')
+    .addHelpText(...example('export --org acme > acme.ndjson'))
     .action(action(lazy(async () => (await import('./export.ts')).exportRecords)))
   program
     .command('seed')
@@ -36,7 +37,7 @@ export function addData(program: Command, action: Actions): void {
     .option('--projects <n>', 'spread over so many projects', integer(1, 99), 12)
     .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
     .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
-    .addHelpText('after', '\nExample:\n  cloud-analytics seed --org acme --sessions 100000')
+    .addHelpText(...example('seed --org acme --sessions 100000'))
     .action(action(lazy(async () => (await import('./seed.ts')).seed)))
 }
 

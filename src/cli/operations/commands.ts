@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Actions, lazy } from '../command/context.ts'
+import { example } from '../command/help.ts'
 
 /** `backup`, `restore`, `migrate`, `doctor`, `reprice`, `health` and `version`. */
 export function addOperations(program: Command, action: Actions): void {
@@ -35,7 +36,7 @@ Example:
     .command('health')
     .description('ask a running server whether it is well; for container probes')
     .option('--url <url>', "the server's address (that on DATA_DIR, or http://HOST:PORT)")
-    .addHelpText('after', '\nExample:\n  cloud-analytics health --url http://127.0.0.1:8080')
+    .addHelpText(...example('health --url http://127.0.0.1:8080'))
     .action(action(lazy(async () => (await import('./health.ts')).health)))
   program
     .command('version')
@@ -73,9 +74,6 @@ Examples:
     .command('restore <file>')
     .description('take a backup into an empty database, or a data directory without one')
     .option('--trust', 'also one that is not signed by the secret.key or SECRET_KEY here; lists its API keys')
-    .addHelpText(
-      'after',
-      '\nExample:\n  cloud-analytics restore /backups/monday.zst --data-dir /var/lib/cloud-analytics',
-    )
+    .addHelpText(...example('restore /backups/monday.zst --data-dir /var/lib/cloud-analytics'))
     .action(action(lazy(async () => (await import('./restore.ts')).restore)))
 }

@@ -51,11 +51,20 @@ export async function doctor(
   if (backupEveryS !== null) checks.push(await checkBackups(config, backupEveryS, new Date()))
   // the disk of another server's database cannot be checked
   if (config.databaseUrl === null) checks.push(await checkDisk(config.dataDir))
-  const failed = checks.filter(({ status }) => status === 'fail')
-  const lines = checks.map(
+  await printChecks(json, { checks })
+}
+
+/** Prints checks, a line each. Throws OperatorError when any has failed. */
+export async function printChecks<Result extends { checks: readonly Check[] }>(
+  json: boolean,
+  result: Result,
+  more: readonly string[] = [],
+): Promise<void> {
+  const failed = result.checks.filter(({ status }) => status === 'fail')
+  const lines = result.checks.map(
     ({ name, status, message }) => `${status.padEnd(4)}  ${name.padEnd(10)}  ${message}`,
   )
-  await printResult(json, { ok: failed.length === 0, checks }, lines.join('\n'))
+  await printResult(json, { ok: failed.length === 0, ...result }, [...lines, ...more].join('\n'))
   if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
 }
 

@@ -18,6 +18,7 @@ import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { table } from '../command/table.ts'
 import { secondsSince } from './backup.ts'
+import { printChecks } from './doctor.ts'
 
 /**
  * `restore`: a backup into an empty database or a data directory without one. One that is not signed by the key here is
@@ -57,15 +58,29 @@ export async function restore(context: Context, { trust }: { trust?: true }, [fi
     )
   }
   const seconds = secondsSince(startedMs)
-  await printResult(
-    json,
-    { file, ...summary, seconds },
-    [
-      ...keyLines(summary.api_keys),
-      `${file} of ${summary.created_at}, ${summary.signature}: ${summary.rows} rows of ${summary.tables} tables restored and compared, in ${seconds} s`,
-    ].join('\n'),
-  )
+  const result = { file, ...summary, seconds }
+  await printResult(json, result, summaryLines(result).join('\n'))
 }
+
+interface Summary extends ReturnType<typeof summaryOf> {
+  file: string
+  signature: Signature
+  api_keys?: readonly RestoredKey[]
+  seconds: number
+}
+
+const summaryLines = ({
+  file,
+  created_at,
+  signature,
+  rows,
+  tables,
+  seconds,
+  api_keys,
+}: Summary): string[] => [
+  ...keyLines(api_keys),
+  `${file} of ${created_at}, ${signature}: ${rows} rows of ${tables} tables restored and compared, in ${seconds} s`,
+]
 
 /** `backup verify`: restores into a scratch database, checks that as `doctor` does, and removes it. */
 export async function verify({ config, log, json }: Context, _options: object, [file]: Args): Promise<void> {
@@ -86,17 +101,8 @@ export async function verify({ config, log, json }: Context, _options: object, [
         return { ...summaryOf(backup), signature, ...(await suspectKeys(sql, signature)), checks }
       }).finally(() => embedded.stop())
     })
-    const failed = result.checks.filter(({ status }) => status === 'fail')
-    const lines = result.checks.map(
-      ({ name, status, message }) => `${status.padEnd(4)}  ${name.padEnd(10)}  ${message}`,
-    )
     const seconds = secondsSince(startedMs)
-    lines.push(
-      ...keyLines(result.api_keys),
-      `${file} of ${result.created_at}, ${result.signature}: ${result.rows} rows of ${result.tables} tables restored and compared, in ${seconds} s`,
-    )
-    await printResult(json, { ok: failed.length === 0, file, ...result, seconds }, lines.join('\n'))
-    if (failed.length > 0) throw new OperatorError(`not well: ${failed.map(({ name }) => name).join(', ')}`)
+    await printChecks(json, { file, ...result, seconds }, summaryLines({ file, ...result, seconds }))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../errors.ts'
-import { type Answer, fetchAnswer } from '../client/answer.ts'
+import { askServer } from '../client/answer.ts'
 import { MARKER } from './markdown.ts'
 import type { Discussion } from './pull-request.ts'
 
@@ -27,10 +27,10 @@ export async function putComment(discussion: Discussion, text: string): Promise<
     : `${api}/projects/${encodeURIComponent(place)}/merge_requests/${number}/notes`
   const one = (id: number) => (isGithub ? `${api}/repos/${place}/issues/comments/${id}` : `${list}/${id}`)
   const ask = async (url: string, method = 'GET', body?: object): Promise<unknown> => {
-    const answer = await tryFetch(url, {
+    const answer = await askServer(url, {
       method,
       headers,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      timeoutMs: TIMEOUT_MS,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     if (!answer.ok) throw new OperatorError(`the comment is refused: ${url} answers ${answer.status}`)
@@ -39,15 +39,6 @@ export async function putComment(discussion: Discussion, text: string): Promise<
   const known = await findComment(list, ask)
   if (known === undefined) await ask(list, 'POST', { body: text })
   else await ask(one(known), isGithub ? 'PATCH' : 'PUT', { body: text })
-}
-
-async function tryFetch(url: string, init: RequestInit & { signal: AbortSignal }): Promise<Answer> {
-  try {
-    return await fetchAnswer(url, init)
-  } catch (error) {
-    if (error instanceof OperatorError) throw error
-    throw new OperatorError(`${new URL(url).origin} does not answer: the comment is not written`)
-  }
 }
 
 /** The id of the comment that an earlier run wrote. */

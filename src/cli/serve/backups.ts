@@ -9,6 +9,7 @@ import {
 import { type Config, SETTINGS } from '../../config.ts'
 import { messageOf } from '../../errors.ts'
 import type { Context } from '../command/context.ts'
+import { runSelf } from '../command/run-self.ts'
 
 /** A backup that failed is tried again after this time, unless the next one is due before. */
 const RETRY_MS = 10 * 60_000
@@ -35,7 +36,7 @@ export function startBackups(
   const folder = backupFolderOf(config)
   const everyMs = everyS * 1_000
   const stopped = Promise.withResolvers<void>()
-  let child: Bun.Subprocess | undefined
+  let child: ReturnType<typeof runBackup> | undefined
   let isStopping = false
 
   const wait = async (untilMs: number) => {
@@ -48,15 +49,10 @@ export function startBackups(
   }
   const makeOne = async (): Promise<void> => {
     const path = newBackupPath(folder, new Date())
-    const started = spawnBackup(context, path)
-    child = started
-    const [stdout, stderr, code] = await Promise.all([
-      started.stdout.text(),
-      started.stderr.text(),
-      started.exited,
-    ])
+    child = runBackup(context, path)
+    const { stdout, failure } = await child.ended
     if (isStopping) return removePartials(folder)
-    if (code !== 0) throw new Error(lastLine(stderr) ?? `the backup ended with ${started.signalCode ?? code}`)
+    if (failure !== null) throw new Error(failure)
     const { bytes, rows, seconds }: Record<string, unknown> = JSON.parse(stdout)
     const removed = removeOldBackups(folder, config.backupKeep)
     noteFailure(config.dataDir, undefined)
@@ -97,11 +93,10 @@ export function startBackups(
 }
 
 /** Runs `backup` with the settings of the data and its key, in variables: arguments show in the process list. */
-function spawnBackup({ env, config }: BackupContext, path: string) {
-  const source = Bun.isStandaloneExecutable ? [] : [Bun.main]
+function runBackup({ env, config }: BackupContext, path: string) {
   const isSetting = (name: string) => SETTINGS.some((setting) => setting.name === name)
   const others = Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting(name)))
-  return Bun.spawn([process.execPath, ...source, 'backup', path, '--json'], {
+  return runSelf(['backup', path, '--json'], {
     env: {
       ...others,
       DATA_DIR: config.dataDir,
@@ -109,17 +104,8 @@ function spawnBackup({ env, config }: BackupContext, path: string) {
       // it signs the backup
       ...(config.secretKey !== null && { SECRET_KEY: Buffer.from(config.secretKey).toString('base64') }),
       LOG_LEVEL: config.logLevel,
-      // its last line is read here
+      // the last line of its standard error is read
       LOG_FORMAT: 'pretty',
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
-
-/** The error that a command prints last, without `error: `. */
-const lastLine = (text: string): string | undefined =>
-  text
-    .trim()
-    .split('\n')
-    .at(-1)
-    ?.replace(/^error: /, '') || undefined

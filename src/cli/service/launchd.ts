@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Program, type UserService, utf8, xmlText } from './user-service.ts'
+import type { Program, UserService } from './user-service.ts'
 
 const LABEL = 'com.cloud-analytics.watch'
 /** A program that failed starts again after this time. */
@@ -14,7 +14,6 @@ export function launchAgent(program: Program, home: string, uid: number): UserSe
     name: LABEL,
     path,
     text,
-    bytes: utf8(text),
     load: [['launchctl', 'bootstrap', `gui/${uid}`, path]],
     unload: [['launchctl', 'bootout', target]],
     forget: [],
@@ -26,7 +25,7 @@ export function launchAgent(program: Program, home: string, uid: number): UserSe
 /** Restarted only when it fails: with `KeepAlive` alone also after a stop that was asked for. */
 function plist({ words, environment }: Program, log: string): string {
   const strings = (indent: string, values: readonly string[]) =>
-    values.map((value) => `${indent}<string>${xmlText(value)}</string>\n`).join('')
+    values.map((value) => `${indent}<string>${Bun.escapeHTML(value)}</string>\n`).join('')
   const variables = Object.entries(environment)
     .map(([name, value]) => `\t\t<key>${name}</key>\n${strings('\t\t', [value])}`)
     .join('')
@@ -53,7 +52,7 @@ ${variables === '' ? '' : `\t<key>EnvironmentVariables</key>\n\t<dict>\n${variab
 \t<key>LowPriorityIO</key>
 \t<true/>
 \t<key>StandardErrorPath</key>
-\t<string>${xmlText(log)}</string>
+\t<string>${Bun.escapeHTML(log)}</string>
 </dict>
 </plist>
 `

@@ -15,7 +15,7 @@ import {
   SYSUSERS_PATH,
   serverUnit,
 } from './server-unit.ts'
-import { runAll, runCommand, typed } from './system-commands.ts'
+import { load, runCommand, typed } from './system-commands.ts'
 
 /** Closed to the unit by `ProtectHome`. */
 const CLOSED = /^\/(home|root|run\/user)\//
@@ -50,7 +50,7 @@ export async function installServer(
       2,
     )
   }
-  const load = loadCommands(backupDir)
+  const commands = loadCommands(backupDir)
   const words = programWords()
   const text = serverUnit(words, databaseUrlFile, backupDir)
   if (print) {
@@ -59,7 +59,7 @@ export async function installServer(
       { path: SERVER_UNIT_PATH, text },
     ]
     const shown = files.map((file) => `# ${file.path}\n${file.text}`).join('\n')
-    return await printResult(json, { files, run: typed(load) }, shown.trimEnd())
+    return await printResult(json, { files, run: typed(commands) }, shown.trimEnd())
   }
   const closed = words.find((word) => CLOSED.test(word))
   if (closed !== undefined) {
@@ -72,16 +72,10 @@ export async function installServer(
   // an older systemd ignores settings that it does not know
   const verified = runCommand(['systemd-analyze', 'verify', SERVER_UNIT_PATH], env)
   if (!verified.ok) printMessage(`systemd-analyze verify: ${verified.reason}`)
-  const problem = runAll(load, env)
-  const run = typed(load)
-  if (problem !== undefined) printMessage(`it could not be started (${problem}); run:\n  ${run.join('\n  ')}`)
-  const started = problem === undefined ? 'runs now and at each start of the machine' : 'is written'
+  const { loaded, run } = load(commands, env)
+  const started = loaded ? 'runs now and at each start of the machine' : 'is written'
   printMessage(`settings are in ${SERVER_SETTINGS}, data in ${SERVER_DATA}; commands: sudo cloud-analytics …`)
-  await printResult(
-    json,
-    { path: SERVER_UNIT_PATH, loaded: problem === undefined, run: problem === undefined ? [] : run },
-    `${SERVER_UNIT_PATH} ${started}`,
-  )
+  await printResult(json, { path: SERVER_UNIT_PATH, loaded, run }, `${SERVER_UNIT_PATH} ${started}`)
 }
 
 function write(path: string, text: string): void {

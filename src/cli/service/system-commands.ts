@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.ts'
+import { printMessage } from '../command/output.ts'
 
 // Runs the commands of the platform's service manager.
 
@@ -38,15 +39,25 @@ export function runCommand(
 }
 
 /** Runs commands one after the other; the reason of the first that fails, else undefined. */
-export function runAll(
+export const runAll = (
   commands: readonly (readonly string[])[],
   env: Record<string, string | undefined>,
-): string | undefined {
-  for (const command of commands) {
-    const { ok, reason } = runCommand(command, env)
-    if (!ok) return reason
-  }
-  return undefined
+): string | undefined =>
+  commands
+    .values()
+    .map((command) => runCommand(command, env))
+    .find(({ ok }) => !ok)?.reason
+
+/** Runs the commands that load a service, or says that they are to be run: the ones to run. */
+export function load(
+  commands: readonly (readonly string[])[],
+  env: Record<string, string | undefined>,
+): { loaded: boolean; run: string[] } {
+  const problem = runAll(commands, env)
+  if (problem === undefined) return { loaded: true, run: [] }
+  const run = typed(commands)
+  printMessage(`it could not be started (${problem}); run:\n  ${run.join('\n  ')}`)
+  return { loaded: false, run }
 }
 
 /** Commands as a user types them. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Program, type UserService, utf8 } from './user-service.ts'
+import type { Program, UserService } from './user-service.ts'
 
 const UNIT = 'cloud-analytics-watch.service'
 
@@ -10,7 +10,6 @@ export function userUnit(program: Program, config: string): UserService {
     name: UNIT,
     path: join(config, 'systemd', 'user', UNIT),
     text,
-    bytes: utf8(text),
     load: [
       ['systemctl', '--user', 'daemon-reload'],
       ['systemctl', '--user', 'enable', UNIT],

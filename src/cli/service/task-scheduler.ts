@@ -1,5 +1,5 @@
 import { win32 } from 'node:path'
-import { type Program, type UserService, xmlText } from './user-service.ts'
+import type { Program, UserService } from './user-service.ts'
 
 const TASK = 'Cloud Analytics watch'
 
@@ -56,12 +56,12 @@ function taskXml({ words, environment }: Program, { account }: WindowsUser): str
   <Triggers>
     <LogonTrigger>
       <Enabled>true</Enabled>
-      <UserId>${xmlText(account)}</UserId>
+      <UserId>${Bun.escapeHTML(account)}</UserId>
     </LogonTrigger>
   </Triggers>
   <Principals>
     <Principal id="Author">
-      <UserId>${xmlText(account)}</UserId>
+      <UserId>${Bun.escapeHTML(account)}</UserId>
       <LogonType>InteractiveToken</LogonType>
       <RunLevel>LeastPrivilege</RunLevel>
     </Principal>
@@ -81,7 +81,7 @@ function taskXml({ words, environment }: Program, { account }: WindowsUser): str
   <Actions Context="Author">
     <Exec>
       <Command>%SystemRoot%\\System32\\conhost.exe</Command>
-      <Arguments>${xmlText(`--headless ${run}`)}</Arguments>
+      <Arguments>${Bun.escapeHTML(`--headless ${run}`)}</Arguments>
     </Exec>
   </Actions>
 </Task>

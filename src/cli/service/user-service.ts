@@ -12,8 +12,8 @@ export interface UserService {
   name: string
   path: string
   text: string
-  /** The bytes of the file. */
-  bytes: Uint8Array
+  /** The bytes of the file where they are not the text in UTF-8. */
+  bytes?: Uint8Array
   /** Make it run, now and at each login; the file is written. */
   load: readonly string[][]
   /** Stop it; the file is still there. What fails is ignored: it may not be loaded. */
@@ -25,10 +25,3 @@ export interface UserService {
   /** Whether the output of `status` says that it runs. */
   isRunning: (output: string) => boolean
 }
-
-const NAMED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** The text in an element or attribute of XML. */
-export const xmlText = (text: string): string => text.replace(/[&<>"]/g, (char) => NAMED[char] ?? char)
-
-export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -7,10 +7,10 @@ import { replaceFile } from '../client/private-file.ts'
 import { NOT_SIGNED_IN } from '../client/server.ts'
 import { deleteState } from '../client/state-files.ts'
 import type { Context } from '../command/context.ts'
-import { printMessage, printResult } from '../command/output.ts'
+import { printResult } from '../command/output.ts'
 import { programWords } from '../command/program-words.ts'
 import { launchAgent } from './launchd.ts'
-import { runAll, runCommand, typed } from './system-commands.ts'
+import { load, runAll, runCommand, typed } from './system-commands.ts'
 import { userUnit } from './systemd.ts'
 import { scheduledTask } from './task-scheduler.ts'
 import type { Program, UserService } from './user-service.ts'
@@ -64,32 +64,24 @@ export async function installWatch(
   { print }: { print: boolean },
 ): Promise<void> {
   const service = serviceOf(watchProgram(env, paths), env)
-  const { path, text, load, unload, status } = service
-  if (print) return await printResult(json, { path, text, run: typed(load) }, text.trimEnd())
+  const { path, text, unload, status } = service
+  if (print) return await printResult(json, { path, text, run: typed(service.load) }, text.trimEnd())
   // the service does not see the environment of this shell
   const login = readLogin(env)
   if (login === undefined)
     throw new OperatorError(`the service uses the login: ${NOT_SIGNED_IN.split(',')[0]}`)
   mkdirSync(dirname(path), { recursive: true })
-  replaceFile(path, service.bytes, 0o644)
+  replaceFile(path, service.bytes ?? text, 0o644)
   // launchd does not take a service again that it still has
   if (process.platform === 'darwin') {
     runAll(unload, env)
     for (let n = 0; n < UNLOAD_CHECKS && runCommand(status, env).ok; n++) await Bun.sleep(UNLOAD_CHECK_MS)
   }
-  const problem = runAll(load, env)
-  if (problem !== undefined) {
-    printMessage(`it could not be started (${problem}); run:\n  ${typed(load).join('\n  ')}`)
-  }
-  const started = problem === undefined ? `runs now and at each login` : 'is written'
+  const { loaded, run } = load(service.load, env)
+  const started = loaded ? 'runs now and at each login' : 'is written'
   await printResult(
     json,
-    {
-      path,
-      loaded: problem === undefined,
-      server: login.server,
-      run: problem === undefined ? [] : typed(load),
-    },
+    { path, loaded, server: login.server, run },
     `${path} ${started}; it sends to ${login.server}`,
   )
 }

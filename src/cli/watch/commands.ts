@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
 import { type Actions, lazy } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { secret } from '../command/option-parsers.ts'
 import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
 
@@ -29,6 +30,6 @@ Examples:
   program
     .command('status')
     .description('what this machine sent when to which server, and what agents will soon delete unsent')
-    .addHelpText('after', '\nExample:\n  cloud-analytics status --json')
+    .addHelpText(...example('status --json'))
     .action(action(lazy(async () => (await import('./status.ts')).status)))
 }

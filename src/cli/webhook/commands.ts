@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
 import { type Actions, type Context, contextOf, lazy, type ProcessContext } from '../command/context.ts'
+import { example } from '../command/help.ts'
 import { integer, secret } from '../command/option-parsers.ts'
 
 const LISTEN_PORT = 9876
@@ -45,12 +46,12 @@ Examples:
     .option('--status <status>', 'only these: pending, pending_retry, success, failed or cancelled')
     .option('--event <event>', 'only of this event, as session.completed')
     .option('--limit <n>', 'how many', integer(1, MAX_SHOWN_DELIVERIES), SHOWN_DELIVERIES)
-    .addHelpText('after', '\nExample:\n  cloud-analytics webhook deliveries hook_8s2m --status failed')
+    .addHelpText(...example('webhook deliveries hook_8s2m --status failed'))
     .action(action(lazy(async () => (await import('./history.ts')).showDeliveries)))
   webhook
     .command('redeliver <id>')
     .description('send a delivery (dlv_…) again, now; a running server does it')
-    .addHelpText('after', '\nExample:\n  cloud-analytics webhook redeliver dlv_0k3w')
+    .addHelpText(...example('webhook redeliver dlv_0k3w'))
     .action(action(lazy(async () => (await import('./history.ts')).redeliverNow)))
   webhook
     .command('new-secrets')

@@ -13,7 +13,6 @@ import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
-import { printable } from './text.ts'
 
 const ENDPOINT_COLUMNS = ['id', 'url', 'events', 'enabled', 'failures', 'last_status'] as const
 const DELIVERY_COLUMNS = [
@@ -35,7 +34,7 @@ export async function showEndpoints(context: Context, options: OrgOptions): Prom
       : await endpointsAt(server)
   const rows = endpoints.map(({ id, url, events, enabled, health }) => ({
     id,
-    url: printable(url),
+    url,
     events,
     enabled,
     failures: health.consecutive_failures,

@@ -9,7 +9,6 @@ import { commandLineActor } from '../command/actor.ts'
 import { type Context, withDatabase } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
-import { printable } from './text.ts'
 
 export interface NewSecretsOptions {
   org?: string
@@ -46,10 +45,9 @@ export async function newSecrets(context: Context, { org, all, yes }: NewSecrets
     const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
     printMessage(`they are encrypted with ${place}: keep a copy elsewhere, and give it to every instance`)
   }
-  const rows = secrets.map((row) => ({ ...row, url: printable(row.url) }))
   await printResult(
     context.json,
     secrets,
-    table(rows, ['org', 'id', 'url', 'secret'], 'no webhook endpoints'),
+    table(secrets, ['org', 'id', 'url', 'secret'], 'no webhook endpoints'),
   )
 }

@@ -1,20 +1,16 @@
 import { cut } from '../../text.ts'
 import type { Received } from './receiver.ts'
 
-// Deliveries as text for a terminal. They came over the network and are not trusted.
+// Deliveries as text for a terminal. They came over the network: they are printed by what makes controls visible.
 
 const MAX_LINES = 40
 const MAX_LINE_LENGTH = 160
 const MAX_NAME_LENGTH = 100
 
-/** Without characters that move the cursor, change colors or reverse the direction of writing. */
-export const printable = (text: string): string =>
-  text.replace(/[\p{Cc}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu, '\uFFFD')
-
 const shortened = (text: string, length: number): string =>
   text.length > length ? `${cut(text, length)}…` : text
 
-const nameOf = (header: string | null): string => printable(shortened(header ?? '-', MAX_NAME_LENGTH))
+const nameOf = (header: string | null): string => shortened(header ?? '-', MAX_NAME_LENGTH)
 
 /** One line: time, event, delivery, attempt, signature, status of the response. */
 export function receivedLine(received: Received): string {
@@ -35,7 +31,7 @@ export function receivedText(received: Received): string {
   const { body } = received
   const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2)
   const lines = text.split('\n')
-  const shown = lines.slice(0, MAX_LINES).map((line) => `  ${printable(shortened(line, MAX_LINE_LENGTH))}`)
+  const shown = lines.slice(0, MAX_LINES).map((line) => `  ${shortened(line, MAX_LINE_LENGTH)}`)
   const rest = lines.length - shown.length
   if (rest > 0) shown.push(`  … ${rest} more lines`)
   return [receivedLine(received), ...shown].join('\n')

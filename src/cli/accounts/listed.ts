@@ -1,0 +1,16 @@
+import type { Sql } from '../../db/client.ts'
+import { type Context, withOrganization } from '../command/context.ts'
+import { printResult } from '../command/output.ts'
+import { table } from '../command/table.ts'
+
+/** A command that lists rows of an organization, in full. */
+export const listed =
+  <Row extends object>(
+    read: (sql: Sql, orgId: string) => Promise<readonly Row[]>,
+    columns: readonly (keyof Row & string)[],
+    none: string,
+  ) =>
+  async (context: Context, { org }: { org: string }): Promise<void> => {
+    const rows = [...(await withOrganization(context, org, read))]
+    await printResult(context.json, rows, table(rows, columns, none))
+  }

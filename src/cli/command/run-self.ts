@@ -1,0 +1,28 @@
+import { programWords } from './program-words.ts'
+
+/** A command of this program that has ended; `failure` is its error, null when it ended well. */
+interface Ended {
+  code: number
+  stdout: string
+  failure: string | null
+}
+
+/** Runs a command of this program in a process of its own: its memory is given back, and its work delays nothing here. */
+export function runSelf(
+  args: readonly string[],
+  options: { env: Record<string, string | undefined>; timeout?: number },
+): { ended: Promise<Ended>; kill(signal: NodeJS.Signals): void } {
+  const child = Bun.spawn([...programWords(), ...args], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    killSignal: 'SIGKILL',
+  })
+  const end = async (): Promise<Ended> => {
+    const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+    if (code === 0) return { code, stdout, failure: null }
+    const [last = ''] = stderr.trim().split('\n').slice(-1)
+    const failure = last.replace(/^error: /, '') || `${args[0]} ended with ${child.signalCode ?? code}`
+    return { code, stdout, failure }
+  }
+  return { ended: end(), kill: (signal) => child.kill(signal) }
+}
