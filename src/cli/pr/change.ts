@@ -10,6 +10,7 @@ const MAX_COMMITS = 1_000
 
 /** The record of a pull request, with what git says of it in this folder. Throws OperatorError. */
 export async function recordOf(folder: string, described: DescribedPullRequest): Promise<PrRiskRecord> {
+  const { told } = described
   const repository = createRepositoryFinder()(folder)
   if (repository === null) throw new OperatorError('this folder is in no git repository')
   const git = async (...args: string[]): Promise<string> => {
@@ -32,13 +33,15 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
     .filter(Boolean)
   const [author = '', subject = ''] = (await git('log', '-1', '--format=%aE%x00%s', head)).split('\0')
   const begun = commits[0] ?? head
-  const createdAt = described.createdAt ?? (await git('log', '-1', '--format=%cI', begun))
-  const branch = described.branch ?? (await git('rev-parse', '--abbrev-ref', described.head))
+  const createdAt = told.created_at ?? (await git('log', '-1', '--format=%cI', begun))
+  const branch = told.branch ?? (await git('rev-parse', '--abbrev-ref', described.head))
   return {
+    state: 'open',
+    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
     type: 'pr_risk',
-    repo: (described.repo ?? (await repositoryOf(git)) ?? repository.name).slice(0, 200),
-    pr_number: described.number,
-    pr_title: (described.title ?? subject).slice(0, 1_000),
+    repo: (told.repo ?? (await repositoryOf(git)) ?? repository.name).slice(0, 200),
+    pr_number: told.pr_number,
+    pr_title: (told.pr_title ?? subject).slice(0, 1_000),
     files_changed: files.length,
     created_at: new Date(createdAt).toISOString(),
     project: repository.name.slice(0, 200),
@@ -50,13 +53,6 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
     ...(branch === '' || branch === 'HEAD' ? {} : { branch: branch.slice(0, 500) }),
     // the newest: a session is found by any of them
     commits: commits.slice(-MAX_COMMITS),
-    state: described.state,
-    ...(described.state === 'merged' &&
-      described.mergedAt !== undefined && { merged_at: described.mergedAt }),
-    ...(described.state !== 'open' && described.closedAt !== undefined && { closed_at: described.closedAt }),
-    ...(described.mergeCommit !== undefined && { merge_commit: described.mergeCommit }),
-    ...(described.url !== undefined && { url: described.url }),
-    ...(described.defaultBranch !== undefined && { default_branch: described.defaultBranch }),
   }
 }
 

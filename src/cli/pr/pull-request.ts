@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { messageOf, OperatorError } from '../../errors.ts'
-import type { State } from '../../records/risk.ts'
+import type { PrRiskRecord } from '../../records/risk.ts'
 import type { Environment } from '../client/folders.ts'
 
 /** The place where a pull request is discussed. */
@@ -14,23 +14,16 @@ export interface Discussion {
   number: number
 }
 
-/** A pull request as the job of CI, or the flags, describe it; what is undefined, git says. */
+/** A pull request as the job of CI, or the flags, describe it. */
 export interface DescribedPullRequest {
-  repo: string | undefined
-  number: number
-  title: string | undefined
   base: string
   head: string
-  branch: string | undefined
-  state: State
-  createdAt: string | undefined
-  mergedAt: string | undefined
-  closedAt: string | undefined
-  mergeCommit: string | undefined
-  url: string | undefined
-  defaultBranch: string | undefined
-  discussion: Discussion | undefined
+  /** Fields of its record; what is undefined, git says. */
+  told: Told
+  discussion?: Discussion | undefined
 }
+
+export type Told = { [Field in keyof PrRiskRecord]?: PrRiskRecord[Field] | undefined } & { pr_number: number }
 
 export interface PullRequestFlags {
   base?: string
@@ -50,24 +43,22 @@ export function describedPullRequest(env: Environment, flags: PullRequestFlags):
       2,
     )
   }
+  const { told, head } = found
   return {
     ...found,
-    head: flags.head ?? found.head,
-    number: flags.number ?? found.number,
-    title: flags.title ?? found.title,
-    repo: flags.repo ?? found.repo,
+    head: flags.head ?? head,
+    told: {
+      ...told,
+      pr_number: flags.number ?? told.pr_number,
+      pr_title: flags.title ?? told.pr_title,
+      repo: flags.repo ?? told.repo,
+    },
   }
-}
-
-const UNKNOWN = {
-  ...{ repo: undefined, title: undefined, branch: undefined, state: 'open' as const, createdAt: undefined },
-  ...{ mergedAt: undefined, closedAt: undefined, mergeCommit: undefined, url: undefined },
-  ...{ defaultBranch: undefined, discussion: undefined },
 }
 
 function byHand(base: string, number: number | undefined): DescribedPullRequest {
   if (number === undefined) throw new OperatorError('--base needs --number', 2)
-  return { ...UNKNOWN, number, base, head: 'HEAD' }
+  return { base, head: 'HEAD', told: { pr_number: number } }
 }
 
 type Json = Record<string, unknown>
@@ -81,30 +72,33 @@ function fromGithub(env: Environment): DescribedPullRequest | undefined {
   const path = env.GITHUB_EVENT_PATH
   if (!path) return undefined
   const event = objectOf(readJson(path))
-  const told = objectOf(event.pull_request)
-  const [base, head, repository] = [objectOf(told.base), objectOf(told.head), objectOf(event.repository)]
+  const pull = objectOf(event.pull_request)
+  const [base, head, repository] = [objectOf(pull.base), objectOf(pull.head), objectOf(event.repository)]
   const [from, to] = [textOf(base.sha), textOf(head.sha)]
-  if (typeof told.number !== 'number' || from === undefined || to === undefined) return undefined
+  const { number } = pull
+  if (typeof number !== 'number' || from === undefined || to === undefined) return undefined
   const repo = textOf(repository.full_name) ?? env.GITHUB_REPOSITORY
-  const mergedAt = textOf(told.merged_at)
+  const merged_at = textOf(pull.merged_at)
+  const api = (env.GITHUB_API_URL ?? 'https://api.github.com').replace(/\/+$/, '')
   return {
-    ...{ repo, number: told.number, title: textOf(told.title), base: from, head: to },
-    branch: textOf(head.ref),
-    state: told.state === 'closed' ? (mergedAt === undefined ? 'closed' : 'merged') : 'open',
-    createdAt: textOf(told.created_at),
-    mergedAt,
-    closedAt: textOf(told.closed_at),
-    // an open pull request has a trial merge here
-    mergeCommit: mergedAt === undefined ? undefined : textOf(told.merge_commit_sha),
-    url: textOf(told.html_url),
-    defaultBranch: textOf(repository.default_branch),
+    base: from,
+    head: to,
+    told: {
+      repo,
+      pr_number: number,
+      pr_title: textOf(pull.title),
+      branch: textOf(head.ref),
+      state: pull.state === 'closed' ? (merged_at === undefined ? 'closed' : 'merged') : 'open',
+      created_at: textOf(pull.created_at),
+      merged_at,
+      closed_at: textOf(pull.closed_at),
+      // an open pull request has a trial merge here
+      merge_commit: merged_at === undefined ? undefined : textOf(pull.merge_commit_sha),
+      url: textOf(pull.html_url),
+      default_branch: textOf(repository.default_branch),
+    },
     discussion:
-      repo === undefined
-        ? undefined
-        : {
-            ...{ host: 'github', place: repo, number: told.number, token: env.GITHUB_TOKEN },
-            api: (env.GITHUB_API_URL ?? 'https://api.github.com').replace(/\/+$/, ''),
-          },
+      repo === undefined ? undefined : { host: 'github', place: repo, number, token: env.GITHUB_TOKEN, api },
   }
 }
 
@@ -124,19 +118,21 @@ function fromGitlab(env: Environment): DescribedPullRequest | undefined {
   if (!(number > 0) || !base || !head) return undefined
   const project = env.CI_MERGE_REQUEST_PROJECT_URL
   const place = env.CI_MERGE_REQUEST_PROJECT_ID ?? env.CI_PROJECT_ID
+  const api = env.CI_API_V4_URL?.replace(/\/+$/, '')
   return {
-    ...UNKNOWN,
-    ...{ number, base, head, title: textOf(env.CI_MERGE_REQUEST_TITLE) },
-    repo: env.CI_MERGE_REQUEST_PROJECT_PATH ?? env.CI_PROJECT_PATH,
-    branch: textOf(env.CI_MERGE_REQUEST_SOURCE_BRANCH_NAME),
-    url: project ? `${project}/-/merge_requests/${number}` : undefined,
-    defaultBranch: textOf(env.CI_DEFAULT_BRANCH),
+    base,
+    head,
+    told: {
+      repo: env.CI_MERGE_REQUEST_PROJECT_PATH ?? env.CI_PROJECT_PATH,
+      pr_number: number,
+      pr_title: textOf(env.CI_MERGE_REQUEST_TITLE),
+      branch: textOf(env.CI_MERGE_REQUEST_SOURCE_BRANCH_NAME),
+      url: project ? `${project}/-/merge_requests/${number}` : undefined,
+      default_branch: textOf(env.CI_DEFAULT_BRANCH),
+    },
     discussion:
-      place === undefined || !env.CI_API_V4_URL
+      place === undefined || !api
         ? undefined
-        : {
-            ...{ host: 'gitlab', place, number, token: env.GITLAB_TOKEN },
-            api: env.CI_API_V4_URL.replace(/\/+$/, ''),
-          },
+        : { host: 'gitlab', place, number, token: env.GITLAB_TOKEN, api },
   }
 }
