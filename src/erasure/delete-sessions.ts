@@ -14,7 +14,7 @@ export const SESSIONS_AT_A_TIME = 200
 /** Deletes sessions with everything that was computed of them. Needs the organization's lock. Returns how many there were. */
 export async function removeSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {
   const deleted = await deleteSessions(tx, orgId, ids)
-  await writeFindings(tx, orgId, [], new Set(ids))
+  await writeFindings(tx, orgId, ids)
   return deleted
 }
 

@@ -1,9 +1,7 @@
-import type { ISql } from '../db/client.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { changePacked } from '../records/session-parts.ts'
 import { writeFindings } from '../security/write.ts'
 import { readTexts, type StoredTexts } from '../sessions/deleted-queries.ts'
-import type { SessionDetailBody } from '../sessions/model.ts'
 import { replaceTexts } from '../sessions/writing/write.ts'
 import { inBatchesOfBytes, type SizedSession } from './batches.ts'
 import type { Erasure } from './person-tables.ts'
@@ -11,10 +9,6 @@ import { mayHave } from './queries.ts'
 
 /** Sessions looked at in one statement. */
 const PAGE = 500
-
-interface StoredSession extends StoredTexts {
-  createdAt: Date
-}
 
 /** Replaces the person in the sessions, their details and findings, with all counts. Returns how many changed. */
 export async function eraseInSessions(erasure: Erasure): Promise<number> {
@@ -89,7 +83,7 @@ async function eraseInBatch(
   { sql, orgId, person, pseudonym, traces }: Erasure,
   ids: string[],
 ): Promise<number> {
-  const erase = (session: StoredSession): StoredSession => {
+  const erase = (session: StoredTexts): StoredTexts => {
     const isOwn = person.memberId !== null && session.userId === person.memberId
     const { userEmail } = session
     return {
@@ -109,17 +103,14 @@ async function eraseInBatch(
       const after = erase(before)
       return Bun.deepEquals(before, after) ? [] : [after]
     })
-    if (changed.length > 0) await replaceSessions(tx, orgId, changed)
+    if (changed.length > 0) {
+      await replaceTexts(tx, orgId, changed)
+      await writeFindings(
+        tx,
+        orgId,
+        changed.map(({ id }) => id),
+      )
+    }
     return changed.length
   })
-}
-
-async function replaceSessions(tx: ISql, orgId: string, sessions: readonly StoredSession[]): Promise<void> {
-  await replaceTexts(tx, orgId, sessions)
-  const parsed = sessions.map((session) => ({
-    ...session,
-    createdAt: session.createdAt.toISOString(),
-    detail: JSON.parse(session.detail) as SessionDetailBody,
-  }))
-  await writeFindings(tx, orgId, parsed, new Set(sessions.map(({ id }) => id)))
 }

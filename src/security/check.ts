@@ -1,4 +1,4 @@
-import type { ISql } from '../db/client.ts'
+import type { Fragment, ISql } from '../db/client.ts'
 import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 import { risksOfFiles } from './file-risks.ts'
 import { FINDING_ROLLUPS, RISK_LEVELS } from './finding-rollups.ts'
@@ -6,10 +6,10 @@ import { FINDING_ROLLUPS, RISK_LEVELS } from './finding-rollups.ts'
 // The heatmap's tables, computed from the sessions' details.
 
 /**
- * Scans all of the organization's details, and looks up the session of each that has a finding by its whole key: before
- * statistics cover the organization, a plain join reads all of its details for every session.
+ * Computes the rows of findings from those `details` (a condition on `i`) that have one. The session of each is looked up
+ * by its whole key: before statistics cover the organization, a plain join reads all of its details for every session.
  */
-const findingsFromDetails = (sql: ISql, orgId: OrgId) => sql`
+export const findingsOf = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
   select
     s.id as session_id, (f.position - 1)::integer as position, j.id, j.rule_id, j.category, j.severity, j.title, j.description,
     nullif(j.file, '') as file, substr(sha256(convert_to(nullif(j.file, ''), 'UTF8')), 1, 16) as file_key, j.line,
@@ -18,6 +18,7 @@ const findingsFromDetails = (sql: ISql, orgId: OrgId) => sql`
     select i.session_id, i.detail->'security_metadata'->'findings' as findings
     from session_details i
     where i.org_id = ${orgId}
+      ${details}
       -- most have no finding: searching for the name of a field takes a tenth of the time of parsing the JSON
       and strpos(i.detail::text, '"fingerprint"') > 0
     offset 0
@@ -35,6 +36,11 @@ const findingsFromDetails = (sql: ISql, orgId: OrgId) => sql`
     turn_number integer, fingerprint text, status text, note text
   )`
 
+export const FINDING_COLUMNS = [
+  ...['project', 'session_id', 'position', 'id', 'rule_id', 'category', 'severity', 'title', 'description'],
+  ...['file', 'file_key', 'line', 'turn_number', 'fingerprint', 'status', 'note', 'member', 'created_at'],
+]
+
 /** The open findings' files as `n`. */
 const filesFromFindings = (sql: ISql, orgId: OrgId) => sql`
   (
@@ -50,21 +56,8 @@ const filesFromFindings = (sql: ISql, orgId: OrgId) => sql`
 export const FINDING_TABLES: readonly DerivedTable[] = [
   {
     name: 'findings',
-    columns: [
-      ...[
-        'project',
-        'session_id',
-        'position',
-        'id',
-        'rule_id',
-        'category',
-        'severity',
-        'title',
-        'description',
-      ],
-      ...['file', 'file_key', 'line', 'turn_number', 'fingerprint', 'status', 'note', 'member', 'created_at'],
-    ],
-    query: findingsFromDetails,
+    columns: FINDING_COLUMNS,
+    query: (sql, orgId) => findingsOf(sql, orgId, sql``),
     describe: ({ project }) => `findings ${project || 'all projects'}`,
   },
   ...FINDING_ROLLUPS,

@@ -1,31 +1,29 @@
 import type { ISql } from '../db/client.ts'
 import { counting } from '../db/rollups.ts'
-import { unnest } from '../db/rows.ts'
-import { type FindingRow, findingRowsOf, type SessionWithFindings } from './file-findings.ts'
+import { FINDING_COLUMNS, findingsOf } from './check.ts'
 import { updateFileRisks } from './file-risks.ts'
 import { FINDING_ROLLUPS } from './finding-rollups.ts'
 
 /**
- * Updates the findings and the heatmap's tables for the sessions just written. `known`: the ids of those that were stored
- * before; one that is not among the sessions was deleted. Needs the organization's lock, in the transaction that writes the sessions: counts change by the
- * findings that are removed and added.
+ * Writes the findings of these sessions again, and the heatmap's tables, from their details as they are now; a session that
+ * was deleted has none. Needs the organization's lock, in the transaction that writes the sessions.
  */
-export async function writeFindings(
-  tx: ISql,
-  orgId: string,
-  sessions: readonly SessionWithFindings[],
-  known: ReadonlySet<string>,
-): Promise<void> {
-  const before = known.size === 0 ? [] : await findRows(tx, orgId, [...known])
-  const after = findingRowsOf(sessions)
-  const removed = difference(before, after)
-  const added = difference(after, before)
-  const changed = [...removed, ...added]
+export async function writeFindings(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const changed = await findChanged(tx, orgId, ids)
   if (changed.length === 0) return
-  const rows = tx`s.session_id = any(${changed.map(({ session_id }) => session_id)}::text[])`
+  const sessions = [...new Set(changed.map(({ session_id }) => session_id))]
+  const rows = tx`s.session_id = any(${sessions}::text[])`
   await counting(tx, orgId, FINDING_ROLLUPS, { before: rows, after: rows }, async () => {
-    await deleteRows(tx, orgId, removed)
-    await insertRows(tx, orgId, added)
+    await tx`
+      delete from findings s
+      where s.org_id = ${orgId}
+        and ${rows}`
+    const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
+    await tx`
+      insert into findings (org_id, ${columns})
+      select ${orgId}, ${columns}
+      from (${findingsOf(tx, orgId, tx`and i.session_id = any(${sessions}::text[])`)}) q`
   })
   const files = changed.flatMap(({ project, file, file_key }) =>
     file === null || file_key === null ? [] : [{ project, file, file_key }],
@@ -33,61 +31,31 @@ export async function writeFindings(
   if (files.length > 0) await updateFileRisks(tx, orgId, files)
 }
 
-const rowKey = (row: FindingRow): string =>
-  JSON.stringify(Object.keys(COLUMNS).map((column) => row[column as keyof FindingRow]))
-
-const difference = (rows: readonly FindingRow[], others: readonly FindingRow[]): FindingRow[] => {
-  const known = new Set(others.map(rowKey))
-  return rows.filter((row) => !known.has(rowKey(row)))
+interface ChangedFinding {
+  session_id: string
+  project: string
+  file: string | null
+  file_key: string | null
 }
 
-const COLUMNS = {
-  session_id: 'text',
-  position: 'integer',
-  id: 'text',
-  rule_id: 'text',
-  category: 'text',
-  severity: 'text',
-  title: 'text',
-  description: 'text',
-  file: 'text',
-  file_key: 'bytea',
-  line: 'integer',
-  turn_number: 'integer',
-  fingerprint: 'text',
-  status: 'text',
-  note: 'text',
-  project: 'text',
-  member: 'text',
-  created_at: 'timestamptz',
-} as const
-
-async function findRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<FindingRow[]> {
-  const rows = await tx<(Omit<FindingRow, 'created_at'> & { created_at: Date })[]>`
-    select
-      f.session_id, f.position, f.id, f.rule_id, f.category, f.severity, f.title, f.description, f.file,
-      encode(f.file_key, 'hex') as file_key, f.line, f.turn_number, f.fingerprint, f.status, f.note, f.project, f.member,
-      f.created_at
-    from findings f
-    where f.org_id = ${orgId}
-      and f.session_id = any(${[...ids]}::text[])`
-  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
-}
-
-async function deleteRows(tx: ISql, orgId: string, rows: readonly FindingRow[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx`
-    delete from findings f
-    using ${unnest(tx, rows, { session_id: 'text', position: 'integer' })}
-    where f.org_id = ${orgId}
-      and f.session_id = n.session_id
-      and f.position = n.position`
-}
-
-async function insertRows(tx: ISql, orgId: string, rows: readonly FindingRow[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx`
-    insert into findings (org_id, ${tx.unsafe(Object.keys(COLUMNS).join(', '))})
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, COLUMNS)}`
+/** The findings that differ from those that are stored. */
+async function findChanged(tx: ISql, orgId: string, ids: readonly string[]): Promise<ChangedFinding[]> {
+  const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
+  return await tx<ChangedFinding[]>`
+    with computed as (
+      select ${columns}
+      from (${findingsOf(tx, orgId, tx`and i.session_id = any(${[...ids]}::text[])`)}) q
+    ),
+    stored as (
+      select ${columns}
+      from findings f
+      where f.org_id = ${orgId}
+        and f.session_id = any(${[...ids]}::text[])
+    )
+    select distinct d.session_id, d.project, d.file, encode(d.file_key, 'hex') as file_key
+    from (
+      (table computed except table stored)
+      union all
+      (table stored except table computed)
+    ) d`
 }

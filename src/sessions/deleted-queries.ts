@@ -128,13 +128,9 @@ export async function updateTexts(tx: ISql, orgId: string, sessions: readonly St
 }
 
 /** These sessions as they are stored, with all that `replaceTexts` replaces. */
-export async function readTexts(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<(StoredTexts & { createdAt: Date })[]> {
-  return await tx<(StoredTexts & { createdAt: Date })[]>`
-    select s.id, s.project, s.created_at as "createdAt", s.user_id as "userId", s.user_email as "userEmail",
+export async function readTexts(tx: ISql, orgId: string, ids: readonly string[]): Promise<StoredTexts[]> {
+  return await tx<StoredTexts[]>`
+    select s.id, s.project, s.user_id as "userId", s.user_email as "userEmail",
       (
         select d.detail::text
         from session_details d

@@ -32,20 +32,11 @@ export async function setFindingStatus(
       )
       isChanged ||= !Bun.deepEquals(findings, security_metadata.findings)
       const changed = { ...detail, security_metadata: { ...security_metadata, findings } }
-      return { session, changed }
+      return { ...session, detail: JSON.stringify(changed) }
     })
     if (isChanged) {
-      await replaceTexts(
-        tx,
-        orgId,
-        sessions.map(({ session, changed }) => ({ ...session, detail: JSON.stringify(changed) })),
-      )
-      const parsed = sessions.map(({ session, changed }) => ({
-        ...session,
-        createdAt: session.createdAt.toISOString(),
-        detail: changed,
-      }))
-      await writeFindings(tx, orgId, parsed, new Set(ids))
+      await replaceTexts(tx, orgId, sessions)
+      await writeFindings(tx, orgId, ids)
       const action = status === 'dismissed' ? 'finding.dismissed' : 'finding.reopened'
       const details = { ids: [id], ...(note !== undefined && status === 'dismissed' ? { note } : {}) }
       await recordEntries(tx, orgId, actor, [{ action, details }])

@@ -256,10 +256,13 @@ export async function writeSessionsAndCounts(
   options: WriteOptions,
 ): Promise<SessionsWritten> {
   const written = await writeSessions(tx, orgId, sessions, options)
-  const changed = written.changed.map(({ session }) => session)
-  const known = new Set(
-    written.changed.flatMap(({ session, before }) => (before === undefined ? [] : [session.id])),
+  const withFindings = written.changed.filter(
+    ({ session, before }) => before !== undefined || session.detail.security_metadata.findings.length > 0,
   )
-  await writeFindings(tx, orgId, changed, known)
+  await writeFindings(
+    tx,
+    orgId,
+    withFindings.map(({ session }) => session.id),
+  )
   return written
 }
