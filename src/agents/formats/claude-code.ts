@@ -115,8 +115,7 @@ function withoutResult(line: Buffer): Json | undefined {
   return isWhole ? value : undefined
 }
 
-function readLine(state: State, value: unknown, number: number): string | undefined {
-  if (!isObject(value)) return 'not a JSON object'
+function readLine(state: State, value: Json, number: number): string | undefined {
   const type = textOf(value.type) ?? (isObject(objectOf(value.message).usage) ? 'assistant' : null)
   if (type === null) return 'no type'
   const own = textOf(value.sessionId) ?? textOf(value.session_id)

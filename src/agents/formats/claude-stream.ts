@@ -1,16 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import type { ModelTotal } from '../../records/session-parts.ts'
-import { readDocument } from '../transcript/file-bytes.ts'
-import { countOf, isObject, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
-import { readJsonLines } from '../transcript/json-lines.ts'
-import {
-  countsOf,
-  noteMessage,
-  noteUnreadable,
-  type SourceFile,
-  transcriptOf,
-} from '../transcript/source-file.ts'
+import { countOf, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
+import { readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
+import { countsOf, noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
 import { addEvent, addMode, noteContext, noteFileTimes, noteWhole } from '../transcript/transcript.ts'
 import type { MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
@@ -39,24 +32,18 @@ interface Run {
  */
 export async function readClaudeStream(file: SourceFile, isDocument: boolean): Promise<void> {
   const runs: Run[] = []
-  if (isDocument) await readMessages(file, runs)
+  if (isDocument)
+    await readJsonDocument(
+      file,
+      (document) => [document].flat(),
+      (message, index) => readLine(file, runs, message, index + 1),
+    )
   else await readJsonLines(file, (value, lineNumber) => readLine(file, runs, value, lineNumber))
   const { mtimeMs } = await stat(file.path)
   for (const run of runs) finishRun(run, mtimeMs)
 }
 
-async function readMessages(file: SourceFile, runs: Run[]): Promise<void> {
-  const read = await readDocument(file.path, file.onBytes)
-  if ('reason' in read) return noteUnreadable(file, 1, read.reason)
-  for (const [index, message] of [read.value].flat().entries()) {
-    const problem = readLine(file, runs, message, index + 1)
-    if (problem !== undefined) noteUnreadable(file, 1, `message ${index + 1}: ${problem}`)
-    await file.group.scan.flushIfFull()
-  }
-}
-
-function readLine(file: SourceFile, runs: Run[], value: unknown, number: number): string | undefined {
-  if (!isObject(value)) return 'not a JSON object'
+function readLine(file: SourceFile, runs: Run[], value: Json, number: number): string | undefined {
   const id = textOf(value.session_id)
   if (id === null) return value.type === undefined ? 'no type' : undefined
   const transcript = transcriptOf(file.group, 'claude-stream-json', id)

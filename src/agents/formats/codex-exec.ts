@@ -33,7 +33,7 @@ export async function readCodexExec(file: SourceFile, rollouts: ReadonlySet<stri
   const threads = new Map<string, Thread>()
   let thread: Thread | undefined
   await readJsonLines(file, (value) => {
-    if (!isObject(value) || textOf(value.type) === null) return 'not an event of codex exec'
+    if (textOf(value.type) === null) return 'not an event of codex exec'
     if (value.type === 'thread.started') {
       if (thread !== undefined) endTurn(file, thread, null)
       const id = textOf(value.thread_id) ?? 'unnamed'

@@ -1,5 +1,5 @@
 import { countOf, isObject } from '../transcript/json-fields.ts'
-import { noTokens } from '../transcript/source-file.ts'
+import { tokensOfCall } from '../transcript/source-file.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 
 /** Codex's counts of tokens: `input` includes `cached` and `cacheWrite`, `output` includes `reasoning`. */
@@ -41,14 +41,6 @@ export function growth(before: Totals | null, now: Totals | null): Totals | null
 }
 
 export function tokensOf({ input, cached, cacheWrite, output, reasoning }: Totals): MessageTokens {
-  const cache_read = Math.min(input, cached)
-  const cache_creation = Math.min(input - cache_read, cacheWrite)
-  return {
-    ...noTokens(),
-    input: input - cache_read - cache_creation,
-    output,
-    cache_read,
-    cache_creation,
-    reasoning,
-  }
+  const read = Math.min(input, cached)
+  return tokensOfCall({ input, output, read, written: Math.min(input - read, cacheWrite), reasoning }, true)
 }

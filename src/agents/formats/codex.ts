@@ -1,13 +1,5 @@
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
-import {
-  blockText,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  textOf,
-  timeOf,
-} from '../transcript/json-fields.ts'
+import { blockText, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import { noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
 import { addEvent, addMode, addPrompt, isFirst, noteContext, scanResponse } from '../transcript/transcript.ts'
@@ -68,7 +60,7 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
   }
   let metaSeen = false
   await readJsonLines(file, (value, lineNumber) => {
-    if (!isObject(value) || textOf(value.type) === null) return 'not a rollout line'
+    if (textOf(value.type) === null) return 'not a rollout line'
     const isMeta = value.type === 'session_meta'
     // a forked session repeats the head of its parent after its own
     if (!isMeta || !metaSeen) readRolloutLine(state, value, objectOf(value.payload), lineNumber)

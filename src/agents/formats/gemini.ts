@@ -1,4 +1,3 @@
-import { readDocument } from '../transcript/file-bytes.ts'
 import {
   blockText,
   countOf,
@@ -10,14 +9,8 @@ import {
   textsIn,
   timeOf,
 } from '../transcript/json-fields.ts'
-import { readJsonLines } from '../transcript/json-lines.ts'
-import {
-  noTokens,
-  noteMessage,
-  noteUnreadable,
-  type SourceFile,
-  transcriptOf,
-} from '../transcript/source-file.ts'
+import { messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
+import { noteMessage, type SourceFile, tokensOfCall, transcriptOf } from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import {
   addCall,
@@ -57,34 +50,21 @@ export async function readGemini(
 ): Promise<void> {
   const transcript = transcriptOf(file.group, 'gemini', sessionId)
   noteContext(transcript, null, folder)
-  if (isDocument) {
-    const problem = await readChat(file, transcript)
-    if (problem !== undefined) noteUnreadable(file, 1, problem)
-    return
-  }
-  await readJsonLines(file, (value) => {
-    if (!isObject(value)) return 'not a JSON object'
-    if (textOf(value.type) !== null) readMessage(file, transcript, value)
-    else readHead(transcript, { ...value, ...objectOf(value.$set) })
-    return undefined
+  const messagesOf = messagesIn((chat) => {
+    readHead(transcript, chat)
+    return listOf(chat.messages)
   })
+  if (isDocument)
+    await readJsonDocument(file, messagesOf, (message) => readMessage(file, transcript, message))
+  else
+    await readJsonLines(file, (value) =>
+      textOf(value.type) === null
+        ? readHead(transcript, { ...value, ...objectOf(value.$set) })
+        : readMessage(file, transcript, value),
+    )
 }
 
-async function readChat(file: SourceFile, transcript: Transcript): Promise<string | undefined> {
-  const read = await readDocument(file.path, file.onBytes)
-  if ('reason' in read) return read.reason
-  const chat = read.value
-  if (!isObject(chat)) return 'not a JSON object'
-  readHead(transcript, chat)
-  for (const [index, message] of listOf(chat.messages).entries()) {
-    if (isObject(message)) readMessage(file, transcript, message)
-    else noteUnreadable(file, 1, `message ${index + 1} is not an object`)
-    await file.group.scan.flushIfFull()
-  }
-  return undefined
-}
-
-function readHead(transcript: Transcript, head: Json): void {
+function readHead(transcript: Transcript, head: Json): undefined {
   const hash = textOf(head.projectHash)
   if (hash !== null && transcript.folders.size === 0)
     transcript.repository ??= `gemini-${hash.slice(0, HASH_LENGTH)}`
@@ -93,7 +73,7 @@ function readHead(transcript: Transcript, head: Json): void {
   noteContext(transcript, timeOf(head.lastUpdated))
 }
 
-function readMessage(file: SourceFile, transcript: Transcript, message: Json): void {
+function readMessage(file: SourceFile, transcript: Transcript, message: Json): undefined {
   const at = timeOf(message.timestamp)
   const text = blockText(message.content)
   const id = textOf(message.id) ?? `${at} ${Bun.hash(text)}`
@@ -146,11 +126,6 @@ function tokensOf(tokens: unknown): MessageTokens | null {
   const input = countOf(tokens.input)
   const cached = Math.min(input, countOf(tokens.cached))
   const thoughts = countOf(tokens.thoughts)
-  return {
-    ...noTokens(),
-    input: input - cached + countOf(tokens.tool),
-    output: countOf(tokens.output) + thoughts,
-    cache_read: cached,
-    reasoning: thoughts,
-  }
+  const [used, output] = [input + countOf(tokens.tool), countOf(tokens.output) + thoughts]
+  return tokensOfCall({ input: used, output, read: cached, reasoning: thoughts }, true)
 }

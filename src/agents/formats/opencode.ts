@@ -1,10 +1,10 @@
 import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import {
-  noTokens,
   noteMessage,
   noteUnreadable,
   reportedCost,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
@@ -142,16 +142,10 @@ function readAssistantMessage(
 // unlike other agents, `input` excludes cached tokens and `output` excludes `reasoning`
 function tokensOf(tokens: unknown): MessageTokens | null {
   if (!isObject(tokens)) return null
-  const cache = objectOf(tokens.cache)
-  const reasoning = countOf(tokens.reasoning)
-  return {
-    ...noTokens(),
-    input: countOf(tokens.input),
-    output: countOf(tokens.output) + reasoning,
-    cache_read: countOf(cache.read),
-    cache_creation: countOf(cache.write),
-    reasoning,
-  }
+  const { read, write: written } = objectOf(tokens.cache)
+  const { input, reasoning } = tokens
+  const output = countOf(tokens.output) + countOf(reasoning)
+  return tokensOfCall({ input, output, read, written, reasoning }, false)
 }
 
 function readPart(state: OpencodeState, part: Json): void {

@@ -2,6 +2,7 @@ import { statedTotals, sumTotals, unattributedTotals } from '../../parts/totals.
 import type { ModelTotal } from '../../records/session-parts.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
 import { compareText } from '../../text.ts'
+import { countOf } from './json-fields.ts'
 import type { LineOwners } from './line-owners.ts'
 import { newSecretScan } from './secret-scan.ts'
 import { addMessage, mergeMessage, newTranscript, noteWhole } from './transcript.ts'
@@ -128,6 +129,19 @@ export const noTokens = (): MessageTokens => ({
   cache_creation_1h: 0,
   reasoning: 0,
 })
+
+/**
+ * The tokens of a call by an agent's counts, `read` and `written` of the cache. `isInclusive`: the input includes the cache.
+ */
+export function tokensOfCall(
+  counts: Partial<Record<'input' | 'output' | 'read' | 'written' | 'reasoning', unknown>>,
+  isInclusive: boolean,
+): MessageTokens {
+  const [cache_read, cache_creation] = [countOf(counts.read), countOf(counts.written)]
+  const input = Math.max(0, countOf(counts.input) - (isInclusive ? cache_read + cache_creation : 0))
+  const [output, reasoning] = [countOf(counts.output), countOf(counts.reasoning)]
+  return { ...noTokens(), input, output, cache_read, cache_creation, reasoning }
+}
 
 /** The tokens of the file by model: of its messages, and what its results state beyond them; `unknown` without a model. */
 export function usageOf(file: SourceFile): Usage {

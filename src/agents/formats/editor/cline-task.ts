@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path'
 import { readText } from '../../git/project-name.ts'
-import { readDocument } from '../../transcript/file-bytes.ts'
 import {
   blockText,
   countOf,
@@ -12,12 +11,12 @@ import {
   textOf,
   timeOf,
 } from '../../transcript/json-fields.ts'
+import { readJsonDocument } from '../../transcript/json-lines.ts'
 import {
-  noTokens,
   noteMessage,
-  noteUnreadable,
   reportedCost,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../../transcript/source-file.ts'
 import {
@@ -59,12 +58,18 @@ interface State {
 }
 
 export async function readClineTask(file: SourceFile, format: Format, sessionId: string): Promise<void> {
-  const read = await readDocument(file.path, file.onBytes)
-  if ('reason' in read || !Array.isArray(read.value)) {
-    noteUnreadable(file, 1, 'reason' in read ? read.reason : 'not a JSON array')
-    return
+  let state: State | undefined
+  const messagesOf = (document: unknown) => {
+    if (!Array.isArray(document)) return 'not a JSON array'
+    const messages = document.filter(isObject).filter(({ partial }) => partial !== true)
+    state = stateOf(file, format, sessionId, messages)
+    return messages
   }
-  const messages = read.value.filter(isObject).filter(({ partial }) => partial !== true)
+  await readJsonDocument(file, messagesOf, (message) => state && readMessage(state, message))
+  if (state !== undefined) endCall(state)
+}
+
+function stateOf(file: SourceFile, format: Format, sessionId: string, messages: readonly Json[]): State {
   const transcript = transcriptOf(file.group, format, sessionId)
   const beside = (name: string) => parseJson(readText(join(dirname(file.path), name)) ?? '')
   const conversation = listOf(beside('api_conversation_history.json')).flatMap(textsOf)
@@ -76,7 +81,7 @@ export async function readClineTask(file: SourceFile, format: Format, sessionId:
   )
   const named = match(conversation, /<model>([^<]{1,200})<\/model>/)
   const uses = listOf(objectOf(beside('task_metadata.json')).model_usage).filter(isObject)
-  const state: State = {
+  return {
     file,
     transcript,
     modelAt: (ms) => textOf(uses.findLast(({ ts }) => typeof ts === 'number' && ts <= ms)?.model_id) ?? named,
@@ -86,11 +91,6 @@ export async function readClineTask(file: SourceFile, format: Format, sessionId:
     call: null,
     hasPrompt: false,
   }
-  for (const message of messages) {
-    readMessage(state, message)
-    await file.group.scan.flushIfFull()
-  }
-  endCall(state)
 }
 
 /** The texts of a message, and those of the results of tools in it. */
@@ -131,7 +131,7 @@ function hasMoreCache(message: Json): boolean {
   return countOf(cacheReads) + countOf(cacheWrites) > countOf(tokensIn)
 }
 
-function readMessage(state: State, message: Json): void {
+function readMessage(state: State, message: Json): undefined {
   const { transcript } = state
   const kind = textOf(message.type === 'ask' ? message.ask : message.say)
   const at = timeOf(message.ts)
@@ -176,15 +176,8 @@ function readCall(state: State, message: Json, at: string | null): void {
 // a call that was not answered has no counts
 function tokensOf(usage: Json, isInclusive: boolean): MessageTokens | null {
   if (usage.tokensIn === undefined && usage.tokensOut === undefined) return null
-  const [cacheRead, cacheCreation] = [countOf(usage.cacheReads), countOf(usage.cacheWrites)]
-  const input = countOf(usage.tokensIn) - (isInclusive ? cacheRead + cacheCreation : 0)
-  return {
-    ...noTokens(),
-    input,
-    output: countOf(usage.tokensOut),
-    cache_read: cacheRead,
-    cache_creation: cacheCreation,
-  }
+  const { tokensIn: input, tokensOut: output, cacheReads: read, cacheWrites: written } = usage
+  return tokensOfCall({ input, output, read, written }, isInclusive)
 }
 
 /** A tool or command that is shown; what asks for a permission may be shown again when it is given. */

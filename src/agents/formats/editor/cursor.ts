@@ -10,7 +10,6 @@ import {
   wholeText,
 } from '../../transcript/database.ts'
 import {
-  countOf,
   isObject,
   type Json,
   listOf,
@@ -20,10 +19,10 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import {
-  noTokens,
   noteMessage,
   noteUnreadable,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../../transcript/source-file.ts'
 import {
@@ -149,6 +148,6 @@ const inputOf = (value: unknown): Json => objectOf(typeof value === 'string' ? p
 // counts of 0 are those of a version that keeps none
 function tokensOf(count: unknown): MessageTokens | null {
   const { inputTokens, outputTokens } = objectOf(count)
-  const [input, output] = [countOf(inputTokens), countOf(outputTokens)]
-  return input + output === 0 ? null : { ...noTokens(), input, output }
+  const tokens = tokensOfCall({ input: inputTokens, output: outputTokens }, false)
+  return tokens.input + tokens.output === 0 ? null : tokens
 }

@@ -1,8 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { readDocument } from '../../transcript/file-bytes.ts'
 import {
   blockText,
-  countOf,
   isObject,
   type Json,
   listOf,
@@ -11,13 +9,8 @@ import {
   textsIn,
   timeOf,
 } from '../../transcript/json-fields.ts'
-import {
-  noTokens,
-  noteMessage,
-  noteUnreadable,
-  type SourceFile,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
+import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
+import { noteMessage, type SourceFile, tokensOfCall, transcriptOf } from '../../transcript/source-file.ts'
 import { addEvent, addPrompt, addResult, noteContext } from '../../transcript/transcript.ts'
 import type { MessageTokens, Transcript } from '../../transcript/transcript-model.ts'
 import { readResponse } from '../claude-content.ts'
@@ -25,29 +18,21 @@ import { readResponse } from '../claude-content.ts'
 // Threads of Amp: one JSON document each, `threads/T-….json`. What sub-agents used is in no file.
 
 export async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
-  const read = await readDocument(file.path, file.onBytes)
-  if ('reason' in read || !isObject(read.value)) {
-    noteUnreadable(file, 1, 'reason' in read ? read.reason : 'not a JSON object')
-    return
-  }
-  const thread = read.value
   const transcript = transcriptOf(file.group, 'amp', sessionId)
-  transcript.title ??= textOf(thread.title)
-  const created = timeOf(thread.created)
-  noteContext(transcript, created)
-  for (const tree of listOf(objectOf(objectOf(thread.env).initial).trees))
-    readTree(transcript, objectOf(tree), created)
-  let at = created
-  for (const [index, message] of listOf(thread.messages).entries()) {
-    if (!isObject(message)) {
-      noteUnreadable(file, 1, `message ${index + 1} is not an object`)
-      continue
-    }
+  let at: string | null = null
+  const messagesOf = messagesIn((thread) => {
+    transcript.title ??= textOf(thread.title)
+    at = timeOf(thread.created)
+    noteContext(transcript, at)
+    for (const tree of listOf(objectOf(objectOf(thread.env).initial).trees))
+      readTree(transcript, objectOf(tree), at)
+    return listOf(thread.messages)
+  })
+  await readJsonDocument(file, messagesOf, (message, index) => {
     // the results of tools have no time of their own
     at = timeOf(objectOf(message.meta).sentAt) ?? timeOf(objectOf(message.usage).timestamp) ?? at
-    readMessage(file, transcript, message, { id: `${message.messageId ?? index}`, at })
-    await file.group.scan.flushIfFull()
-  }
+    return readMessage(file, transcript, message, { id: `${message.messageId ?? index}`, at })
+  })
 }
 
 function readTree(transcript: Transcript, { uri, repository }: Json, at: string | null): void {
@@ -67,17 +52,13 @@ function readMessage(
   transcript: Transcript,
   message: Json,
   { id, at }: { id: string; at: string | null },
-): void {
+): undefined {
   noteContext(transcript, at)
   const blocks = listOf(message.content).filter(isObject)
   if (message.role === 'assistant') {
     const { model } = objectOf(message.usage)
-    const turn = noteMessage(
-      file,
-      transcript,
-      { id, model: textOf(model), tokens: tokensOf(message.usage) },
-      at,
-    )
+    const known = { id, model: textOf(model), tokens: tokensOf(message.usage) }
+    const turn = noteMessage(file, transcript, known, at)
     readResponse(transcript, turn, blocks)
     if (objectOf(message.state).type === 'cancelled') addEvent(transcript, 'interruption', id, at)
     if (objectOf(message.state).type === 'error') addEvent(transcript, 'api_error', id, at)
@@ -103,11 +84,7 @@ function readResult(transcript: Transcript, block: Json): void {
 // `inputTokens` excludes the cache, `totalInputTokens` includes it
 function tokensOf(usage: unknown): MessageTokens | null {
   if (!isObject(usage)) return null
-  return {
-    ...noTokens(),
-    input: countOf(usage.inputTokens),
-    output: countOf(usage.outputTokens),
-    cache_read: countOf(usage.cacheReadInputTokens),
-    cache_creation: countOf(usage.cacheCreationInputTokens),
-  }
+  const { inputTokens: input, outputTokens: output } = usage
+  const { cacheReadInputTokens: read, cacheCreationInputTokens: written } = usage
+  return tokensOfCall({ input, output, read, written }, false)
 }

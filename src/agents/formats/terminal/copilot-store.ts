@@ -9,17 +9,17 @@ import {
   rowsIn,
   useDatabase,
 } from '../../transcript/database.ts'
-import { countOf, textOf, timeOf } from '../../transcript/json-fields.ts'
+import { textOf, timeOf } from '../../transcript/json-fields.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
 import {
-  noTokens,
   noteMessage,
   noteUnreadable,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../../transcript/source-file.ts'
 import { noteContext } from '../../transcript/transcript.ts'
-import type { ApiMessage, MessageTokens } from '../../transcript/transcript-model.ts'
+import type { ApiMessage } from '../../transcript/transcript-model.ts'
 
 // Copilot's `session-store.db` has a row for each call of the API. The events of a session beside it have what was done, and
 // in newer versions the same usage under other ids: where there are events only they are read, and the rows are looked up
@@ -88,12 +88,15 @@ function* storedCalls({ tables, rowsOf }: AgentDatabase): Generator<StoredCall> 
 const callOf = (row: Row): Omit<StoredCall, 'sessionId'> => ({
   id: `row ${row.id} ${row.created_at}`,
   model: textOf(row.copilot_usage_model) ?? textOf(row.model),
-  tokens: copilotTokens(
-    row.input_tokens,
-    row.output_tokens,
-    row.cache_read_tokens,
-    row.cache_write_tokens,
-    row.reasoning_tokens,
+  tokens: tokensOfCall(
+    {
+      input: row.input_tokens,
+      output: row.output_tokens,
+      read: row.cache_read_tokens,
+      written: row.cache_write_tokens,
+      reasoning: row.reasoning_tokens,
+    },
+    true,
   ),
   cost: creditCost(row.total_nano_aiu),
   at: storedTime(row.created_at),
@@ -103,25 +106,6 @@ const callOf = (row: Row): Omit<StoredCall, 'sessionId'> => ({
 /** `datetime('now')` of SQLite is in UTC and says so nowhere. */
 const storedTime = (value: unknown): string | null =>
   timeOf(value) ?? timeOf(`${textOf(value)?.replace(' ', 'T')}Z`)
-
-/** The tokens of a call: Copilot counts the cache in the input, and reasoning in the output. */
-export function copilotTokens(
-  input: unknown,
-  output: unknown,
-  read: unknown,
-  written: unknown,
-  reasoning: unknown,
-): MessageTokens {
-  const [cacheRead, cacheCreation] = [countOf(read), countOf(written)]
-  return {
-    ...noTokens(),
-    input: Math.max(0, countOf(input) - cacheRead - cacheCreation),
-    output: countOf(output),
-    cache_read: cacheRead,
-    cache_creation: cacheCreation,
-    reasoning: countOf(reasoning),
-  }
-}
 
 const NANO_CREDITS_PER_DOLLAR = 1e11
 const MAX_NANO_CREDITS = 1e15

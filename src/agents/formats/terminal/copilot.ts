@@ -15,6 +15,7 @@ import {
   noteMessage,
   noteStated,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../../transcript/source-file.ts'
 import {
@@ -26,8 +27,8 @@ import {
   noteContext,
   scanResponse,
 } from '../../transcript/transcript.ts'
-import type { Transcript, Turn } from '../../transcript/transcript-model.ts'
-import { callsBeside, copilotTokens, creditCost, type StoredCall } from './copilot-store.ts'
+import type { MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
 
 // Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
 // before its message; what older ones wrote of their calls is in the store (copilot-store.ts), and the sums of the session
@@ -65,7 +66,6 @@ export async function readCopilot(file: SourceFile, sessionId: string): Promise<
     turn: null,
   }
   await readJsonLines(file, (value) => {
-    if (!isObject(value)) return 'not a JSON object'
     const type = textOf(value.type)
     if (type === null) return 'no type'
     readEvent(state, type, value, objectOf(value.data))
@@ -132,20 +132,18 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
 }
 
 function readUsage({ file, transcript }: State, usage: Json, id: string, at: string | null): void {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage
-  const tokens = copilotTokens(inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens)
+  const request = textOf(usage.apiCallId)
   const cost = creditCost(objectOf(usage.copilotUsage).totalNanoAiu)
-  noteMessage(
-    file,
-    transcript,
-    {
-      id: textOf(usage.apiCallId) ?? id,
-      model: textOf(usage.model),
-      tokens,
-      cost,
-      request: textOf(usage.apiCallId),
-    },
-    at,
+  const call = { id: request ?? id, model: textOf(usage.model), tokens: tokensOf(usage), cost, request }
+  noteMessage(file, transcript, call, at)
+}
+
+/** Copilot counts the cache in the input, and reasoning in the output. */
+function tokensOf(usage: Json): MessageTokens {
+  const { inputTokens: input, outputTokens: output, reasoningTokens: reasoning } = usage
+  return tokensOfCall(
+    { input, output, read: usage.cacheReadTokens, written: usage.cacheWriteTokens, reasoning },
+    true,
   )
 }
 
@@ -217,23 +215,7 @@ function readSums({ sums }: State, data: Json): void {
   const metrics = objectOf(data.modelMetrics ?? objectOf(data.accountingSnapshot).modelMetrics)
   const totals = Object.entries(metrics).flatMap(([model, metric]) => {
     const { usage } = objectOf(metric)
-    return isObject(usage)
-      ? [
-          {
-            model,
-            tokens: countsOf(
-              copilotTokens(
-                usage.inputTokens,
-                usage.outputTokens,
-                usage.cacheReadTokens,
-                usage.cacheWriteTokens,
-                0,
-              ),
-            ),
-            cost: null,
-          },
-        ]
-      : []
+    return isObject(usage) ? [{ model, tokens: countsOf(tokensOf(usage)), cost: null }] : []
   })
   const sizeOf = (each: readonly ModelTotal[]) =>
     each.reduce((sum, { tokens }) => sum + tokens[0] + tokens[1] + tokens[2], 0)

@@ -25,11 +25,7 @@ export async function readDroid(file: SourceFile, sessionId: string): Promise<vo
   const transcript = transcriptOf(file.group, 'droid', sessionId)
   const settings = objectOf(parseJson(readText(file.path.replace(/\.jsonl$/, '.settings.json')) ?? ''))
   const model = modelOf(settings.model)
-  await readJsonLines(file, (value) => {
-    if (!isObject(value)) return 'not a JSON object'
-    readEntry(file, transcript, value, model)
-    return undefined
-  })
+  await readJsonLines(file, (entry) => readEntry(file, transcript, entry, model))
   const usage = settings.tokenUsage
   if (!isObject(usage)) return
   const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = usage
@@ -47,7 +43,7 @@ const modelOf = (name: unknown): string | null => {
   return text?.startsWith('custom:') ? text.slice('custom:'.length).replace(/-\d+$/, '') : text
 }
 
-function readEntry(file: SourceFile, transcript: Transcript, entry: Json, model: string | null): void {
+function readEntry(file: SourceFile, transcript: Transcript, entry: Json, model: string | null): undefined {
   const at = timeOf(entry.timestamp)
   noteContext(transcript, at)
   if (entry.type === 'session_start') {

@@ -7,7 +7,6 @@ import {
   wholeText,
 } from '../../transcript/database.ts'
 import {
-  countOf,
   isObject,
   type Json,
   listOf,
@@ -20,12 +19,12 @@ import {
 import {
   countsOf,
   isCopied,
-  noTokens,
   noteMessage,
   noteStated,
   noteUnreadable,
   reportedCost,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../../transcript/source-file.ts'
 import {
@@ -169,13 +168,8 @@ function readResult(transcript: Transcript, block: Json): void {
 
 // the input of a call includes the cache
 function tokensOf(row: Row, prefix = ''): MessageTokens {
-  const count = (name: string) => countOf(row[`${prefix}${name}_tokens`])
-  const [cacheRead, cacheCreation] = [count('cache_read'), count('cache_write')]
-  return {
-    ...noTokens(),
-    input: Math.max(0, count('input') - cacheRead - cacheCreation),
-    output: count('output'),
-    cache_read: cacheRead,
-    cache_creation: cacheCreation,
-  }
+  const [input, output, read, written] = ['input', 'output', 'cache_read', 'cache_write'].map(
+    (name) => row[`${prefix}${name}_tokens`],
+  )
+  return tokensOfCall({ input, output, read, written }, true)
 }

@@ -1,6 +1,5 @@
 import {
   blockText,
-  countOf,
   isObject,
   type Json,
   listOf,
@@ -13,10 +12,10 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import {
   countMessage,
   isCopied,
-  noTokens,
   noteMessage,
   reportedCost,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../../transcript/source-file.ts'
 import {
@@ -27,21 +26,17 @@ import {
   noteContext,
   scanResponse,
 } from '../../transcript/transcript.ts'
-import type { ApiMessage, MessageTokens, Transcript } from '../../transcript/transcript-model.ts'
+import type { ApiMessage, Transcript } from '../../transcript/transcript-model.ts'
 
 // Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
 // copy of its parent's entries.
 
 export async function readPi(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = transcriptOf(file.group, 'pi', sessionId)
-  await readJsonLines(file, (value) => {
-    if (!isObject(value)) return 'not a JSON object'
-    readEntry(file, transcript, value)
-    return undefined
-  })
+  await readJsonLines(file, (entry) => readEntry(file, transcript, entry))
 }
 
-function readEntry(file: SourceFile, transcript: Transcript, entry: Json): void {
+function readEntry(file: SourceFile, transcript: Transcript, entry: Json): undefined {
   const at = timeOf(entry.timestamp)
   const id = textOf(entry.id) ?? `${entry.type} ${at}`
   if (entry.type === 'session') noteContext(transcript, at, textOf(entry.cwd))
@@ -66,11 +61,13 @@ function keyOf({ responseId, timestamp }: Json, id: string): string {
 }
 
 function messageOf(message: Json, id: string): ApiMessage {
+  const usage = objectOf(message.usage)
+  const { input, output, cacheRead: read, cacheWrite: written } = usage
   return {
     id: keyOf(message, id),
     model: textOf(message.model),
-    tokens: tokensOf(message.usage),
-    cost: reportedCost(objectOf(objectOf(message.usage).cost).total),
+    tokens: isObject(message.usage) ? tokensOfCall({ input, output, read, written }, false) : null,
+    cost: reportedCost(objectOf(usage.cost).total),
     searches: 0,
   }
 }
@@ -96,17 +93,5 @@ function readMessage(
   } else if (message.role === 'toolResult') {
     const call = textOf(message.toolCallId)
     if (call !== null) addResult(transcript, call, message.isError !== true, textsIn(message.content))
-  }
-}
-
-// `input` excludes the cache
-function tokensOf(usage: unknown): MessageTokens | null {
-  if (!isObject(usage)) return null
-  return {
-    ...noTokens(),
-    input: countOf(usage.input),
-    output: countOf(usage.output),
-    cache_read: countOf(usage.cacheRead),
-    cache_creation: countOf(usage.cacheWrite),
   }
 }

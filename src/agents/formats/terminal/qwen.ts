@@ -11,9 +11,9 @@ import {
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import {
   isCopied,
-  noTokens,
   noteMessage,
   type SourceFile,
+  tokensOfCall,
   transcriptOf,
 } from '../../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../../transcript/tool-effects.ts'
@@ -44,7 +44,6 @@ const unpaired = new WeakMap<Transcript, { answers: Unpaired; lines: Unpaired }>
 /** Reads a file of either kind. `sessionId`: from its lines, or one derived from them. */
 export async function readQwen(file: SourceFile, sessionId: string): Promise<void> {
   await readJsonLines(file, (value) => {
-    if (!isObject(value)) return 'not a JSON object'
     const own = textOf(value.sessionId) ?? sessionId
     // a fork begins with a copy of the lines of another session, and names it in each
     const from = textOf(objectOf(value.forkedFrom).sessionId)
@@ -174,14 +173,8 @@ function tokensOf(
   total: unknown,
 ): MessageTokens {
   const input = countOf(prompt)
-  const cacheRead = Math.min(input, countOf(cached))
-  return {
-    ...noTokens(),
-    input: input - cacheRead,
-    output: Math.max(countOf(candidates), countOf(total) - input),
-    cache_read: cacheRead,
-    reasoning: countOf(thoughts),
-  }
+  const output = Math.max(countOf(candidates), countOf(total) - input)
+  return tokensOfCall({ input, output, read: Math.min(input, countOf(cached)), reasoning: thoughts }, true)
 }
 
 const keyOf = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
