@@ -40,6 +40,14 @@ export class ApiError extends Error {
 export const validationError = (...problems: FieldProblem[]): ApiError =>
   problemsError('VALIDATION_ERROR', problems)
 
+/** Says what is wrong with one field, with another status than 400 or with headers. */
+export const fieldError = (
+  field: string,
+  message: string,
+  options: Omit<ApiError['options'], 'details'> = {},
+): ApiError =>
+  new ApiError('VALIDATION_ERROR', `${field}: ${message}`, { ...options, details: [{ field, message }] })
+
 /** Parts of a request that the key may not send; the message joins those of `problems`. */
 export const forbidden = (...problems: FieldProblem[]): ApiError => problemsError('FORBIDDEN', problems)
 

@@ -5,7 +5,7 @@ import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
-import { readRaw } from '../http/body.ts'
+import { bodyError, readRaw } from '../http/body.ts'
 import type { BodySemaphore } from '../http/body-semaphore.ts'
 import { findGithubSecret } from '../settings/organization-queries.ts'
 import { storePullRequestEvent } from '../sync/pull-request-events.ts'
@@ -55,8 +55,7 @@ export function githubRoutes({ writes, config, bodies, box, now }: GithubDeps) {
       }
       const event = eventOf(parsed(bytes))
       if (event === undefined) {
-        const message = 'must be an event pull_request of GitHub, as JSON'
-        throw new ApiError('VALIDATION_ERROR', `body: ${message}`, { details: [{ field: 'body', message }] })
+        throw bodyError('must be an event pull_request of GitHub, as JSON')
       }
       const actor = { userId: 'github', ipAddress: exactAddress(peer, forwarded, config.trustProxy) }
       await storePullRequestEvent(writes, found.orgId, actor, event)

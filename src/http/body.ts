@@ -2,7 +2,14 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { ApiError, codeOf, type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
+import {
+  type ApiError,
+  codeOf,
+  type FieldProblem,
+  fieldError,
+  MAX_PROBLEMS,
+  validationError,
+} from '../errors.ts'
 import '../records/formats.ts'
 import { problemsIn } from '../records/problems.ts'
 import { type BodyPlaces, FREE_BODY_BYTES, SMALL_BODY_BYTES } from './body-semaphore.ts'
@@ -42,8 +49,7 @@ export interface PackedBody {
   mediaType: string
 }
 
-export const bodyError = (message: string, status = 400): ApiError =>
-  new ApiError('VALIDATION_ERROR', `body: ${message}`, { status, details: [{ field: 'body', message }] })
+export const bodyError = (message: string, status = 400): ApiError => fieldError('body', message, { status })
 
 export const tooLarge = (maxBytes: number) =>
   bodyError(`must have at most ${maxBytes} bytes, also when unpacked`, 413)

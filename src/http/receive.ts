@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { ApiError, fieldError } from '../errors.ts'
 import type { BodyPlaces } from './body-semaphore.ts'
 
 interface Pace {
@@ -81,14 +81,12 @@ export function receive(
 /** The connection is closed, since the rest of the body is not read. */
 const CLOSE = { connection: 'close' }
 
-function tooSlow(bytesPerS: number, graceMs: number): ApiError {
-  const message = `must come at ${bytesPerS} bytes a second at least, after its first ${graceMs / 1000} s`
-  return new ApiError('VALIDATION_ERROR', `body: ${message}`, {
-    status: 408,
-    headers: CLOSE,
-    details: [{ field: 'body', message }],
-  })
-}
+const tooSlow = (bytesPerS: number, graceMs: number) =>
+  fieldError(
+    'body',
+    `must come at ${bytesPerS} bytes a second at least, after its first ${graceMs / 1000} s`,
+    { status: 408, headers: CLOSE },
+  )
 
 const unavailable = (message: string, retryAfterS: number) =>
   new ApiError('INTERNAL_ERROR', message, {

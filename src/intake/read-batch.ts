@@ -2,10 +2,7 @@ import type { FieldProblem } from '../errors.ts'
 import { NDJSON_TYPE, type PackedBody } from '../http/body.ts'
 import { refuseUnstorable } from '../http/json.ts'
 import type { BatchPreparer, PreparedBatch } from '../sync/prepare.ts'
-import { createJsonSplitter } from './split-json.ts'
-import { decode, nameOf, refused, SPLIT_LIMITS } from './split-limits.ts'
-import { createLineSplitter } from './split-ndjson.ts'
-import type { RecordText } from './splitter.ts'
+import { createSplitter, decode, nameOf, notJson, type RecordText } from './splitter.ts'
 import { unpack } from './unpack.ts'
 
 export interface ReadOptions {
@@ -35,7 +32,7 @@ export async function readBatch(
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
 ): Promise<ReadBatch> {
   const isLines = body.mediaType === NDJSON_TYPE
-  const splitter = isLines ? createLineSplitter(SPLIT_LIMITS) : createJsonSplitter(SPLIT_LIMITS)
+  const splitter = createSplitter(isLines)
   const numbers: number[] = []
   const addAll = async (records: readonly RecordText[]): Promise<boolean> => {
     for (const text of records) {
@@ -74,7 +71,7 @@ function parse(
     value = JSON.parse(text) as unknown
   } catch {
     // the borders of the other records are unknown then in JSON
-    if (!isLines) throw refused('body', 'must be valid JSON')
+    if (!isLines) throw notJson()
     return { problems: [{ field: nameOf(at), message: 'must be valid JSON' }] }
   }
   const problems: FieldProblem[] = []

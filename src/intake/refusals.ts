@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { ApiError, fieldError } from '../errors.ts'
 
 // The intake refuses requests that are not wrong in themselves for these reasons.
 
@@ -12,13 +12,12 @@ export const busy = (reason: string): ApiError =>
   })
 
 /** 413 for a request whose work takes longer than it may; `name` is where it was. */
-export function tooMuchWork(name: string, workMs: number): ApiError {
-  const message = `was reached after ${workMs / 1000} s of work, the most for one request: send fewer or smaller records`
-  return new ApiError('VALIDATION_ERROR', `${name}: ${message}`, {
-    status: 413,
-    details: [{ field: name, message }],
-  })
-}
+export const tooMuchWork = (name: string, workMs: number): ApiError =>
+  fieldError(
+    name,
+    `was reached after ${workMs / 1000} s of work, the most for one request: send fewer or smaller records`,
+    { status: 413 },
+  )
 
 /** The request's client has left: nobody reads the response. */
 export const clientLeft = (): ApiError => new ApiError('VALIDATION_ERROR', 'The client went away')

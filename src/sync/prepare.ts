@@ -1,6 +1,13 @@
 import type { ISql } from '../db/client.ts'
 import { cleanRecords } from '../detection/record-secrets.ts'
-import { ApiError, type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../errors.ts'
+import {
+  ApiError,
+  type FieldProblem,
+  fieldError,
+  forbidden,
+  MAX_PROBLEMS,
+  validationError,
+} from '../errors.ts'
 import { problemsOf } from '../records/check.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { SessionRecord } from '../records/session.ts'
@@ -202,11 +209,7 @@ const identityOf = ({
   created_at,
 })
 
-/** Refuses more than MAX_RECORDS records with 413. */
-export function refuseTooMany(count: number): void {
-  if (count <= MAX_RECORDS) return
-  throw new ApiError('VALIDATION_ERROR', `records: must be at most ${MAX_RECORDS} in one request`, {
-    status: 413,
-    details: [{ field: 'records', message: `must be at most ${MAX_RECORDS} in one request` }],
-  })
+/** Refuses more than `most` records with 413. */
+export function refuseTooMany(count: number, most = MAX_RECORDS): void {
+  if (count > most) throw fieldError('records', `must be at most ${most} in one request`, { status: 413 })
 }

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createJsonSplitter } from '../../src/intake/split-json.ts'
-import { decode, SPLIT_LIMITS } from '../../src/intake/split-limits.ts'
-import { createLineSplitter } from '../../src/intake/split-ndjson.ts'
+import { createSplitter, decode, SPLIT_LIMITS } from '../../src/intake/splitter.ts'
 
 const MIB = 1024 * 1024
 const LIMITS = { ...SPLIT_LIMITS, records: 3, lines: 6, recordValues: 10, values: 20, fields: 4, depth: 5 }
@@ -13,7 +11,7 @@ function split(
   { isLines = false, size = 64 * 1024, limits = SPLIT_LIMITS } = {},
 ): { at: number; text: string }[] {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const splitter = isLines ? createLineSplitter(limits) : createJsonSplitter(limits)
+  const splitter = createSplitter(isLines, limits)
   const parts = []
   for (let start = 0; start < bytes.length; start += size) {
     parts.push(...splitter.push(bytes.subarray(start, start + size)))
@@ -141,7 +139,7 @@ describe('the first one too many', () => {
     ['values beside the records', false, '{"a":[', '1,'],
     ['arrays in arrays', false, '{"records":[', '['],
   ])('of %s ends the reading of an endless body within 4 MiB', (_name, isLines, start, part) => {
-    const splitter = isLines ? createLineSplitter(SPLIT_LIMITS) : createJsonSplitter(SPLIT_LIMITS)
+    const splitter = createSplitter(isLines)
     const chunk = Buffer.from(part.repeat(20_000))
     let taken = 0
     expect(() => {
