@@ -25,8 +25,8 @@ function breakdownCase(name: string, limit: number | null, options: (org: BenchO
   }
 }
 
-/** Breakdowns by branch and ticket read the sessions; among 10,000 sessions fewer days have each agent and model. */
-const UNLIMITED: readonly string[] = ['branch', 'ticket', 'week']
+/** Breakdowns by ticket read the sessions; among 10,000 sessions fewer days have each agent and model. */
+const UNLIMITED: readonly string[] = ['ticket', 'week']
 
 const BREAKDOWNS: readonly Case[] = [
   ...BREAKDOWN_KEYS.map((by) => breakdownCase(by, UNLIMITED.includes(by) ? null : LIMIT, () => ({ by }))),

@@ -653,6 +653,7 @@ create table usage_rollups (
   member text not null,
   agent text not null,
   model text not null,
+  branch text not null,
   sessions bigint not null,
   main_sessions bigint not null,
   turns bigint not null,
@@ -666,8 +667,8 @@ create table usage_rollups (
   transcript_tokens bigint not null default 0,
   telemetry_tokens bigint not null default 0,
   captured_tokens bigint not null default 0,
-  constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model),
-  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['agent_model'::text, 'project'::text, 'member'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text])),
+  constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model, branch),
+  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['agent_model'::text, 'project'::text, 'member'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text])),
   constraint usage_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
 ) with (fillfactor=70);
 

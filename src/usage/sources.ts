@@ -13,6 +13,7 @@ const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dim
     { dims: 'project_agent_model', columns: ['project', 'agent', 'model'] },
     { dims: 'member_agent_model', columns: ['member', 'agent', 'model'] },
     { dims: 'project_member', columns: ['project', 'member'] },
+    { dims: 'project_branch', columns: ['project', 'branch'] },
   ],
   day: [
     { dims: 'agent_model', columns: ['agent', 'model'] },
@@ -22,11 +23,10 @@ const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dim
 }
 
 /** Filters by single values that the sums have too. */
-const SUMMED_FILTERS = ['project', 'member', 'agent', 'model'] as const
+const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as const
 
 /** Whether only the sessions themselves can be filtered so. */
 const needsSessions = ({
-  branch,
   ticket,
   min_cost,
   max_cost,
@@ -34,9 +34,7 @@ const needsSessions = ({
   max_quality,
   has_findings,
 }: UsageFilters) =>
-  [branch, ticket, min_cost, max_cost, min_quality, max_quality, has_findings].some(
-    (value) => value !== undefined,
-  )
+  [ticket, min_cost, max_cost, min_quality, max_quality, has_findings].some((value) => value !== undefined)
 
 /** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
 export const isSummed = (filters: UsageFilters): boolean =>
@@ -52,23 +50,23 @@ function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | un
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */
 function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {
-  const { project, member, agent, model } = filters
+  const { project, member, agent, model, branch } = filters
   const t = sql.unsafe(alias)
   return sql`
     ${project === undefined ? sql`` : sql`and ${t}.project = ${project}`}
     ${member === undefined ? sql`` : sql`and ${t}.member = ${memberKeys(sql, orgId, member)}`}
     ${agent === undefined ? sql`` : sql`and ${t}.agent = ${agent}`}
-    ${model === undefined ? sql`` : sql`and ${t}.model = ${model}`}`
+    ${model === undefined ? sql`` : sql`and ${t}.model = ${model}`}
+    ${branch === undefined ? sql`` : sql`and ${t}.branch = ${branch}`}`
 }
 
 /** `from session_usage u where …`: the parts of sessions that match all filters but the days. */
 const matchingParts = (sql: ISql, orgId: string, filters: UsageFilters) => {
-  const { branch, ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
+  const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
   return sql`
     from session_usage u
     where u.org_id = ${orgId}
       ${summedConditions(sql, orgId, filters, 'u')}
-      ${branch === undefined ? sql`` : sql`and u.branch = ${branch}`}
       ${
         ticket === undefined
           ? sql``
@@ -99,7 +97,7 @@ export const matchingSessions = (sql: ISql, orgId: string, filters: UsageFilters
   ${partsIn(sql, daysOf(filters.date_from, filters.date_to))}`
 
 /**
- * Rows `r` with the columns of usage_rollups, `branch` and `ticket`, whose sums by `columns` are those of the sessions that match.
+ * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of the sessions that match.
  * `bucket` is a day or, unless `byDays`, the first day of a month. Columns that are neither in `columns` nor filtered by
  * may be ''.
  */
@@ -128,7 +126,7 @@ export function usageRows(
 
 const sumRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, dims: string) => sql`
   select
-    r.project, r.member, r.agent, r.model, '' as branch, r.bucket, r.main_sessions, r.turns, r.main_turns, r.cost,
+    r.project, r.member, r.agent, r.model, r.branch, r.bucket, r.main_sessions, r.turns, r.main_turns, r.cost,
     r.input, r.output, r.cache_read, r.cache_creation, r.unpriced_tokens, '' as ticket, r.sessions
   from usage_rollups r
   where r.org_id = ${orgId}

@@ -177,9 +177,10 @@ describe('reads no session', () => {
     ['cost', () => getCost(database.sql, orgId, { group_by: 'day' }, NOW)],
     ['cost of days', () => getCost(database.sql, orgId, { group_by: 'month', ...MONTH }, NOW)],
     ['cost trend', () => getCostTrend(database.sql, orgId, { granularity: 'day' })],
-    ...BREAKDOWN_KEYS.filter((by) => by !== 'branch' && by !== 'ticket').map(
-      (by): [string, () => Promise<unknown>] => [`breakdown by ${by}`, breakdown({ by })],
-    ),
+    ...BREAKDOWN_KEYS.filter((by) => by !== 'ticket').map((by): [string, () => Promise<unknown>] => [
+      `breakdown by ${by}`,
+      breakdown({ by }),
+    ]),
     ['breakdown by project and model', breakdown({ by: 'project', and_by: 'model' })],
     ['breakdown by member and model', breakdown({ by: 'member', and_by: 'model' })],
     ['breakdown by project and day', breakdown({ by: 'project', and_by: 'day' })],

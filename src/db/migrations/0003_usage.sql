@@ -41,13 +41,16 @@ create index session_usage_by_model on session_usage (org_id, model, created_at,
 create index session_usage_with_findings on session_usage (org_id, created_at, session_id) where is_main and findings > 0;
 
 -- Sums of session_usage, written in the transaction that changes sessions. `dims` names the columns that a row is of, the
--- others are ''. Rows of a month have up to three of them, rows of a day fewer: a session changes seven rows at most, and
--- a breakdown reads rows whose number does not grow with the sessions. `sessions` and `turns` count a session under each
+-- others are ''. Rows of a month have up to three of them, rows of a day fewer: a session changes eight rows at most, and
+-- a breakdown reads rows whose number does not grow with the sessions, but for those of branches. `sessions` and `turns` count a session under each
 -- of its models, `main_sessions` and `main_turns` under one.
 create table usage_rollups (
   org_id text not null,
   dims text not null check (
-    dims in ('agent_model', 'project', 'member', 'project_agent_model', 'member_agent_model', 'project_member')
+    dims in (
+      'agent_model', 'project', 'member', 'project_agent_model', 'member_agent_model', 'project_member',
+      'project_branch'
+    )
   ),
   grain text not null check (grain in ('day', 'month')),
   -- the day, or the first day of the month
@@ -56,6 +59,7 @@ create table usage_rollups (
   member text not null,
   agent text not null,
   model text not null,
+  branch text not null,
   sessions bigint not null,
   main_sessions bigint not null,
   turns bigint not null,
@@ -70,5 +74,5 @@ create table usage_rollups (
   telemetry_tokens bigint not null default 0,
   -- the sum of the smaller of both of each session
   captured_tokens bigint not null default 0,
-  primary key (org_id, dims, grain, bucket, project, member, agent, model)
+  primary key (org_id, dims, grain, bucket, project, member, agent, model, branch)
 ) with (fillfactor = 70);
