@@ -1,4 +1,5 @@
 import type { ISql } from './client.ts'
+import { type Columns, describeColumns } from './rows.ts'
 
 /** Each write to the stream is one message of the protocol: many lines in one message are twice as fast. */
 const LINES_PER_WRITE = 500
@@ -7,9 +8,9 @@ const ESCAPED = /[\\\n\r\t]/
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
-function cell(value: string | number | null): string {
+function cell(value: string | number | boolean | null): string {
   if (value === null) return '\\N'
-  if (typeof value === 'number' || !ESCAPED.test(value)) return `${value}`
+  if (typeof value !== 'string' || !ESCAPED.test(value)) return `${value}`
   return value.replace(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char)
 }
 
@@ -20,23 +21,31 @@ export async function canCopyInto(tx: ISql, tables: readonly string[]): Promise<
   return row?.active === false
 }
 
-/**
- * Writes `rows` to the stream of a `copy … from stdin`: the values of a row are those of the statement's columns.
- * Rejects with PostgreSQL's error, or when the connection is lost.
- */
-export async function copyRows<Row>(
-  stream: NodeJS.WritableStream,
+/** Writes the organization's rows by COPY. Rejects with PostgreSQL's error, or when the connection is lost. */
+export async function copyRows<Row extends object, Name extends string>(
+  tx: ISql,
+  orgId: string,
+  table: string,
   rows: readonly Row[],
-  valuesOf: (row: Row) => readonly (string | number | null)[],
+  columns: Columns<Row, Name>,
 ): Promise<void> {
+  const described = describeColumns(columns)
+  const names = tx.unsafe(described.map(({ name }) => name).join(', '))
+  const stream = await tx`copy ${tx(table)} (org_id, ${names}) from stdin`.writable()
   const done = new Promise<void>((resolve, reject) => {
     stream.once('finish', resolve)
     stream.once('error', reject)
   })
   for (let start = 0; start < rows.length; start += LINES_PER_WRITE) {
     let chunk = ''
-    for (const row of rows.slice(start, start + LINES_PER_WRITE))
-      chunk += `${valuesOf(row).map(cell).join('\t')}\n`
+    for (const row of rows.slice(start, start + LINES_PER_WRITE)) {
+      chunk += cell(orgId)
+      for (const { type, read } of described) {
+        const value = read(row)
+        chunk += `\t${cell(type === 'bytea' && value !== null ? `\\x${value}` : value)}`
+      }
+      chunk += '\n'
+    }
     if (!stream.write(chunk))
       await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done])
   }

@@ -13,6 +13,8 @@ interface ColumnTypes {
   /** RFC 3339, `infinity` or `-infinity`. */
   timestamptz: string | null
   boolean: boolean | null
+  /** JSON text. */
+  json: string
   /** Hexadecimal text. */
   bytea: string | null
 }
@@ -28,6 +30,25 @@ type Column<Row, Name> =
   | (Name extends keyof Row ? TypesOf<Row[Name]> : never)
   | { [Type in ColumnType]: readonly [type: Type, value: (row: Row) => ColumnTypes[Type]] }[ColumnType]
 
+/** The columns of rows, in their order. */
+export type Columns<Row, Name extends string> = { readonly [Each in Name]: Column<Row, Each> }
+
+/** A column's name and type, and its value in a row. */
+interface DescribedColumn<Row> {
+  name: string
+  type: ColumnType
+  read: (row: Row) => ColumnTypes[ColumnType]
+}
+
+export const describeColumns = <Row extends object, Name extends string>(
+  columns: Columns<Row, Name>,
+): DescribedColumn<Row>[] =>
+  Object.entries<Column<Row, Name>>(columns).map(([name, column]) =>
+    typeof column === 'string'
+      ? { name, type: column, read: (row) => row[name as keyof Row] as ColumnTypes[ColumnType] }
+      : { name, type: column[0], read: column[1] },
+  )
+
 /**
  * `rows` as a table, for `from`: `unnest($1::text[], $2::date[]) as n (id, day)`. The statement has one
  * parameter for each column, so that it is prepared once for any number of rows.
@@ -35,26 +56,23 @@ type Column<Row, Name> =
 export function unnest<Row extends object, Name extends string>(
   sql: ISql,
   rows: readonly Row[],
-  columns: { readonly [Each in Name]: Column<Row, Each> },
+  columns: Columns<Row, Name>,
   alias = 'n',
 ): Fragment {
-  const described = Object.entries<Column<Row, Name>>(columns)
-  const arrays = described.map(([name, column]) => {
-    const [type, values] =
-      typeof column === 'string'
-        ? [column, rows.map((row) => row[name as keyof Row])]
-        : [column[0], rows.map((row) => column[1](row))]
-    return arrayOf(sql, type, values)
-  })
-  const list = arrays.reduce((all, array) => sql`${all}, ${array}`)
-  return sql`unnest(${list}) as ${sql.unsafe(`${alias} (${described.map(([name]) => name).join(', ')})`)}`
+  const described = describeColumns(columns)
+  const list = described
+    .map(({ type, read }) => arrayOf(sql, type, rows.map(read)))
+    .reduce((all, array) => sql`${all}, ${array}`)
+  return sql`unnest(${list}) as ${sql.unsafe(`${alias} (${described.map(({ name }) => name).join(', ')})`)}`
 }
 
-/** Booleans and bytes are sent as texts: the driver would give their array the type of an element. */
+/** Booleans, JSON and bytes are sent as texts: the driver would give their array the type of an element. */
 function arrayOf(sql: ISql, type: ColumnType, values: readonly unknown[]): Fragment {
   switch (type) {
     case 'boolean':
       return sql`${values.map((value) => (value === null ? null : String(value)))}::text[]::boolean[]`
+    case 'json':
+      return sql`${values as string[]}::text[]::json[]`
     case 'bytea':
       return sql`${values.map((hex) => (hex === null ? null : `\\x${hex}`))}::text[]::bytea[]`
     default:

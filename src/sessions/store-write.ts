@@ -122,73 +122,42 @@ export async function copySessions(
   rows: readonly PreparedSession[],
   now: Date,
 ): Promise<void> {
-  await copyRows(
-    await tx`
-      copy sessions (
-        org_id, id, project, created_at, turns, estimated_cost, unpriced_tokens,
-        quality_score, security_score, user_id, user_email, content_hash, transcript_tokens, telemetry_tokens
-      ) from stdin`.writable(),
-    rows,
-    (session) => [
-      orgId,
-      session.id,
-      session.project,
-      session.createdAt,
-      session.turns,
-      decimalText(session.cost, MONEY_DECIMALS),
-      session.unpricedTokens,
-      decimalText(session.quality, SCORE_DECIMALS),
-      decimalText(session.security, SCORE_DECIMALS),
-      session.userId,
-      session.userEmail,
-      `\\x${Buffer.from(session.hash).toString('hex')}`,
-      session.coverage.transcript,
-      session.coverage.telemetry,
-    ],
-  )
-  await copyRows(
-    await tx`copy session_details (org_id, session_id, detail, parts) from stdin`.writable(),
-    rows,
-    (session) => [orgId, session.id, detailText(session, undefined, now), session.parts],
-  )
+  await copyRows(tx, orgId, 'sessions', rows, COLUMNS)
+  await copyRows(tx, orgId, 'session_details', rows, detailColumns(new Map(), now))
 }
+
+const COLUMNS = {
+  id: 'text',
+  project: 'text',
+  created_at: ['timestamptz', ({ createdAt }: PreparedSession) => createdAt],
+  turns: 'integer',
+  estimated_cost: ['numeric', ({ cost }: PreparedSession) => decimalText(cost, MONEY_DECIMALS)],
+  unpriced_tokens: ['bigint', ({ unpricedTokens }: PreparedSession) => unpricedTokens],
+  quality_score: ['numeric', ({ quality }: PreparedSession) => decimalText(quality, SCORE_DECIMALS)],
+  security_score: ['numeric', ({ security }: PreparedSession) => decimalText(security, SCORE_DECIMALS)],
+  user_id: ['text', ({ userId }: PreparedSession) => userId],
+  user_email: ['text', ({ userEmail }: PreparedSession) => userEmail],
+  content_hash: ['bytea', ({ hash }: PreparedSession) => Buffer.from(hash).toString('hex')],
+  transcript_tokens: ['bigint', ({ coverage }: PreparedSession) => coverage.transcript],
+  telemetry_tokens: ['bigint', ({ coverage }: PreparedSession) => coverage.telemetry],
+} as const
+
+const detailColumns = (stored: ReadonlyMap<string, StoredScore>, now: Date) =>
+  ({
+    session_id: ['text', ({ id }: PreparedSession) => id],
+    detail: ['json', (row: PreparedSession) => detailText(row, stored.get(row.id), now)],
+    parts: 'text',
+  }) as const
 
 async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {
   if (rows.length === 0) return
+  const columns = Object.keys(COLUMNS)
   await tx`
-    insert into sessions (
-      org_id, id, project, created_at, turns, estimated_cost, unpriced_tokens,
-      quality_score, security_score, user_id, user_email, content_hash, transcript_tokens, telemetry_tokens
-    )
+    insert into sessions (org_id, ${tx.unsafe(columns.join(', '))})
     select ${orgId}, n.*
-    from ${unnest(tx, rows, {
-      id: 'text',
-      project: 'text',
-      created_at: ['timestamptz', ({ createdAt }) => createdAt],
-      turns: 'integer',
-      cost: ['numeric', ({ cost }) => decimalText(cost, MONEY_DECIMALS)],
-      unpriced_tokens: ['bigint', ({ unpricedTokens }) => unpricedTokens],
-      quality: ['numeric', ({ quality }) => decimalText(quality, SCORE_DECIMALS)],
-      security: ['numeric', ({ security }) => decimalText(security, SCORE_DECIMALS)],
-      user_id: ['text', ({ userId }) => userId],
-      user_email: ['text', ({ userEmail }) => userEmail],
-      hash: ['bytea', ({ hash }) => Buffer.from(hash).toString('hex')],
-      transcript_tokens: ['bigint', ({ coverage }) => coverage.transcript],
-      telemetry_tokens: ['bigint', ({ coverage }) => coverage.telemetry],
-    })}
+    from ${unnest(tx, rows, COLUMNS)}
     on conflict (org_id, id) do update set
-      project = excluded.project,
-      created_at = excluded.created_at,
-      turns = excluded.turns,
-      estimated_cost = excluded.estimated_cost,
-      unpriced_tokens = excluded.unpriced_tokens,
-      quality_score = excluded.quality_score,
-      security_score = excluded.security_score,
-      user_id = excluded.user_id,
-      user_email = excluded.user_email,
-      content_hash = excluded.content_hash,
-      transcript_tokens = excluded.transcript_tokens,
-      telemetry_tokens = excluded.telemetry_tokens`
+      ${tx.unsafe(columns.map((column) => `${column} = excluded.${column}`).join(', '))}`
 }
 
 async function upsertDetails(
@@ -201,12 +170,8 @@ async function upsertDetails(
   if (rows.length === 0) return
   await tx`
     insert into session_details (org_id, session_id, detail, parts)
-    select ${orgId}, n.id, n.detail::json, n.parts
-    from ${unnest(tx, rows, {
-      id: 'text',
-      detail: ['text', (row) => detailText(row, stored.get(row.id), now)],
-      parts: 'text',
-    })}
+    select ${orgId}, n.*
+    from ${unnest(tx, rows, detailColumns(stored, now))}
     on conflict (org_id, session_id) do update set detail = excluded.detail, parts = excluded.parts`
 }
 

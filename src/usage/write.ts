@@ -77,7 +77,7 @@ export async function updateUsage(
 
 /** Inserts the usage of sessions that are not stored by COPY, without the sums. */
 export async function copyUsage(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
-  await copyUsageRows(tx, orgId, sessions.flatMap(rowsOf))
+  await copyRows(tx, orgId, 'session_usage', sessions.flatMap(rowsOf), COLUMNS)
 }
 
 function rowsOf(session: UsedSession): UsageRow[] {
@@ -113,40 +113,38 @@ async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Pro
       and u.session_id = any(${[...ids]}::text[])`
 }
 
+const COLUMNS = {
+  session_id: 'text',
+  model: 'text',
+  is_main: 'boolean',
+  project: 'text',
+  member: 'text',
+  agent: 'text',
+  branch: 'text',
+  created_at: 'timestamptz',
+  ended_at: 'timestamptz',
+  turns: 'integer',
+  quality_score: 'numeric',
+  findings: 'integer',
+  session_cost: 'numeric',
+  cost: ['numeric', ({ cost }: UsageRow) => decimalText(cost, MONEY_DECIMALS)],
+  input: 'bigint',
+  output: 'bigint',
+  cache_read: 'bigint',
+  cache_creation: 'bigint',
+  unpriced_tokens: 'bigint',
+  transcript_tokens: 'bigint',
+  telemetry_tokens: 'bigint',
+} as const
+
 async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
   if (rows.length === 0) return
   if (rows.length >= MIN_COPIED && (await canCopyInto(tx, ['session_usage'])))
-    return await copyUsageRows(tx, orgId, rows)
+    return await copyRows(tx, orgId, 'session_usage', rows, COLUMNS)
   await tx`
-    insert into session_usage (
-      org_id, session_id, model, is_main, project, member, agent, branch, created_at, ended_at, turns, quality_score,
-      findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens,
-      transcript_tokens, telemetry_tokens
-    )
+    insert into session_usage (org_id, ${tx.unsafe(Object.keys(COLUMNS).join(', '))})
     select ${orgId}, n.*
-    from ${unnest(tx, rows, {
-      session_id: 'text',
-      model: 'text',
-      is_main: 'boolean',
-      project: 'text',
-      member: 'text',
-      agent: 'text',
-      branch: 'text',
-      created_at: 'timestamptz',
-      ended_at: 'timestamptz',
-      turns: 'integer',
-      quality_score: 'numeric',
-      findings: 'integer',
-      session_cost: 'numeric',
-      cost: ['numeric', ({ cost }) => decimalText(cost, MONEY_DECIMALS)],
-      input: 'bigint',
-      output: 'bigint',
-      cache_read: 'bigint',
-      cache_creation: 'bigint',
-      unpriced_tokens: 'bigint',
-      transcript_tokens: 'bigint',
-      telemetry_tokens: 'bigint',
-    })}`
+    from ${unnest(tx, rows, COLUMNS)}`
 }
 
 async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
@@ -159,40 +157,4 @@ async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSessi
     select ${orgId}, n.*
     from ${unnest(tx, links, { session_id: 'text', repo: 'text', pr_number: 'integer' })}
     on conflict do nothing`
-}
-
-async function copyUsageRows(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
-  await copyRows(
-    await tx`
-      copy session_usage (
-        org_id, session_id, model, is_main, project, member, agent, branch, created_at, ended_at, turns, quality_score,
-        findings, session_cost, cost, input, output, cache_read, cache_creation, unpriced_tokens,
-      transcript_tokens, telemetry_tokens
-      ) from stdin`.writable(),
-    rows,
-    (row) => [
-      orgId,
-      row.session_id,
-      row.model,
-      row.is_main ? 't' : 'f',
-      row.project,
-      row.member,
-      row.agent,
-      row.branch,
-      row.created_at,
-      row.ended_at,
-      row.turns,
-      row.quality_score,
-      row.findings,
-      row.session_cost,
-      decimalText(row.cost, MONEY_DECIMALS),
-      row.input,
-      row.output,
-      row.cache_read,
-      row.cache_creation,
-      row.unpriced_tokens,
-      row.transcript_tokens,
-      row.telemetry_tokens,
-    ],
-  )
 }

@@ -5,7 +5,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 let db: TestDatabase
 beforeAll(async () => {
   db = await testDatabase()
-  await db.sql`create table copied (id integer primary key check (id > 0), text text)`
+  await db.sql`create table copied (org_id text, id integer primary key check (id > 0), text text)`
 })
 afterAll(() => db.drop())
 
@@ -13,10 +13,15 @@ afterAll(() => db.drop())
 const copy = (rows: readonly [number, string | null][], meanwhile: (pid: number) => void = () => {}) =>
   db.sql.begin(async (tx) => {
     const [backend] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
-    const stream = await tx`copy copied (id, text) from stdin`.writable()
-    await copyRows(stream, rows, (row) => {
-      meanwhile(backend?.pid ?? 0)
-      return row
+    await copyRows(tx, 'org_a', 'copied', rows, {
+      id: [
+        'integer',
+        ([id]) => {
+          meanwhile(backend?.pid ?? 0)
+          return id
+        },
+      ],
+      text: ['text', ([, text]) => text],
     })
   })
 const stored = () => db.sql`select c.id, c.text from copied c order by c.id`
