@@ -75,26 +75,16 @@ const compareProofs = (ai: CommitAi, known: AiRow): number =>
   rankOf(ai) - rankOf(known) || ai.lines - (known.lines ?? 0)
 
 async function findRows(tx: ISql, orgId: string, records: readonly CommitRecord[]): Promise<AiRow[]> {
-  const rows = await tx<(Omit<AiRow, NumberColumn> & Record<NumberColumn, string | null>)[]>`
+  return await tx<AiRow[]>`
     select
-      a.project, a.sha, a.lines, a.effective_lines, a.by_agent, a.provenance, a.sessions, a.survival_14, a.survival_30,
-      a.on_default_branch
+      a.project, a.sha, a.lines::float8 as lines, a.effective_lines::float8 as effective_lines, a.by_agent, a.provenance,
+      a.sessions, a.survival_14::float8 as survival_14, a.survival_30::float8 as survival_30, a.on_default_branch
     from ${unnest(tx, records, { project: 'text', sha: 'text' })}
     join commit_ai a
       on a.org_id = ${orgId}
       and a.project = n.project
       and a.sha = n.sha`
-  const number = (text: string | null) => (text === null ? null : Number(text))
-  return rows.map((row) => ({
-    ...row,
-    lines: number(row.lines),
-    effective_lines: number(row.effective_lines),
-    survival_14: number(row.survival_14),
-    survival_30: number(row.survival_30),
-  }))
 }
-
-type NumberColumn = 'lines' | 'effective_lines' | 'survival_14' | 'survival_30'
 
 async function upsertRows(tx: ISql, orgId: string, rows: readonly AiRow[]): Promise<void> {
   if (rows.length === 0) return

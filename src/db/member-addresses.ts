@@ -36,3 +36,21 @@ export const memberKeys = (sql: ISql, orgId: string, member: string) => {
       or w.id = ${key}::text
   ))`
 }
+
+/** The member who has the `key` of a session, an id or an address, as the table `m` for a lateral join. */
+export const memberOfKey = (sql: ISql, orgId: string, key: Fragment): Fragment => sql`
+  left join lateral (
+    select a.id, a.email
+    from ${memberAddresses(sql, orgId)} a
+    where a.id = ${key}
+      or a.address = ${key}
+    limit 1
+  ) m on true`
+
+/** The member `m` of a key as JSON: `id` and `email`, one of them null for a key that no member has, all for an empty key. */
+export const memberItem = (sql: ISql, key: Fragment): Fragment => sql`
+  case
+    when m.id is not null then json_build_object('id', m.id, 'email', m.email)
+    when ${key} like '%@%' then json_build_object('id', null, 'email', ${key})
+    when ${key} <> '' then json_build_object('id', ${key}, 'email', null)
+  end`

@@ -25,21 +25,10 @@ interface Migration {
 }
 
 /** The migrations by number, without gaps. A released one is never edited: a change of the schema is a new one. */
-export const MIGRATIONS: readonly Migration[] = [
-  { number: 1, name: 'organizations', text: organizations },
-  { number: 2, name: 'sessions', text: sessions },
-  { number: 3, name: 'usage', text: usage },
-  { number: 4, name: 'cost', text: cost },
-  { number: 5, name: 'team', text: team },
-  { number: 6, name: 'commits', text: commits },
-  { number: 7, name: 'audit', text: audit },
-  { number: 8, name: 'security', text: security },
-  { number: 9, name: 'risk', text: risk },
-  { number: 10, name: 'webhooks', text: webhooks },
-  { number: 11, name: 'webhook_claim', text: webhookClaim },
-  { number: 12, name: 'webhook_settle', text: webhookSettle },
-  { number: 13, name: 'people', text: people },
-]
+export const MIGRATIONS: readonly Migration[] = Object.entries({
+  ...{ organizations, sessions, usage, cost, team, commits, audit, security, risk, webhooks },
+  ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people },
+}).map(([name, text], index) => ({ number: index + 1, name, text }))
 
 /** Held while a database is migrated; any constant that nothing else uses. */
 const ADVISORY_LOCK = 7_262_111_961

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { isTimestamp, normalizeTimestamp } from '../dates.ts'
+import { literals } from '../records/fields.ts'
 import type { PullRequestEvent } from '../risk/event-queries.ts'
 
 /** The fields that are read of GitHub's event `pull_request`. */
@@ -8,7 +9,7 @@ const Payload = Type.Object({
   pull_request: Type.Object({
     number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
     title: Type.String(),
-    state: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+    state: literals(['open', 'closed']),
     merged_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     closed_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     updated_at: Type.String(),

@@ -99,19 +99,19 @@ export interface Route extends Described {
   /** The path below /v1, with its parameters as `:name`. */
   path: string
   scope: Need
-  query: TObject | undefined
-  namesMembers: NamesMembers<unknown> | undefined
-  headers: TObject | undefined
-  /** Undefined for a route without a body. */
-  body: (BodyOptions & { schema: TSchema; problems?: MoreProblems }) | undefined
+  query?: TObject
+  namesMembers?: NamesMembers<unknown>
+  headers?: TObject
+  /** Absent for a route without a body. */
+  body?: BodyOptions & { schema: TSchema; problems?: MoreProblems }
   /** The status of success. */
   status: number
   response: TSchema
-  csv: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>) | undefined
-  kept: true | (() => Record<string, string>) | undefined
-  location: ((made: unknown, params: Readonly<Record<string, string>>) => string) | undefined
-  timeoutS: number | undefined
-  alsoBelow: string | undefined
+  csv?: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>)
+  kept?: true | (() => Record<string, string>)
+  location?: (made: unknown, params: Readonly<Record<string, string>>) => string
+  timeoutS?: number
+  alsoBelow?: string
   handler: (call: Call) => unknown
 }
 
@@ -120,17 +120,7 @@ export const read = <const Path extends string, Query extends TObject = TObject>
   path: Path,
   scope: Need,
   declared: Read<Path, Query>,
-): Route =>
-  ({
-    ...{ headers: undefined, location: undefined, timeoutS: undefined, alsoBelow: undefined },
-    ...{ query: undefined, namesMembers: undefined, csv: undefined, kept: undefined },
-    ...declared,
-    method: 'GET',
-    path,
-    scope,
-    body: undefined,
-    status: 200,
-  }) as Route
+): Route => ({ ...(declared as unknown as Route), method: 'GET', path, scope, status: 200 })
 
 /** Declares a route that changes something. */
 export function action<
@@ -145,15 +135,8 @@ export function action<
 ): Route {
   const [[status, schema]] = Object.entries(response) as [[string, TSchema]]
   return {
-    ...{
-      headers: undefined,
-      location: undefined,
-      timeoutS: undefined,
-      alsoBelow: undefined,
-      query: undefined,
-    },
-    ...{ namesMembers: undefined, csv: undefined, kept: undefined },
-    ...declared,
+    // a handler takes the values that the schemas of its own declaration describe
+    ...(declared as unknown as Route),
     method,
     path,
     scope,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { name, optional, strict, Timestamp } from './fields.ts'
+import { literals, name, optional, strict, Timestamp } from './fields.ts'
 
 // The records of the audit log: entries and reports.
 
@@ -17,12 +17,7 @@ export const AuditRecord = Type.Object(
 )
 export type AuditRecord = Static<typeof AuditRecord>
 
-export const ReportType = Type.Union([
-  Type.Literal('audit'),
-  Type.Literal('soc2'),
-  Type.Literal('iso27001'),
-  Type.Literal('custom'),
-])
+export const ReportType = literals(['audit', 'soc2', 'iso27001', 'custom'])
 export type ReportType = Static<typeof ReportType>
 
 export const ReportRecord = Type.Object(

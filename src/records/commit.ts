@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { count, name, optional, strict, Timestamp } from './fields.ts'
+import { count, literals, name, optional, strict, Timestamp } from './fields.ts'
 
 /** Longest path of a file in a commit, in bytes of UTF-8. */
 export const MAX_PATH_BYTES = 1_024
@@ -13,12 +13,7 @@ export const CommitFile = Type.Object(
     path: repositoryPath(),
     additions: count(1e9),
     deletions: count(1e9),
-    status: Type.Union([
-      Type.Literal('added'),
-      Type.Literal('modified'),
-      Type.Literal('deleted'),
-      Type.Literal('renamed'),
-    ]),
+    status: literals(['added', 'modified', 'deleted', 'renamed']),
     previous_path: optional(repositoryPath()),
   },
   strict,
@@ -37,7 +32,7 @@ export const CommitAi = Type.Object(
     lines: count(1e9),
     effective_lines: count(1e9),
     by_agent: Type.Record(name(100), count(1e9), { maxProperties: 100 }),
-    provenance: Type.Union(PROVENANCES.map((provenance) => Type.Literal(provenance))),
+    provenance: literals(PROVENANCES),
     sessions: Type.Array(Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,128}$' }), { maxItems: 1_000 }),
   },
   strict,
@@ -46,10 +41,7 @@ export type CommitAi = Static<typeof CommitAi>
 
 /** The lines of `ai.lines` that are still there are counted after these days. */
 export const SURVIVAL_DAYS = [14, 30] as const
-const Survival = Type.Object(
-  { days: Type.Union(SURVIVAL_DAYS.map((days) => Type.Literal(days))), lines: count(1e9) },
-  strict,
-)
+const Survival = Type.Object({ days: literals(SURVIVAL_DAYS), lines: count(1e9) }, strict)
 
 export const CommitRecord = Type.Object(
   {

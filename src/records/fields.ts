@@ -10,6 +10,10 @@ export const withoutNulls = <Fields extends object>(fields: Fields) =>
     [Name in keyof Fields]: NonNullable<Fields[Name]>
   }
 
+/** One of the values. */
+export const literals = <const Value extends string | number>(values: readonly Value[]) =>
+  Type.Union(values.map((value) => Type.Literal(value)))
+
 export const strict = { additionalProperties: false } as const
 
 /** An RFC 3339 timestamp with an offset. */

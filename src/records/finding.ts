@@ -1,12 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { name, optional, score, strict, Timestamp } from './fields.ts'
+import { literals, name, optional, score, strict, Timestamp } from './fields.ts'
 
-export const Severity = Type.Union([
-  Type.Literal('critical'),
-  Type.Literal('high'),
-  Type.Literal('medium'),
-  Type.Literal('low'),
-])
+export const Severity = literals(['critical', 'high', 'medium', 'low'])
 export type Severity = Static<typeof Severity>
 
 /** Sorts the most severe first. */
@@ -21,7 +16,7 @@ export const SEVERITY_POINTS: Readonly<Record<Severity, number>> = {
 }
 
 /** A dismissed finding counts neither in the heatmap nor in `has_findings`. */
-export const FindingStatus = Type.Union([Type.Literal('open'), Type.Literal('dismissed')])
+export const FindingStatus = literals(['open', 'dismissed'])
 export const FindingNote = Type.String({ maxLength: 2_000, examples: ['a key of the test fixtures'] })
 
 /**

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { ROLES } from '../config.ts'
-import { name, optional, strict, Timestamp } from './fields.ts'
+import { literals, name, optional, strict, Timestamp } from './fields.ts'
 
-export const Role = Type.Union(ROLES.map((role) => Type.Literal(role)))
+export const Role = literals(ROLES)
 export type Role = Static<typeof Role>
 
 export const MemberRecord = Type.Object(

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { SCORE_DECIMALS, scaled } from '../decimals.ts'
 import type { FieldProblem } from '../errors.ts'
 import { CommitFile, Sha } from './commit.ts'
-import { name, optional, score, strict, Timestamp } from './fields.ts'
+import { literals, name, optional, score, strict, Timestamp } from './fields.ts'
 
 /** A measurement that contributes to a part of a risk score. */
 const RiskContribution = Type.Object(
@@ -56,7 +56,7 @@ export const PrRiskRecord = Type.Object(
     files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
     branch: optional(name(500)),
     commits: optional(Type.Array(Sha, { maxItems: 1_000 })),
-    state: optional(Type.Union(STATES.map((state) => Type.Literal(state)))),
+    state: optional(literals(STATES)),
     merged_at: optional(Timestamp()),
     closed_at: optional(Timestamp()),
     merge_commit: optional(Sha),

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { count, name, nullable, strict } from './fields.ts'
+import { count, literals, name, nullable, strict } from './fields.ts'
 import { Severity } from './finding.ts'
 import { MAX_PARTS, PullRequest } from './session.ts'
 import './formats.ts'
@@ -26,7 +26,7 @@ const Cost = nullable(Type.String({ pattern: '^[0-9]{1,20}$' }))
 export const TurnPart = Type.Object(
   {
     id: Id,
-    role: Type.Union([Type.Literal('user'), Type.Literal('assistant')]),
+    role: literals(['user', 'assistant']),
     at: At,
     /** Position in the longest file that has it: the order of turns of the same time. */
     position: count(),
@@ -52,7 +52,7 @@ export type TurnPart = Static<typeof TurnPart>
 const Action = Type.Object(
   {
     ruleId: name(100),
-    category: Type.Union([Type.Literal('command'), Type.Literal('mode'), Type.Literal('file')]),
+    category: literals(['command', 'mode', 'file']),
     severity: Severity,
     title: Type.String({ maxLength: 500 }),
     description: Type.String({ maxLength: 5_000 }),
@@ -87,7 +87,7 @@ export type CallPart = Static<typeof CallPart>
 const EventPart = Type.Object(
   {
     id: Id,
-    type: Type.Union([Type.Literal('interruption'), Type.Literal('compaction'), Type.Literal('api_error')]),
+    type: literals(['interruption', 'compaction', 'api_error']),
     at: At,
     turn: nullable(Id),
   },

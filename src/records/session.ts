@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { count, name, nullable, optional, score, strict, Timestamp } from './fields.ts'
+import { count, literals, name, nullable, optional, score, strict, Timestamp } from './fields.ts'
 import { SecurityRecord } from './finding.ts'
 
 /** Characters of the packed parts of a session. */
@@ -54,15 +54,7 @@ export const PullRequest = Type.Object(
 export const TurnRecord = Type.Object(
   {
     turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
-    role: Type.Optional(
-      Type.Union([
-        Type.Literal('user'),
-        Type.Literal('assistant'),
-        Type.Literal('system'),
-        Type.Literal('tool'),
-        Type.Literal('unattributed'),
-      ]),
-    ),
+    role: Type.Optional(literals(['user', 'assistant', 'system', 'tool', 'unattributed'])),
     model: optional(name(200)),
     started_at: optional(Timestamp()),
     tokens: optional(Type.Partial(Tokens, strict)),
@@ -138,11 +130,7 @@ export const QualityRecord = Type.Object(
 export type QualityRecord = Static<typeof QualityRecord>
 
 /** The sources that tell of a session. */
-export const Origin = Type.Union([
-  Type.Literal('transcript'),
-  Type.Literal('telemetry'),
-  Type.Literal('both'),
-])
+export const Origin = literals(['transcript', 'telemetry', 'both'])
 export type Origin = Static<typeof Origin>
 
 const SessionId = Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$', examples: ['sess_4f1c2a'] })
@@ -178,7 +166,7 @@ export const SessionRecord = Type.Object(
     duration_seconds: optional(Type.Number({ minimum: 0, maximum: 1e12 })),
     turns: optional(count(1e9)),
     estimated_cost: optional(money),
-    cost_source: optional(Type.Union([Type.Literal('reported'), Type.Literal('estimated')])),
+    cost_source: optional(literals(['reported', 'estimated'])),
     unpriced_tokens: optional(UnpricedTokens),
     quality_score: optional(score),
     tokens: optional(Type.Partial(KnownTokens, strict)),

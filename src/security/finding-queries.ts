@@ -1,6 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { Fragment, ISql, Sql } from '../db/client.ts'
-import { memberAddresses, memberKeys } from '../db/member-addresses.ts'
+import { memberItem, memberKeys, memberOfKey } from '../db/member-addresses.ts'
 import { ApiError } from '../errors.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
@@ -23,26 +23,8 @@ const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
     'fingerprint', f.fingerprint, 'status', f.status,
     'created_at', to_char(f.created_at at time zone 'UTC', ${TIME_PATTERN}),
     'session_id', f.session_id, 'project', f.project,
-    'member', ${
-      hidesMembers
-        ? sql`null::json`
-        : sql`
-            case
-              when m.id is not null then json_build_object('id', m.id, 'email', m.email)
-              when f.member like '%@%' then json_build_object('id', null, 'email', f.member)
-              when f.member <> '' then json_build_object('id', f.member, 'email', null)
-            end`
-    }
+    'member', ${hidesMembers ? sql`null::json` : memberItem(sql, sql`f.member`)}
   )::text as item`
-
-const memberOf = (sql: ISql, orgId: string): Fragment => sql`
-  left join lateral (
-    select a.id, a.email
-    from ${memberAddresses(sql, orgId)} a
-    where a.id = f.member
-      or a.address = f.member
-    limit 1
-  ) m on true`
 
 interface ItemRow {
   /** JSON */
@@ -92,7 +74,7 @@ export async function listFindings(
             limit ${query.per_page}
             offset ${(query.page - 1) * query.per_page}
           ) f
-          ${memberOf(sql, orgId)}
+          ${memberOfKey(sql, orgId, sql`f.member`)}
         ) p
       ) as items`
   return pageText(row?.items?.map(textOf).join(',') ?? null, query, row?.total ?? '0')
@@ -128,7 +110,7 @@ export async function getFinding(
   const [row] = await sql<ItemRow[]>`
     select ${itemOf(sql, hidesMembers)}
     from findings f
-    ${memberOf(sql, orgId)}
+    ${memberOfKey(sql, orgId, sql`f.member`)}
     where f.org_id = ${orgId}
       and f.id = ${id}
       ${visible(sql, own)}

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
-import { nullable, strict, Timestamp } from '../records/fields.ts'
+import { literals, nullable, strict, Timestamp } from '../records/fields.ts'
 import { FindingStatus, Severity } from '../records/finding.ts'
 import {
   KnownTokens,
@@ -136,7 +136,7 @@ export const SessionDetailBody = Type.Object(
     duration_seconds: nullable(Type.Number()),
     tokens: nullable(KnownTokens),
     origin: Origin,
-    cost_source: Type.Union([Type.Literal('reported'), Type.Literal('estimated')]),
+    cost_source: literals(['reported', 'estimated']),
     tools_used: Type.Array(ToolUse),
     files_touched: nullable(Type.Array(Type.String())),
     summary: nullable(Type.String()),

@@ -4,7 +4,7 @@ import { JSON_TYPE, NDJSON_TYPE, type PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
 import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
-import { strict } from '../records/fields.ts'
+import { literals, strict } from '../records/fields.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
 import { MachineHeader, machineOf } from './machine.ts'
@@ -75,7 +75,7 @@ export const SyncResponse = Type.Object(
         Type.Object(
           {
             id: Type.String({ examples: ['sess_4f1c2a'] }),
-            reason: Type.Union([Type.Literal('deleted'), Type.Literal('retention')]),
+            reason: literals(['deleted', 'retention']),
           },
           { ...strict, title: 'SkippedSession' },
         ),

@@ -1,38 +1,19 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { Fragment, ISql, Sql } from '../db/client.ts'
-import { memberAddresses } from '../db/member-addresses.ts'
+import { memberItem, memberOfKey } from '../db/member-addresses.ts'
 import { page } from '../http/query.ts'
 import type { Own } from '../people/visibility-queries.ts'
-import { memberOf } from './machine-queries.ts'
 import type { CoverageListQuery, CoveragePage } from './model.ts'
-
-interface CoverageRow {
-  user_key: string
-  member_id: string | null
-  member_email: string | null
-  agent: string
-  sessions: number
-  transcript_tokens: number
-  telemetry_tokens: number
-  captured_share: number | null
-  last_seen_at: string
-}
 
 /** Sums by member and agent: a member's id and addresses are one. */
 const sums = (sql: ISql, orgId: string, own: Own | null): Fragment => sql`
   select
-    coalesce(m.id, r.member) as user_key, m.id as member_id, m.email as member_email, r.agent,
+    coalesce(m.id, r.member) as user_key, m.id, m.email, r.agent,
     array_agg(distinct r.member) as keys, sum(r.main_sessions) as sessions,
     sum(r.transcript_tokens) as transcript_tokens, sum(r.telemetry_tokens) as telemetry_tokens,
     sum(r.captured_tokens) as captured_tokens
   from usage_rollups r
-  left join lateral (
-    select a.id, a.email
-    from ${memberAddresses(sql, orgId)} a
-    where r.member <> ''
-      and (a.id = r.member or a.address = r.member)
-    limit 1
-  ) m on true
+  ${memberOfKey(sql, orgId, sql`r.member`)}
   where r.org_id = ${orgId}
     and r.dims = 'member_agent_model'
     and r.grain = 'month'
@@ -50,24 +31,22 @@ export async function listCoverage(
   query: CoverageListQuery,
   own: Own | null,
 ): Promise<CoveragePage> {
-  const [row] = await sql<{ total: number; items: CoverageRow[] | null }[]>`
+  const [row] = await sql<{ total: number; items: CoveragePage['data'] | null }[]>`
     with sums as materialized (${sums(sql, orgId, own)})
     select
       (select count(*)::integer from sums) as total,
       (
         select json_agg(
           json_build_object(
-            'user_key', p.user_key,
-            'member_id', p.member_id,
-            'member_email', p.member_email,
-            'agent', p.agent,
-            'sessions', p.sessions,
-            'transcript_tokens', p.transcript_tokens,
-            'telemetry_tokens', p.telemetry_tokens,
-            'captured_share', round(p.captured_tokens / nullif(p.transcript_tokens, 0), 6),
+            'member', ${memberItem(sql, sql`m.user_key`)},
+            'agent', nullif(m.agent, ''),
+            'sessions', m.sessions,
+            'transcript_tokens', m.transcript_tokens,
+            'telemetry_tokens', m.telemetry_tokens,
+            'captured_share', round(m.captured_tokens / nullif(m.transcript_tokens, 0), 6),
             'last_seen_at', to_char(l.at at time zone 'UTC', ${TIME_PATTERN})
           )
-          order by p.tokens desc, p.user_key, p.agent
+          order by m.tokens desc, m.user_key, m.agent
         )
         from (
           select s.*, s.transcript_tokens + s.telemetry_tokens as tokens
@@ -75,30 +54,20 @@ export async function listCoverage(
           order by tokens desc, s.user_key, s.agent
           limit ${query.per_page}
           offset ${(query.page - 1) * query.per_page}
-        ) p
+        ) m
         cross join lateral (
           select max(n.at) as at
-          from unnest(p.keys) as k (member)
+          from unnest(m.keys) as k (member)
           cross join lateral (
             select coalesce(u.ended_at, u.created_at) as at
             from session_usage u
             where u.org_id = ${orgId}
               and u.member = k.member
-              and u.agent = p.agent
+              and u.agent = m.agent
             order by u.created_at desc
             limit 1
           ) n
         ) l
       ) as items`
-  return page((row?.items ?? []).map(coverageOf), query, row?.total ?? 0)
+  return page(row?.items ?? [], query, row?.total ?? 0)
 }
-
-const coverageOf = (row: CoverageRow): CoveragePage['data'][number] => ({
-  member: memberOf(row),
-  agent: row.agent === '' ? null : row.agent,
-  sessions: row.sessions,
-  transcript_tokens: row.transcript_tokens,
-  telemetry_tokens: row.telemetry_tokens,
-  captured_share: row.captured_share,
-  last_seen_at: row.last_seen_at,
-})

@@ -1,18 +1,9 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
-import { memberAddresses } from '../db/member-addresses.ts'
+import { memberItem, memberOfKey } from '../db/member-addresses.ts'
 import { page } from '../http/query.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import type { MachineListQuery, MachinePage } from './model.ts'
-
-interface MachineRow {
-  machine: string
-  last_seen_at: string
-  sessions: number
-  user_key: string
-  member_id: string | null
-  member_email: string | null
-}
 
 /** A page of the machines that send records, the one seen last first; with `own` of those that send theirs. */
 export async function listMachines(
@@ -22,7 +13,7 @@ export async function listMachines(
   own: Own | null,
 ): Promise<MachinePage> {
   const visible = own === null ? sql`` : sql`and k.user_key = any (${own.keys}::text[])`
-  const [row] = await sql<{ total: number; items: MachineRow[] | null }[]>`
+  const [row] = await sql<{ total: number; items: MachinePage['data'] | null }[]>`
     select
       (
         select count(*)::integer
@@ -33,12 +24,10 @@ export async function listMachines(
       (
         select json_agg(
           json_build_object(
+            'member', ${memberItem(sql, sql`p.user_key`)},
             'machine', p.machine,
             'last_seen_at', to_char(p.last_seen_at at time zone 'UTC', ${TIME_PATTERN}),
-            'sessions', p.sessions,
-            'user_key', p.user_key,
-            'member_id', m.id,
-            'member_email', m.email
+            'sessions', p.sessions
           )
           order by p.last_seen_at desc, p.machine, p.user_key
         )
@@ -51,34 +40,9 @@ export async function listMachines(
           limit ${query.per_page}
           offset ${(query.page - 1) * query.per_page}
         ) p
-        left join lateral (
-          select a.id, a.email
-          from ${memberAddresses(sql, orgId)} a
-          where a.id = p.user_key
-            or a.address = p.user_key
-          limit 1
-        ) m on true
+        ${memberOfKey(sql, orgId, sql`p.user_key`)}
       ) as items`
-  return page((row?.items ?? []).map(machineOf), query, row?.total ?? 0)
-}
-
-const machineOf = (row: MachineRow): MachinePage['data'][number] => ({
-  member: memberOf(row),
-  machine: row.machine,
-  last_seen_at: row.last_seen_at,
-  sessions: row.sessions,
-})
-
-/** The member of a key of sessions, as answers show it. */
-export function memberOf({
-  user_key,
-  member_id,
-  member_email,
-}: Pick<MachineRow, 'user_key' | 'member_id' | 'member_email'>) {
-  if (user_key === '') return null
-  if (member_id !== null) return { id: member_id, email: member_email }
-  // an address, or an id, that no member has
-  return user_key.includes('@') ? { id: null, email: user_key } : { id: user_key, email: null }
+  return page(row?.items ?? [], query, row?.total ?? 0)
 }
 
 /** A machine that has not sent records for some days; `days` are whole ones. */

@@ -1,3 +1,4 @@
+import { TIME_PATTERN } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
@@ -7,54 +8,34 @@ import { wakeWorker } from './outbox/notify.ts'
 
 // The registered endpoints. Changes need the organization's lock.
 
-interface EndpointRow extends Omit<Endpoint, 'created_at' | 'updated_at' | 'health'> {
-  created_at: Date
-  updated_at: Date
-  /** null: no attempt has ended yet. */
-  consecutive_failures: number | null
-  last_success_at: Date | null
-  last_failure_at: Date | null
-  last_status_code: number | null
-}
+const time = (sql: ISql, column: Fragment) => sql`to_char(${column} at time zone 'UTC', ${TIME_PATTERN})`
 
-const selectEndpoints = (sql: ISql, orgId: string, which: Fragment) => sql<EndpointRow[]>`
+const selectEndpoints = (sql: ISql, orgId: string, which: Fragment) => sql<Endpoint[]>`
   select
-    e.id, e.url, e.events, e.enabled, e.description, e.created_at, e.updated_at, e.secret_hint,
-    h.consecutive_failures, h.last_success_at, h.last_failure_at, h.last_status_code
+    e.id, e.url, e.events, e.enabled, e.description, ${time(sql, sql`e.created_at`)} as created_at,
+    ${time(sql, sql`e.updated_at`)} as updated_at, e.secret_hint,
+    json_build_object(
+      'consecutive_failures', coalesce(h.consecutive_failures, 0),
+      'last_success_at', ${time(sql, sql`h.last_success_at`)},
+      'last_failure_at', ${time(sql, sql`h.last_failure_at`)},
+      'last_status_code', h.last_status_code
+    ) as health
   from webhook_endpoints e
   left join webhook_health h on h.org_id = e.org_id and h.endpoint_id = e.id
   where e.org_id = ${orgId}
     ${which}
   order by e.created_at, e.id`
 
-const endpointOf = (row: EndpointRow): Endpoint => ({
-  id: row.id,
-  url: row.url,
-  events: row.events,
-  enabled: row.enabled,
-  description: row.description,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-  secret_hint: row.secret_hint,
-  health: {
-    consecutive_failures: row.consecutive_failures ?? 0,
-    last_success_at: row.last_success_at?.toISOString() ?? null,
-    last_failure_at: row.last_failure_at?.toISOString() ?? null,
-    last_status_code: row.last_status_code,
-  },
-})
-
 /** The organization's endpoints, oldest first. */
 export async function listEndpoints(sql: ISql, orgId: string): Promise<Endpoint[]> {
-  const rows = await selectEndpoints(sql, orgId, sql``)
-  return rows.map(endpointOf)
+  return [...(await selectEndpoints(sql, orgId, sql``))]
 }
 
 /** Throws NOT_FOUND, also for an id of another organization and for a text that is no id. */
 export async function getEndpoint(sql: ISql, orgId: string, id: string): Promise<Endpoint> {
   const [row] = await selectEndpoints(sql, orgId, sql`and e.id = ${id}`)
   if (row === undefined) throw noEndpoint()
-  return endpointOf(row)
+  return row
 }
 
 /** The error of every request for an endpoint that does not exist. */

@@ -33,7 +33,7 @@ test('of a query', async () => {
   ).toEqual({
     page: 'must be an integer from 1 to 1000000000',
     per_page: 'must be an integer from 1 to 100',
-    sort: 'must be one of created_at, estimated_cost, turns',
+    sort: 'must be one of created_at, estimated_cost, turns, quality_score',
     date_from: 'must be a date like 2026-01-31',
     project: 'must be a text of 1 to 200 characters',
     date_to: 'must be percent-encoded UTF-8',

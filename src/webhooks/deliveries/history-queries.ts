@@ -1,53 +1,33 @@
-import type { ISql } from '../../db/client.ts'
+import { TIME_PATTERN } from '../../dates.ts'
+import type { Fragment, ISql } from '../../db/client.ts'
 import { ApiError } from '../../errors.ts'
 import type { Delivery, DeliveryDetail, DeliveryListQuery, DeliveryStatus } from './model.ts'
 
 // The deliveries of an endpoint, finished or not.
 
-interface DeliveryRow {
-  id: string
-  event: string
-  event_id: string
-  status: DeliveryStatus
-  attempts: number
-  /** null: finished, or in flight. */
-  next_attempt_at: Date | null
-  last_status_code: number | null
-  created_at: Date
-  completed_at: Date | null
-}
+const time = (sql: ISql, column: Fragment) => sql`to_char(${column} at time zone 'UTC', ${TIME_PATTERN})`
 
-/** Columns of `webhook_deliveries d`. The subqueries name the organization too: Citus then knows that all is on one node. */
-const deliveryColumns = (sql: ISql, orgId: string) => sql`
-  d.id, d.event, d.event_id, d.status, d.last_status_code, d.created_at, d.completed_at,
-  coalesce(
+/** A delivery `d` as JSON. The subqueries name the organization too: Citus then knows that all is on one node. */
+const deliveryItem = (sql: ISql, orgId: string) => {
+  const queued = (column: Fragment, condition: Fragment) => sql`
     (
-      select q.attempts
+      select ${column}
       from webhook_queue q
       where q.org_id = ${orgId}
         and q.delivery_id = d.id
-    ),
-    d.attempts
-  ) as attempts,
-  (
-    select q.due_at
-    from webhook_queue q
-    where q.org_id = ${orgId}
-      and q.delivery_id = d.id
-      and not q.leased
-  ) as next_attempt_at`
-
-const deliveryOf = (row: DeliveryRow): Delivery => ({
-  id: row.id,
-  event: row.event,
-  event_id: row.event_id,
-  status: row.status,
-  attempts: row.attempts,
-  next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-  last_status_code: row.last_status_code,
-  created_at: row.created_at.toISOString(),
-  completed_at: row.completed_at?.toISOString() ?? null,
-})
+        ${condition}
+    )`
+  return sql`
+    json_build_object(
+      'id', d.id, 'event', d.event, 'event_id', d.event_id, 'status', d.status,
+      'attempts', coalesce(${queued(sql`q.attempts`, sql``)}, d.attempts),
+      -- null: finished, or in flight
+      'next_attempt_at', ${queued(time(sql, sql`q.due_at`), sql`and not q.leased`)},
+      'last_status_code', d.last_status_code,
+      'created_at', ${time(sql, sql`d.created_at`)},
+      'completed_at', ${time(sql, sql`d.completed_at`)}
+    ) as item`
+}
 
 /** The error of every request for a delivery that does not exist. */
 const noDelivery = () => new ApiError('NOT_FOUND', 'no such delivery')
@@ -75,12 +55,6 @@ function inState(sql: ISql, status: DeliveryStatus | undefined) {
   return sql`and d.status = ${status} ${byIndex}`
 }
 
-type ListRow = Omit<DeliveryRow, 'id'> & {
-  total: string
-  /** null in the one row of an empty page. */
-  id: string | null
-}
-
 /**
  * A page of matching deliveries of the endpoint, newest first, and the total, both of one snapshot. The
  * counts give the days of the page and the offsets in them, so that the last page of a million deliveries
@@ -93,7 +67,7 @@ export async function listDeliveries(
   query: DeliveryListQuery,
 ): Promise<{ rows: Delivery[]; total: number }> {
   const offset = (query.page - 1) * query.per_page
-  const rows = await sql<ListRow[]>`
+  const rows = await sql<{ total: string; item: Delivery | null }[]>`
     with days as materialized (${matchingDays(sql, orgId, endpointId, query)}),
     parts as (
       select
@@ -104,13 +78,13 @@ export async function listDeliveries(
       where y.before + y.deliveries > ${offset}::bigint
         and y.before < ${offset}::bigint + ${query.per_page}::bigint
     )
-    select t.total, p.*
+    select t.total, p.item
     from (select coalesce(sum(y.deliveries), 0) as total from days y) t
     left join (
       select p.*
       from parts b
       cross join lateral (
-        select ${deliveryColumns(sql, orgId)}
+        select d.created_at, d.id, ${deliveryItem(sql, orgId)}
         from webhook_deliveries d
         where d.org_id = ${orgId}
           and d.endpoint_id = ${endpointId}
@@ -124,9 +98,8 @@ export async function listDeliveries(
       ) p
     ) p on true
     order by p.created_at desc, p.id desc`
-  const deliveries: Delivery[] = []
-  for (const row of rows) if (row.id !== null) deliveries.push(deliveryOf({ ...row, id: row.id }))
-  return { rows: deliveries, total: Number(rows[0]?.total ?? 0) }
+  // the one row of an empty page has no item
+  return { rows: rows.flatMap(({ item }) => item ?? []), total: Number(rows[0]?.total ?? 0) }
 }
 
 /** One delivery as in the list. Throws NOT_FOUND, also for one of another endpoint or organization. */
@@ -136,17 +109,15 @@ export async function getDelivery(
   endpointId: string,
   id: string,
 ): Promise<Delivery> {
-  const [row] = await sql<DeliveryRow[]>`
-    select ${deliveryColumns(sql, orgId)}
+  const [row] = await sql<{ item: Delivery }[]>`
+    select ${deliveryItem(sql, orgId)}
     from webhook_deliveries d
     where d.org_id = ${orgId}
       and d.id = ${id}
       and d.endpoint_id = ${endpointId}`
   if (row === undefined) throw noDelivery()
-  return deliveryOf(row)
+  return row.item
 }
-
-type AttemptRow = Omit<DeliveryDetail['attempts'][number], 'started_at'> & { started_at: Date }
 
 /** A delivery with its request body and attempts. */
 export interface DeliveryHistory {
@@ -162,30 +133,26 @@ export async function getHistory(
   endpointId: string,
   id: string,
 ): Promise<DeliveryHistory> {
-  const [row] = await sql<(DeliveryRow & { body: string })[]>`
-    select ${deliveryColumns(sql, orgId)}, v.body
+  const [row] = await sql<{ item: Delivery; body: string }[]>`
+    select ${deliveryItem(sql, orgId)}, v.body
     from webhook_deliveries d
     join webhook_events v on v.org_id = d.org_id and v.id = d.event_id
     where d.org_id = ${orgId}
       and d.id = ${id}
       and d.endpoint_id = ${endpointId}`
   if (row === undefined) throw noDelivery()
-  const attempts = await sql<AttemptRow[]>`
-    select a.number, a.started_at, a.duration_ms, a.status_code, a.error, a.response_body
+  const attempts = await sql<DeliveryDetail['attempts']>`
+    select a.number, ${time(sql, sql`a.started_at`)} as started_at, a.duration_ms, a.status_code, a.error, a.response_body
     from webhook_attempts a
     where a.org_id = ${orgId}
       and a.delivery_id = ${id}
     union all
     -- the one that succeeded
-    select d.attempts, d.succeeded_at, d.duration_ms, d.last_status_code, null, d.response_body
+    select d.attempts, ${time(sql, sql`d.succeeded_at`)}, d.duration_ms, d.last_status_code, null, d.response_body
     from webhook_deliveries d
     where d.org_id = ${orgId}
       and d.id = ${id}
       and d.status = 'success'
     order by number`
-  return {
-    delivery: deliveryOf(row),
-    body: row.body,
-    attempts: attempts.map((attempt) => ({ ...attempt, started_at: attempt.started_at.toISOString() })),
-  }
+  return { delivery: row.item, body: row.body, attempts: [...attempts] }
 }

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ReportType } from '../../records/audit.ts'
-import { nullable } from '../../records/fields.ts'
+import { literals, nullable } from '../../records/fields.ts'
 import { Role } from '../../records/member.ts'
 
 // The only declaration of the events: meaning, data, example. The schemas are published and allow further
@@ -27,7 +27,7 @@ const QualityScoreChanged = Type.Object({
 
 const SecurityAlert = Type.Object({
   alert_id: Type.String({ pattern: '^finding_', description: "The finding's id in its session" }),
-  severity: Type.Union([Type.Literal('critical'), Type.Literal('high')]),
+  severity: literals(['critical', 'high']),
   title: Type.String(),
 })
 
