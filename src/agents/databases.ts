@@ -26,8 +26,11 @@ export const isOfKilo = (path: string): boolean => /[/\\](?:kilo[/\\]|kilo[^/\\]
 /** The agent whose database it is; null for none that is read. Throws what SQLite says of a damaged or locked file. */
 export async function databaseFormat(path: string): Promise<Format | null> {
   return await useDatabase(path, ({ tables }) => {
+    const hasAll = ([table, columns]: [string, readonly string[]]) =>
+      columns.every((column) => tables.get(table)?.has(column))
     const isOf = (format: Format) =>
-      READERS[format]?.isOf(tables) && (format !== 'kilo-code' || isOfKilo(path))
+      Object.entries(READERS[format]?.columns ?? {}).every(hasAll) &&
+      (format !== 'kilo-code' || isOfKilo(path))
     return AGENTS.find(isOf) ?? null
   })
 }

@@ -4,7 +4,14 @@ import { basename, dirname, extname, join, resolve } from 'node:path'
 import { codeOf, OperatorError } from '../errors.ts'
 import { compareText } from '../text.ts'
 import { isOfKilo, sessionIdsInDatabase } from './databases.ts'
-import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, type Layout } from './file-format.ts'
+import {
+  type DetectedFormat,
+  detectFormat,
+  HEAD_BYTES,
+  isCompanion,
+  type Layout,
+  NO_HEAD,
+} from './file-format.ts'
 import { sessionIdsInFolder } from './formats/opencode-storage.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { hasOneSession } from './other-formats.ts'
@@ -112,11 +119,8 @@ async function walk(folder: string, real: string, found: Found): Promise<void> {
         path: folder,
         format: isOfKilo(join(folder, 'storage')) ? 'kilo-code' : 'opencode',
         layout: 'folder',
-        sessionId: null,
+        ...NO_HEAD,
         sessionFromFolder: false,
-        startedBy: null,
-        startedAt: '',
-        isBackground: false,
         bytes: 0,
         look: found.memory && (await lookAtFolder(folder, found.memory.find(folder))),
         ids: [],

@@ -40,6 +40,9 @@ export type DetectedFormat =
   /** Any other file. */
   | { kind: 'other' }
 
+/** What a folder and a database do not say of their sessions before they are read. */
+export const NO_HEAD = { sessionId: null, startedBy: null, startedAt: '', isBackground: false }
+
 /** The bytes that a file's format is detected by. */
 export const HEAD_BYTES = 256 * 1024
 /** Lines examined: the first ones may be damaged or of a type that all formats share. */
@@ -73,15 +76,7 @@ export async function detectFormat(path: string): Promise<DetectedFormat> {
     const format = await databaseFormat(path)
     if (format === 'copilot' && hasEvents(path)) return { kind: 'other' }
     if (format === null) return { kind: 'unknown', reason: `${NOT_READ} (SQLite)` }
-    return {
-      kind: 'sessions',
-      format,
-      layout: 'database',
-      sessionId: null,
-      startedBy: null,
-      startedAt: '',
-      isBackground: false,
-    }
+    return { kind: 'sessions', format, layout: 'database', ...NO_HEAD }
   }
   return detectFormatOfText(path, head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
 }

@@ -102,7 +102,7 @@ export async function* readSessions(
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })
-      if (await readSource(source, file, rollouts, run)) files.push({ source, file })
+      if (await readSource(source, file, { ...run, rollouts })) files.push({ source, file })
     }
     await group.scan.flush()
     yield* resultsOf(group, files, run)
@@ -115,15 +115,14 @@ interface Run extends ReadOptions {
   geminiFolder: FindGeminiFolder
 }
 
-/** False when the file contains no sessions after all. `rollouts`: ids of the Codex threads whose rollout is in its group. */
+/** False when the file contains no sessions after all. */
 async function readSource(
   source: Source,
   file: SourceFile,
-  rollouts: ReadonlySet<string | null>,
-  options: Run,
+  context: Parameters<typeof readAs>[2],
 ): Promise<boolean> {
   try {
-    return await readAs(source, file, rollouts, options)
+    return await readAs(source, file, context)
   } catch (error) {
     // the file changed or was removed during the read; the other files are still read
     const reason = error instanceof Error ? error.message : String(error)

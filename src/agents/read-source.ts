@@ -17,77 +17,59 @@ import { readPi } from './formats/terminal/pi.ts'
 import { readQwen } from './formats/terminal/qwen.ts'
 import { readHead } from './transcript/file-bytes.ts'
 import { type SourceFile, transcriptOf } from './transcript/source-file.ts'
+import type { Format } from './transcript/transcript-model.ts'
 
-/** A run's look-ups, and who is told of a file that is skipped. */
-export interface ReadContext {
+/** A run's look-ups, the rollouts of the group, and who is told of a file that is skipped. */
+interface ReadContext {
   geminiFolder: FindGeminiFolder
+  /** Ids of the Codex threads whose rollout is in the group of the file. */
+  rollouts: ReadonlySet<string | null>
   onSkipped?: ((path: string, reason: string) => void) | undefined
 }
 
-/**
- * Reads a file by its format. False when it contains no sessions after all. `rollouts`: ids of the Codex threads whose
- * rollout is in its group.
- */
-export async function readAs(
-  source: Source,
-  file: SourceFile,
-  rollouts: ReadonlySet<string | null>,
-  { geminiFolder, onSkipped }: ReadContext,
-): Promise<boolean> {
-  if (source.layout === 'database') {
-    await readAgentDatabase(file, source.format)
+type Read = (file: SourceFile, sessionId: string, source: Source, context: ReadContext) => Promise<void>
+
+const readCline: Read = async (file, sessionId, { layout, format }) => {
+  if (layout === 'tasks') await readClineTask(file, format, sessionId)
+  else await readClineSession(file, sessionId)
+}
+
+/** The readers of files; folders and databases have others. */
+const READERS: Partial<Record<Format, Read>> = {
+  'claude-code': (file, sessionId, { sessionFromFolder }) =>
+    readClaudeCode(file, { sessionId, sessionFromFolder }),
+  'claude-stream-json': (file, _sessionId, { layout }) => readClaudeStream(file, layout === 'document'),
+  codex: readCodex,
+  'codex-exec': (file, _sessionId, _source, { rollouts }) => readCodexExec(file, rollouts),
+  gemini: (file, sessionId, { layout, path }, { geminiFolder }) =>
+    readGemini(file, sessionId, layout === 'document', geminiFolder(path)),
+  copilot: readCopilot,
+  qwen: readQwen,
+  pi: readPi,
+  droid: readDroid,
+  amp: readAmp,
+  cline: readCline,
+  'roo-code': readCline,
+  'kilo-code': readCline,
+  opencode: readOpencode,
+}
+
+/** Reads a file by its format. False when it contains no sessions after all. */
+export async function readAs(source: Source, file: SourceFile, context: ReadContext): Promise<boolean> {
+  const { format, layout, path } = source
+  if (layout === 'database') {
+    await readAgentDatabase(file, format)
     return true
   }
   const sessionId = source.sessionId ?? (await derivedSessionId(source))
-  if (source.startedBy !== null)
-    transcriptOf(file.group, source.format, sessionId).parentId = source.startedBy
-  switch (source.format) {
-    case 'claude-code':
-      await readClaudeCode(file, { sessionId, sessionFromFolder: source.sessionFromFolder })
-      return true
-    case 'claude-stream-json':
-      await readClaudeStream(file, source.layout === 'document')
-      return true
-    case 'codex':
-      if (source.sessionId === null) {
-        onSkipped?.(source.path, 'its beginning is missing: nothing says which session it is of')
-        return false
-      }
-      await readCodex(file, sessionId)
-      return true
-    case 'codex-exec':
-      await readCodexExec(file, rollouts)
-      return true
-    case 'gemini':
-      await readGemini(file, sessionId, source.layout === 'document', geminiFolder(source.path))
-      return true
-    case 'copilot':
-      await readCopilot(file, sessionId)
-      return true
-    case 'qwen':
-      await readQwen(file, sessionId)
-      return true
-    case 'pi':
-      await readPi(file, sessionId)
-      return true
-    case 'droid':
-      await readDroid(file, sessionId)
-      return true
-    case 'amp':
-      await readAmp(file, sessionId)
-      return true
-    case 'cline':
-    case 'roo-code':
-    case 'kilo-code':
-      if (source.layout === 'folder') await readOpencodeFolder(file, source.format)
-      else if (source.layout === 'tasks') await readClineTask(file, source.format, sessionId)
-      else await readClineSession(file, sessionId)
-      return true
-    default:
-      if (source.layout === 'folder') await readOpencodeFolder(file, 'opencode')
-      else await readOpencode(file)
-      return true
+  if (source.startedBy !== null) transcriptOf(file.group, format, sessionId).parentId = source.startedBy
+  if (format === 'codex' && source.sessionId === null) {
+    context.onSkipped?.(path, 'its beginning is missing: nothing says which session it is of')
+    return false
   }
+  if (layout === 'folder') await readOpencodeFolder(file, format)
+  else await READERS[format]?.(file, sessionId, source, context)
+  return true
 }
 
 // A session without an id gets a hash of its first line (at most 1 KiB), which stays the same when the file grows or

@@ -80,7 +80,7 @@ export async function cleanRecords<Record extends SyncRecord>(
   const scans = new Map<number, Scan>()
   for (const batch of batchesOf(records)) {
     let count = 0
-    for (const [{ place, text }, secrets] of await secretsByText(batch)) {
+    for (const [{ place, text }, secrets] of await findSecretsInTexts(batch)) {
       count += secrets.length
       const scan = scans.get(place.index) ?? newScan()
       scans.set(place.index, scan)
@@ -96,18 +96,8 @@ export async function cleanRecords<Record extends SyncRecord>(
 /** Returns those of these texts that have secrets, masked. */
 export async function maskTexts(texts: readonly string[]): Promise<Map<string, string>> {
   const scanned = texts.filter((text) => text.length >= MIN_LENGTH)
-  const found = await findSecretsInTexts(scanned.map((text) => ({ text, place: text })))
-  const byText = Map.groupBy(found, ({ place }) => place)
-  return new Map(
-    [...byText].map(([text, secrets]) => [
-      text,
-      maskSecrets(
-        text,
-        secrets.map(({ secret }) => secret),
-        labelOf,
-      ),
-    ]),
-  )
+  const found = await findSecretsInTexts(scanned.map((text) => ({ text })))
+  return new Map([...found].map(([{ text }, secrets]) => [text, maskSecrets(text, secrets, labelOf)]))
 }
 
 /** The secrets of a record while it is scanned: a text of a megabyte may have 50,000, in a record ten times as many. */
@@ -121,21 +111,6 @@ interface Scan {
 }
 
 const newScan = (): Scan => ({ masked: new Map(), labels: new Map(), selection: newFindingSelection() })
-
-async function secretsByText(
-  batch: readonly ScannedText<Entry>[],
-): Promise<Map<ScannedText<Entry>, FoundSecret[]>> {
-  const texts = new Map(batch.map((scanned) => [scanned.place, scanned]))
-  const secrets = new Map<ScannedText<Entry>, FoundSecret[]>()
-  for (const { place, secret } of await findSecretsInTexts(batch)) {
-    const scanned = texts.get(place)
-    if (scanned === undefined) continue
-    const known = secrets.get(scanned)
-    if (known === undefined) secrets.set(scanned, [secret])
-    else known.push(secret)
-  }
-  return secrets
-}
 
 function addSecrets(scan: Scan, nth: number, text: string, secrets: readonly FoundSecret[]): void {
   for (const secret of secrets) {

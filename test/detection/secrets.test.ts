@@ -52,11 +52,12 @@ describe('secrets', () => {
   })
 
   test('many texts are scanned at once, each with its own lines', async () => {
-    const found = await findSecretsInTexts([
+    const byText = await findSecretsInTexts([
       { text: `a\nb\n${PLANTED.github}`, place: 'first' },
       { text: 'nothing', place: 'second' },
       { text: `${PLANTED.slack}\n${PLANTED.github}`, place: 'third' },
     ])
+    const found = [...byText].flatMap(([{ place }, secrets]) => secrets.map((secret) => ({ place, secret })))
     expect(found.map(({ place, secret }) => [place, secret.ruleId, secret.line, secret.start])).toEqual([
       ['first', 'github', 3, 4],
       ['third', 'slack', 1, 0],

@@ -1,17 +1,10 @@
 import { stat } from 'node:fs/promises'
-import {
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  textOf,
-  timeOf,
-  timeOfUuid7,
-} from '../transcript/json-fields.ts'
+import { type Json, objectOf, textOf, timeOf, timeOfUuid7 } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import { noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
 import { addCall, addEvent, addResult, isFirst, noteContext, scanResponse } from '../transcript/transcript.ts'
 import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+import { doneBy } from './codex-items.ts'
 import { growth, type Totals, tokensOf, totalsOf } from './codex-totals.ts'
 
 // The output of `codex exec --json`: no times, no model. A thread begins at the time in its id, a UUIDv7, and is assumed to
@@ -27,6 +20,8 @@ interface Thread {
   /** Adds what the current turn did, once its usage is read. */
   pending: ((turn: Turn) => void)[]
 }
+
+const TEXTS = new Set(['agent_message', 'assistant_message', 'reasoning'])
 
 /** Reads one log. `rollouts`: ids of the threads whose rollout is read with it. */
 export async function readCodexExec(file: SourceFile, rollouts: ReadonlySet<string | null>): Promise<void> {
@@ -83,44 +78,21 @@ function readEvent(file: SourceFile, thread: Thread, event: Json): void {
 function readItem({ transcript, begun, pending }: Thread, item: Json): void {
   // ids begin at item_0 in every run
   const id = `${begun} ${textOf(item.id) ?? ''}`
-  const call = (name: string, input: Json, isOk: boolean, output: string, changed: string[] = []) => {
+  const type = item.type ?? item.item_type
+  const done = doneBy(item)
+  const text = textOf(item.text)
+  if (done !== null)
     pending.push((turn) => {
-      addCall(transcript, turn, id, name, input, changed)
-      addResult(transcript, id, isOk, output)
+      addCall(transcript, turn, id, done.name, done.input, done.changed)
+      addResult(transcript, id, done.ok, done.output)
     })
-  }
-  const hasFailed = item.status === 'failed' || item.status === 'declined'
-  switch (item.type ?? item.item_type) {
-    case 'agent_message':
-    case 'assistant_message':
-    case 'reasoning': {
-      const text = textOf(item.text)
-      if (text !== null && isFirst(transcript, `${id} ${Bun.hash(text)}`))
-        pending.push((turn) => scanResponse(transcript, turn, text))
-      return
-    }
-    case 'command_execution': {
-      const isOk = typeof item.exit_code === 'number' ? item.exit_code === 0 : !hasFailed
-      call('exec_command', { command: item.command }, isOk, textOf(item.aggregated_output) ?? '')
-      return
-    }
-    case 'file_change': {
-      const files = listOf(item.changes).flatMap((change) => textOf(objectOf(change).path) ?? [])
-      call('apply_patch', {}, !hasFailed, '', files)
-      return
-    }
-    case 'mcp_tool_call': {
-      const name = [textOf(item.server), textOf(item.tool)].filter((part) => part !== null).join('__')
-      const isOk = !hasFailed && !isObject(item.error)
-      call(name || 'mcp_tool_call', objectOf(item.arguments), isOk, JSON.stringify(item.result ?? ''))
-      return
-    }
-    case 'web_search':
-      call('web_search_call', { query: item.query }, !hasFailed, '')
-      return
-    default:
-      return
-  }
+  else if (type === 'web_search')
+    pending.push((turn) => {
+      addCall(transcript, turn, id, 'web_search_call', { query: item.query })
+      addResult(transcript, id, item.status !== 'failed' && item.status !== 'declined', '')
+    })
+  else if (text !== null && TEXTS.has(String(type)) && isFirst(transcript, `${id} ${Bun.hash(text)}`))
+    pending.push((turn) => scanResponse(transcript, turn, text))
 }
 
 function endTurn(file: SourceFile, thread: Thread, total: Totals | null): void {

@@ -21,12 +21,17 @@ export interface DoneItem {
 export function doneBy(item: Json): DoneItem | null {
   const isDeclined = item.status === 'declined'
   const hasFailed = isDeclined || item.status === 'failed'
-  switch (item.type) {
-    case 'CommandExecution': {
+  // `command_execution` in the output of `codex exec`
+  switch (
+    String(item.type ?? item.item_type)
+      .replaceAll('_', '')
+      .toLowerCase()
+  ) {
+    case 'commandexecution': {
       if (item.source === 'user_shell') return null
       // text is typed into a program that runs: its command is an item of its own
       const isTyped = item.source === 'unified_exec_interaction'
-      const command = listOf(item.command).filter((part) => typeof part === 'string')
+      const command = textOf(item.command) ?? listOf(item.command).filter((part) => typeof part === 'string')
       return {
         name: isTyped ? 'write_stdin' : 'exec_command',
         input: isTyped ? {} : { command },
@@ -35,10 +40,11 @@ export function doneBy(item: Json): DoneItem | null {
         isDeclined,
         changed: [],
         output: textOf(item.aggregated_output) ?? '',
-        marks: command.slice(-1),
+        marks: [command].flat().slice(-1),
       }
     }
-    case 'FileChange': {
+    case 'filechange': {
+      const listed = listOf(item.changes).flatMap((change) => textOf(objectOf(change).path) ?? [])
       const changes = objectOf(item.changes)
       const moved = Object.values(changes).flatMap((change) => textOf(objectOf(change).move_path) ?? [])
       return {
@@ -46,12 +52,12 @@ export function doneBy(item: Json): DoneItem | null {
         input: { changes },
         ok: !hasFailed,
         isDeclined,
-        changed: [...Object.keys(changes), ...moved],
+        changed: [...listed, ...Object.keys(changes), ...moved],
         output: [textOf(item.stdout), textOf(item.stderr)].filter((text) => text !== null).join('\n'),
         marks: Object.keys(changes),
       }
     }
-    case 'McpToolCall': {
+    case 'mcptoolcall': {
       const names = [textOf(item.server), textOf(item.tool)].filter((part) => part !== null)
       const failed = hasFailed || isObject(item.error) || objectOf(item.result).isError === true
       return {

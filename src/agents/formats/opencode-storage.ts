@@ -78,7 +78,7 @@ const PART_ROWS = `select id, session_id as "sessionID", message_id as "messageI
 
 /** The database of OpenCode, and of Kilo's program, which has the same tables. */
 export const OPENCODE_DATABASE: DatabaseReader = {
-  isOf: (tables) => tables.has('message') && tables.has('part'),
+  columns: { message: ['session_id'], part: ['message_id'] },
   sessionIds: `select distinct session_id as id from ${rowsIn('message')}`,
   async read(file, { tables, rowsOf }, format) {
     const state = newOpencodeState(file, format)

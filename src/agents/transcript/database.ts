@@ -18,7 +18,8 @@ export interface AgentDatabase {
 
 /** An agent's database is recognized by its tables, and read by this. */
 export interface DatabaseReader {
-  isOf(tables: AgentDatabase['tables']): boolean
+  /** The columns of its tables by which it is recognized. */
+  columns: Readonly<Record<string, readonly string[]>>
   /** A query of the agent's session ids. */
   sessionIds: string
   read(file: SourceFile, database: AgentDatabase, format: Format): Promise<void> | void
@@ -68,6 +69,13 @@ function tablesOf(database: Database): Map<string, Set<string>> {
   for (const { name, column } of rows) tables.set(name, (tables.get(name) ?? new Set()).add(column))
   return tables
 }
+
+/** The columns of a table by their names, null where it has them not. */
+export const columnsOf = (
+  { tables }: Pick<AgentDatabase, 'tables'>,
+  table: string,
+  names: readonly string[],
+) => names.map((name) => (tables.get(table)?.has(name) ? name : `null as ${name}`)).join(', ')
 
 /** Reads all of a database by its reader. */
 export async function readDatabase(file: SourceFile, reader: DatabaseReader, format: Format): Promise<void> {

@@ -25,7 +25,7 @@ export function newSecretScan(keepContent: boolean): SecretScan {
     collected = []
     size = 0
     const found = await findSecretsInTexts(texts)
-    for (const { place, secret } of found) keepSecret(place, secret)
+    for (const [{ place }, secrets] of found) for (const secret of secrets) keepSecret(place, secret)
     if (keepContent) keepTexts(texts, found)
   }
   return {
@@ -53,18 +53,12 @@ function keepSecret(place: Place, secret: FoundSecret): void {
 
 function keepTexts(
   texts: readonly ScannedText<Place>[],
-  found: readonly { place: Place; secret: FoundSecret }[],
+  found: ReadonlyMap<ScannedText<Place>, readonly FoundSecret[]>,
 ): void {
-  const byPlace = new Map<Place, FoundSecret[]>()
-  for (const { place, secret } of found) {
-    const secrets = byPlace.get(place) ?? []
-    secrets.push(secret)
-    byPlace.set(place, secrets)
-  }
-  for (const { text, place } of texts) {
-    const { turn, transcript } = place
+  for (const scanned of texts) {
+    const { turn, transcript } = scanned.place
     if (turn === null) continue
-    const masked = maskSecrets(text, byPlace.get(place) ?? [], ({ ruleId }) => `[secret: ${ruleId}]`)
+    const masked = maskSecrets(scanned.text, found.get(scanned) ?? [], ({ ruleId }) => `[secret: ${ruleId}]`)
     const room = Math.max(
       0,
       Math.min(MAX_TURN_CONTENT - turn.content.length, MAX_SESSION_CONTENT - transcript.contentLength),

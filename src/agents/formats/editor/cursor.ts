@@ -44,8 +44,7 @@ const keysFrom = (start: string) =>
 const SESSION_IDS = `select distinct substr(key, 10, instr(substr(key, 10), ':') - 1) as id from ${rowsIn('cursorDiskKV')} where key >= 'bubbleId:' and key < 'bubbleId;'`
 
 export const CURSOR_DATABASE: DatabaseReader = {
-  isOf: (tables) =>
-    tables.get('cursorDiskKV')?.has('key') === true && tables.get('cursorDiskKV')?.has('value') === true,
+  columns: { cursorDiskKV: ['key', 'value'] },
   sessionIds: SESSION_IDS,
   async read(file, { rowsOf }) {
     const folders = await foldersOf(file.path)

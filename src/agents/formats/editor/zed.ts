@@ -1,4 +1,11 @@
-import { countedRows, type DatabaseReader, type Row, rowsIn, wholeText } from '../../transcript/database.ts'
+import {
+  columnsOf,
+  countedRows,
+  type DatabaseReader,
+  type Row,
+  rowsIn,
+  wholeText,
+} from '../../transcript/database.ts'
 import {
   isObject,
   type Json,
@@ -29,13 +36,12 @@ const COLUMNS = ['id', 'parent_id', 'summary', 'created_at', 'updated_at', 'fold
 const MAX_UNPACKED = 128 * 1024 * 1024
 
 export const ZED_DATABASE: DatabaseReader = {
-  isOf: (tables) =>
-    tables.get('threads')?.has('data_type') === true && tables.get('threads')?.has('data') === true,
+  columns: { threads: ['data_type', 'data'] },
   sessionIds: `select id from ${rowsIn('threads')}`,
-  async read(file, { tables, rowsOf }) {
-    const columns = COLUMNS.map((name) => (tables.get('threads')?.has(name) ? name : `null as ${name}`))
-    const sql = `select ${columns.join(', ')}, ${wholeText('data')} from ${rowsIn('threads')} order by id`
-    for (const row of countedRows(file, rowsOf(sql))) {
+  async read(file, database) {
+    const columns = columnsOf(database, 'threads', COLUMNS)
+    const sql = `select ${columns}, ${wholeText('data')} from ${rowsIn('threads')} order by id`
+    for (const row of countedRows(file, database.rowsOf(sql))) {
       const thread = threadOf(row)
       if (isObject(thread)) readThread(file, row, thread)
       else noteUnreadable(file, 1, `thread ${row.id}: not a JSON object, damaged or too large`)

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { picodollarsOf } from '../../../scoring/prices.ts'
 import {
   type AgentDatabase,
+  columnsOf,
   countedRows,
   type DatabaseReader,
   type Row,
@@ -76,10 +77,9 @@ async function readStore(file: SourceFile, path: string): Promise<Map<string, St
 }
 
 /** The calls in their order. */
-function* storedCalls({ tables, rowsOf }: AgentDatabase): Generator<StoredCall> {
-  const known = tables.get(TABLE)
-  const columns = COLUMNS.map((name) => (known?.has(name) ? name : `null as ${name}`)).join(', ')
-  for (const row of rowsOf(`select ${columns} from ${rowsIn(TABLE)} order by id`)) {
+function* storedCalls(database: AgentDatabase): Generator<StoredCall> {
+  const columns = columnsOf(database, TABLE, COLUMNS)
+  for (const row of database.rowsOf(`select ${columns} from ${rowsIn(TABLE)} order by id`)) {
     const sessionId = textOf(row.session_id)
     if (sessionId !== null) yield { ...callOf(row), sessionId }
   }
@@ -120,7 +120,7 @@ export const creditCost = (nanoCredits: unknown): bigint | null =>
 export const hasEvents = (store: string): boolean => existsSync(join(dirname(store), 'session-state'))
 
 export const COPILOT_DATABASE: DatabaseReader = {
-  isOf: (tables) => tables.has(TABLE) && tables.has('sessions'),
+  columns: { [TABLE]: ['session_id'], sessions: ['id'] },
   sessionIds: `select distinct session_id as id from ${rowsIn(TABLE)}`,
   read(file, database) {
     for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {

@@ -46,9 +46,7 @@ const LEDGER = `select * from ${rowsIn('usage_ledger')} where session_id = ? ord
 const EDITOR = /(?:^|__)text_editor$/
 
 export const GOOSE_DATABASE: DatabaseReader = {
-  isOf: (tables) =>
-    tables.get('sessions')?.has('working_dir') === true &&
-    tables.get('messages')?.has('content_json') === true,
+  columns: { sessions: ['working_dir'], messages: ['content_json'] },
   sessionIds: `select id from ${rowsIn('sessions')}`,
   async read(file, database) {
     const sessions = `select * from ${rowsIn('sessions')} order by created_at, id`
