@@ -1,5 +1,5 @@
 import { type Dirent, realpathSync, type Stats } from 'node:fs'
-import { open, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { codeOf, OperatorError } from '../errors.ts'
 import { compareText } from '../text.ts'
@@ -15,7 +15,7 @@ import {
 import { sessionIdsInFolder } from './formats/opencode-storage.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { hasOneSession } from './other-formats.ts'
-import { bytesOf, isPackedFile } from './transcript/file-bytes.ts'
+import { bytesOf } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
 import { agentOf, type Format } from './transcript/transcript-model.ts'
 
@@ -62,11 +62,8 @@ const SUB_AGENT_FILE = /^agent-([A-Za-z0-9_-]+)\.jsonl$/
 const SESSION_FILE_EXTENSIONS = new Set('.jsonl,.ndjson,.json,.db,.sqlite,.vscdb,.log,.txt,'.split(','))
 /** Ends of the names of packed files. */
 const PACKED = /\.(?:gz|zst)$/i
-const CHUNK = 1024 * 1024
-/** Bytes by which chunks overlap: the longest id with its key. */
+/** Bytes on both sides of the end of a chunk that are searched together: the longest id with its key. */
 const OVERLAP = 512
-/** The chunk that is searched; shared by all files. */
-const buffer = Buffer.allocUnsafe(OVERLAP + CHUNK)
 /** The beginning of all keys of session ids, and the key with its value. The second names the session that was forked. */
 const SESSION_KEYS = [
   { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ },
@@ -255,36 +252,16 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   if (source.layout === 'database') return new Set(await sessionIdsInDatabase(source.path, source.format))
   if (source.sessionFromFolder || hasOneSession(source.format)) return ids
   const keys = KEYS[source.format] ?? SESSION_KEYS
-  if (isPackedFile(source.path)) {
-    // unpacking takes longer than the search
-    let end = Buffer.alloc(0)
-    for await (const chunk of bytesOf(source.path, () => {})) {
-      const bytes = Buffer.concat([end, chunk])
-      for (const id of idsIn(bytes, keys)) ids.add(id)
-      end = Buffer.from(bytes.subarray(-OVERLAP))
-    }
-    return ids
+  const isGrown = before !== undefined && change === 'grown'
+  if (isGrown) for (const id of before.ids) ids.add(id)
+  const from = isGrown ? Math.max(0, before.size - OVERLAP) : 0
+  let end = Buffer.alloc(0)
+  for await (const chunk of bytesOf(source.path, () => {}, from)) {
+    const seam = Buffer.concat([end, chunk.subarray(0, OVERLAP)])
+    for (const bytes of [seam, chunk]) for (const id of idsIn(bytes, keys)) ids.add(id)
+    end = Buffer.concat([end, chunk.subarray(-OVERLAP)]).subarray(-OVERLAP)
   }
-  const file = await open(source.path, 'r')
-  try {
-    let overlap = 0
-    let position = 0
-    if (before !== undefined && change === 'grown') {
-      for (const id of before.ids) ids.add(id)
-      position = Math.max(0, before.size - OVERLAP)
-    }
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, overlap, CHUNK, position)
-      position += bytesRead
-      const end = overlap + bytesRead
-      for (const id of idsIn(buffer.subarray(0, end), keys)) ids.add(id)
-      if (bytesRead < CHUNK) return ids
-      overlap = Math.min(OVERLAP, end)
-      buffer.copyWithin(0, end - overlap, end)
-    }
-  } finally {
-    await file.close()
-  }
+  return ids
 }
 
 // searches the bytes: to decode a file as text takes four times as long

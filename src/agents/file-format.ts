@@ -40,7 +40,7 @@ export type DetectedFormat =
   /** Any other file. */
   | { kind: 'other' }
 
-/** What a folder and a database do not say of their sessions before they are read. */
+/** The head of a folder or a database, which says nothing of their sessions before they are read. */
 export const NO_HEAD = { sessionId: null, startedBy: null, startedAt: '', isBackground: false }
 
 /** The bytes that a file's format is detected by. */

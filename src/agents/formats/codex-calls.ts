@@ -45,17 +45,10 @@ export interface CodexCalls {
 }
 
 export function newCodexCalls(transcript: Transcript): CodexCalls {
-  return {
-    transcript,
-    pending: [],
-    pendingAt: null,
-    pendingId: null,
-    waiting: new Set(),
-    scripts: new Map(),
-    ended: [],
-    lastScript: undefined,
-  }
+  return { transcript, ...nothingPending(), scripts: new Map(), ended: [], lastScript: undefined }
 }
+
+const nothingPending = () => ({ pending: [], pendingAt: null, pendingId: null, waiting: new Set<string>() })
 
 /** Adds something to the turn of the API call that is being read. */
 export function defer(calls: CodexCalls, at: string | null, id: string, add: (turn: Turn) => void): void {
@@ -67,21 +60,12 @@ export function defer(calls: CodexCalls, at: string | null, id: string, add: (tu
 /** Adds all that waits to the turn of its API call. */
 export function settle(calls: CodexCalls, turn: Turn): void {
   for (const add of calls.pending) add(turn)
-  calls.pending = []
-  calls.pendingAt = null
-  calls.pendingId = null
-  calls.waiting.clear()
+  Object.assign(calls, nothingPending())
 }
 
 /** Drops all that waits: it is of another thread's API call. */
 export function drop(calls: CodexCalls): void {
-  calls.scripts.clear()
-  calls.ended = []
-  calls.lastScript = undefined
-  calls.pending = []
-  calls.pendingAt = null
-  calls.pendingId = null
-  calls.waiting.clear()
+  Object.assign(calls, newCodexCalls(calls.transcript))
 }
 
 /** Reads a call that the model made. */

@@ -13,25 +13,20 @@ import { newOpencodeState, type OpencodeState, readObject } from './opencode.ts'
 /** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
 export async function readOpencodeFolder(file: SourceFile, format: Format): Promise<void> {
   const state = newOpencodeState(file, format)
-  for (const name of await names(join(file.path, 'project'))) {
-    if (name.endsWith('.json')) await readJsonFile(state, join(file.path, 'project', name), {})
-  }
-  for (const project of await names(join(file.path, 'session'))) {
-    for (const name of await names(join(file.path, 'session', project))) {
-      await readJsonFile(state, join(file.path, 'session', project, name), {})
-    }
-  }
+  const read = async (missing: Record<string, string>, ...path: string[]) =>
+    await readJsonFile(state, join(file.path, ...path), missing)
+  const namesIn = async (...path: string[]) => await names(join(file.path, ...path))
+  const isFile = (name: string) => name.endsWith('.json')
+  for (const name of (await namesIn('project')).filter(isFile)) await read({}, 'project', name)
+  for (const project of await namesIn('session'))
+    for (const name of await namesIn('session', project)) await read({}, 'session', project, name)
   // the oldest versions have all parts in one folder
-  for (const name of await names(join(file.path, 'part'))) {
-    if (name.endsWith('.json')) await readJsonFile(state, join(file.path, 'part', name), {})
-  }
-  for (const session of await names(join(file.path, 'message'))) {
-    for (const name of await names(join(file.path, 'message', session))) {
-      const id = await readJsonFile(state, join(file.path, 'message', session, name), { sessionID: session })
+  for (const name of (await namesIn('part')).filter(isFile)) await read({}, 'part', name)
+  for (const session of await namesIn('message')) {
+    for (const name of await namesIn('message', session)) {
+      const id = await read({ sessionID: session }, 'message', session, name)
       if (id === null) continue
-      for (const part of await names(join(file.path, 'part', id))) {
-        await readJsonFile(state, join(file.path, 'part', id, part), { messageID: id })
-      }
+      for (const part of await namesIn('part', id)) await read({ messageID: id }, 'part', id, part)
       await file.group.scan.flushIfFull()
     }
   }

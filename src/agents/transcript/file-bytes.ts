@@ -25,9 +25,14 @@ function headOf(path: string, length: number): Buffer {
 
 /**
  * The bytes of a file, unpacked if it is in gzip or zstd, streamed. A chunk's buffer may be reused when the next one is
- * requested. `onBytes` gets the size of each chunk as it is in the file. Throws what the file system, gunzip or zstd say.
+ * requested. `onBytes` gets the size of each chunk as it is in the file; `from`: the first byte of a file that is not packed.
+ * Throws what the file system, gunzip or zstd say.
  */
-export async function* bytesOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+export async function* bytesOf(
+  path: string,
+  onBytes: (count: number) => void,
+  from = 0,
+): AsyncGenerator<Buffer> {
   if (isPackedFile(path)) {
     const stream = createReadStream(path, { highWaterMark: CHUNK })
     try {
@@ -39,7 +44,7 @@ export async function* bytesOf(path: string, onBytes: (count: number) => void): 
   }
   const file = await open(path, 'r')
   try {
-    yield* chunksOf(file, onBytes)
+    yield* chunksOf(file, onBytes, from)
   } finally {
     await file.close()
   }
@@ -60,10 +65,14 @@ export async function* counted(
 const spare: Buffer[] = []
 
 // all chunks of a file share one buffer
-async function* chunksOf(file: FileHandle, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
+async function* chunksOf(
+  file: FileHandle,
+  onBytes: (count: number) => void,
+  from: number,
+): AsyncGenerator<Buffer> {
   const chunk = spare.pop() ?? Buffer.allocUnsafe(CHUNK)
   try {
-    let position = 0
+    let position = from
     for (;;) {
       const { bytesRead } = await file.read(chunk, 0, CHUNK, position)
       if (bytesRead === 0) return

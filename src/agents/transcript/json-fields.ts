@@ -44,6 +44,10 @@ export function timeOf(value: unknown): string | null {
   return new Date(value).toISOString()
 }
 
+/** The same for a database's `datetime('now')` too, which is in UTC and says so nowhere. */
+export const storedTime = (value: unknown): string | null =>
+  timeOf(value) ?? timeOf(`${textOf(value)?.replace(' ', 'T')}Z`)
+
 /** The time of a UUIDv7 in milliseconds since 1970; undefined for any other id. */
 export function timeOfUuid7(id: string | null): number | undefined {
   const digits = id?.match(/^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/i)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { AttributionMemory, KeptCommit, KeptRepository } from '../../agents/attribution/attribute.ts'
 import { createWritten, type Written } from '../../agents/attribution/written.ts'
 import type { KnownFile } from '../../agents/known-files.ts'
-import { isObject } from '../../agents/transcript/json-fields.ts'
+import { isObject, type Json } from '../../agents/transcript/json-fields.ts'
 import { createLineOwners, type LineOwners } from '../../agents/transcript/line-owners.ts'
 import type { SkippedSession } from '../../sessions/deleted-queries.ts'
 import { writePrivate } from '../client/private-file.ts'
@@ -119,22 +119,17 @@ function readState(path: string): ReadState | undefined {
 function isState(value: unknown): value is StateFile {
   if (!isObject(value) || value.version !== 1 || typeof value.server !== 'string') return false
   const { organization, keys, files, sessions, commits, attributed, repositories } = value
-  const isText = (each: unknown) => typeof each === 'string'
-  const isFile = (each: unknown) =>
-    isObject(each) && isObject(each.detected) && Array.isArray(each.ids) && Array.isArray(each.records)
+  const isAllOf = (entries: unknown, isEntry: (entry: Json) => boolean) =>
+    isObject(entries) && Object.values(entries).every((entry) => isObject(entry) && isEntry(entry))
+  const hasTime = ({ at }: Json) => typeof at === 'string'
   return (
-    isObject(organization) &&
-    isText(organization.id) &&
-    isText(organization.slug) &&
-    isObject(keys) &&
-    Object.values(keys).every((key) => isObject(key) && isText(key.at)) &&
-    isObject(files) &&
-    Object.values(files).every(isFile) &&
-    isObject(sessions) &&
-    Object.values(sessions).every((session) => isObject(session) && isText(session.at)) &&
-    isObject(commits) &&
-    isObject(attributed) &&
-    isObject(repositories)
+    isAllOf({ organization }, ({ id, slug }) => typeof id === 'string' && typeof slug === 'string') &&
+    isAllOf(
+      files,
+      (each) => isObject(each.detected) && Array.isArray(each.ids) && Array.isArray(each.records),
+    ) &&
+    [keys, sessions].every((entries) => isAllOf(entries, hasTime)) &&
+    [commits, attributed, repositories].every(isObject)
   )
 }
 

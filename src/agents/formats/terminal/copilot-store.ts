@@ -10,7 +10,7 @@ import {
   rowsIn,
   useDatabase,
 } from '../../transcript/database.ts'
-import { textOf, timeOf } from '../../transcript/json-fields.ts'
+import { storedTime, textOf } from '../../transcript/json-fields.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
 import {
   noteMessage,
@@ -102,10 +102,6 @@ const callOf = (row: Row): Omit<StoredCall, 'sessionId'> => ({
   at: storedTime(row.created_at),
   isAside: row.agent_id !== null || row.parent_tool_call_id !== null || row.initiator === 'compaction',
 })
-
-/** `datetime('now')` of SQLite is in UTC and says so nowhere. */
-const storedTime = (value: unknown): string | null =>
-  timeOf(value) ?? timeOf(`${textOf(value)?.replace(' ', 'T')}Z`)
 
 const NANO_CREDITS_PER_DOLLAR = 1e11
 const MAX_NANO_CREDITS = 1e15

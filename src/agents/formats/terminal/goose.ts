@@ -12,9 +12,9 @@ import {
   listOf,
   objectOf,
   parseJson,
+  storedTime,
   textOf,
   textsIn,
-  timeOf,
 } from '../../transcript/json-fields.ts'
 import {
   countsOf,
@@ -66,11 +66,9 @@ function uniqueId({ id, created_at, working_dir }: Row): string {
   return `${id}-${hash.slice(0, 12)}`
 }
 
-/** Seconds or milliseconds since 1970, or a time that is in UTC without saying so. */
+/** Seconds or milliseconds since 1970, or a time as a text. */
 const gooseTime = (value: unknown): string | null =>
-  typeof value === 'number'
-    ? timeOf(value < 1e11 ? value * 1000 : value)
-    : (timeOf(value) ?? timeOf(`${textOf(value)?.replace(' ', 'T')}Z`))
+  storedTime(typeof value === 'number' && value < 1e11 ? value * 1000 : value)
 
 function readSession(
   file: SourceFile,

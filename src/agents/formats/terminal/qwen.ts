@@ -84,13 +84,7 @@ function readSystem(
   else if (line.subtype === 'chat_compression') addEvent(transcript, 'compaction', id, at)
   else if (name === 'qwen-code.api_error') addEvent(transcript, 'api_error', id, at)
   else if (name === 'qwen-code.api_response') {
-    const tokens = tokensOf(
-      event.input_token_count,
-      event.output_token_count,
-      event.thoughts_token_count,
-      event.cached_content_token_count,
-      event.total_token_count,
-    )
+    const tokens = tokensOf((kind) => event[`${EVENT_COUNTS[kind]}_token_count`])
     const key = keyOf(tokens)
     const own = textOf(event.response_id) ?? id
     const { answers, lines } = unpairedOf(transcript)
@@ -110,16 +104,7 @@ function readAnswer(
 ): void {
   const usage =
     isObject(line.usageMetadata) && Object.keys(line.usageMetadata).length > 0 ? line.usageMetadata : null
-  const tokens =
-    usage === null
-      ? null
-      : tokensOf(
-          usage.promptTokenCount,
-          usage.candidatesTokenCount,
-          usage.thoughtsTokenCount,
-          usage.cachedContentTokenCount,
-          usage.totalTokenCount,
-        )
+  const tokens = usage === null ? null : tokensOf((kind) => usage[`${kind}TokenCount`])
   const { answers, lines } = unpairedOf(transcript)
   const known = tokens === null ? undefined : take(answers, keyOf(tokens))
   if (tokens !== null && known === undefined) put(lines, keyOf(tokens), id)
@@ -164,17 +149,21 @@ function readResult(transcript: Transcript, response: Json, line: Json): void {
   if (result.status === 'cancelled') addEvent(transcript, 'rejection', id, null, known?.turn)
 }
 
+/** The counts as an answer's line names them, and as its event does. */
+const EVENT_COUNTS = {
+  prompt: 'input',
+  candidates: 'output',
+  thoughts: 'thoughts',
+  cachedContent: 'cached_content',
+  total: 'total',
+} as const
+
 // OpenAI's output includes reasoning, Gemini's does not: the total tells.
-function tokensOf(
-  prompt: unknown,
-  candidates: unknown,
-  thoughts: unknown,
-  cached: unknown,
-  total: unknown,
-): MessageTokens {
-  const input = countOf(prompt)
-  const output = Math.max(countOf(candidates), countOf(total) - input)
-  return tokensOfCall({ input, output, read: Math.min(input, countOf(cached)), reasoning: thoughts }, true)
+function tokensOf(count: (kind: keyof typeof EVENT_COUNTS) => unknown): MessageTokens {
+  const input = countOf(count('prompt'))
+  const output = Math.max(countOf(count('candidates')), countOf(count('total')) - input)
+  const read = Math.min(input, countOf(count('cachedContent')))
+  return tokensOfCall({ input, output, read, reasoning: count('thoughts') }, true)
 }
 
 const keyOf = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
