@@ -77,7 +77,6 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
         const telemetry = await readTelemetry(body, { ...reading, signal: request.signal, now: deps.now() })
         const ids = telemetry.sessions.map(({ id }) => id)
         await lifetime.untilAborted(drains.ready(orgId, ids))
-        signal.throwIfAborted()
         lifetime.beginWriting()
         const result = await storeTelemetry(deps.sql, request, request.signal, telemetry)
         drains.note(orgId, ids)
@@ -95,13 +94,9 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
       })
       const { batch, numbers } = await readBatch(body, preparer, { ...reading, maxBytes: MAX_SYNC_BYTES })
       const computed = await computeBatch(deps.sql, orgId, batch, pauses.uncounted)
-      // until then the transaction is rolled back when the client leaves or the time is over
-      const beforeLock = () => {
-        signal.throwIfAborted()
-        lifetime.beginWriting()
-      }
-      const store = () =>
-        withNumbers(numbers, () => storeBatch(deps, orgId, { ...computed, beforeLock }, actor, options))
+      // until the lock the transaction is rolled back when the client leaves or the time is over
+      const writing = { ...computed, beforeLock: lifetime.beginWriting }
+      const store = () => withNumbers(numbers, () => storeBatch(deps, orgId, writing, actor, options))
       // the history takes seconds before the organization is locked: its other writes do not wait for it
       const { enqueueWrite } = hasHistory(batch) ? histories : others
       return await lifetime.untilAborted(enqueueWrite(orgId, store, signal))
@@ -143,28 +138,6 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
 
 const stopping = () => busy('The server is stopping')
 
-/** A request's lifetime before its writing ends when the client leaves, the time is over, or the server stops. */
-interface Lifetime {
-  signal: AbortSignal
-  /** Throws `reason` in the request's work, unless its writing has begun. */
-  abort(reason: ApiError): void
-  /** Notes what names the record that is being read, for the error. */
-  reach: (name: string) => void
-  /** `pause` in forms that throw once the request is aborted. */
-  pauses(pause: Pause): {
-    /** Counts the thread's processor time since its last call or `resume` as work; throws beyond the limit. */
-    counted: Pause
-    /** Counts nothing: others work in the thread between two calls, since the request waits for the database. */
-    uncounted: Pause
-    resume(): void
-  }
-  /** Resolves to the result of `work`; rejects as soon as the request is aborted, while `work` goes on. */
-  untilAborted<Result>(work: Promise<Result>): Promise<Result>
-  /** The request cannot be aborted from now on. */
-  beginWriting(): void
-  end(): void
-}
-
 type Pause = () => Promise<void> | undefined
 
 function processorMs(): number {
@@ -172,11 +145,18 @@ function processorMs(): number {
   return (user + system) / 1_000
 }
 
-function createLifetime(left: AbortSignal, workMs: number, waitMs: number): Lifetime {
+type Lifetime = ReturnType<typeof createLifetime>
+
+/**
+ * A request's lifetime until its writing begins: before that it ends when the client leaves, the time is over, or the server
+ * stops.
+ */
+function createLifetime(left: AbortSignal, workMs: number, waitMs: number) {
   const controller = new AbortController()
   const { signal } = controller
   let isWriting = false
   let name = 'body'
+  /** Throws `reason` in the request's work, unless its writing has begun. */
   const abort = (reason: ApiError) => {
     if (!isWriting) controller.abort(reason)
   }
@@ -188,19 +168,23 @@ function createLifetime(left: AbortSignal, workMs: number, waitMs: number): Life
   return {
     signal,
     abort,
-    reach(next) {
+    /** Notes what names the record that is being read, for the error. */
+    reach(next: string) {
       name = next
     },
-    pauses(pause) {
+    /** `pause` in forms that throw once the request is aborted. */
+    pauses(pause: Pause) {
       let doneMs = 0
       let sinceMs = processorMs()
       const resume = () => {
         sinceMs = processorMs()
       }
+      /** Counts nothing: others work in the thread between two calls, since the request waits for the database. */
       const uncounted = () => {
         signal.throwIfAborted()
         return pause()?.then(() => signal.throwIfAborted())
       }
+      /** Counts the thread's processor time since its last call or `resume` as work; throws beyond the limit. */
       const counted = () => {
         const nowMs = processorMs()
         doneMs += nowMs - sinceMs
@@ -210,12 +194,15 @@ function createLifetime(left: AbortSignal, workMs: number, waitMs: number): Life
       }
       return { counted, uncounted, resume }
     },
-    untilAborted(work) {
+    /** Resolves to the result of `work`; rejects as soon as the request is aborted, while `work` goes on. */
+    untilAborted<Result>(work: Promise<Result>): Promise<Result> {
       const aborted = Promise.withResolvers<never>()
       signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true })
       return Promise.race([work, aborted.promise])
     },
+    /** The request cannot be aborted from now on. */
     beginWriting() {
+      signal.throwIfAborted()
       isWriting = true
     },
     end() {

@@ -38,6 +38,7 @@ export function measureIntake(registry: Registry, intake: Intake): Intake {
     async () => [lastStoredMs === undefined ? undefined : [{ value: lastStoredMs / 1_000 }]],
   )
   return {
+    ...intake,
     async submit(request, signal) {
       try {
         const result = await intake.submit(request, signal)
@@ -49,8 +50,6 @@ export function measureIntake(registry: Registry, intake: Intake): Intake {
         throw error
       }
     },
-    drain: (orgIds) => intake.drain(orgIds),
-    stop: () => intake.stop(),
   }
 }
 

@@ -1,9 +1,8 @@
 import type { FieldProblem } from '../errors.ts'
-import { NDJSON_TYPE, type PackedBody } from '../http/body.ts'
+import { NDJSON_TYPE, type PackedBody, unpack } from '../http/body.ts'
 import { refuseUnstorable } from '../http/json.ts'
 import type { BatchPreparer, PreparedBatch } from '../sync/prepare.ts'
 import { createSplitter, decode, nameOf, notJson, type RecordText } from './splitter.ts'
-import { unpack } from './unpack.ts'
 
 export interface ReadOptions {
   /** Largest unpacked body. */

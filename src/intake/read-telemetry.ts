@@ -1,6 +1,6 @@
 import { maskTexts } from '../detection/record-secrets.ts'
 import { ApiError } from '../errors.ts'
-import { bodyError, type PackedBody } from '../http/body.ts'
+import { bodyError, type PackedBody, unpack } from '../http/body.ts'
 import type { SessionParts } from '../records/session-parts.ts'
 import { JsonFormError, readJson } from '../telemetry/json.ts'
 import {
@@ -14,7 +14,6 @@ import { readProtobuf } from '../telemetry/protobuf.ts'
 import { type ObservedSession, sessionsOf } from '../telemetry/sessions.ts'
 import { WireError } from '../telemetry/wire.ts'
 import type { ReadOptions } from './read-batch.ts'
-import { unpack } from './unpack.ts'
 
 interface TelemetryOptions extends Omit<ReadOptions, 'maxBytes'> {
   signal: Signal

@@ -3,7 +3,8 @@ import { messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { ThreadMeter } from '../metrics/threads.ts'
-import type { Intake, IntakeRequest } from '../sync/intake.ts'
+import { createShares } from '../organizations/shares.ts'
+import type { Intake } from '../sync/intake.ts'
 import type { SyncResult } from '../sync/write.ts'
 import { withTimeout } from '../timeout.ts'
 import { type FromIntake, type IntakeSettings, receivedError, type ToIntake } from './messages.ts'
@@ -35,20 +36,13 @@ interface ThreadLimits {
 }
 
 const LIMITS: ThreadLimits = { tickMs: 1_000, missedBeats: 8, startTicks: 10, idleTicks: 30, stopMs: 3_000 }
-/** Bytes of bodies, as they were sent, that are in the thread at once: those of an organization, and all. */
-const MAX_BYTES = { each: 48 * 1024 * 1024, all: 96 * 1024 * 1024 }
-
-interface Pending {
-  orgId: string
-  bytes: number
-  resolve: (result: SyncResult) => void
-  reject: (error: Error) => void
-}
+/** Bytes of bodies, as they were sent, that are in the thread at once; none wait. */
+const BYTES = { total: 96 * 1024 * 1024, each: 48 * 1024 * 1024, waiting: 0, what: 'large requests' }
 
 interface Thread {
   worker: Worker
   applicationName: string
-  pending: Map<number, Pending>
+  pending: Map<number, PromiseWithResolvers<SyncResult>>
   missed: number
   idleTicks: number
   /** Resolved when the thread has stopped or ended. */
@@ -66,6 +60,7 @@ const MAX_REASON_LENGTH = 300
 export function createIntakeThread(options: IntakeThreadOptions): Intake {
   const { log, endConnections, meter } = options
   const limits = { ...LIMITS, ...options.limits }
+  const bytes = createShares(BYTES)
   let thread: Thread | undefined
   let ticker: ReturnType<typeof setInterval> | undefined
   let nextId = 1
@@ -120,26 +115,23 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
     async submit(request, left) {
       if (stopped !== undefined) throw busy('The server is stopping')
       if (left.aborted) throw clientLeft()
+      const size = request.body.bytes.byteLength
+      const free = await bytes.take(request.orgId, size, { units: 1, signal: left, waitMs: 0 })
       const used = current()
-      refuseBeyondBytes(used, request)
       const id = nextId++
       const result = Promise.withResolvers<SyncResult>()
       const onLeft = () => {
         post(used.worker, { type: 'cancel', id })
         result.reject(clientLeft())
       }
-      used.pending.set(id, {
-        orgId: request.orgId,
-        bytes: request.body.bytes.byteLength,
-        resolve: result.resolve,
-        reject: result.reject,
-      })
+      used.pending.set(id, result)
       left.addEventListener('abort', onLeft, { once: true })
       try {
         post(used.worker, { type: 'request', id, request }, [request.body.bytes.buffer])
         return await result.promise
       } finally {
         left.removeEventListener('abort', onLeft)
+        free()
       }
     },
     drain(orgIds) {
@@ -158,16 +150,6 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
 
 const post = (worker: Worker, message: ToIntake, transfer: ArrayBuffer[] = []) =>
   worker.postMessage(message, transfer)
-
-function refuseBeyondBytes({ pending }: Thread, { orgId, body }: IntakeRequest): void {
-  let all = body.bytes.byteLength
-  let own = all
-  for (const other of pending.values()) {
-    all += other.bytes
-    if (other.orgId === orgId) own += other.bytes
-  }
-  if (own > MAX_BYTES.each || all > MAX_BYTES.all) throw busy('Too many large requests at once')
-}
 
 function startThread(
   { spawn, target, settings, meter }: IntakeThreadOptions,
