@@ -23,7 +23,7 @@ import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
 import { findVersions, findVersionsBySlug } from './organizations/queries.ts'
-import { createOrganizationQueues } from './organizations/queue.ts'
+import { changeInTurn, createOrganizationQueues } from './organizations/queue.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
@@ -108,6 +108,7 @@ export function createApp(deps: AppDeps) {
     egress,
     resolve: resolveByDns,
     enqueueWrite,
+    inTurn: changeInTurn(writes, enqueueWrite),
     sender: createSender({ egress, resolve: resolveByDns, timeoutMs: config.webhookTimeoutMs }),
     prefix: config.webhookHeaderPrefix,
     now,

@@ -73,9 +73,8 @@ async function fromReport(
 }
 
 async function fromLog(tx: ISql, orgId: string, { direction, at }: Start, now: Date): Promise<AuditReport> {
-  const counts = await readCounts(tx, orgId)
-  const summary = summaryOf(counts)
-  const newest = counts.find((row) => row.kind === 'newest')?.key ?? `${dateOf(now)}T00:00:00.000Z`
+  const summary = summaryOf(await readCounts(tx, orgId))
+  const newest = (await findLastTime(tx, orgId, TIME_PATTERN)) ?? `${dateOf(now)}T00:00:00.000Z`
   const beyondCursor = direction === 'before' ? tx`and l.created_at < ${at}` : tx`and l.created_at > ${at}`
   return {
     source: 'fallback',
@@ -107,48 +106,56 @@ async function readEntries(
   return { data, truncated, next_cursor: truncated ? (data.at(-1)?.created_at ?? null) : null }
 }
 
-interface CountRow {
-  kind: 'action' | 'user' | 'day' | 'newest'
-  key: string
+/** The time of the newest entry, by the pattern. */
+export async function findLastTime(tx: ISql, orgId: string, pattern: string): Promise<string | null> {
+  const [row] = await tx<{ at: string }[]>`
+    select to_char(l.created_at at time zone 'UTC', ${pattern}) as at
+    from audit_log l
+    where l.org_id = ${orgId}
+    order by l.created_at desc
+    limit 1`
+  return row?.at ?? null
+}
+
+/** A number of entries: of an action, a user or a day; the others are null. */
+export interface CountRow {
+  action: string | null
+  user_id: string | null
+  date: string | null
   count: string
 }
 
 async function readCounts(tx: ISql, orgId: string): Promise<CountRow[]> {
   return await tx<CountRow[]>`
-    select case r.action when '' then 'user' else 'action' end as kind, r.user_id || r.action as key, r.entries as count
+    select nullif(r.action, '') as action, nullif(r.user_id, '') as user_id, null as date, r.entries as count
     from audit_rollups r
     where r.org_id = ${orgId}
       and r.grain = 'all'
       and r.user_id || r.action <> ''
     union all
-    select 'day', r.bucket::text, r.entries
+    select null, null, r.bucket::text, r.entries
     from audit_rollups r
     where r.org_id = ${orgId}
       and r.grain = 'day'
       and r.user_id = ''
-      and r.action = ''
-    union all
-    (
-      select 'newest', to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN}), 1
-      from audit_log l
-      where l.org_id = ${orgId}
-      order by l.created_at desc
-      limit 1
-    )`
+      and r.action = ''`
 }
 
-function summaryOf(rows: readonly CountRow[]): ReportSummary {
-  const of = (kind: CountRow['kind']) =>
-    rows.flatMap((row) => (row.kind === kind ? [{ key: row.key, count: Number(row.count) }] : []))
-  const byCount = (kind: CountRow['kind']) =>
-    of(kind).sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
-  const by_day = of('day')
+export function summaryOf(rows: readonly CountRow[]): ReportSummary {
+  const of = (field: 'action' | 'user_id' | 'date') =>
+    rows.flatMap((row) => {
+      const key = row[field]
+      return key === null ? [] : [{ key, count: Number(row.count) }]
+    })
+  const byCount = (field: 'action' | 'user_id') =>
+    of(field).sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
+  const by_day = of('date')
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ key: date, count }) => ({ date, count }))
   return {
     total: by_day.reduce((sum, { count }) => sum + count, 0),
     by_action: byCount('action').map(({ key: action, count }) => ({ action, count })),
-    by_user: byCount('user').map(({ key: user_id, count }) => ({ user_id, count })),
+    by_user: byCount('user_id').map(({ key: user_id, count }) => ({ user_id, count })),
     by_day,
   }
 }

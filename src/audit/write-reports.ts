@@ -7,6 +7,7 @@ import type { ReportRecord, ReportType } from '../records/audit.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import type { ReportSummary } from './model.ts'
+import { type CountRow, findLastTime, summaryOf } from './report-queries.ts'
 
 /** A report to generate. Times have six decimals; null: the record does not give them. */
 interface Wanted {
@@ -94,7 +95,7 @@ async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<
 
 async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[]): Promise<void> {
   if (reports.length === 0) return
-  const last = await lastTime(tx, orgId)
+  const last = await findLastTime(tx, orgId, TIME_PATTERN_US)
   const bounded = reports.map((report) => ({ ...report, through: report.through ?? last }))
   const summaries = await summarize(tx, orgId, bounded)
   await tx`
@@ -111,7 +112,7 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
       period_to: ['date', ({ to }) => to],
       generated_at: 'timestamptz',
       through: 'timestamptz',
-      summary: ['text', ({ id }) => JSON.stringify(summaries.get(id) ?? EMPTY_SUMMARY)],
+      summary: ['text', ({ id }) => JSON.stringify(summaries.get(id) ?? summaryOf([]))],
     })}
     cross join (select clock_timestamp() as now) c
     on conflict (org_id, id) do update set
@@ -124,33 +125,13 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
       summary = excluded.summary`
 }
 
-async function lastTime(tx: ISql, orgId: string): Promise<string | null> {
-  const [row] = await tx<{ at: string }[]>`
-    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
-    from audit_log l
-    where l.org_id = ${orgId}
-    order by l.created_at desc
-    limit 1`
-  return row?.at ?? null
-}
-
-const EMPTY_SUMMARY: ReportSummary = { total: 0, by_action: [], by_user: [], by_day: [] }
-
-interface SummaryRow {
-  id: string
-  action: string | null
-  user_id: string | null
-  date: string | null
-  count: string
-}
-
 /** Summaries by id: whole days are read from the counts, the day of `through` from the log itself. */
 async function summarize(
   tx: ISql,
   orgId: string,
   reports: readonly Wanted[],
 ): Promise<Map<string, ReportSummary>> {
-  const rows = await tx<SummaryRow[]>`
+  const rows = await tx<(CountRow & { id: string })[]>`
     select n.id, c.action, c.user_id, c.date::text as date, c.count
     from ${unnest(tx, reports, {
       id: 'text',
@@ -184,20 +165,4 @@ async function summarize(
   const summaries = new Map<string, ReportSummary>()
   for (const [id, counts] of Map.groupBy(rows, (row) => row.id)) summaries.set(id, summaryOf(counts))
   return summaries
-}
-
-function summaryOf(rows: readonly SummaryRow[]): ReportSummary {
-  const by_day = rows
-    .flatMap(({ date, count }) => (date === null ? [] : [{ date, count: Number(count) }]))
-    .sort((a, b) => (a.date < b.date ? -1 : 1))
-  return {
-    total: by_day.reduce((sum, { count }) => sum + count, 0),
-    by_action: rows
-      .flatMap(({ action, count }) => (action === null ? [] : [{ action, count: Number(count) }]))
-      .sort((a, b) => b.count - a.count || (a.action < b.action ? -1 : 1)),
-    by_user: rows
-      .flatMap(({ user_id, count }) => (user_id === null ? [] : [{ user_id, count: Number(count) }]))
-      .sort((a, b) => b.count - a.count || (a.user_id < b.user_id ? -1 : 1)),
-    by_day,
-  }
 }

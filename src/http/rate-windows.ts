@@ -42,27 +42,10 @@ export async function leaseRequests(
   return row
 }
 
-/** Organizations in one call; the next call continues. */
-const MAX_ORGANIZATIONS = 1_000
-
-/**
- * Deletes the request counts of organizations without a request in the last hour, and returns how many. One
- * statement for each organization, so that it also runs where the tables are distributed over servers
- * (Citus).
- */
+/** Deletes the request counts of organizations without a request in the last hour, and returns how many. */
 export async function deleteStaleRateWindows(sql: Sql): Promise<number> {
-  const stale = await sql<{ org_id: string }[]>`
-    select distinct w.org_id
-    from rate_windows w
-    where w.minute < extract(epoch from now()) / 60 - 60
-    limit ${MAX_ORGANIZATIONS}`
-  let deleted = 0
-  for (const { org_id } of stale) {
-    const result = await sql`
-      delete from rate_windows w
-      where w.org_id = ${org_id}
-        and w.minute < extract(epoch from now()) / 60 - 60`
-    deleted += result.count
-  }
-  return deleted
+  const { count } = await sql`
+    delete from rate_windows
+    where minute < extract(epoch from now()) / 60 - 60`
+  return count
 }

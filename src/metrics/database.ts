@@ -21,60 +21,46 @@ const LIMITS = { keepMs: 5_000, limitMs: 2_000 }
 
 /** Adds the state of the database, its connections and the queue of deliveries. Left out while it does not answer. */
 export function measureDatabase(registry: Registry, reads: DatabaseReads): void {
-  const readDatabase = createCachedRead(reads.database, LIMITS)
-  const readQueue = createCachedRead(reads.queue, LIMITS)
-  registry.gauges(
-    [
-      {
-        name: 'cloud_analytics_database_info',
-        help: 'Version of PostgreSQL; the value is 1.',
-        labels: ['version'],
-      },
-      { name: 'cloud_analytics_database_size_bytes', help: 'Size of the database on disk.' },
-      {
-        name: 'cloud_analytics_database_connections',
-        help: 'Connections of all instances to the database, as PostgreSQL counts them.',
-        labels: ['pool', 'state'],
-      },
-    ],
-    async () => {
-      const state = await readDatabase()
-      if (state === undefined) return []
-      return [
-        [{ labels: [state.version], value: 1 }],
-        [{ value: state.sizeBytes }],
-        state.connections.map(({ pool, state, count }) => ({ labels: [pool, state], value: count })),
-      ]
+  registry.gauges(createCachedRead(reads.database, LIMITS), [
+    {
+      name: 'cloud_analytics_database_info',
+      help: 'Version of PostgreSQL; the value is 1.',
+      labels: ['version'],
+      of: ({ version }) => [{ labels: [version], value: 1 }],
     },
-  )
-  registry.gauges(
-    [
-      {
-        name: 'cloud_analytics_webhook_backlog_deliveries',
-        help: 'Due deliveries of enabled endpoints that nobody has claimed; 10000 stands for that many or more.',
-      },
-      {
-        name: 'cloud_analytics_webhook_oldest_due_seconds',
-        help: 'How long the oldest delivery of the backlog is due; 0 without any.',
-      },
-      {
-        name: 'cloud_analytics_webhook_leased_deliveries',
-        help: 'Deliveries that all instances have claimed and not settled.',
-      },
-      {
-        name: 'cloud_analytics_webhook_failing_endpoints',
-        help: 'Enabled endpoints whose last five attempts failed.',
-      },
-    ],
-    async () => {
-      const state = await readQueue()
-      if (state === undefined) return []
-      return [
-        [{ value: state.backlog }],
-        [{ value: state.oldestDueS }],
-        [{ value: state.leased }],
-        [{ value: state.failingEndpoints }],
-      ]
+    {
+      name: 'cloud_analytics_database_size_bytes',
+      help: 'Size of the database on disk.',
+      of: ({ sizeBytes }) => sizeBytes,
     },
-  )
+    {
+      name: 'cloud_analytics_database_connections',
+      help: 'Connections of all instances to the database, as PostgreSQL counts them.',
+      labels: ['pool', 'state'],
+      of: ({ connections }) =>
+        connections.map(({ pool, state, count }) => ({ labels: [pool, state], value: count })),
+    },
+  ])
+  registry.gauges(createCachedRead(reads.queue, LIMITS), [
+    {
+      name: 'cloud_analytics_webhook_backlog_deliveries',
+      help: 'Due deliveries of enabled endpoints that nobody has claimed; 10000 stands for that many or more.',
+      of: ({ backlog }) => backlog,
+    },
+    {
+      name: 'cloud_analytics_webhook_oldest_due_seconds',
+      help: 'How long the oldest delivery of the backlog is due; 0 without any.',
+      of: ({ oldestDueS }) => oldestDueS,
+    },
+    {
+      name: 'cloud_analytics_webhook_leased_deliveries',
+      help: 'Deliveries that all instances have claimed and not settled.',
+      of: ({ leased }) => leased,
+    },
+    {
+      name: 'cloud_analytics_webhook_failing_endpoints',
+      help: 'Enabled endpoints whose last five attempts failed.',
+      of: ({ failingEndpoints }) => failingEndpoints,
+    },
+  ])
 }

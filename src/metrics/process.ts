@@ -6,12 +6,12 @@ const LAG_SAMPLE_MS = 50
 const LAG_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Open files and sockets of this process; undefined where the system does not say. */
-function openFiles(): number | undefined {
+function openFiles(): { files: number | undefined } {
   try {
     // the folder itself is open while it is read
-    return readdirSync('/proc/self/fd').length - 1
+    return { files: readdirSync('/proc/self/fd').length - 1 }
   } catch {
-    return undefined
+    return { files: undefined }
   }
 }
 
@@ -21,39 +21,32 @@ function openFiles(): number | undefined {
  */
 export function measureProcess(registry: Registry): () => void {
   const startedS = Date.now() / 1_000 - process.uptime()
-  registry.gauges(
-    [
-      {
-        name: 'cloud_analytics_build_info',
-        help: 'Version of the program and of Bun; the value is 1.',
-        labels: ['version', 'bun'],
-      },
-      { name: 'cloud_analytics_process_resident_memory_bytes', help: 'Resident memory of the process.' },
-      { name: 'cloud_analytics_process_start_time_seconds', help: 'Start of the process, Unix time.' },
-      { name: 'cloud_analytics_process_open_fds', help: 'Open files and sockets.' },
-    ],
-    async () => {
-      const files = openFiles()
-      return [
-        [{ labels: [VERSION, Bun.version], value: 1 }],
-        [{ value: process.memoryUsage.rss() }],
-        [{ value: startedS }],
-        files === undefined ? undefined : [{ value: files }],
-      ]
+  registry.gauges(openFiles, [
+    {
+      name: 'cloud_analytics_build_info',
+      help: 'Version of the program and of Bun; the value is 1.',
+      labels: ['version', 'bun'],
+      of: () => [{ labels: [VERSION, Bun.version], value: 1 }],
     },
-  )
-  registry.counts(
-    [
-      {
-        name: 'cloud_analytics_process_cpu_seconds_total',
-        help: 'CPU time of all threads, user and system; PostgreSQL not included.',
-      },
-    ],
-    async () => {
-      const { user, system } = process.cpuUsage()
-      return [[{ value: (user + system) / 1e6 }]]
+    {
+      name: 'cloud_analytics_process_resident_memory_bytes',
+      help: 'Resident memory of the process.',
+      of: () => process.memoryUsage.rss(),
     },
-  )
+    {
+      name: 'cloud_analytics_process_start_time_seconds',
+      help: 'Start of the process, Unix time.',
+      of: () => startedS,
+    },
+    { name: 'cloud_analytics_process_open_fds', help: 'Open files and sockets.', of: ({ files }) => files },
+  ])
+  registry.counts(process.cpuUsage, [
+    {
+      name: 'cloud_analytics_process_cpu_seconds_total',
+      help: 'CPU time of all threads, user and system; PostgreSQL not included.',
+      of: ({ user, system }) => (user + system) / 1e6,
+    },
+  ])
   const lag = registry.histogram(
     {
       name: 'cloud_analytics_event_loop_lag_seconds',

@@ -29,18 +29,20 @@ export interface Sample {
   value: number
 }
 
-/** The samples of each description, in their order; undefined for one that is not known now. */
-type Read = () => Promise<readonly (readonly Sample[] | undefined)[]>
+/** A metric of a state that is read when the metrics are; without a value where it is not known now. */
+export interface Gauge<State> extends Description {
+  of: (state: State) => number | readonly Sample[] | undefined
+}
 
 export interface Registry {
   /** Declares a counter; returns what finds the one of the labels' values, the same one each time. */
   counter(description: Description): (...labels: string[]) => Counter
   /** Adds a histogram; `bounds`: upper bounds of the buckets, ascending. */
   histogram(description: Description, bounds: readonly number[]): (...labels: string[]) => Histogram
-  /** Values that `read` returns when the metrics are asked for; left out when it rejects or takes too long. */
-  gauges(descriptions: readonly Description[], read: Read): void
+  /** Values of the state that `read` gives when the metrics are asked for; left out when it rejects, has none or takes too long. */
+  gauges<State>(read: () => State | Promise<State | undefined>, gauges: readonly Gauge<State>[]): void
   /** Does the same as `gauges` for counts that only grow and that another part keeps. */
-  counts(descriptions: readonly Description[], read: Read): void
+  counts<State>(read: () => State | Promise<State | undefined>, counts: readonly Gauge<State>[]): void
   /** All metrics as text, within READ_LIMIT_MS; never rejects. */
   text(): Promise<string>
 }
@@ -64,21 +66,16 @@ export function createRegistry(): Registry {
     }
     writers.push(write)
   }
-  const sampled = (type: Type, descriptions: readonly Description[], read: Read) =>
-    declare(descriptions, async () => {
-      const values = await withTimeout(
-        read().catch(() => []),
-        READ_LIMIT_MS,
-        [],
-      )
-      return descriptions
-        .map((description, index) => {
-          const lines = (values[index] ?? []).map(({ labels, value }) =>
-            line(description.name, description.labels, labels, value),
-          )
-          return lines.length === 0 ? '' : head(description, type) + lines.join('')
-        })
-        .join('')
+  const sampled = <State>(
+    type: Type,
+    read: () => State | Promise<State | undefined>,
+    gauges: readonly Gauge<State>[],
+  ) =>
+    declare(gauges, async () => {
+      const reading = Promise.try(read).catch(() => undefined)
+      const state = await withTimeout(reading, READ_LIMIT_MS, undefined)
+      if (state === undefined) return ''
+      return gauges.map((gauge) => linesOf(type, gauge, gauge.of(state))).join('')
     })
 
   return {
@@ -106,12 +103,19 @@ export function createRegistry(): Registry {
       )
       return childOf
     },
-    gauges: (descriptions, read) => sampled('gauge', descriptions, read),
-    counts: (descriptions, read) => sampled('counter', descriptions, read),
+    gauges: (read, gauges) => sampled('gauge', read, gauges),
+    counts: (read, counts) => sampled('counter', read, counts),
     async text() {
       return (await Promise.all(writers.map((write) => write()))).join('')
     },
   }
+}
+
+function linesOf(type: Type, description: Description, value: ReturnType<Gauge<never>['of']>): string {
+  const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : (value ?? [])
+  if (samples.length === 0) return ''
+  const { name, labels } = description
+  return head(description, type) + samples.map((one) => line(name, labels, one.labels, one.value)).join('')
 }
 
 /** The counters or histograms of a metric, one for each combination of labels' values. */

@@ -102,51 +102,59 @@ interface CacheState {
 
 /** Adds the caches, by name. */
 export function measureCaches(registry: Registry, caches: Record<string, { size(): CacheState }>): void {
-  const samplesOf = (field: keyof CacheState) =>
-    Object.entries(caches).map(([name, cache]) => ({ labels: [name], value: cache.size()[field] }))
   const labels = ['cache']
+  const samplesOf = (field: keyof CacheState) => () =>
+    Object.entries(caches).map(([name, cache]) => ({ labels: [name], value: cache.size()[field] }))
   registry.counts(
+    () => caches,
     [
       {
         name: 'cloud_analytics_response_cache_hits_total',
         help: 'Responses that were in memory, or computed for another request at the time.',
         labels,
+        of: samplesOf('hits'),
       },
-      { name: 'cloud_analytics_response_cache_misses_total', help: 'Responses that were computed.', labels },
+      {
+        name: 'cloud_analytics_response_cache_misses_total',
+        help: 'Responses that were computed.',
+        labels,
+        of: samplesOf('misses'),
+      },
     ],
-    async () => [samplesOf('hits'), samplesOf('misses')],
   )
   registry.gauges(
+    () => caches,
     [
       {
         name: 'cloud_analytics_response_cache_bytes',
         help: 'Bytes taken by the responses in memory.',
         labels,
+        of: samplesOf('bytes'),
       },
-      { name: 'cloud_analytics_response_cache_responses', help: 'Responses in memory.', labels },
+      {
+        name: 'cloud_analytics_response_cache_responses',
+        help: 'Responses in memory.',
+        labels,
+        of: samplesOf('responses'),
+      },
     ],
-    async () => [samplesOf('bytes'), samplesOf('responses')],
   )
 }
 
 /** Adds what /ready says of each part. */
 export function measureReadiness(registry: Registry, read: () => Promise<Record<string, string>>): void {
-  registry.gauges(
-    [
-      {
-        name: 'cloud_analytics_ready',
-        help: 'Whether a part is well, 1 or 0, as /ready says.',
-        labels: ['part'],
-      },
-      { name: 'cloud_analytics_database_up', help: 'Whether the database answers within 2 s, 1 or 0.' },
-    ],
-    async () => {
-      const parts = Object.entries(await read()).map(([part, state]) => ({
-        labels: [part],
-        value: Number(state === 'ok'),
-      }))
-      const database = parts.find(({ labels: [part] }) => part === 'database')
-      return [parts, database && [{ value: database.value }]]
+  registry.gauges(read, [
+    {
+      name: 'cloud_analytics_ready',
+      help: 'Whether a part is well, 1 or 0, as /ready says.',
+      labels: ['part'],
+      of: (parts) =>
+        Object.entries(parts).map(([part, state]) => ({ labels: [part], value: Number(state === 'ok') })),
     },
-  )
+    {
+      name: 'cloud_analytics_database_up',
+      help: 'Whether the database answers within 2 s, 1 or 0.',
+      of: ({ database }) => Number(database === 'ok'),
+    },
+  ])
 }

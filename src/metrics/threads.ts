@@ -51,32 +51,30 @@ export interface ThreadMeter {
 export function measurePools(registry: Registry): PoolReads {
   const pools: PoolReads = new Map()
   const labels = ['pool']
+  const samplesOf = (field: keyof PoolLoad) => () =>
+    [...pools].map(([name, read]) => ({ labels: [name], value: read()[field] }))
   registry.gauges(
+    () => pools,
     [
       {
         name: 'cloud_analytics_pool_max_connections',
         help: 'Connections that a pool of this instance may have.',
         labels,
+        of: samplesOf('max'),
       },
       {
         name: 'cloud_analytics_pool_used_connections',
         help: 'Connections that statements and transactions of this instance take now.',
         labels,
+        of: samplesOf('used'),
       },
       {
         name: 'cloud_analytics_pool_waiting_statements',
         help: 'Statements and transactions of this instance that wait for a connection now.',
         labels,
+        of: samplesOf('waiting'),
       },
     ],
-    async () => {
-      const loads = [...pools].map(([name, read]) => ({ labels: [name], ...read() }))
-      return [
-        loads.map(({ labels, max }) => ({ labels, value: max })),
-        loads.map(({ labels, used }) => ({ labels, value: used })),
-        loads.map(({ labels, waiting }) => ({ labels, value: waiting })),
-      ]
-    },
   )
   return pools
 }

@@ -1,3 +1,5 @@
+import type { ISql, Sql } from '../db/client.ts'
+import { inOrganization } from '../db/org-lock.ts'
 import { createShares } from './shares.ts'
 
 /** Largest number of waiting writes of one organization: the largest plan's requests of a minute. */
@@ -15,6 +17,14 @@ export type EnqueueWrite = <Result>(
   /** The request's signal: a request whose client leaves while it waits is not written. */
   signal?: AbortSignal,
 ) => Promise<Result>
+
+/** Runs `work` in a transaction under the organization's lock, after the organization's earlier changes in this process. */
+export type Change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) => Promise<Result>
+
+export const changeInTurn =
+  (writes: Sql, enqueueWrite: EnqueueWrite): Change =>
+  (orgId, work) =>
+    enqueueWrite(orgId, () => inOrganization(writes, orgId, work))
 
 export interface OrganizationQueues {
   enqueueWrite: EnqueueWrite

@@ -3,8 +3,6 @@ import { recordEntries } from '../audit-log/append.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
 import { dateOf, isDate, monthOf } from '../dates.ts'
-import type { ISql } from '../db/client.ts'
-import { inOrganization } from '../db/org-lock.ts'
 import { validationError } from '../errors.ts'
 import { action, type RouteDeps, read } from '../http/route.ts'
 import { derivedId } from '../ids.ts'
@@ -18,9 +16,7 @@ const tag = 'Settings'
 
 const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
 
-export const budgetRoutes = ({ sql, now }: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
-  const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
-    enqueueWrite(orgId, () => inOrganization(writes, orgId, work))
+export const budgetRoutes = ({ sql, now }: RouteDeps, { inTurn: change }: SettingsDeps) => {
   return [
     read('/budgets', 'admin', {
       id: 'listBudgets',

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 import type { Access } from '../http/admission.ts'
-import type { EnqueueWrite } from '../organizations/queue.ts'
+import type { Change, EnqueueWrite } from '../organizations/queue.ts'
 import type { Changer } from '../sync/member-changes.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
 
@@ -11,6 +11,7 @@ export interface SettingsDeps {
   box: SecretBox
   /** Runs `work` after the organization's earlier changes in this process. */
   enqueueWrite: EnqueueWrite
+  inTurn: Change
   /** The server listens here; it is for links without PUBLIC_URL. */
   listenUrl: () => string
 }

@@ -3,7 +3,6 @@ import type { BadgeLook } from '../badges/model.ts'
 import { makeBadgeToken } from '../badges/settings.ts'
 import { DEFAULT_COLORS, DEFAULT_THRESHOLDS } from '../badges/value.ts'
 import type { ISql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
 import { ApiError, validationError } from '../errors.ts'
 import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../organizations/tickets.ts'
 import { writeAllTickets } from '../usage/ticket-write.ts'
@@ -79,7 +78,7 @@ export const getSettings = async (sql: ISql, orgId: string): Promise<Organizatio
 
 /**
  * Changes what is given. Throws VALIDATION_ERROR for thresholds that are not in order. A changed name, plan or visibility
- * holds on every instance within a second.
+ * holds on every instance within a second. Needs the organization's lock.
  */
 export async function changeSettings(
   tx: ISql,
@@ -88,7 +87,6 @@ export async function changeSettings(
   actor: Actor,
   change: OrganizationChangeBody,
 ): Promise<OrganizationSettings> {
-  await lockOrganization(tx, orgId)
   const row = await findRow(tx, orgId)
   const before = settingsOf(row)
   const { badges, github_secret, ticket_pattern, ticket_ignore } = change
@@ -155,9 +153,8 @@ function changedLook(
   return look
 }
 
-/** Replaces the badge token, and returns the new one. */
+/** Replaces the badge token, and returns the new one. Needs the organization's lock. */
 export async function replaceBadgeToken(tx: ISql, orgId: string, actor: Actor): Promise<string> {
-  await lockOrganization(tx, orgId)
   const { token, hash } = makeBadgeToken()
   await tx`
     update organizations

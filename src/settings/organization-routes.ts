@@ -36,7 +36,7 @@ function problemsOf(body: object): FieldProblem[] {
   return problems
 }
 
-export const organizationRoutes = ({ sql }: RouteDeps, { writes, box, enqueueWrite }: SettingsDeps) => [
+export const organizationRoutes = ({ sql }: RouteDeps, { box, inTurn }: SettingsDeps) => [
   read('/organization', 'admin or read', {
     id: 'getOrganization',
     summary: 'The organization’s settings',
@@ -53,7 +53,7 @@ export const organizationRoutes = ({ sql }: RouteDeps, { writes, box, enqueueWri
     problems: problemsOf,
     response: { 200: OrganizationSettings },
     handler: ({ body, access: { orgId, actor } }) =>
-      enqueueWrite(orgId, () => writes.begin((tx) => changeSettings(tx, orgId, box, actor, body))),
+      inTurn(orgId, (tx) => changeSettings(tx, orgId, box, actor, body)),
   }),
   action('POST', '/organization/badge-token', 'admin', {
     id: 'replaceBadgeToken',
@@ -63,7 +63,7 @@ export const organizationRoutes = ({ sql }: RouteDeps, { writes, box, enqueueWri
     response: { 201: BadgeToken },
     location: () => '/organization',
     handler: async ({ access: { orgId, actor } }) => ({
-      token: await enqueueWrite(orgId, () => writes.begin((tx) => replaceBadgeToken(tx, orgId, actor))),
+      token: await inTurn(orgId, (tx) => replaceBadgeToken(tx, orgId, actor)),
     }),
   }),
 ]

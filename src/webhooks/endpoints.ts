@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Actor, recordEntries } from '../audit-log/append.ts'
-import type { Sql } from '../db/client.ts'
-import { inOrganization } from '../db/org-lock.ts'
 import { validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Change } from '../organizations/queue.ts'
 import { secretContext } from './attempt.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
 import { findStoredResponse, type Idempotency, storeResponse } from './idempotency.ts'
@@ -29,8 +28,7 @@ const SECRET_BYTES = 32
 const HINT_LENGTH = 4
 
 export interface EndpointDeps {
-  /** Connections for transactions. */
-  writes: Sql
+  inTurn: Change
   box: SecretBox
   /** Endpoints of an organization at most. */
   maxEndpoints: number
@@ -61,13 +59,13 @@ export function makeSecret(
  * response. Throws VALIDATION_ERROR at the limit, and for a key that was used with another body.
  */
 export async function createEndpoint(
-  { writes, box, maxEndpoints }: EndpointDeps,
+  { inTurn, box, maxEndpoints }: EndpointDeps,
   orgId: string,
   actor: Actor,
   wanted: NewEndpoint,
   idempotency: Idempotency | undefined,
 ): Promise<CreatedEndpoint> {
-  return await inOrganization(writes, orgId, async (tx) => {
+  return await inTurn(orgId, async (tx) => {
     const firstResponse = await findStoredResponse(tx, box, orgId, idempotency)
     if (firstResponse !== undefined) return JSON.parse(firstResponse) as CreatedEndpoint
     if ((await countEndpoints(tx, orgId)) >= maxEndpoints) {
@@ -88,13 +86,13 @@ export async function createEndpoint(
 
 /** Updates the fields that differ, if any. Throws NOT_FOUND. */
 export async function updateEndpoint(
-  { writes }: EndpointDeps,
+  { inTurn }: EndpointDeps,
   orgId: string,
   actor: Actor,
   id: string,
   change: EndpointChange,
 ): Promise<Endpoint> {
-  return await inOrganization(writes, orgId, async (tx) => {
+  return await inTurn(orgId, async (tx) => {
     const before = await getEndpoint(tx, orgId, id)
     const differing = Object.fromEntries(
       Object.entries(change).filter(
@@ -115,12 +113,12 @@ export async function updateEndpoint(
 
 /** Deletes an endpoint and cancels its waiting deliveries. Throws NOT_FOUND. */
 export async function deleteEndpoint(
-  { writes }: EndpointDeps,
+  { inTurn }: EndpointDeps,
   orgId: string,
   actor: Actor,
   id: string,
 ): Promise<void> {
-  await inOrganization(writes, orgId, async (tx) => {
+  await inTurn(orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (!(await deleteEndpointRow(tx, orgId, id))) throw noEndpoint()
     await recordEntries(tx, orgId, actor, [
@@ -134,13 +132,13 @@ export async function deleteEndpoint(
  * period of a rotation the one before it. Throws NOT_FOUND.
  */
 export async function rotateSecret(
-  { writes, box }: EndpointDeps,
+  { inTurn, box }: EndpointDeps,
   orgId: string,
   actor: Actor,
   id: string,
   graceS: number,
 ): Promise<RotatedSecret> {
-  return await inOrganization(writes, orgId, async (tx) => {
+  return await inTurn(orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     await lockSecretKey(tx, box.digest)
     const { secret, stored } = makeSecret(box, orgId, id)
@@ -153,12 +151,12 @@ export async function rotateSecret(
 
 /** Ends the grace period of a rotation, if one is running. Throws NOT_FOUND. */
 export async function finishRotation(
-  { writes }: EndpointDeps,
+  { inTurn }: EndpointDeps,
   orgId: string,
   actor: Actor,
   id: string,
 ): Promise<RotatedSecret> {
-  return await inOrganization(writes, orgId, async (tx) => {
+  return await inTurn(orgId, async (tx) => {
     const { url } = await getEndpoint(tx, orgId, id)
     if (await dropPreviousSecret(tx, orgId, id)) {
       const details = { ids: [id], url: shownUrl(url) }

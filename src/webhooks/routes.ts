@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import { action, type RouteDeps, read } from '../http/route.ts'
-import type { EnqueueWrite } from '../organizations/queue.ts'
 import { catalogue } from './catalogue-page.ts'
 import { changeOf, checkHost, endpointProblems, newEndpointOf } from './endpoint-check.ts'
 import {
@@ -32,8 +31,6 @@ import { getEndpoint, listEndpoints } from './queries.ts'
 export interface WebhookDeps extends EndpointDeps {
   egress: Egress
   resolve: Resolve
-  /** Runs `work` after the organization's earlier changes in this process. */
-  enqueueWrite: EnqueueWrite
 }
 
 const tag = 'Webhooks'
@@ -48,7 +45,7 @@ const IdempotencyHeader = Type.Object({
 })
 
 export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
-  const { egress, resolve, box, enqueueWrite } = webhooks
+  const { egress, resolve, box } = webhooks
   const problems = (body: EndpointChangeBody) => endpointProblems(body, egress)
   return [
     read('/webhooks/events', 'webhooks', {
@@ -80,7 +77,7 @@ export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
         const stored = await findStoredResponse(sql, box, orgId, idempotency)
         if (stored !== undefined) return JSON.parse(stored) as CreatedEndpoint
         await checkHost(wanted.url, egress, resolve)
-        return await enqueueWrite(orgId, () => createEndpoint(webhooks, orgId, actor, wanted, idempotency))
+        return await createEndpoint(webhooks, orgId, actor, wanted, idempotency)
       },
     }),
     read('/webhooks/:webhook_id', 'webhooks', {
@@ -104,7 +101,7 @@ export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
           const { url } = await getEndpoint(sql, orgId, id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
         }
-        return await enqueueWrite(orgId, () => updateEndpoint(webhooks, orgId, actor, id, change))
+        return await updateEndpoint(webhooks, orgId, actor, id, change)
       },
     }),
     action('DELETE', '/webhooks/:webhook_id', 'webhooks', {
@@ -114,7 +111,7 @@ export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
       tag,
       response: { 204: Type.Void({ description: 'Removed' }) },
       handler: ({ params, access: { orgId, actor } }) =>
-        enqueueWrite(orgId, () => deleteEndpoint(webhooks, orgId, actor, params.webhook_id)),
+        deleteEndpoint(webhooks, orgId, actor, params.webhook_id),
     }),
     action('POST', '/webhooks/:webhook_id/rotate-secret', 'webhooks', {
       id: 'rotateWebhookSecret',
@@ -127,11 +124,9 @@ export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
       problems: rotationProblems,
       response: { 200: RotatedSecret },
       handler: ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
-        enqueueWrite(orgId, () =>
-          body.finish === true
-            ? finishRotation(webhooks, orgId, actor, id)
-            : rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
-        ),
+        body.finish === true
+          ? finishRotation(webhooks, orgId, actor, id)
+          : rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
     }),
   ]
 }

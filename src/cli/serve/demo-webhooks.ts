@@ -1,4 +1,6 @@
 import type { Sql } from '../../db/client.ts'
+import { inOrganization } from '../../db/org-lock.ts'
+import type { Change } from '../../organizations/queue.ts'
 import { createEndpoint } from '../../webhooks/endpoints.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
@@ -34,7 +36,8 @@ export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebh
         enabled: true,
         description: "The demo's own receiver",
       }
-      const deps = { writes: sql, box, maxEndpoints: config.webhookMaxEndpoints }
+      const inTurn: Change = (id, work) => inOrganization(sql, id, work)
+      const deps = { inTurn, box, maxEndpoints: config.webhookMaxEndpoints }
       const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined)
       secret = endpoint.secret
       return endpoint.id

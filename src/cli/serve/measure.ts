@@ -1,7 +1,7 @@
 import { backupFolderOf, findFailure, listBackups } from '../../backup/folder.ts'
 import type { Config } from '../../config.ts'
 import { spaceOf } from '../../db/disk.ts'
-import type { Registry, Sample } from '../../metrics/registry.ts'
+import type { Registry } from '../../metrics/registry.ts'
 import type { BackupResult } from './backups.ts'
 
 /** Adds the backups that `serve` makes every `everyS` seconds. Returns what counts them. */
@@ -20,21 +20,23 @@ export function measureBackups(
   // the note for doctor may not be writable either, where the disk is full
   let last: BackupResult | undefined
   registry.gauges(
+    () => ({ newest: newestBackup(folder) }),
     [
       {
         name: 'cloud_analytics_backup_last_success_timestamp_seconds',
         help: 'Time of the newest backup in BACKUP_DIR, Unix time; 0 without any.',
+        of: ({ newest }) => newest,
       },
       {
         name: 'cloud_analytics_backup_failed',
         help: 'Whether the last backup failed, 1 or 0, also before a restart; doctor says why.',
+        of: () => Number(last === 'failed' || findFailure(config.dataDir) !== undefined),
       },
-      { name: 'cloud_analytics_backup_every_seconds', help: 'BACKUP_EVERY, the time between two backups.' },
-    ],
-    async () => [
-      newestBackup(folder),
-      [{ value: last === 'failed' || findFailure(config.dataDir) !== undefined ? 1 : 0 }],
-      [{ value: everyS }],
+      {
+        name: 'cloud_analytics_backup_every_seconds',
+        help: 'BACKUP_EVERY, the time between two backups.',
+        of: () => everyS,
+      },
     ],
   )
   return (result) => {
@@ -44,9 +46,9 @@ export function measureBackups(
 }
 
 /** Undefined when the folder cannot be read: the age of the newest backup is not known then. */
-function newestBackup(folder: string): Sample[] | undefined {
+function newestBackup(folder: string): number | undefined {
   try {
-    return [{ value: (listBackups(folder).at(-1)?.at.getTime() ?? 0) / 1_000 }]
+    return (listBackups(folder).at(-1)?.at.getTime() ?? 0) / 1_000
   } catch {
     return undefined
   }
@@ -66,24 +68,20 @@ function spacesOf(folders: Record<string, string>) {
 /** Adds the file systems of the folders, by what is in them. Read on each scrape: a call of the system, no disk access. */
 export function measureDisks(registry: Registry, folders: Record<string, string>): void {
   registry.gauges(
+    () => spacesOf(folders),
     [
       {
         name: 'cloud_analytics_disk_free_bytes',
         help: 'Free space of the file system of a folder: data is DATA_DIR, backups is BACKUP_DIR.',
         labels: ['folder'],
+        of: (spaces) => spaces.map(({ labels, free }) => ({ labels, value: free })),
       },
       {
         name: 'cloud_analytics_disk_size_bytes',
         help: 'Size of the file system of a folder.',
         labels: ['folder'],
+        of: (spaces) => spaces.map(({ labels, size }) => ({ labels, value: size })),
       },
     ],
-    async () => {
-      const spaces = spacesOf(folders)
-      return [
-        spaces.map(({ labels, free }) => ({ labels, value: free })),
-        spaces.map(({ labels, size }) => ({ labels, value: size })),
-      ]
-    },
   )
 }

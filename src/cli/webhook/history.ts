@@ -1,5 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
+import { inOrganization } from '../../db/org-lock.ts'
 import { OperatorError } from '../../errors.ts'
+import type { Change } from '../../organizations/queue.ts'
 import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
 import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
 import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
@@ -84,11 +86,8 @@ export async function redeliverNow(context: Context, _options: object, [delivery
   const delivery = await withDatabase(context, async (sql) => {
     const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
     // the organization's lock in the database is enough: this process makes no other change
-    const deps = {
-      writes: sql,
-      enqueueWrite: <Result>(_orgId: string, work: () => Promise<Result>) => work(),
-    }
-    return await redeliver(deps, orgId, commandLineActor(), endpointId, deliveryId)
+    const inTurn: Change = (id, work) => inOrganization(sql, id, work)
+    return await redeliver({ inTurn }, orgId, commandLineActor(), endpointId, deliveryId)
   })
   await printResult(
     context.json,

@@ -1,10 +1,9 @@
 import { type Actor, recordEntries } from '../../audit-log/append.ts'
 import { microsOf, timestampOf } from '../../dates.ts'
 import type { Sql } from '../../db/client.ts'
-import { inOrganization } from '../../db/org-lock.ts'
 import { validationError } from '../../errors.ts'
 import { newOrderedId } from '../../ids.ts'
-import type { EnqueueWrite } from '../../organizations/queue.ts'
+import type { Change } from '../../organizations/queue.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
 import { insertTest } from '../outbox/insert-test.ts'
@@ -33,7 +32,7 @@ export interface RedeliveryDeps extends AttemptDeps {
   /** An attempt may take this long. */
   timeoutMs: number
   retryDelaysS: readonly number[]
-  enqueueWrite: EnqueueWrite
+  inTurn: Change
 }
 
 /**
@@ -56,16 +55,14 @@ export async function testEndpoint(
     event === undefined
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
       : bodyOf(eventId, event, at, EVENTS[event].example)
-  const delivery = await deps.enqueueWrite(orgId, () =>
-    inOrganization(deps.writes, orgId, async (tx) => {
-      const leaseMs = leaseMsOf(deps.timeoutMs)
-      const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
-      if (made === undefined) throw noEndpoint()
-      const details = { ids: [id, deliveryId], event: name }
-      await recordEntries(tx, orgId, actor, [{ action: 'webhook.tested', details }])
-      return made
-    }),
-  )
+  const delivery = await deps.inTurn(orgId, async (tx) => {
+    const leaseMs = leaseMsOf(deps.timeoutMs)
+    const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
+    if (made === undefined) throw noEndpoint()
+    const details = { ids: [id, deliveryId], event: name }
+    await recordEntries(tx, orgId, actor, [{ action: 'webhook.tested', details }])
+    return made
+  })
   const result = await makeAttempt(deps, orgId, delivery)
   await settle(
     deps.writes,
@@ -89,44 +86,40 @@ export async function testEndpoint(
  * flight is not changed. Throws NOT_FOUND.
  */
 export async function redeliver(
-  { writes, enqueueWrite }: Pick<RedeliveryDeps, 'writes' | 'enqueueWrite'>,
+  { inTurn }: Pick<RedeliveryDeps, 'inTurn'>,
   orgId: string,
   actor: Actor,
   endpointId: string,
   id: string,
 ): Promise<Delivery> {
-  return await enqueueWrite(orgId, () =>
-    inOrganization(writes, orgId, async (tx) => {
-      await getEndpoint(tx, orgId, endpointId)
-      if (await redeliverOne(tx, orgId, endpointId, id)) {
-        const details = { ids: [endpointId, id] }
-        await recordEntries(tx, orgId, actor, [{ action: 'webhook.redelivered', details }])
-        await wakeWorker(tx, orgId)
-      }
-      return await getDelivery(tx, orgId, endpointId, id)
-    }),
-  )
+  return await inTurn(orgId, async (tx) => {
+    await getEndpoint(tx, orgId, endpointId)
+    if (await redeliverOne(tx, orgId, endpointId, id)) {
+      const details = { ids: [endpointId, id] }
+      await recordEntries(tx, orgId, actor, [{ action: 'webhook.redelivered', details }])
+      await wakeWorker(tx, orgId)
+    }
+    return await getDelivery(tx, orgId, endpointId, id)
+  })
 }
 
 /** Makes every delivery that waits for a retry due now. Throws NOT_FOUND. */
 export async function retryAll(
-  { writes, enqueueWrite }: Pick<RedeliveryDeps, 'writes' | 'enqueueWrite'>,
+  { inTurn }: Pick<RedeliveryDeps, 'inTurn'>,
   orgId: string,
   actor: Actor,
   endpointId: string,
 ): Promise<RecoverResponse> {
-  return await enqueueWrite(orgId, () =>
-    inOrganization(writes, orgId, async (tx) => {
-      await getEndpoint(tx, orgId, endpointId)
-      const count = await retryWaiting(tx, orgId, endpointId)
-      if (count > 0) {
-        const details = { ids: [endpointId], count }
-        await recordEntries(tx, orgId, actor, [{ action: 'webhook.retried', details }])
-        await wakeWorker(tx, orgId)
-      }
-      return { count }
-    }),
-  )
+  return await inTurn(orgId, async (tx) => {
+    await getEndpoint(tx, orgId, endpointId)
+    const count = await retryWaiting(tx, orgId, endpointId)
+    if (count > 0) {
+      const details = { ids: [endpointId], count }
+      await recordEntries(tx, orgId, actor, [{ action: 'webhook.retried', details }])
+      await wakeWorker(tx, orgId)
+    }
+    return { count }
+  })
 }
 
 /** A time given in a request, in UTC with microseconds, as the database has it. */
@@ -155,16 +148,14 @@ export async function recover(
     await getEndpoint(deps.writes, orgId, endpointId)
     return { count: await countUndelivered(deps.writes, orgId, endpointId, span) }
   }
-  return await deps.enqueueWrite(orgId, () =>
-    inOrganization(deps.writes, orgId, async (tx) => {
-      await getEndpoint(tx, orgId, endpointId)
-      const count = await redeliverSpan(tx, orgId, endpointId, span)
-      if (count > 0) {
-        const details = { ids: [endpointId], since: span.since, until: span.until, count }
-        await recordEntries(tx, orgId, actor, [{ action: 'webhook.recovered', details }])
-        await wakeWorker(tx, orgId)
-      }
-      return { count }
-    }),
-  )
+  return await deps.inTurn(orgId, async (tx) => {
+    await getEndpoint(tx, orgId, endpointId)
+    const count = await redeliverSpan(tx, orgId, endpointId, span)
+    if (count > 0) {
+      const details = { ids: [endpointId], since: span.since, until: span.until, count }
+      await recordEntries(tx, orgId, actor, [{ action: 'webhook.recovered', details }])
+      await wakeWorker(tx, orgId)
+    }
+    return { count }
+  })
 }
