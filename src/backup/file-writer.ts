@@ -35,8 +35,7 @@ export async function createBackupFile(path: string): Promise<BackupFile> {
     return await open(temporary, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, OWNER_ONLY)
   })
   const hasher = new Bun.CryptoHasher('sha256')
-  // one block is filled while the other one is compressed by another thread
-  let [block, other] = [Buffer.allocUnsafe(BLOCK_BYTES), Buffer.allocUnsafe(BLOCK_BYTES)]
+  let parts: Buffer[] = []
   let size = 0
   let written = 0
   let previous: Promise<void> = Promise.resolve()
@@ -49,22 +48,19 @@ export async function createBackupFile(path: string): Promise<BackupFile> {
   }
   const flush = async () => {
     await previous
-    previous = writeBlock(block.subarray(0, size))
+    // compressed by another thread while the next block is filled
+    previous = writeBlock(Buffer.concat(parts))
     // awaited by the next call, and until then no unhandled rejection
     previous.catch(() => {})
-    ;[block, other] = [other, block]
-    size = 0
+    ;[parts, size] = [[], 0]
   }
   return {
     write: (bytes) =>
       explained(path, async () => {
-        const source = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
-        for (let from = 0; from < source.length; ) {
-          const copied = source.copy(block, size, from)
-          from += copied
-          size += copied
-          if (size === block.length) await flush()
-        }
+        const part = Buffer.isBuffer(bytes) ? Buffer.from(bytes) : Buffer.from(bytes, 'utf8')
+        parts.push(part)
+        size += part.length
+        if (size >= BLOCK_BYTES) await flush()
       }),
     finish: (key) =>
       explained(path, async () => {

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { codeOf } from '../errors.ts'
+import { readJsonFile } from '../json-file.ts'
 
 // The backups that `serve` makes: files of one folder, with their times as names.
 
@@ -79,10 +80,5 @@ export function noteFailure(dataDir: string, failure: FailedBackup | undefined):
 }
 
 /** The failure since the last success; undefined when there is none. */
-export function findFailure(dataDir: string): FailedBackup | undefined {
-  try {
-    return JSON.parse(readFileSync(failureFile(dataDir), 'utf8')) satisfies FailedBackup
-  } catch {
-    return undefined
-  }
-}
+export const findFailure = (dataDir: string): FailedBackup | undefined =>
+  readJsonFile(failureFile(dataDir)) as FailedBackup | undefined

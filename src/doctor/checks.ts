@@ -1,6 +1,6 @@
 import { AUDIT_ROLLUP } from '../audit-log/rollup.ts'
 import { backupFolderOf, findFailure, listBackups } from '../backup/folder.ts'
-import { findSecretKeyDigest } from '../backup/queries.ts'
+import { describeServer, findSecretKeyDigest } from '../backup/queries.ts'
 import type { Config } from '../config.ts'
 import { findMisplaced, hasCitus } from '../db/citus.ts'
 import type { Sql } from '../db/client.ts'
@@ -21,7 +21,7 @@ import { USAGE_TABLES } from '../usage/check.ts'
 import { DELIVERY_TABLES } from '../webhooks/outbox/check.ts'
 import { createSecretBox } from '../webhooks/signing/secret-box.ts'
 import { findSecretKey } from '../webhooks/signing/secret-key.ts'
-import { appliedMigrations, serverVersion, sumCoverage } from './queries.ts'
+import { appliedMigrations, sumCoverage } from './queries.ts'
 
 /** The result of one check. */
 export interface Check {
@@ -54,7 +54,7 @@ export async function check(name: string, run: () => Promise<Omit<Check, 'name'>
 export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
   check('database', async () => {
     const start = performance.now()
-    const version = await serverVersion(sql)
+    const { version } = await describeServer(sql)
     const ms = Math.round((performance.now() - start) * 10) / 10
     return { status: 'ok', message: `PostgreSQL ${version}, ${place}, answers in ${ms} ms` }
   })

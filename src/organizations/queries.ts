@@ -125,6 +125,10 @@ export async function getOrganization(sql: ISql, slug: string): Promise<Organiza
   return organization
 }
 
+/** The organization with this slug, or all without one. Throws OperatorError when there is none with it. */
+export const organizationsOf = async (sql: Sql, slug: string | undefined): Promise<Organization[]> =>
+  slug === undefined ? await listOrganizations(sql) : [await getOrganization(sql, slug)]
+
 /** Changes what is given. A changed plan, and whether members are hidden, hold on every instance within a second. Throws OperatorError. */
 export async function updateOrganization(
   sql: Sql,

@@ -107,13 +107,8 @@ describe('install and uninstall', () => {
     expect(JSON.parse(read())).toEqual({ model: 'haiku', hooks: { SessionEnd: [OTHER, OTHER] } })
   })
 
-  test.each([
-    ['of a program that was elsewhere', { ...HOOK, command: '/elsewhere/cloud-analytics' }],
-    [
-      'that was a line for a shell',
-      { command: "nohup '/x y' sync --quiet /p </dev/null >/dev/null 2>&1 & # cloud-analytics hook" },
-    ],
-  ])('a hook %s is replaced', async (_what, former) => {
+  test('a hook of a program that was elsewhere is replaced', async () => {
+    const former = { ...HOOK, command: '/elsewhere/cloud-analytics' }
     const settings = {
       model: 'opus',
       hooks: { SessionEnd: [OTHER, { hooks: [{ type: 'command', ...former }] }] },

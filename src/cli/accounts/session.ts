@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { OperatorError } from '../../errors.ts'
-import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
+import { organizationsOf } from '../../organizations/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Args, type Context, withDatabase } from '../command/context.ts'
 import { example } from '../command/help.ts'
@@ -22,8 +22,7 @@ async function remove(context: Context, { org }: { org?: string }, ids: Args): P
   const { deleteByIds } = await import('../../erasure/delete-sessions.ts')
   const wanted = [...new Set(ids)].map((id) => id.replaceAll('\0', ''))
   const deleted = await withDatabase(context, async (sql) => {
-    const [only, ...others] =
-      org === undefined ? await listOrganizations(sql) : [await getOrganization(sql, org)]
+    const [only, ...others] = await organizationsOf(sql, org)
     if (only === undefined) throw new OperatorError('there is no organization')
     if (others.length > 0) throw new OperatorError('there are several organizations: give --org', 2)
     return await deleteByIds(sql, only.id, commandLineActor(), wanted)

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { readJsonFile } from '../../json-file.ts'
 import { type Environment, stateFolder } from './folders.ts'
 import { takeLock } from './watch-lock.ts'
 
@@ -13,20 +14,16 @@ export function deleteStateOf(env: Environment, server: string): void {
   if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {
     const id = STATE.exec(name)?.[1]
-    if (id === undefined || serverIn(join(folder, name)) !== server) continue
+    if (
+      id === undefined ||
+      (readJsonFile(join(folder, name)) as Partial<{ server: unknown }> | undefined)?.server !== server
+    )
+      continue
     rmSync(join(folder, name), { force: true })
     rmSync(join(folder, `lines-${id}.bin`), { force: true })
     rmSync(join(folder, `written-${id}.ndjson`), { force: true })
   }
   if (!readdirSync(folder).some((name) => STATE.test(name))) deleteState(env)
-}
-
-function serverIn(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))?.server
-  } catch {
-    return undefined
-  }
 }
 
 /** Deletes all that the program remembers of this user, and the folder; nothing while `watch` runs, which uses it. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:f
 import { join } from 'node:path'
 import { applyEdits, type Edit } from 'jsonc-parser'
 import { codeOf, messageOf, OperatorError } from '../../errors.ts'
+import { readJsonFile } from '../../json-file.ts'
 import { claudeFolder, configFolder, type Environment } from '../client/folders.ts'
 import { readLogin } from '../client/login-file.ts'
 import { replaceFile, writePrivate } from '../client/private-file.ts'
@@ -92,22 +93,14 @@ export async function uninstallHook({ env, json }: Context): Promise<void> {
 
 /** The settings without the hook: as they were before it, where nothing else has changed since. */
 function withoutHook(env: Environment, path: string, text: string): { text: string; existed: boolean } {
-  const record = readRecord(env)
+  // without it only the hook is removed
+  const record = readJsonFile(recordPath(env)) as Installed | undefined
   if (record?.path === path && record.after === hashOf(text))
     return { text: applyEdits(text, [record.undo]), existed: record.existed }
   return { text: removeHooks(text), existed: true }
 }
 
 export const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')
-
-function readRecord(env: Environment): Installed | undefined {
-  try {
-    return JSON.parse(readFileSync(recordPath(env), 'utf8')) as Installed
-  } catch {
-    // the caller then removes the hook only
-    return undefined
-  }
-}
 
 const hashOf = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 

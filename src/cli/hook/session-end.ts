@@ -13,8 +13,6 @@ export interface HookCommand {
 
 /** The last arguments of the hook, by which it is found again. */
 export const RUN_HOOK = ['hook', 'run', 'claude-code'] as const
-/** Ends the command line of the hook in earlier versions of the program. */
-const FORMER_MARK = '# cloud-analytics hook'
 /** Seconds that Claude Code waits for the command, which ends at once. */
 const TIMEOUT_S = 5
 
@@ -75,8 +73,7 @@ export function findHook(text: string): Place | undefined {
       if (!isObject(value) || typeof value.command !== 'string') continue
       const { command } = value
       const args = Array.isArray(value.args) ? value.args : []
-      if (command.endsWith(FORMER_MARK) || Bun.deepEquals(args.slice(-RUN_HOOK.length), RUN_HOOK))
-        return { group, hook, command, args }
+      if (Bun.deepEquals(args.slice(-RUN_HOOK.length), RUN_HOOK)) return { group, hook, command, args }
     }
   }
   return undefined

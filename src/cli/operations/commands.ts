@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type Actions, lazy } from '../command/context.ts'
 import { example } from '../command/help.ts'
 
@@ -17,7 +17,6 @@ export function addOperations(program: Command, action: Actions): void {
     .command('doctor')
     .description('check settings, database, rollups, prices, webhooks, worker, server, backups and disk')
     .option('--repair', 'first write the rollups anew from the sessions')
-    .addOption(new Option('--rebuild-rollups', 'the former name of --repair').hideHelp())
     .action(action(lazy(async () => (await import('./doctor.ts')).doctor)))
   program
     .command('reprice')

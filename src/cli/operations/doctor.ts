@@ -30,11 +30,7 @@ import { fetchHealth, serverUrl } from './health.ts'
 const METRICS_TIMEOUT_MS = 6_000
 
 /** `doctor`: runs every check, also after one has failed. Throws OperatorError when any has failed. */
-export async function doctor(
-  context: Context,
-  { repair, rebuildRollups }: { repair?: true; rebuildRollups?: true },
-): Promise<void> {
-  const rebuild = repair === true || rebuildRollups === true
+export async function doctor(context: Context, { repair = false }: { repair?: boolean }): Promise<void> {
   const { config, json } = context
   const worker = await checkWorker(context)
   // a warning: no server answers
@@ -43,7 +39,7 @@ export async function doctor(
   const onProgress: OnProgress = (done, total, note) => progress.set(done / total, note)
   const checks = [
     checkSettings(context),
-    ...(await databaseChecks(context, rebuild, isServed, onProgress).finally(() => progress.stop())),
+    ...(await databaseChecks(context, repair, isServed, onProgress).finally(() => progress.stop())),
     worker,
     ...(await serverChecks(config)),
   ]

@@ -1,5 +1,4 @@
-import type { Sql } from '../../db/client.ts'
-import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
+import { organizationsOf } from '../../organizations/queries.ts'
 import { sumUnpriced } from '../../sessions/unpriced-queries.ts'
 import { repriceSessions } from '../../sync/reprice.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -35,8 +34,4 @@ export async function reprice(context: Context, { org: slug }: { org?: string })
           ...(undivided > 0 ? [`${undivided} sessions of which nothing tells how they divide`] : []),
         ].join(', ')}`
   await printResult(context.json, result, `${repriced} sessions have a new cost; ${rest}`)
-}
-
-async function organizationsOf(sql: Sql, slug: string | undefined): Promise<{ id: string }[]> {
-  return slug === undefined ? await listOrganizations(sql) : [await getOrganization(sql, slug)]
 }

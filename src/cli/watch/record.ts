@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readJsonFile } from '../../json-file.ts'
 import { writePrivate } from '../client/private-file.ts'
 
 /** `watch` writes this of itself, for `status`. Times are UTC. */
@@ -21,10 +21,5 @@ export const writeWatchRecord = (folder: string, record: WatchRecord): void =>
   writePrivate(pathOf(folder), JSON.stringify(record))
 
 /** Reads the record of the last `watch`; null when there was none. */
-export function readWatchRecord(folder: string): WatchRecord | null {
-  try {
-    return JSON.parse(readFileSync(pathOf(folder), 'utf8')) as WatchRecord
-  } catch {
-    return null
-  }
-}
+export const readWatchRecord = (folder: string): WatchRecord | null =>
+  (readJsonFile(pathOf(folder)) as WatchRecord | undefined) ?? null

@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, sep } from 'node:path'
+import { isObject } from '../../agents/transcript/json-fields.ts'
+import { readJsonFile } from '../../json-file.ts'
 import { agentFolders, claudeFolder, stateFolder } from '../client/folders.ts'
 import { isLockHeld } from '../client/watch-lock.ts'
 import type { Context } from '../command/context.ts'
@@ -154,12 +156,9 @@ function endingFiles(unsent: readonly UnsentFile[], env: Context['env']): Ending
 }
 
 function cleanupDays(path: string): number {
-  try {
-    const { cleanupPeriodDays: days } = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
-    return typeof days === 'number' && days >= 0 && days < 36_500 ? days : CLEANUP_DAYS
-  } catch {
-    return CLEANUP_DAYS
-  }
+  const settings = readJsonFile(path)
+  const days = isObject(settings) ? settings.cleanupPeriodDays : undefined
+  return typeof days === 'number' && days >= 0 && days < 36_500 ? days : CLEANUP_DAYS
 }
 
 function statusText({ machine, watch, servers, unsent_files, ending }: Status): string {

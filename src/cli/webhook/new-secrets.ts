@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hasExternalNote } from '../../db/external-note.ts'
 import { OperatorError } from '../../errors.ts'
-import { getOrganization, listOrganizations } from '../../organizations/queries.ts'
+import { organizationsOf } from '../../organizations/queries.ts'
 import { giveNewSecrets } from '../../webhooks/new-secrets.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey, KEY_BYTES, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
@@ -33,7 +33,7 @@ export async function newSecrets(context: Context, { org, all, yes }: NewSecrets
     )
   }
   const { secrets, isNewKey } = await withDatabase(context, async (sql) => {
-    const organizations = org === undefined ? await listOrganizations(sql) : [await getOrganization(sql, org)]
+    const organizations = await organizationsOf(sql, org)
     const key = known ?? randomBytes(KEY_BYTES)
     const saveKey = () => {
       if (known === undefined) saveSecretKey(config.dataDir, key)

@@ -1,7 +1,8 @@
 import { Database } from 'bun:sqlite'
-import { chmodSync, closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../errors.ts'
+import { readJsonFile } from '../../json-file.ts'
 
 /** A process uses the data directory as a server, or for one command. */
 export type Role = 'serve' | 'command'
@@ -48,13 +49,8 @@ export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
 }
 
 /** Reads what the process with the lock has published; undefined when it has published nothing yet. */
-export function readHolder(dataDir: string): Holder | undefined {
-  try {
-    return JSON.parse(readFileSync(holderFile(dataDir), 'utf8')) satisfies Holder
-  } catch {
-    return undefined
-  }
-}
+export const readHolder = (dataDir: string): Holder | undefined =>
+  readJsonFile(holderFile(dataDir)) as Holder | undefined
 
 const holderFile = (dataDir: string) => join(dataDir, 'instance.json')
 
