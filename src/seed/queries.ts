@@ -55,18 +55,6 @@ export async function insertSeedEntries(
     ) h`
 }
 
-/** Whether the organization has the session. */
-export async function hasSession(tx: ISql, orgId: string, id: string): Promise<boolean> {
-  const [row] = await tx<{ found: boolean }[]>`
-    select exists (
-      select 1
-      from sessions s
-      where s.org_id = ${orgId}
-        and s.id = ${id}
-    ) as found`
-  return row?.found === true
-}
-
 /**
  * Updates the statistics of sessions within the transaction that copied them. Without them PostgreSQL joined a million
  * sessions of a new organization to their details by org_id alone, for more than half an hour.
