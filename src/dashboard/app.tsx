@@ -10,6 +10,7 @@ import type { PageProps } from './client/page-props.ts'
 import { useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
+import { forgetWho, keepWho, keptWho } from './client/who.ts'
 import { DevicePage } from './device.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { BadgesPage } from './pages/badges.tsx'
@@ -55,9 +56,10 @@ type Signed = WhoAmI | null | undefined
 export function App() {
   const [who, setWho] = useState<Signed>(undefined)
   const [reason, setReason] = useState<string>()
-  const signIn = async (): Promise<void> => {
+  const signIn = async (given?: WhoAmI): Promise<void> => {
     try {
-      const found = await getJson<WhoAmI>('/whoami')
+      const found = given ?? (await getJson<WhoAmI>('/whoami'))
+      if (given === undefined) keepWho(found)
       keepCsrfToken(found.csrf_token)
       setReason(undefined)
       if (returnToPlace()) return
@@ -70,6 +72,7 @@ export function App() {
   }
   const leave = (why?: string) => {
     apiKey.write(null)
+    forgetWho()
     forgetLists()
     setReason(why)
     setWho(null)
@@ -78,7 +81,7 @@ export function App() {
     if (who?.key === null) await postAuth('logout', {})
     leave()
   }
-  useEffect(() => void signIn(), [])
+  useEffect(() => void signIn(keptWho()), [])
   useEffect(() => {
     if (who === null || who === undefined) return
     const onRefused = (event: Event) =>
@@ -94,7 +97,7 @@ export function App() {
       </main>
     )
   }
-  if (who === null) return <SignIn reason={reason} onSignedIn={() => void signIn()} />
+  if (who === null) return <SignIn reason={reason} onSignedIn={(found) => void signIn(found)} />
   if (pageName() === 'device') return <DevicePage who={who} />
   return <SignedIn who={who} signOut={() => void signOut()} />
 }

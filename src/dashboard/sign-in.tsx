@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiFailure, request } from './client/api.ts'
+import type { WhoAmI } from '../whoami/model.ts'
+import { ApiFailure, getJson } from './client/api.ts'
 import { basePath } from './client/base.ts'
 import { keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
@@ -9,7 +10,8 @@ import { type Fields, Form, Input } from './parts/form.tsx'
 interface SignInProps {
   /** Explains why nobody is signed in any more. */
   reason: string | undefined
-  onSignedIn: () => void
+  /** `who`: what the server said of the key. */
+  onSignedIn: (who?: WhoAmI) => void
 }
 
 /** Signs in by address and password, for all tabs, or by an API key, for this one. */
@@ -54,7 +56,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
 }
 
 interface FormProps {
-  onSignedIn: () => void
+  onSignedIn: (who?: WhoAmI) => void
   onProblem: (problem: string | undefined) => void
 }
 
@@ -102,9 +104,9 @@ function PasswordForm({ onSignedIn, onProblem }: FormProps) {
 function KeyForm({ onSignedIn, onProblem }: FormProps) {
   const submit = async ({ key = '' }: Fields): Promise<void> => {
     try {
-      await request('/whoami', { key: key.trim() })
+      const who = await getJson<WhoAmI>('/whoami', { key: key.trim() })
       apiKey.write(key.trim())
-      onSignedIn()
+      onSignedIn(who)
     } catch (error) {
       onProblem(error instanceof ApiFailure ? error.message : 'This is no API key')
     }

@@ -31,7 +31,7 @@ const PAGES = [
 ] as const
 const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8')
 const HOSTILE = `<script>globalThis.hostile = 1</script>${'\u202eabc'}<img src=x onerror="globalThis.hostile = 2">`
-/** A page makes at most this number of requests, beside /v1/whoami. */
+/** A page makes at most this number of requests. */
 const MAX_REQUESTS = 5
 const LONG = 'm'.repeat(200)
 
@@ -147,6 +147,8 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     'page "%s" of the %s organization: no problem, no foreign request, nothing that excludes readers',
     async (name, kind) => {
       const owner = { full, empty, hostile }[kind]
+      // a new key is asked about once
+      await visit(owner, '#/badges')
       page.requests.splice(0)
       for (const [width, scheme] of [
         [1440, 'light'],
@@ -167,7 +169,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       // Chromium draws some of its own controls from data URLs
       const asked = page.requests.splice(0).filter((url) => /^(?!data:|about:)/.test(url))
       // each row in view of the list of sessions is asked for once the page has loaded
-      const ofPage = asked.filter((url) => /\/v1\/(?!whoami|sessions\/)/.test(url))
+      const ofPage = asked.filter((url) => /\/v1\/(?!sessions\/)/.test(url))
       expect(ofPage.length).toBeLessThanOrEqual(2 * MAX_REQUESTS)
       const origins = new Set(asked.map((url) => new URL(url).origin))
       expect([...origins]).toEqual([new URL(server.url).origin])
@@ -353,6 +355,30 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     await visit(full, '#/team?q=chen')
     expect((await cellsOf('Members')).map((cells) => cells[1])).toEqual(['chen@example.com'])
     for (const cells of await cellsOf('Expertise')) expect(cells[0]).toBe('Chen Yu')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('a person has a page: cost by week, sessions, pull requests and expertise', async () => {
+    await visit(full, '#/team?q=chen')
+    await page.click(`document.querySelector('section[aria-label="Members"] tbody a')`)
+    await page.until(`location.hash.startsWith('#/team/user_')`)
+    const hash = await page.evaluate<string>('location.hash')
+    for (const [width, scheme] of [
+      [390, 'dark'],
+      [1440, 'light'],
+    ] as const) {
+      await page.resize(width, 900, scheme)
+      page.requests.splice(0)
+      await visit(full, hash)
+      expect(page.requests.filter((url) => url.includes('/v1/')).length).toBeLessThanOrEqual(MAX_REQUESTS)
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      await page.evaluate(AXE)
+      expect(await page.evaluate<object[]>(`axe.run().then(({ violations }) => violations)`)).toEqual([])
+    }
+    expect(await text('h2')).toBe('Chen Yu')
+    expect((await cellsOf('Newest sessions')).length).toBe(10)
+    expect((await cellsOf('Expertise')).length).toBeGreaterThan(0)
+    expect(await text('.chart')).toContain('Cost by week and model')
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 

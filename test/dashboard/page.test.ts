@@ -3,7 +3,6 @@ import { ticksTo } from '../../src/dashboard/charts/scale.ts'
 import {
   daysOfPeriod,
   finestGranularity,
-  granularityOf,
   lengthOf,
   periodsOf,
   rangeBefore,
@@ -102,12 +101,6 @@ describe('days', () => {
     expect(periodsOf(range, 'week')).toEqual(['2026-02-23', '2026-03-02'])
     expect(periodsOf(range, 'month')).toEqual(['2026-02-01', '2026-03-01'])
     expect(weekdayOf('2026-03-02')).toBe(0)
-  })
-
-  test('a long range is drawn by week, a longer one by month', () => {
-    expect(granularityOf({ from: '2026-01-01', to: '2026-01-31' })).toBe('day')
-    expect(granularityOf({ from: '2026-01-01', to: '2026-12-31' })).toBe('week')
-    expect(granularityOf({ from: '2025-01-01', to: '2026-12-31' })).toBe('month')
   })
 })
 

@@ -55,6 +55,8 @@ const click = async (text: string) => {
 }
 const sees = (text: string) => page.until(`document.body.innerText.includes(${quoted(text)})`)
 const checkAxe = async () => {
+  // a value is paler while it is loaded again
+  await page.until(`document.querySelector('.stale') === null`)
   await page.evaluate(AXE)
   const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
     'axe.run().then(({ violations }) => violations)',

@@ -4,6 +4,7 @@ import { basePath } from './base.ts'
 import { type Query, searchOf } from './links.ts'
 import { readCsrfToken } from './session.ts'
 import { apiKey } from './storage.ts'
+import { forgetWho } from './who.ts'
 
 // The dashboard knows only the public API: what it shows, any client with the same key can ask for.
 
@@ -47,6 +48,7 @@ export async function request(
   const init: RequestInit = { method, headers, credentials: key === null ? 'same-origin' : 'omit' }
   if (body !== undefined) init.body = JSON.stringify(body)
   if (signal !== undefined) init.signal = signal
+  if (method !== 'GET') forgetWho()
   const response = await fetch(`${basePath()}v1${path}`, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
     throw new ApiFailure(0, navigator.onLine ? 'The server does not respond' : 'This computer is offline')

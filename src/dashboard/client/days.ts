@@ -23,16 +23,8 @@ export const rangeBefore = (range: Range): Range => ({
 export const isDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
 
-const MAX_DAILY = 62
-const MAX_WEEKLY = 370
-
 export type Granularity = 'day' | 'week' | 'month'
 
-/** The period that fits a chart of the range. */
-export const granularityOf = (range: Range): Granularity => {
-  const days = lengthOf(range)
-  return days <= MAX_DAILY ? 'day' : days <= MAX_WEEKLY ? 'week' : 'month'
-}
 /** The finest period of which the range has at most `most`; months, however many. */
 export const finestGranularity = (range: Range, most: number): Granularity =>
   // the first week may begin before the range

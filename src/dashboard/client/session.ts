@@ -1,4 +1,5 @@
 import { basePath } from './base.ts'
+import { noteSign } from './who.ts'
 
 // A session of the browser: the server's cookie, which this page cannot read and every tab shares.
 
@@ -19,6 +20,7 @@ export interface AuthAnswer {
 
 /** Posts to `/auth/…`, by the cookie. Never rejects: status 0 where the server does not respond. */
 export async function postAuth(path: string, body: object): Promise<AuthAnswer> {
+  noteSign()
   const headers = new Headers({ 'content-type': 'application/json' })
   if (csrfToken !== undefined) headers.set('x-csrf-token', csrfToken)
   try {
@@ -48,7 +50,10 @@ export async function readMethods(signal?: AbortSignal): Promise<SignInMethods> 
 const PLACE = 'place-before-sign-in'
 
 /** Remembers the page for when the identity provider sends the browser back, which is always to the first page. */
-export const keepPlace = (): void => sessionStorage.setItem(PLACE, location.href)
+export function keepPlace(): void {
+  noteSign()
+  sessionStorage.setItem(PLACE, location.href)
+}
 
 /** Goes to the page that was remembered, once; returns whether there was another one. */
 export function returnToPlace(): boolean {

@@ -1,10 +1,34 @@
-import type { Expertise } from '../../team/model.ts'
+import type { DomainExpertise, Expertise } from '../../team/model.ts'
 import { useApi } from '../client/api.ts'
 import { formatPercent, formatScore, formatWhole } from '../client/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { dayColumn, textColumn, wholeColumn } from '../parts/columns.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
+import type { Column } from '../parts/table.tsx'
+
+/** Columns of a person's domain. */
+export const EXPERTISE: readonly Column<DomainExpertise>[] = [
+  textColumn('Domain', 'domain'),
+  {
+    name: 'Score',
+    isNumber: true,
+    cell: ({ score }) => (
+      <>
+        {formatScore(score)} <Bar fraction={score / 100} />
+      </>
+    ),
+  },
+  wholeColumn('Commits', 'commits'),
+  wholeColumn('Sessions', 'sessions'),
+  {
+    name: 'Files owned',
+    isNumber: true,
+    cell: ({ files_owned, ownership_percent }) =>
+      `${formatWhole(files_owned)} (${formatPercent(ownership_percent)})`,
+  },
+  dayColumn('Last active', 'last_active_at'),
+]
 
 interface ExpertiseTablesProps {
   org: string
@@ -77,28 +101,7 @@ export function ExpertiseTables({ org, query, matches }: ExpertiseTablesProps) {
                 noun="rows"
                 rows={rows}
                 keyOf={({ user_id, display_name, domain }) => `${user_id} ${display_name} ${domain}`}
-                columns={[
-                  textColumn('Person', 'display_name'),
-                  textColumn('Domain', 'domain'),
-                  {
-                    name: 'Score',
-                    isNumber: true,
-                    cell: ({ score }) => (
-                      <>
-                        {formatScore(score)} <Bar fraction={score / 100} />
-                      </>
-                    ),
-                  },
-                  wholeColumn('Commits', 'commits'),
-                  wholeColumn('Sessions', 'sessions'),
-                  {
-                    name: 'Files owned',
-                    isNumber: true,
-                    cell: ({ files_owned, ownership_percent }) =>
-                      `${formatWhole(files_owned)} (${formatPercent(ownership_percent)})`,
-                  },
-                  dayColumn('Last active', 'last_active_at'),
-                ]}
+                columns={[textColumn('Person', 'display_name'), ...EXPERTISE]}
               />
             </section>
           </>

@@ -132,7 +132,8 @@ function Tickets({ query }: { query: URLSearchParams }) {
   )
 }
 
-const Totals = ({ total }: { total: Outcomes['total'] }) => (
+/** Shows what became of the pull requests. */
+export const Totals = ({ total }: { total: Outcomes['total'] }) => (
   <Facts
     kind="totals"
     of={[

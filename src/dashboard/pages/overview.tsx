@@ -1,16 +1,24 @@
 import type { CostSummary } from '../../cost/model.ts'
 import type { QualityTrend } from '../../quality/model.ts'
+import type { Endpoint } from '../../webhooks/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { type Page, useApi } from '../client/api.ts'
+import { getJson, type Loaded, type Page, useApi, useLoaded } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { lastDays, periodsOf, rangeBefore } from '../client/days.ts'
-import { formatDollars, formatDollarTick, formatPercent, formatScore, formatWhole } from '../client/format.ts'
+import {
+  countOf,
+  formatCompact,
+  formatDollars,
+  formatDollarTick,
+  formatPercent,
+  formatScore,
+  formatWhole,
+} from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Bar } from '../parts/bar.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Tile } from '../parts/tile.tsx'
-import { Attention } from './attention.tsx'
 import { usePeopleCount } from './breakdown.ts'
 
 const DAYS = 30
@@ -34,7 +42,7 @@ export function OverviewPage({ who }: PageProps) {
     valuesOf(days, summary.by_period, ({ period, cost }) => [period, cost])
   return (
     <>
-      <Attention cost={cost} critical={critical} who={who} days={DAYS} />
+      <Attention cost={cost} critical={critical} who={who} />
       <div class="tiles">
         <Show loaded={cost} what="cost">
           {(summary) => <CostTile summary={summary} days={costs(summary)} />}
@@ -165,5 +173,61 @@ function QualityTile({ days, data }: { days: readonly string[]; data: QualityTre
       format={formatScore}
       note="Mean score of the sessions, 0 to 100"
     />
+  )
+}
+
+interface AttentionProps {
+  cost: Loaded<CostSummary>
+  /** Open critical findings of the last days. */
+  critical: Loaded<Page<unknown>>
+  who: PageProps['who']
+}
+
+/** Shows what needs attention, each a link; nothing if nothing does. */
+function Attention({ cost, critical, who }: AttentionProps) {
+  const mayRead = who.scopes.includes('webhooks')
+  const endpoints = useLoaded(`endpoints ${mayRead}`, async (signal) =>
+    mayRead ? (await getJson<{ data: Endpoint[] }>('/webhooks', { signal })).data : [],
+  )
+  const budget = cost.state === 'ready' ? cost.value.current_budget : null
+  const unpriced = cost.state === 'ready' ? cost.value.unpriced_tokens : 0
+  const total = critical.state === 'ready' ? critical.value.pagination.total : 0
+  const failing = (endpoints.state === 'ready' ? endpoints.value : []).filter(
+    ({ health }) => health.consecutive_failures > 0,
+  )
+  const items: [text: string, href: string][] = []
+  if (budget != null && budget.projected_exceed_date !== null) {
+    const text =
+      budget.status === 'exceeded'
+        ? `The month’s budget of ${formatDollars(budget.limit)} was passed on ${budget.projected_exceed_date}`
+        : `The forecast of ${formatDollars(budget.projected_cost)} passes the budget of ${formatDollars(budget.limit)} on ${budget.projected_exceed_date}`
+    items.push([text, linkTo('cost')])
+  }
+  if (total > 0) {
+    items.push([
+      `${countOf(total, 'open critical finding')} in ${DAYS} days`,
+      linkTo('findings', { severity: 'critical' }),
+    ])
+  }
+  for (const { id, url, health } of failing) {
+    const times = countOf(health.consecutive_failures, 'time')
+    items.push([`${new URL(url).host} failed ${times} in a row`, linkTo('webhooks', {}, id)])
+  }
+  if (unpriced > 0) {
+    const text = `${formatCompact(unpriced)} tokens of models without a known price`
+    items.push([text, linkTo('cost', { by: 'model' })])
+  }
+  if (items.length === 0) return null
+  return (
+    <section class="attention" aria-label="Needs attention">
+      <h2>Needs attention</h2>
+      <ul>
+        {items.map(([text, href]) => (
+          <li key={text}>
+            <a href={href}>{text}</a>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -10,7 +10,14 @@ import {
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Bar } from '../parts/bar.tsx'
-import { dollarColumn, scoreColumn, textColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import {
+  beganColumn,
+  dollarColumn,
+  scoreColumn,
+  textColumn,
+  UNKNOWN,
+  wholeColumn,
+} from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -88,12 +95,7 @@ export function PullRequestPage({ id }: { id: string }) {
                 rows={value.sessions.data}
                 keyOf={(session) => session.id}
                 columns={[
-                  {
-                    name: 'Began (UTC)',
-                    cell: (session) => (
-                      <a href={linkTo('sessions', {}, session.id)}>{formatTime(session.created_at)}</a>
-                    ),
-                  },
+                  beganColumn,
                   textColumn('Project', 'project_name'),
                   wholeColumn('Turns', 'turns'),
                   dollarColumn('Cost', 'estimated_cost'),

@@ -1,7 +1,7 @@
 import type { QualityOverview, QualityTrend } from '../../quality/model.ts'
 import { ScoreChart } from '../charts/score-chart.tsx'
 import { useApi } from '../client/api.ts'
-import { granularityOf } from '../client/days.ts'
+import { finestGranularity } from '../client/days.ts'
 import { formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -10,12 +10,15 @@ import { Facts } from '../parts/fact.tsx'
 import { datesOf, Filters, rangeOf } from '../parts/filters.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 
+/** Points of the chart at most; months, however many. */
+const MAX_POINTS = 62
+
 /** Mean quality of the sessions, and where the lowest are. */
 export function QualityPage({ route: { query } }: PageProps) {
   const range = rangeOf(query)
   const project = query.get('project') ?? undefined
   const filters = { project, ...datesOf(query) }
-  const granularity = granularityOf(range)
+  const granularity = finestGranularity(range, MAX_POINTS)
   const overview = useApi<QualityOverview>('/quality', filters)
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
   return (

@@ -74,8 +74,7 @@ function SessionFacts({ session }: { session: SessionDetail }) {
     </a>
   )
   const project = (name: string) => link(linkTo('sessions', { project: name }), name)
-  const user = (id: string) =>
-    link(linkTo('cost', { member: members.get(id)?.email ?? id }), members.get(id)?.name ?? id)
+  const user = (id: string) => link(linkTo('team', {}, id), members.get(id)?.name ?? id)
   const used = ({ input, output, cache_read, cache_creation }: NonNullable<typeof tokens>) =>
     `${tokenCount(input)} in, ${tokenCount(output)} out, ${tokenCount(cache_read)} read from and ${tokenCount(cache_creation)} written to the cache`
   return (

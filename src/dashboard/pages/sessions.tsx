@@ -1,12 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionDetail, SessionListItem } from '../../sessions/model.ts'
 import { getJson, type Page, pathOf, useApi } from '../client/api.ts'
-import { formatTime } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { ColumnChooser, useColumns } from '../parts/column-chooser.tsx'
-import { codeColumn, dollarColumn, scoreColumn, textColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import {
+  beganColumn,
+  codeColumn,
+  dollarColumn,
+  scoreColumn,
+  textColumn,
+  UNKNOWN,
+  wholeColumn,
+} from '../parts/columns.tsx'
 import { Csv } from '../parts/csv.tsx'
 import {
   datesOf,
@@ -158,7 +164,7 @@ function SessionTable({ sessions, sorting, who }: SessionTableProps) {
     },
   })
   const columns: readonly Column<SessionListItem>[] = [
-    FIRST,
+    beganColumn,
     origin('Member', ({ user_id }) => (user_id === null ? null : (members.get(user_id)?.name ?? user_id))),
     origin('Agent', ({ source }) => source),
     origin('Models', ({ models }) => models.join(', ')),
@@ -170,7 +176,7 @@ function SessionTable({ sessions, sorting, who }: SessionTableProps) {
       <ColumnChooser names={columns.slice(1).map(({ name }) => name)} chosen={chosen} choose={choose} />
       <Table
         caption="Sessions"
-        columns={columns.filter((column) => column === FIRST || chosen.includes(column.name))}
+        columns={columns.filter((column) => column === beganColumn || chosen.includes(column.name))}
         rows={sessions}
         keyOf={({ id }) => id}
         sorting={sorting}
@@ -179,11 +185,6 @@ function SessionTable({ sessions, sorting, who }: SessionTableProps) {
   )
 }
 
-const FIRST: Column<SessionListItem> = {
-  name: 'Began (UTC)',
-  sort: 'created_at',
-  cell: ({ id, created_at }) => <a href={linkTo('sessions', {}, id)}>{formatTime(created_at)}</a>,
-}
 const COLUMNS: readonly Column<SessionListItem>[] = [
   textColumn('Project', 'project_name'),
   wholeColumn('Turns', 'turns', 'turns'),

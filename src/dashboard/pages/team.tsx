@@ -16,13 +16,20 @@ import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { useMemberCosts } from './breakdown.ts'
 import { ExpertiseTables } from './expertise.tsx'
+import { PersonPage } from './person.tsx'
 
 /** Days of the punch card. */
 const DAYS = 182
 const MEMBER_DAYS = 30
 
+/** The members, or one of them when the URL names it. */
+export function TeamPage(props: PageProps) {
+  const { id, query } = props.route
+  return id === undefined ? <ListPage {...props} /> : <PersonPage key={id} id={id} query={query} />
+}
+
 /** Who is there, who works when and on what. */
-export function TeamPage({ route: { query }, who }: PageProps) {
+function ListPage({ route: { query }, who }: PageProps) {
   const range = lastDays(DAYS)
   const activity = useApi<CostTrend>('/cost/trend', { date_from: range.from, date_to: range.to })
   const wanted = query.get('q')?.toLowerCase() ?? ''
@@ -104,8 +111,8 @@ function Members({ query, org, matches }: MembersProps) {
               columns={[
                 {
                   name: 'Member',
-                  cell: ({ email, display_name }) => (
-                    <a href={linkTo('cost', { member: email })}>
+                  cell: ({ id, display_name }) => (
+                    <a href={linkTo('team', {}, id)}>
                       <bdi>{display_name}</bdi>
                     </a>
                   ),

@@ -7,6 +7,7 @@ import {
   formatTime,
   formatWhole,
 } from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
 import { Bar, goodness } from './bar.tsx'
 import type { Column } from './table.tsx'
 
@@ -44,6 +45,12 @@ export const shareColumn = columnOf(formatShare, true)
 export const severityColumn = columnOf((severity: string) => (
   <span class={`severity ${severity}`}>{severity}</span>
 ))
+/** A session's beginning, which links to it. */
+export const beganColumn: Column<{ id: string; created_at: string }> = {
+  name: 'Began (UTC)',
+  sort: 'created_at',
+  cell: ({ id, created_at }) => <a href={linkTo('sessions', {}, id)}>{formatTime(created_at)}</a>,
+}
 /** Writes a score of which high is good. */
 export const scoreColumn = columnOf(
   (score: number) => (

@@ -1,0 +1,34 @@
+import type { WhoAmI } from '../../whoami/model.ts'
+import { apiKey, storedAs } from './storage.ts'
+
+// Who is signed in is asked for once in a while, not by every page that is loaded.
+
+const KEPT_MS = 300_000
+
+const kept = storedAs('cloud-analytics.who', () => sessionStorage)
+/** Another value after each sign-in and sign-out of the browser, in any tab. */
+const signs = storedAs('cloud-analytics-signs', () => localStorage)
+
+interface Kept {
+  at: number
+  /** The key and the sign-in that it was asked with. */
+  by: string
+  who: WhoAmI
+}
+
+const signedBy = (): string => `${apiKey.read()} ${signs.read()}`
+
+export const keepWho = (who: WhoAmI): void =>
+  kept.write(JSON.stringify({ at: Date.now(), by: signedBy(), who } satisfies Kept))
+
+/** Forgets it: something may have changed. */
+export const forgetWho = (): void => kept.write(null)
+
+/** Notes that somebody signs in or out: no tab may show the person before. */
+export const noteSign = (): void => signs.write(crypto.randomUUID())
+
+/** The answer that this tab got within five minutes, unless somebody signed in or out since. */
+export function keptWho(): WhoAmI | undefined {
+  const { at, by, who } = JSON.parse(kept.read() ?? '{}') as Partial<Kept>
+  return at !== undefined && at > Date.now() - KEPT_MS && by === signedBy() ? who : undefined
+}
