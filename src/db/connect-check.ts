@@ -49,31 +49,17 @@ function explain(error: unknown, target: ConnectTarget): unknown {
         'ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout,plan_cache_mode',
     )
   }
-  switch (code) {
-    case '28P01':
-    case '28000':
-    case '3D000':
-    case '53300':
-    case '42501':
-      return new OperatorError(`${place} refuses us: ${error.message}; check DATABASE_URL`)
-    case 'ECONNREFUSED':
-    case 'ENOENT':
-      return new OperatorError(`${place} does not answer: no server listens there; check DATABASE_URL`)
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new OperatorError(`${place} does not answer: the host name is unknown; check DATABASE_URL`)
-    case 'CONNECT_TIMEOUT':
-    case 'ETIMEDOUT':
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-      return new OperatorError(`${place} does not answer in time; check DATABASE_URL`)
-    case 'SSL_NOT_SUPPORTED':
-      return new OperatorError(`${place} offers no TLS, and sslmode in DATABASE_URL demands it`)
-  }
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) {
-    return new OperatorError(
-      `${place} fails the TLS check (${code}); see sslmode and sslrootcert in DATABASE_URL`,
-    )
-  }
-  return new OperatorError(`${place} cannot be used: ${error.message} ${code}`.trim())
+  const problems: readonly [codes: RegExp, problem: string][] = [
+    [/^(28P01|28000|3D000|53300|42501)$/, `refuses us: ${error.message}; check DATABASE_URL`],
+    [/^(ECONNREFUSED|ENOENT)$/, 'does not answer: no server listens there; check DATABASE_URL'],
+    [/^(ENOTFOUND|EAI_AGAIN)$/, 'does not answer: the host name is unknown; check DATABASE_URL'],
+    [/^(CONNECT_TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, 'does not answer in time; check DATABASE_URL'],
+    [/^SSL_NOT_SUPPORTED$/, 'offers no TLS, and sslmode in DATABASE_URL demands it'],
+    [
+      /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/,
+      `fails the TLS check (${code}); see sslmode and sslrootcert in DATABASE_URL`,
+    ],
+  ]
+  const [, problem] = problems.find(([codes]) => codes.test(code)) ?? []
+  return new OperatorError(`${place} ${problem ?? `cannot be used: ${error.message} ${code}`.trim()}`)
 }

@@ -39,16 +39,8 @@ export async function makeAttempt(
     // the cause is left out, since it could contain the secret
     const error =
       'secret: the signing secret cannot be decrypted; rotate it, or give the server its SECRET_KEY'
-    return {
-      startedAt: at,
-      durationMs: 0,
-      ok: false,
-      refused: false,
-      postponed: false,
-      statusCode: null,
-      error,
-      responseBody: null,
-    }
+    const nothing = { ok: false, refused: false, postponed: false, statusCode: null, responseBody: null }
+    return { ...nothing, startedAt: at, durationMs: 0, error }
   }
   return await sender.send({ url: delivery.url, headers, body: delivery.body })
 }

@@ -61,7 +61,7 @@ export function startLoop(deps: LoopDeps): Loop {
       for (const orgId of orgIds) claimer.add(orgId)
     },
   })
-  const batcher = createResultBatcher<HeldOutcome>({
+  const addResult = createResultBatcher<HeldOutcome>({
     settle: deps.settle,
     onSettled(orgId, outcomes) {
       // all slots before the next claim, so that it can take as many deliveries
@@ -77,7 +77,7 @@ export function startLoop(deps: LoopDeps): Loop {
     const { id: deliveryId, endpoint_id: endpointId, attempt: number, is_first: isFirst } = delivery
     const outcome = { deliveryId, endpointId, attempt: number, isFirst, result }
     if (result.postponed) await postpone(orgId, outcome)
-    else batcher.add(orgId, outcome)
+    else addResult(orgId, outcome)
   }
   let lastPostponedMs = Number.NEGATIVE_INFINITY
   const postpone = async (orgId: string, outcome: HeldOutcome) => {
@@ -113,8 +113,8 @@ export function startLoop(deps: LoopDeps): Loop {
   const finish = async () => {
     poller.stop()
     await claimer.stop()
+    // a slot is held until its result is settled
     await slots.empty()
-    await batcher.idle()
   }
   return {
     wake: claimer.add,

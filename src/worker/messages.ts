@@ -1,22 +1,23 @@
+import type { Config } from '../config.ts'
 import type { ConnectTarget } from '../db/client.ts'
-import type { LogFormat, LogLevel } from '../log.ts'
 import type { ThreadReport } from '../metrics/threads.ts'
 
+const SETTINGS = [
+  'logLevel',
+  'logFormat',
+  'webhookRetryDelaysS',
+  'webhookTimeoutMs',
+  'webhookConcurrency',
+  'webhookEndpointConcurrency',
+  'webhookAllowHttp',
+  'webhookAllowCidrs',
+  'webhookHeaderPrefix',
+  'retentionDeliveriesDays',
+  'retentionAuditDays',
+] as const satisfies readonly (keyof Config)[]
+
 /** The settings that the worker needs. */
-export interface WorkerSettings {
-  logLevel: LogLevel
-  logFormat: LogFormat
-  webhookRetryDelaysS: readonly number[]
-  webhookTimeoutMs: number
-  webhookConcurrency: number
-  webhookEndpointConcurrency: number
-  webhookAllowHttp: boolean
-  webhookAllowCidrs: readonly string[]
-  webhookHeaderPrefix: string
-  retentionDeliveriesDays: number
-  /** 0: for ever. */
-  retentionAuditDays: number
-}
+export type WorkerSettings = Pick<Config, (typeof SETTINGS)[number]>
 
 /** Messages of the main thread to the worker; `start` comes first, once. */
 export type ToWorker =
@@ -39,16 +40,5 @@ export type FromWorker =
 export const HEARTBEAT_MS = 1_000
 
 /** The part of the settings that goes to the worker. */
-export const workerSettingsOf = (config: WorkerSettings): WorkerSettings => ({
-  logLevel: config.logLevel,
-  logFormat: config.logFormat,
-  webhookRetryDelaysS: config.webhookRetryDelaysS,
-  webhookTimeoutMs: config.webhookTimeoutMs,
-  webhookConcurrency: config.webhookConcurrency,
-  webhookEndpointConcurrency: config.webhookEndpointConcurrency,
-  webhookAllowHttp: config.webhookAllowHttp,
-  webhookAllowCidrs: config.webhookAllowCidrs,
-  webhookHeaderPrefix: config.webhookHeaderPrefix,
-  retentionDeliveriesDays: config.retentionDeliveriesDays,
-  retentionAuditDays: config.retentionAuditDays,
-})
+export const workerSettingsOf = (config: WorkerSettings): WorkerSettings =>
+  Object.fromEntries(SETTINGS.map((name) => [name, config[name]])) as WorkerSettings

@@ -18,23 +18,16 @@ interface ResultBatcherDeps<Held extends Outcome> {
   log: Log
 }
 
-interface ResultBatcher<Held extends Outcome> {
-  add(orgId: string, outcome: Held): void
-  /** Resolves when all added outcomes are settled. */
-  idle(): Promise<void>
-}
-
 /**
- * Settles outcomes in batches: while a statement runs, the organization's next outcomes are collected, so
+ * A function that settles the outcomes it is given, in batches: while a statement runs, the organization's next outcomes are collected, so
  * that a burst needs few commits and a single outcome does not wait. While the database is unreachable it
  * retries; if the lease ends meanwhile, the outcome is refused and the delivery is sent again.
  */
 export function createResultBatcher<Held extends Outcome>(
   deps: ResultBatcherDeps<Held>,
-): ResultBatcher<Held> {
+): (orgId: string, outcome: Held) => void {
   const waiting = new Map<string, Held[]>()
   const busy = new Set<string>()
-  let whenIdle: PromiseWithResolvers<void> | undefined
 
   const nextOrganization = () => [...waiting.keys()].find((orgId) => !busy.has(orgId))
   const settleNext = async (orgId: string) => {
@@ -56,22 +49,12 @@ export function createResultBatcher<Held extends Outcome>(
         start()
       })
     }
-    if (busy.size > 0) return
-    whenIdle?.resolve()
-    whenIdle = undefined
   }
-  return {
-    add(orgId, outcome) {
-      const outcomes = waiting.get(orgId)
-      if (outcomes === undefined) waiting.set(orgId, [outcome])
-      else outcomes.push(outcome)
-      start()
-    },
-    async idle() {
-      if (busy.size === 0) return
-      whenIdle ??= Promise.withResolvers()
-      await whenIdle.promise
-    },
+  return (orgId, outcome) => {
+    const outcomes = waiting.get(orgId)
+    if (outcomes === undefined) waiting.set(orgId, [outcome])
+    else outcomes.push(outcome)
+    start()
   }
 }
 

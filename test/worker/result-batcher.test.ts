@@ -16,22 +16,26 @@ test('what was written before the database went away is not written again, nor c
   const asked: string[][] = []
   const settled: string[] = []
   const rows = new Set(['dlv_0', 'dlv_a', 'dlv_b', 'dlv_c'])
-  const settler = createResultBatcher({
+  const all = Promise.withResolvers<void>()
+  const add = createResultBatcher({
     async settle(_orgId, outcomes) {
       const ids = outcomes.map(({ deliveryId }) => deliveryId)
       asked.push(ids)
       if (asked.length === 3) throw Object.assign(new Error('gone'), { code: 'CONNECTION_CLOSED' })
       return ids.filter((id) => rows.delete(id))
     },
-    onSettled: (_orgId, outcomes) => settled.push(...outcomes.map(({ deliveryId }) => deliveryId)),
+    onSettled(_orgId, outcomes) {
+      settled.push(...outcomes.map(({ deliveryId }) => deliveryId))
+      if (settled.length === 4) all.resolve()
+    },
     log: createLog('warn', 'json', (line) => lines.push(line)),
   })
   // the first is under way alone while the others gather
-  settler.add('org_1', outcome('dlv_0', true, 1))
-  settler.add('org_1', outcome('dlv_c', false, 40))
-  settler.add('org_1', outcome('dlv_b', true, 30))
-  settler.add('org_1', outcome('dlv_a', false, 20))
-  await settler.idle()
+  add('org_1', outcome('dlv_0', true, 1))
+  add('org_1', outcome('dlv_c', false, 40))
+  add('org_1', outcome('dlv_b', true, 30))
+  add('org_1', outcome('dlv_a', false, 20))
+  await all.promise
   // a failure, the success after it, that again, and the failure after it
   expect(asked).toEqual([['dlv_0'], ['dlv_a'], ['dlv_b'], ['dlv_b'], ['dlv_c']])
   expect(settled).toEqual(['dlv_0', 'dlv_c', 'dlv_b', 'dlv_a'])

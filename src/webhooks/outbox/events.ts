@@ -1,4 +1,5 @@
 import type { ISql } from '../../db/client.ts'
+import { unnest } from '../../db/rows.ts'
 import { type IdPrefix, newOrderedId } from '../../ids.ts'
 import { bodyOf, EVENT_NAMES, type EventData, type EventName } from './catalogue.ts'
 import { updateCounts } from './counts.ts'
@@ -77,9 +78,11 @@ async function store(
 ): Promise<void> {
   const ids = orderedIds('evt', at, batch.length)
   const events = batch.map((event, index) => rowOf(ids[index] ?? newOrderedId('evt', at), event, at))
-  const pairs = events.flatMap(({ id, event }) =>
-    endpointsOf(event).map((endpoint) => ({ id, event, endpoint })),
+  const pairs = events.flatMap(({ id: event_id, event }) =>
+    endpointsOf(event).map((endpoint_id) => ({ endpoint_id, event_id, event })),
   )
+  const deliveryIds = orderedIds('dlv', at, pairs.length)
+  const deliveries = pairs.map((pair, index) => ({ ...pair, id: deliveryIds[index] ?? '' }))
   await tx`
     with clock as (
       select clock_timestamp() as now
@@ -88,11 +91,7 @@ async function store(
       insert into webhook_events (org_id, id, event, created_at, body)
       select ${orgId}, n.id, n.event, c.now, n.body
       from clock c
-      cross join unnest(
-        ${events.map(({ id }) => id)}::text[],
-        ${events.map(({ event }) => event)}::text[],
-        ${events.map(({ body }) => body)}::text[]
-      ) as n (id, event, body)
+      cross join ${unnest(tx, events, { id: 'text', event: 'text', body: 'text' })}
     ),
     changed as (
       insert into webhook_deliveries as d (
@@ -100,12 +99,7 @@ async function store(
       )
       select ${orgId}, n.id, n.endpoint_id, n.event_id, n.event, 'pending', 0, c.now
       from clock c
-      cross join unnest(
-        ${orderedIds('dlv', at, pairs.length)}::text[],
-        ${pairs.map(({ endpoint }) => endpoint)}::text[],
-        ${pairs.map(({ id }) => id)}::text[],
-        ${pairs.map(({ event }) => event)}::text[]
-      ) as n (id, endpoint_id, event_id, event)
+      cross join ${unnest(tx, deliveries, { id: 'text', endpoint_id: 'text', event_id: 'text', event: 'text' })}
       returning d.id, d.endpoint_id, d.event_id, d.created_at, d.event, null::text as was, d.status
     ),
     queued as (

@@ -1,4 +1,5 @@
 import type { ISql } from '../../db/client.ts'
+import { unnest } from '../../db/rows.ts'
 import { updateCounts } from './counts.ts'
 
 /** Counts deliveries of one day and event that have changed their status. */
@@ -69,18 +70,11 @@ async function updateCountsOf(
   endpointId: string,
   moved: readonly Moved[],
 ): Promise<number> {
-  const of = <Field extends keyof Moved>(field: Field) => moved.map((one) => one[field])
   await tx`
     with changed as (
       select
         ${endpointId}::text as endpoint_id, m.day::timestamp at time zone 'UTC' as created_at, m.event, m.was, m.status
-      from unnest(
-        ${of('day')}::text[]::date[],
-        ${of('event')}::text[],
-        ${of('was')}::text[],
-        ${of('status')}::text[],
-        ${of('deliveries')}::integer[]
-      ) as m (day, event, was, status, deliveries)
+      from ${unnest(tx, moved, { day: 'date', event: 'text', was: 'text', status: 'text', deliveries: 'integer' }, 'm')}
       cross join generate_series(1, m.deliveries)
     )
     ${updateCounts(tx, orgId)}`

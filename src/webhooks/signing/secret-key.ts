@@ -33,12 +33,11 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
  * it is missing. Processes that start together use the same file. Throws OperatorError when it cannot be read
  * or created.
  */
-export function loadSecretKey({ secretKey, dataDir }: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
-  if (secretKey !== null) return secretKey
-  const file = join(dataDir, FILE)
+export function loadSecretKey(config: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
+  const known = findSecretKey(config)
+  if (known !== undefined) return known
+  const file = join(config.dataDir, FILE)
   return explained(file, () => {
-    const known = readKey(file)
-    if (known !== undefined) return known
     makeKey(file, randomBytes(KEY_BYTES))
     const made = readKey(file)
     if (made === undefined) throw new OperatorError(`${file} was removed while it was made`)
