@@ -87,26 +87,18 @@ export function addKey(program: Command, action: Actions): void {
     .action(action(revoke))
 }
 
-async function create(
-  context: Context,
-  {
-    org,
-    name,
-    scopes,
-    expires,
-    member,
-    ingest,
-    agent,
-  }: {
-    org: string
-    name: string
-    scopes?: string
-    expires?: string
-    member?: string
-    ingest?: true
-    agent?: TelemetryAgent
-  },
-): Promise<void> {
+interface CreateOptions {
+  org: string
+  name: string
+  scopes?: string
+  expires?: string
+  member?: string
+  ingest?: true
+  agent?: TelemetryAgent
+}
+
+async function create(context: Context, options: CreateOptions): Promise<void> {
+  const { org, name, scopes, expires, member, ingest, agent } = options
   if ((scopes === undefined) === (ingest === undefined))
     throw new OperatorError('give either --scopes or --ingest', 2)
   if (agent !== undefined && ingest === undefined) throw new OperatorError('--agent goes with --ingest', 2)

@@ -89,19 +89,16 @@ async function databaseChecks(
       ]
       const isReadable = first.every(({ status }) => status === 'ok')
       if (!isReadable) return first
-      const nodes = await checkNodes(database.sql)
-      const secretKey = await checkSecretKey(database.sql, config)
-      const coverage = await checkCoverage(database.sql)
-      return [
-        ...first,
-        ...(nodes === undefined ? [] : [nodes]),
+      const others = [
+        await checkNodes(database.sql),
         await checkRollups(database.sql, rebuild, onProgress),
         await checkPrices(database.sql, await pricerOf(config)(), new Date()),
         await checkWebhooks(database.sql, isServed),
         await checkMachines(database.sql, new Date()),
-        ...(coverage === undefined ? [] : [coverage]),
-        ...(secretKey === undefined ? [] : [secretKey]),
+        await checkCoverage(database.sql),
+        await checkSecretKey(database.sql, config),
       ]
+      return [...first, ...others.filter((one) => one !== undefined)]
     } finally {
       await database.close()
     }
