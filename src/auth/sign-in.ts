@@ -1,5 +1,5 @@
-import { type Actor, recordEntries } from '../audit-log/append.ts'
-import type { Sql } from '../db/client.ts'
+import { recordEntries } from '../audit-log/append.ts'
+import type { ISql, Sql } from '../db/client.ts'
 import { inOrganization } from '../db/org-lock.ts'
 import { ApiError } from '../errors.ts'
 import { type Account, endSessionsOf, findAccounts, saveAccount } from '../people/account-queries.ts'
@@ -28,7 +28,14 @@ const countTries = (sql: Sql, { counted, at }: Client, ...accounts: string[]) =>
     at,
   })
 
-const actorOf = (memberId: string, { exact }: Client): Actor => ({ userId: memberId, ipAddress: exact })
+/** Writes what a member has done by this client into the audit log. Needs the organization's lock. */
+const record = (tx: ISql, orgId: string, memberId: string, { exact }: Client, ...actions: string[]) =>
+  recordEntries(
+    tx,
+    orgId,
+    { userId: memberId, ipAddress: exact },
+    actions.map((action) => ({ action, details: { ids: [memberId] } })),
+  )
 
 /**
  * Signs in by a password. `former`: the token of the browser's session before, which ends. Throws UNAUTHORIZED, whatever is
@@ -48,19 +55,13 @@ export async function signInByPassword(
   const matching = accounts.filter((_account, index) => right[index])
   const [account] = matching
   if (account === undefined) {
-    for (const { orgId, memberId } of accounts) await recordFailure(sql, orgId, memberId, client)
+    for (const { orgId, memberId } of accounts)
+      await inOrganization(sql, orgId, (tx) => record(tx, orgId, memberId, client, 'member.sign_in_failed'))
     throw new ApiError('UNAUTHORIZED', 'The address or the password is wrong')
   }
   if (matching.length > 1) return { organizations: matching.map(({ slug, name }) => ({ slug, name })) }
   return { token: await startSessionOf(sql, account, client, former) }
 }
-
-const recordFailure = (sql: Sql, orgId: string, memberId: string, client: Client) =>
-  inOrganization(sql, orgId, (tx) =>
-    recordEntries(tx, orgId, actorOf(memberId, client), [
-      { action: 'member.sign_in_failed', details: { ids: [memberId] } },
-    ]),
-  )
 
 /** Starts a session with a new token, and ends the browser's session before. */
 export async function startSessionOf(
@@ -72,9 +73,7 @@ export async function startSessionOf(
   return await inOrganization(sql, orgId, async (tx) => {
     if (former !== undefined) await endSession(tx, former)
     const token = await startSession(tx, orgId, memberId)
-    await recordEntries(tx, orgId, actorOf(memberId, client), [
-      { action: 'member.signed_in', details: { ids: [memberId] } },
-    ])
+    await record(tx, orgId, memberId, client, 'member.signed_in')
     return token
   })
 }
@@ -103,10 +102,7 @@ export async function acceptInvitation(
     await endSessionsOf(tx, orgId, memberId)
     if (former !== undefined) await endSession(tx, former)
     const started = await startSession(tx, orgId, memberId)
-    await recordEntries(tx, orgId, actorOf(memberId, client), [
-      { action: 'invitation.accepted', details: { ids: [memberId] } },
-      { action: 'member.signed_in', details: { ids: [memberId] } },
-    ])
+    await record(tx, orgId, memberId, client, 'invitation.accepted', 'member.signed_in')
     return started
   })
 }
@@ -116,9 +112,5 @@ export async function signOut(sql: Sql, token: string, client: Client): Promise<
   const ended = await sql.begin((tx) => endSession(tx, token))
   if (ended === undefined) return
   const { orgId, memberId } = ended
-  await inOrganization(sql, orgId, (tx) =>
-    recordEntries(tx, orgId, actorOf(memberId, client), [
-      { action: 'member.signed_out', details: { ids: [memberId] } },
-    ]),
-  )
+  await inOrganization(sql, orgId, (tx) => record(tx, orgId, memberId, client, 'member.signed_out'))
 }

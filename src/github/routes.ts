@@ -1,4 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
@@ -10,6 +9,7 @@ import type { BodySemaphore } from '../http/body-semaphore.ts'
 import { findGithubSecret } from '../settings/organization-queries.ts'
 import { storePullRequestEvent } from '../sync/pull-request-events.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
+import { verifySignature } from '../webhooks/signing/signature.ts'
 import { eventOf } from './event.ts'
 
 interface GithubDeps {
@@ -44,7 +44,7 @@ export function githubRoutes({ writes, config, bodies, box, now }: GithubDeps) {
           ? undefined
           : await readRaw(request, MAX_BYTES, bodies.placesOf(request, found.orgId))
       const signature = request.headers.get('x-hub-signature-256') ?? ''
-      if (found === undefined || bytes === undefined || !isSigned(bytes, found.secret, signature)) {
+      if (found === undefined || bytes === undefined || !verifySignature(found.secret, bytes, signature)) {
         const decision = limiter.take(address)
         Object.assign(set.headers, limitHeaders(decision))
         throw new ApiError('UNAUTHORIZED', 'X-Hub-Signature-256 is not that of this organization’s secret')
@@ -70,12 +70,6 @@ const limited = (retryAfterS: number) =>
   new ApiError('RATE_LIMITED', 'Too many requests with a wrong signature in this minute', {
     headers: { 'retry-after': String(retryAfterS) },
   })
-
-function isSigned(body: Uint8Array, secret: string, signature: string): boolean {
-  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
-  const given = Buffer.from(signature)
-  return given.length === expected.length && timingSafeEqual(given, expected)
-}
 
 function parsed(bytes: Uint8Array): unknown {
   try {

@@ -2,6 +2,7 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { page } from '../http/query.ts'
+import { aliasColumn } from '../team/queries.ts'
 import type { Member, MemberListQuery, MemberPage } from './member-model.ts'
 
 const memberRows = (sql: ISql, orgId: string) => sql`
@@ -10,13 +11,7 @@ const memberRows = (sql: ISql, orgId: string) => sql`
     to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at,
     to_char(a.last_signed_in_at at time zone 'UTC', ${TIME_PATTERN}) as last_signed_in_at,
     case when a.member_id is null and i.member_id is not null then 'invited' else 'active' end as status,
-    array(
-      select l.email
-      from member_aliases l
-      where l.org_id = m.org_id
-        and l.member_email = m.email
-      order by l.email
-    ) as aliases
+    ${aliasColumn(sql)}
   from members m
   left join accounts a on a.org_id = ${orgId} and a.member_id = m.id
   left join invitations i on i.org_id = ${orgId} and i.member_id = m.id and i.expires_at > now()

@@ -1,5 +1,6 @@
 import type { Sql } from '../db/client.ts'
 import type { MemberRecord } from '../records/member.ts'
+import { aliasColumn } from './queries.ts'
 
 type MemberRow = Required<Omit<MemberRecord, 'type' | 'joined_at' | 'aliases'>> & {
   joined_at: Date
@@ -10,13 +11,7 @@ type MemberRow = Required<Omit<MemberRecord, 'type' | 'joined_at' | 'aliases'>> 
 export async function exportMembers(sql: Sql, orgId: string): Promise<string> {
   const rows = await sql<MemberRow[]>`
     select m.id, m.email, m.display_name, m.role, m.joined_at,
-      array(
-        select l.email
-        from member_aliases l
-        where l.org_id = m.org_id
-          and l.member_email = m.email
-        order by l.email
-      ) as aliases
+      ${aliasColumn(sql)}
     from members m
     where m.org_id = ${orgId}
     order by m.joined_at, m.id`

@@ -21,7 +21,8 @@ export interface MemberWithAliases extends Member {
   aliases: string[]
 }
 
-const aliasColumn = (sql: ISql) => sql`
+/** The aliases of a member `m`, in order. */
+export const aliasColumn = (sql: ISql) => sql`
   array(
     select l.email
     from member_aliases l
