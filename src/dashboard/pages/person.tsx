@@ -7,7 +7,7 @@ import { addDays, daysOfPeriod, today, weekOf } from '../client/days.ts'
 import { countOf, formatDollars, formatDollarTick } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
-import { beganColumn, dollarColumn, scoreColumn, textColumn, wholeColumn } from '../parts/columns.tsx'
+import { SESSION_COLUMNS } from '../parts/columns.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -66,13 +66,7 @@ export function PersonPage({ id, query }: { id: string; query: URLSearchParams }
                 caption="Newest sessions"
                 rows={data}
                 keyOf={(session) => session.id}
-                columns={[
-                  beganColumn,
-                  textColumn('Project', 'project_name'),
-                  wholeColumn('Turns', 'turns'),
-                  dollarColumn('Cost', 'estimated_cost'),
-                  scoreColumn('Quality', 'quality_score'),
-                ]}
+                columns={SESSION_COLUMNS}
               />
             )}
             <p>

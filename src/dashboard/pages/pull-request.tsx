@@ -10,14 +10,7 @@ import {
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Bar } from '../parts/bar.tsx'
-import {
-  beganColumn,
-  dollarColumn,
-  scoreColumn,
-  textColumn,
-  UNKNOWN,
-  wholeColumn,
-} from '../parts/columns.tsx'
+import { dollarColumn, SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -94,14 +87,7 @@ export function PullRequestPage({ id }: { id: string }) {
                 caption="Sessions of the pull request"
                 rows={value.sessions.data}
                 keyOf={(session) => session.id}
-                columns={[
-                  beganColumn,
-                  textColumn('Project', 'project_name'),
-                  wholeColumn('Turns', 'turns'),
-                  dollarColumn('Cost', 'estimated_cost'),
-                  dollarColumn('Part of it', 'part'),
-                  scoreColumn('Quality', 'quality_score'),
-                ]}
+                columns={[...SESSION_COLUMNS, dollarColumn('Part of it', 'part')]}
               />
             )}
           </>

@@ -4,15 +4,7 @@ import { getJson, type Page, pathOf, useApi } from '../client/api.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { ColumnChooser, useColumns } from '../parts/column-chooser.tsx'
-import {
-  beganColumn,
-  codeColumn,
-  dollarColumn,
-  scoreColumn,
-  textColumn,
-  UNKNOWN,
-  wholeColumn,
-} from '../parts/columns.tsx'
+import { codeColumn, SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Csv } from '../parts/csv.tsx'
 import {
   datesOf,
@@ -164,19 +156,20 @@ function SessionTable({ sessions, sorting, who }: SessionTableProps) {
     },
   })
   const columns: readonly Column<SessionListItem>[] = [
-    beganColumn,
+    ...SESSION_COLUMNS.slice(0, 1),
     origin('Member', ({ user_id }) => (user_id === null ? null : (members.get(user_id)?.name ?? user_id))),
     origin('Agent', ({ source }) => source),
     origin('Models', ({ models }) => models.join(', ')),
     origin('Branch', ({ branch }) => branch),
-    ...COLUMNS,
+    ...SESSION_COLUMNS.slice(1),
+    codeColumn('Id', 'id'),
   ]
   return (
     <>
       <ColumnChooser names={columns.slice(1).map(({ name }) => name)} chosen={chosen} choose={choose} />
       <Table
         caption="Sessions"
-        columns={columns.filter((column) => column === beganColumn || chosen.includes(column.name))}
+        columns={columns.filter(({ name }, index) => index === 0 || chosen.includes(name))}
         rows={sessions}
         keyOf={({ id }) => id}
         sorting={sorting}
@@ -184,11 +177,3 @@ function SessionTable({ sessions, sorting, who }: SessionTableProps) {
     </>
   )
 }
-
-const COLUMNS: readonly Column<SessionListItem>[] = [
-  textColumn('Project', 'project_name'),
-  wholeColumn('Turns', 'turns', 'turns'),
-  dollarColumn('Cost', 'estimated_cost', 'estimated_cost'),
-  scoreColumn('Quality', 'quality_score', 'quality_score'),
-  codeColumn('Id', 'id'),
-]

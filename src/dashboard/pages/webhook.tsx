@@ -10,6 +10,7 @@ import { Saying, useChanges } from '../parts/change.tsx'
 import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
 import { Facts } from '../parts/fact.tsx'
+import { DayField } from '../parts/field.tsx'
 import { FilterForm, pick, QueryChoice } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
@@ -188,15 +189,7 @@ function Actions({ path, endpoint: { enabled }, run }: ActionsProps) {
       <Asked question="Really finish? The old secret ends now" act={finish}>
         Finish the rotation
       </Asked>
-      <label>
-        Failed since
-        <input
-          type="date"
-          value={since}
-          max={today()}
-          onChange={({ currentTarget }) => setSince(currentTarget.value)}
-        />
-      </label>
+      <DayField label="Failed since" value={since} onChange={setSince} />
       <button type="button" onClick={() => void recover(true)}>
         Count
       </button>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { SessionListItem } from '../../sessions/model.ts'
 import {
   formatCompact,
   formatDollars,
@@ -46,7 +47,7 @@ export const severityColumn = columnOf((severity: string) => (
   <span class={`severity ${severity}`}>{severity}</span>
 ))
 /** A session's beginning, which links to it. */
-export const beganColumn: Column<{ id: string; created_at: string }> = {
+const beganColumn: Column<{ id: string; created_at: string }> = {
   name: 'Began (UTC)',
   sort: 'created_at',
   cell: ({ id, created_at }) => <a href={linkTo('sessions', {}, id)}>{formatTime(created_at)}</a>,
@@ -60,3 +61,11 @@ export const scoreColumn = columnOf(
   ),
   true,
 )
+/** Lists of sessions have these in common. */
+export const SESSION_COLUMNS: readonly Column<SessionListItem>[] = [
+  beganColumn,
+  textColumn('Project', 'project_name'),
+  wholeColumn('Turns', 'turns', 'turns'),
+  dollarColumn('Cost', 'estimated_cost', 'estimated_cost'),
+  scoreColumn('Quality', 'quality_score', 'quality_score'),
+]

@@ -1,6 +1,7 @@
 import type { MonthBudgetPage } from '../../settings/budget-model.ts'
 import { request, useApi } from '../client/api.ts'
 import { today } from '../client/days.ts'
+import type { PageProps } from '../client/page-props.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { dollarColumn, textColumn } from '../parts/columns.tsx'
@@ -8,10 +9,9 @@ import { pick } from '../parts/filters.tsx'
 import { Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
-import type { SectionProps } from './section.ts'
 
 /** Sets the monthly limits, each in force until the next. */
-export function BudgetSettings({ query }: SectionProps) {
+export function BudgetSettings({ route: { query } }: PageProps) {
   const { count, said, run } = useChanges()
   const budgets = useApi<MonthBudgetPage>('/budgets', pick(query, 'page'), count)
   const remove = (month: string) => run(() => request(`/budgets/${month}`, { method: 'DELETE' }), 'Deleted')

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { CreatedKey, Key, KeyPage } from '../../settings/key-model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import { formatTime } from '../client/format.ts'
+import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
@@ -9,7 +10,6 @@ import { pick } from '../parts/filters.tsx'
 import { type Fields, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
-import { isAdmin, type SectionProps } from './section.ts'
 
 /** Describes what each scope allows. A developer gives the first group only. */
 const OWN_SCOPES: [string, string][] = [
@@ -33,7 +33,7 @@ const ADMIN_SCOPES: [string, string][] = [
 ]
 
 /** Makes, rotates and revokes API keys. */
-export function KeySettings({ who, query }: SectionProps) {
+export function KeySettings({ who, route: { query } }: PageProps) {
   const { count, said, run } = useChanges()
   const [made, setMade] = useState<CreatedKey>()
   const keys = useApi<KeyPage>('/keys', pick(query, 'page'), count)

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Member, MemberPage } from '../../settings/member-model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import { formatTime } from '../client/format.ts'
+import type { PageProps } from '../client/page-props.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
@@ -10,7 +11,6 @@ import { FilterForm, pick, QueryField } from '../parts/filters.tsx'
 import { type Fields, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
-import type { SectionProps } from './section.ts'
 
 const ROLES: [string, string][] = [
   ['developer', 'developer: reads all but the audit log'],
@@ -20,7 +20,7 @@ const ROLES: [string, string][] = [
 ]
 
 /** Adds and invites members, and changes what they may do. */
-export function MemberSettings({ who, query }: SectionProps) {
+export function MemberSettings({ who, route: { query } }: PageProps) {
   const { count, said, run } = useChanges()
   const [link, setLink] = useState<{ url: string; name: string }>()
   const members = useApi<MemberPage>('/members', pick(query, 'page', 'q'), count)

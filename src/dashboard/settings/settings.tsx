@@ -1,16 +1,15 @@
 import type { ComponentType } from 'preact'
 import { linkTo } from '../client/links.ts'
-import type { PageProps } from '../client/page-props.ts'
+import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { BadgeSettings } from './badges.tsx'
 import { BudgetSettings } from './budgets.tsx'
 import { KeySettings } from './keys.tsx'
 import { MemberSettings } from './members.tsx'
 import { OrganizationSettings } from './organization.tsx'
-import { isAdmin, type SectionProps } from './section.ts'
 import { SignInSettings } from './sign-in.tsx'
 import { TelemetrySettings } from './telemetry.tsx'
 
-const SECTIONS: readonly { name: string; title: string; Content: ComponentType<SectionProps> }[] = [
+const SECTIONS: readonly { name: string; title: string; Content: ComponentType<PageProps> }[] = [
   { name: 'keys', title: 'API keys', Content: KeySettings },
   { name: 'members', title: 'Members', Content: MemberSettings },
   { name: 'budget', title: 'Budget', Content: BudgetSettings },
@@ -42,7 +41,7 @@ export function SettingsPage({ who, route }: PageProps) {
           </a>
         ))}
       </nav>
-      <shown.Content who={who} query={route.query} />
+      <shown.Content who={who} route={route} />
     </>
   )
 }
