@@ -29,7 +29,7 @@ interface DrainDeps extends SyncDeps {
 
 interface DrainOptions {
   delayMs: number
-  /** A request is taken while all that waits is likely to be written within this time, and waits so long for that. */
+  /** A request is taken while all that waits is likely to be written within this time, and waits twice as long for that. */
   inTimeMs: number
   enqueueWrite: EnqueueWrite
   pauseOf: (orgId: string) => () => Promise<void> | undefined
@@ -128,7 +128,7 @@ export function createDrains(
         // noted also in case the request ends before it is stored
         if (isIdle || predictedMs(inbox) <= inTimeMs) return note(orgId, [])
         for (const id of own) inbox.waiting.delete(id)
-        if (performance.now() - sinceMs > inTimeMs) throw busy('More telemetry comes than can be written')
+        if (performance.now() - sinceMs > 2 * inTimeMs) throw busy('More telemetry comes than can be written')
         await Bun.sleep(AGAIN_MS)
       }
     },
