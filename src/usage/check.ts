@@ -3,6 +3,23 @@ import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
 import { pullRequestParts } from './pull-request-queries.ts'
 import { USAGE_ROLLUP } from './rollup.ts'
 
+/** These are divided beside the cost, each in proportion to a weight of its own. */
+const TOKENS = ['input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const
+
+/** The weights of the models up to each, and of all of the session's. */
+const WEIGHTS = [...TOKENS, 'cost']
+  .map((name) => `sum(w.w_${name}) over running as to_${name}, sum(w.w_${name}) over whole as all_${name}`)
+  .join(', ')
+
+/** A model's share of `total`: rounded down, what it and those before it have, less what those before it have. */
+const shareOf = (name: string, total: string) => `
+  case
+    when p.all_${name} > 0
+      then div(${total} * p.to_${name}, p.all_${name}) - div(${total} * (p.to_${name} - p.w_${name}), p.all_${name})
+    when p.model = p.main then ${total}
+    else 0
+  end`
+
 /** Recomputes the parts of all sessions from their details, as `partsOf` divides them. */
 const fromDetails = (sql: ISql, orgId: OrgId) => sql`
   with parts as materialized (
@@ -58,12 +75,7 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
   shares as (
     select
       w.*,
-      sum(w.w_input) over running as to_input, sum(w.w_input) over whole as all_input,
-      sum(w.w_output) over running as to_output, sum(w.w_output) over whole as all_output,
-      sum(w.w_cache_read) over running as to_cache_read, sum(w.w_cache_read) over whole as all_cache_read,
-      sum(w.w_cache_creation) over running as to_cache_creation, sum(w.w_cache_creation) over whole as all_cache_creation,
-      sum(w.w_unpriced_tokens) over running as to_unpriced_tokens, sum(w.w_unpriced_tokens) over whole as all_unpriced_tokens,
-      sum(w.w_cost) over running as to_cost, sum(w.w_cost) over whole as all_cost
+      ${sql.unsafe(WEIGHTS)}
     from (
       select
         w.*,
@@ -87,38 +99,8 @@ const fromDetails = (sql: ISql, orgId: OrgId) => sql`
   select
     p.session_id, p.model, p.model = p.main as is_main, p.project, p.member, p.agent, p.branch, p.created_at,
     p.ended_at, p.turns, p.quality_score, p.findings, p.session_cost,
-    case
-      when p.all_cost > 0
-        then (div(p.session_cost * 1000000 * p.to_cost, p.all_cost)
-          - div(p.session_cost * 1000000 * (p.to_cost - p.w_cost), p.all_cost)) / 1000000
-      when p.model = p.main then p.session_cost
-      else 0
-    end,
-    case
-      when p.all_input > 0 then div(p.input * p.to_input, p.all_input) - div(p.input * (p.to_input - p.w_input), p.all_input)
-      when p.model = p.main then p.input
-      else 0
-    end,
-    case
-      when p.all_output > 0 then div(p.output * p.to_output, p.all_output) - div(p.output * (p.to_output - p.w_output), p.all_output)
-      when p.model = p.main then p.output
-      else 0
-    end,
-    case
-      when p.all_cache_read > 0 then div(p.cache_read * p.to_cache_read, p.all_cache_read) - div(p.cache_read * (p.to_cache_read - p.w_cache_read), p.all_cache_read)
-      when p.model = p.main then p.cache_read
-      else 0
-    end,
-    case
-      when p.all_cache_creation > 0 then div(p.cache_creation * p.to_cache_creation, p.all_cache_creation) - div(p.cache_creation * (p.to_cache_creation - p.w_cache_creation), p.all_cache_creation)
-      when p.model = p.main then p.cache_creation
-      else 0
-    end,
-    case
-      when p.all_unpriced_tokens > 0 then div(p.unpriced_tokens * p.to_unpriced_tokens, p.all_unpriced_tokens) - div(p.unpriced_tokens * (p.to_unpriced_tokens - p.w_unpriced_tokens), p.all_unpriced_tokens)
-      when p.model = p.main then p.unpriced_tokens
-      else 0
-    end,
+    (${sql.unsafe(shareOf('cost', 'p.session_cost * 1000000'))}) / 1000000,
+    ${sql.unsafe(TOKENS.map((name) => shareOf(name, `p.${name}`)).join(', '))},
     case when p.model = p.main then p.transcript_tokens else 0 end,
     case when p.model = p.main then p.telemetry_tokens else 0 end
   from shares p`
