@@ -22,20 +22,19 @@ const rankOf = ({ provenance }: Pick<AiRow, 'provenance'>): number =>
   provenance === null ? -1 : PROVENANCES.indexOf(provenance)
 
 /**
- * Writes what agents wrote of the commits, what is left of it, and whether they are on the default branch, of which the last
- * record decides. What a record does not say stays; a weaker proof, and an equal one of fewer lines, replaces nothing, and the
- * count of its lines that are left is not that of the stored ones. Returns the commits that changed, as `project` and `sha`
- * joined by NUL.
+ * Returns what agents wrote of the commits of which that changes, what is left of it, and whether they are on the default branch,
+ * of which the last record decides. What a record does not say stays; a weaker proof, and an equal one of fewer lines, replaces
+ * nothing, and the count of its lines that are left is not that of the stored ones.
  */
-export async function writeCommitAi(
+export async function findAiChanges(
   tx: ISql,
   orgId: string,
   records: readonly CommitRecord[],
-): Promise<Set<string>> {
+): Promise<AiRow[]> {
   const given = records.filter(
     ({ ai, survival, on_default_branch }) => ai != null || survival != null || on_default_branch != null,
   )
-  if (given.length === 0) return new Set()
+  if (given.length === 0) return []
   const stored = new Map((await findRows(tx, orgId, given)).map((row) => [commitKeyOf(row), row]))
   const changed = new Map<string, AiRow>()
   for (const record of given) {
@@ -46,8 +45,7 @@ export async function writeCommitAi(
     stored.set(key, after)
     changed.set(key, after)
   }
-  await upsertRows(tx, orgId, [...changed.values()])
-  return new Set(changed.keys())
+  return [...changed.values()]
 }
 
 function rowAfter(before: AiRow | undefined, record: CommitRecord): AiRow {
@@ -86,7 +84,7 @@ async function findRows(tx: ISql, orgId: string, records: readonly CommitRecord[
       and a.sha = n.sha`
 }
 
-async function upsertRows(tx: ISql, orgId: string, rows: readonly AiRow[]): Promise<void> {
+export async function upsertAi(tx: ISql, orgId: string, rows: readonly AiRow[]): Promise<void> {
   if (rows.length === 0) return
   await tx`
     insert into commit_ai (

@@ -1,10 +1,11 @@
 import type { ISql } from '../db/client.ts'
-import type { Renaming } from '../db/rollups.ts'
+import { addDifference, type Renaming } from '../db/rollups.ts'
 import { renameInCommitAi } from './ai-write.ts'
 import { updateExpertise } from './expertise.ts'
 import { distinctIds, type ItemId } from './item-ids.ts'
 import { prepareCommit } from './prepare.ts'
 import { commitPages, findKnownCommits } from './queries.ts'
+import { COMMIT_ROLLUP, countsOfProjects } from './rollup.ts'
 import { COMMITS_AT_A_TIME, replaceCommits, useCustomPlans } from './write.ts'
 
 const TABLES = ['commits', 'commit_files', 'files', 'file_authors', 'expertise_authors', 'expertise_domains']
@@ -17,6 +18,8 @@ const TABLES = ['commits', 'commit_files', 'files', 'file_authors', 'expertise_a
 export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Renaming): Promise<number> {
   await useCustomPlans(tx)
   const known = await findKnownCommits(tx, orgId, to)
+  const before = countsOfProjects(tx, orgId, [from, to])
+  await addDifference(tx, orgId, COMMIT_ROLLUP, { before, after: undefined })
   let count = 0
   let domains: ItemId[] = []
   for await (const page of commitPages(tx, orgId, { project: from, size: COMMITS_AT_A_TIME })) {
@@ -28,13 +31,14 @@ export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Ren
     domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, moved, () => false))])
   }
   await renameInCommitAi(tx, orgId, from, to)
-  if (count === 0) return 0
-  for (const table of TABLES) {
+  for (const table of count === 0 ? [] : TABLES) {
     await tx`
       delete from ${tx(table)} t
       where t.org_id = ${orgId}
         and t.project = ${from}`
   }
+  const after = countsOfProjects(tx, orgId, [to])
+  await addDifference(tx, orgId, COMMIT_ROLLUP, { before: undefined, after })
   await updateExpertise(tx, orgId, domains)
   return count
 }

@@ -1,14 +1,16 @@
 import type { ISql } from '../db/client.ts'
+import { addDifference } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
 import { forbidden, MAX_PROBLEMS } from '../errors.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
-import { commitKeyOf, writeCommitAi } from './ai-write.ts'
+import { commitKeyOf, findAiChanges, upsertAi } from './ai-write.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
 import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
 import { distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 import { type PreparedCommit, prepareCommit } from './prepare.ts'
+import { COMMIT_ROLLUP, countsOfCommits } from './rollup.ts'
 
 /** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
 export const COMMITS_AT_A_TIME = 2_500
@@ -35,11 +37,30 @@ export async function writeCommits(
     idOf: ({ sha }) => sha,
     isSame: (commit, known) => commit.hash === known.hash,
   })
-  const withAi = await writeCommitAi(tx, orgId, given)
-  const result = countAlso(contents, commits, rows, withAi)
-  const isStored = (commit: PreparedCommit) => stored.has(commitKeyOf(commit))
-  if (rows.length === 0) return result
+  const ofAgents = await findAiChanges(tx, orgId, given)
+  const result = countAlso(contents, commits, rows, new Set(ofAgents.map(commitKeyOf)))
+  const isStored = (commit: { project: string; sha: string }) => stored.has(commitKeyOf(commit))
   if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
+  const changed = [...new Map([...rows, ...ofAgents].map((each) => [commitKeyOf(each), each])).values()]
+  const count = (sign: 'before' | 'after', some: typeof changed) =>
+    addDifference(tx, orgId, COMMIT_ROLLUP, {
+      ...{ before: undefined, after: undefined },
+      [sign]: countsOfCommits(tx, orgId, some),
+    })
+  await count('before', changed.filter(isStored))
+  await upsertAi(tx, orgId, ofAgents)
+  if (rows.length > 0) await writeContents(tx, orgId, rows, isStored, pause)
+  await count('after', changed)
+  return result
+}
+
+async function writeContents(
+  tx: ISql,
+  orgId: string,
+  rows: readonly PreparedCommit[],
+  isStored: (commit: PreparedCommit) => boolean,
+  pause: () => Promise<void> | undefined,
+): Promise<void> {
   await useCustomPlans(tx)
   let domains: ItemId[] = []
   for (let start = 0; start < rows.length; start += COMMITS_AT_A_TIME) {
@@ -48,7 +69,6 @@ export async function writeCommits(
     await pause()
   }
   await updateExpertise(tx, orgId, domains)
-  return result
 }
 
 /** The result with commits of which only what agents wrote has changed: a commit's content is not the only thing told of it. */

@@ -119,6 +119,26 @@ create table commit_files (
 CREATE INDEX commit_files_by_file ON commit_files USING btree (org_id, project, file, committed_at, sha);
 CREATE INDEX commit_files_renames ON commit_files USING btree (org_id, project, previous_path, committed_at, sha) WHERE status = 'renamed'::text;
 
+create table commit_rollups (
+  org_id text not null,
+  dims text not null,
+  grain text not null,
+  bucket date not null,
+  project text not null,
+  member text collate "C" not null,
+  agent text not null,
+  facts bigint not null,
+  commits numeric not null,
+  effective_lines numeric not null,
+  ai_lines numeric not null,
+  survival_14 numeric not null,
+  of_14 numeric not null,
+  survival_30 numeric not null,
+  of_30 numeric not null,
+  constraint commit_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent),
+  constraint commit_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
+) with (fillfactor=70);
+
 create table commits (
   org_id text not null,
   project text not null,
@@ -355,6 +375,25 @@ create table organizations (
   constraint organizations_plan_check CHECK (plan = ANY (ARRAY['cloud_pro'::text, 'cloud_team'::text, 'cloud_enterprise'::text])),
   constraint organizations_retention_sessions_days_check CHECK (retention_sessions_days > 0)
 );
+
+create table outcome_rollups (
+  org_id text not null,
+  dims text not null,
+  grain text not null,
+  bucket date not null,
+  project text not null,
+  repo text not null,
+  member text not null,
+  agent text not null,
+  facts bigint not null,
+  open numeric not null,
+  merged numeric not null,
+  closed numeric not null,
+  linked_cost numeric not null,
+  linked_of_cost numeric not null,
+  constraint outcome_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, repo, member, agent),
+  constraint outcome_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
+) with (fillfactor=70);
 
 create table pr_commits (
   org_id text not null,

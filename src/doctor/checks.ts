@@ -1,13 +1,14 @@
 import { AUDIT_ROLLUP } from '../audit-log/rollup.ts'
 import { backupFolderOf, findFailure, listBackups } from '../backup/folder.ts'
 import { describeServer, findSecretKeyDigest } from '../backup/queries.ts'
+import { COMMIT_ROLLUP } from '../commits/rollup.ts'
 import type { Config } from '../config.ts'
 import { findMisplaced, hasCitus } from '../db/citus.ts'
 import type { Sql } from '../db/client.ts'
 import { type DerivedTable, findDiffering, rebuildTables } from '../db/derived-tables.ts'
 import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { checkApplied, MIGRATIONS } from '../db/migrate.ts'
-import { inOrganization } from '../db/org-lock.ts'
+import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { refuseUnfinishedRestore } from '../db/restore-mark.ts'
 import { messageOf } from '../errors.ts'
 import { listOrganizations } from '../organizations/queries.ts'
@@ -38,6 +39,7 @@ const TABLES: readonly (readonly DerivedTable[])[] = [
   FINDING_TABLES,
   ACTIVITY_TABLES,
   RISK_TABLES,
+  [COMMIT_ROLLUP],
   DELIVERY_TABLES,
 ]
 
@@ -97,7 +99,9 @@ export const checkRollups = (sql: Sql, rebuild: boolean, onProgress: OnProgress 
     if (rebuild) {
       for (const [index, { id, slug }] of organizations.entries()) {
         onProgress(index, organizations.length, `writing those of ${slug} anew`)
-        await inOrganization(sql, id, async (tx) => {
+        await sql.begin(async (tx) => {
+          await lockHistory(tx, id)
+          await lockOrganization(tx, id)
           await rebuildTables(tx, id, TABLES.flat())
         })
       }

@@ -31,6 +31,9 @@ const REPLACED_BEFORE = new Set([
   'usage_rollups',
   'findings',
   'finding_rollups',
+  // rebuilt at the end
+  'outcome_rollups',
+  'commit_rollups',
   'file_rollups',
   'file_risks',
   'risk_levels',

@@ -4,6 +4,7 @@ import { validationError } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
+import { findCounted, recountPullRequests } from '../usage/outcome-rollup.ts'
 import { type Branch, findBranches } from '../usage/pull-request-write.ts'
 import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
 import { findEvents, type PullRequestEvent } from './event-queries.ts'
@@ -143,9 +144,18 @@ async function storeRows(
   const written = tx`s.id = any(${rows.map(({ id }) => id)}::text[])`
   const finish = await beginCounting(tx, orgId, [RISK_ROLLUP], written)
   const formerBranches = await findBranches(tx, orgId, rows)
+  const before = await findCounted(tx, orgId, rows)
   await upsertRisks(tx, orgId, rows)
-  const pullRequests = rows.map(({ repo, prNumber }) => ({ repo, prNumber }))
-  return { updateRollups: () => finish(written), pullRequests, formerBranches }
+  const after = await findCounted(tx, orgId, rows)
+  const updateRollups = async () => {
+    await finish(written)
+    await recountPullRequests(tx, orgId, before, after)
+  }
+  return {
+    updateRollups,
+    pullRequests: rows.map(({ repo, prNumber }) => ({ repo, prNumber })),
+    formerBranches,
+  }
 }
 
 /** Replaces the record's fields by those that the host reported. */

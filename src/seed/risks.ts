@@ -11,6 +11,7 @@ import { regressionScore } from '../risk/regression.ts'
 import { securityPart } from '../risk/sensitive-paths.ts'
 import { writeRisks } from '../risk/write.ts'
 import { PULL_REQUEST_PARTS } from '../usage/check.ts'
+import { OUTCOME_ROLLUP } from '../usage/outcome-rollup.ts'
 import { batchesOf, lifecycleOf, randomFrom, type SeedPlan } from './generate.ts'
 import { analyzeRisks, refreshStatistics } from './queries.ts'
 
@@ -101,7 +102,7 @@ export async function seedRisks(
       done += records.length
       onProgress(done)
     }
-    await rebuildTables(tx, orgId, [...RISK_TABLES, PULL_REQUEST_PARTS])
+    await rebuildTables(tx, orgId, [...RISK_TABLES, PULL_REQUEST_PARTS, OUTCOME_ROLLUP])
   })
   await refreshStatistics(sql, 'risks')
 }

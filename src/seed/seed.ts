@@ -11,6 +11,7 @@ import { prepareSession } from '../sessions/prepare.ts'
 import { type Touching, updateDirectories } from '../sessions/rollup.ts'
 import { copySessions } from '../sessions/store-write.ts'
 import { PULL_REQUEST_PARTS } from '../usage/check.ts'
+import { OUTCOME_ROLLUP } from '../usage/outcome-rollup.ts'
 import { USAGE_ROLLUP } from '../usage/rollup.ts'
 import { copyUsage } from '../usage/write.ts'
 import { batchesOf, generateSessions, type SeedPlan } from './generate.ts'
@@ -63,7 +64,13 @@ export async function seedSessions(
     }
     await countActivity()
     await analyzeSessions(tx)
-    await rebuildTables(tx, orgId, [...SESSION_TABLES, USAGE_ROLLUP, PULL_REQUEST_PARTS, ...FINDING_TABLES])
+    await rebuildTables(tx, orgId, [
+      ...SESSION_TABLES,
+      USAGE_ROLLUP,
+      PULL_REQUEST_PARTS,
+      OUTCOME_ROLLUP,
+      ...FINDING_TABLES,
+    ])
     const details = { created: plan.sessions, updated: 0, ids: [] }
     await recordEntries(tx, orgId, deps.actor ?? SYSTEM, [{ action: 'session.synced', details }])
   }

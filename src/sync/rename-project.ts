@@ -29,8 +29,8 @@ export async function renameProject(
   return await sql.begin(async (tx) => {
     await lockHistory(tx, orgId)
     const commits = await renameInCommits(tx, orgId, renaming)
-    const pull_requests = await renameInRisks(tx, orgId, renaming)
     await lockOrganization(tx, orgId)
+    const pull_requests = await renameInRisks(tx, orgId, renaming)
     const sessions = await renameInSessions(tx, orgId, renaming)
     await renameInFindings(tx, orgId, renaming)
     await updatePartsOfProject(tx, orgId, renaming.to)

@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
+import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestParts } from './pull-request-queries.ts'
 import { USAGE_ROLLUP } from './rollup.ts'
 
@@ -153,4 +154,5 @@ export const USAGE_TABLES: readonly DerivedTable[] = [
     describe: ({ session_id }) => `pull requests of ${session_id}`,
   },
   PULL_REQUEST_PARTS,
+  OUTCOME_ROLLUP,
 ]

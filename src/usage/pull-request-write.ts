@@ -1,6 +1,8 @@
 import type { ISql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
+import { addDifference } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
+import { countsOfParts, OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { days, pullRequestParts, RUNNING_DAYS } from './pull-request-queries.ts'
 import { writeTickets } from './ticket-write.ts'
 
@@ -12,6 +14,8 @@ const BATCH = 5_000
 
 /** Removes what the sessions belong to, and their tickets. */
 export async function detachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  const before = countsOfParts(tx, orgId, ids)
+  await addDifference(tx, orgId, OUTCOME_ROLLUP, { before, after: undefined })
   await tx`
     delete from pr_sessions s
     where s.org_id = ${orgId}
@@ -30,10 +34,14 @@ export async function attachSessions(tx: ISql, orgId: string, ids: readonly stri
     where k.org_id = ${orgId}
     limit 1`
   if (found === undefined) return await writeTickets(tx, orgId, ids)
-  await tx`
+  const { count } = await tx`
     insert into pr_sessions (org_id, session_id, repo, pr_number, part, project, member, agent, day)
     select ${orgId}, p.*
     from (${pullRequestParts(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`)}) p`
+  if (count > 0) {
+    const after = countsOfParts(tx, orgId, ids)
+    await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: undefined, after })
+  }
   await writeTickets(tx, orgId, ids)
 }
 

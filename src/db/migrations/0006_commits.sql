@@ -132,6 +132,27 @@ alter table file_authors alter column org_id set statistics 0;
 alter table expertise_domains alter column org_id set statistics 0;
 alter table expertise_authors alter column org_id set statistics 0;
 
+-- Commits and their lines per day and month (UTC), by project, author, agent and some of their pairs: GET /v1/outcomes. `facts`:
+-- the number of commits, or of a commit's agents.
+create table commit_rollups (
+  org_id text not null,
+  dims text not null,
+  grain text not null check (grain in ('day', 'month')),
+  bucket date not null,
+  project text not null,
+  member text collate "C" not null,
+  agent text not null,
+  facts bigint not null,
+  commits numeric not null,
+  effective_lines numeric not null,
+  ai_lines numeric not null,
+  survival_14 numeric not null,
+  of_14 numeric not null,
+  survival_30 numeric not null,
+  of_30 numeric not null,
+  primary key (org_id, dims, grain, bucket, project, member, agent)
+) with (fillfactor = 70);
+
 -- The agents' share of a commit, and how much of it is left. It is kept apart from the commit's content, since
 -- several laptops prove it.
 create table commit_ai (

@@ -114,6 +114,27 @@ create table pr_sessions (
 create index pr_sessions_by_pull_request on pr_sessions (org_id, repo, pr_number);
 create index pr_sessions_by_day on pr_sessions (org_id, day) include (part, project, member, agent);
 
+-- Pull requests, and the parts of sessions in them, per day and month (UTC): GET /v1/outcomes. `facts`: the number of pull
+-- requests, parts, and agents of pull requests.
+create table outcome_rollups (
+  org_id text not null,
+  dims text not null,
+  grain text not null check (grain in ('day', 'month')),
+  bucket date not null,
+  project text not null,
+  repo text not null,
+  member text not null,
+  agent text not null,
+  facts bigint not null,
+  open numeric not null,
+  merged numeric not null,
+  closed numeric not null,
+  -- parts under their pull requests, and under their sessions
+  linked_cost numeric not null,
+  linked_of_cost numeric not null,
+  primary key (org_id, dims, grain, bucket, project, repo, member, agent)
+) with (fillfactor = 70);
+
 -- The latest that a repository's host said of a pull request, also of one whose record did not come yet.
 create table pr_events (
   org_id text not null,
