@@ -28,11 +28,12 @@ export interface PricedTurns {
   unpricedTokens: number
 }
 
-/** The parts with what each API message costs by these prices. */
+/** The parts with what each API message costs by these prices, where none is noted. */
 export function withEstimates(parts: SessionParts, pricer: Pricer): SessionParts {
   const from = parts.times.from ?? parts.fileTimes.from ?? ''
   const turns = parts.turns.map((turn): TurnPart => {
     const { model, tokens, at } = turn
+    if (turn.estimate !== null) return turn
     const isDated = (at ?? from) !== ''
     const estimate =
       tokens === null || !isDated ? undefined : priceOf(pricer, model, tokens, at ?? from, false)

@@ -2,7 +2,9 @@ import { type Actor, recordEntries } from '../audit-log/append.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { monthOf } from '../dates.ts'
 import { lockOrganization } from '../db/org-lock.ts'
+import { withEstimates } from '../parts/turn-prices.ts'
 import type { SessionRecord } from '../records/session.ts'
+import { packParts, unpackParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { findUnchanged, findUnpriced, type UnpricedSession } from '../sessions/unpriced-queries.ts'
@@ -36,10 +38,19 @@ export async function repriceSessions(
     const priced = found.flatMap(({ line, id }) => {
       const record = JSON.parse(line) as SessionRecord
       const session = prepareSession(record, id, options)
-      return session.unpricedTokens === record.unpriced_tokens ? [] : [session]
+      return session.unpricedTokens === record.unpriced_tokens
+        ? []
+        : [prepareSession(withPricedParts(record, pricer), id, options)]
     })
     if (priced.length > 0) repriced += await writeRepriced(deps, orgId, found, priced, { actor, pricer })
   }
+}
+
+/** The record with the prices in its parts too: what comes later is composed from these, by whoever knows no price. */
+function withPricedParts(record: SessionRecord, pricer: Pricer): SessionRecord {
+  const parts = unpackParts(record.parts ?? '')
+  const packed = parts && packParts(withEstimates(parts, pricer))
+  return packed === undefined ? record : { ...record, parts: packed }
 }
 
 async function writeRepriced(

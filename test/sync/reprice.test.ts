@@ -10,9 +10,10 @@ import { sumUnpriced } from '../../src/sessions/unpriced-queries.ts'
 import { repriceSessions } from '../../src/sync/reprice.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
-import { tenant } from '../support/api.ts'
+import { client, tenant, testApp } from '../support/api.ts'
 import { untilWriterWaits } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { CLAUDE, call, inboxEmpty, logs } from '../telemetry/fixtures.ts'
 
 // Sessions whose price became known after they were written.
 
@@ -180,4 +181,30 @@ test('doctor tells a price that is not known from tokens that nothing divides', 
   ])
   expect(await repriceSessions(deps(IN_HOUSE), orgId, ACTOR)).toBe(1)
   expect(await told(IN_HOUSE)).toEqual([undivided])
+})
+
+test('telemetry that comes later, where no price is known, leaves the calls their prices', async () => {
+  const { orgId, key } = await tenant(database.sql)
+  const app = testApp(database.sql)
+  const { cost_usd: _cost, ...unpriced } = call('s', 0, { model: 'in-house' })
+  const send = async (request_id: string) => {
+    const sent = await client(app, key)('/v1/logs', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(logs([{ ...unpriced, request_id }], CLAUDE)),
+    })
+    expect(sent.status).toBe(200)
+    await inboxEmpty(database.sql)
+  }
+  await send('req_1')
+  expect(await read(orgId, 'sess_s')).toMatchObject({ estimated_cost: 0, unpriced_tokens: 1_100 })
+  expect(await repriceSessions(deps(IN_HOUSE), orgId, ACTOR)).toBe(1)
+  // 1,000 tokens of input and 100 of output
+  expect(await read(orgId, 'sess_s')).toMatchObject({ estimated_cost: 0.002, unpriced_tokens: 0 })
+  await send('req_2')
+  expect(await read(orgId, 'sess_s')).toMatchObject({ estimated_cost: 0.002, unpriced_tokens: 1_100 })
+  await send('req_1')
+  expect(await repriceSessions(deps(IN_HOUSE), orgId, ACTOR)).toBe(1)
+  expect(await read(orgId, 'sess_s')).toMatchObject({ estimated_cost: 0.004, unpriced_tokens: 0 })
+  expect(await differences(orgId)).toEqual([])
 })
