@@ -3,6 +3,7 @@ import type { EnqueueWrite } from '../organizations/queue.ts'
 import { mergeParts } from '../parts/merge.ts'
 import type { SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
+import { findFirstKeptDay } from '../sessions/deleted-queries.ts'
 import type { PreparedSession } from '../sessions/prepare.ts'
 import { toldSession } from '../sessions/writing/telemetry.ts'
 import { InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
@@ -149,7 +150,11 @@ async function drainSome(
 ): Promise<boolean> {
   const { isAll, ...rows } = await readInbox(deps.sql, orgId, ids)
   if (rows.ids.length === 0) return true
-  const options = { pricer: await deps.pricer(), storeContent: deps.storeContent }
+  const options = {
+    pricer: await deps.pricer(),
+    storeContent: deps.storeContent,
+    firstDay: await findFirstKeptDay(deps.sql, orgId, deps.now()),
+  }
   const sessions: PreparedSession[] = []
   const bySession = Map.groupBy(rows.sessions, ({ session }) => session)
   for (const [index, [id, own]] of [...bySession].entries()) {
@@ -173,16 +178,18 @@ async function drainSome(
   return isAll
 }
 
-/** The session that its rows tell of. */
+/** The session that its rows tell of: those of days that are kept, where there are any. */
 function sessionOf(
   id: string,
   sent: readonly InboxSession[],
   field: string,
-  options: { pricer: Pricer; storeContent: boolean },
+  { firstDay = '', ...options }: { pricer: Pricer; storeContent: boolean; firstDay: string | undefined },
 ): PreparedSession {
   const email = sent.find((row) => row.email !== null)?.email ?? null
   const rows = sent.filter((row) => !row.bound || row.email === email)
-  const told = rows.map((row) => JSON.parse(row.parts) as SessionParts).reduce(mergeParts)
+  const all = rows.map((row) => JSON.parse(row.parts) as SessionParts)
+  const recent = all.filter(({ telemetry }) => (telemetry?.from ?? '') >= firstDay)
+  const told = (recent.length > 0 ? recent : all).reduce(mergeParts)
   const project = rows.find((row) => row.project !== null)?.project ?? null
   return toldSession(told, { id, project_name: project, user_email: email }, field, options)
 }

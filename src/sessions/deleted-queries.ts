@@ -55,7 +55,8 @@ export async function withoutDeleted(
   return { kept, skipped: [...skipped.values()] }
 }
 
-async function findFirstKeptDay(tx: ISql, orgId: string, now: Date): Promise<string | undefined> {
+/** The first day (UTC) of which the organization keeps sessions; undefined where it keeps all. */
+export async function findFirstKeptDay(tx: ISql, orgId: string, now: Date): Promise<string | undefined> {
   const [row] = await tx<{ days: number }[]>`
     select o.retention_sessions_days as days
     from organizations o

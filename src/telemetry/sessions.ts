@@ -5,7 +5,7 @@ import { compareText } from '../text.ts'
 import type { Usage } from './facts.ts'
 import type { Observation } from './observations.ts'
 
-/** A session, as far as telemetry tells of it. */
+/** A session, as far as telemetry of one day (UTC) tells of it. */
 export interface ObservedSession {
   /** `sess_…`, as a transcript of the session has it. */
   id: string
@@ -17,18 +17,21 @@ export interface ObservedSession {
 }
 
 /**
- * Divides observations by session. Each item gets an id that depends on the agent's own ids, so that a record that is sent
- * again, by a retry or a second exporter, adds nothing. `now` is the time of records that state none.
+ * Divides observations by session and day (UTC): an organization may keep some of the days. Each item gets an id that
+ * depends on the agent's own ids, so that a record that is sent again, by a retry or a second exporter, adds nothing. `now`
+ * is the time of records that state none.
  */
 export function sessionsOf(observations: readonly Observation[], now: Date): ObservedSession[] {
   const bySession = new Map<string, Observation[]>()
+  const nowText = now.toISOString()
   for (const observation of observations) {
-    const key = `${observation.agent} ${observation.session}`
+    const day = (observation.at ?? nowText).slice(0, 'YYYY-MM-DD'.length)
+    const key = `${day} ${observation.agent} ${observation.session}`
     const known = bySession.get(key)
     if (known === undefined) bySession.set(key, [observation])
     else known.push(observation)
   }
-  return [...bySession.values()].map((own) => sessionOf(own, now.toISOString()))
+  return [...bySession.values()].map((own) => sessionOf(own, nowText))
 }
 
 function sessionOf(observations: readonly Observation[], now: string): ObservedSession {

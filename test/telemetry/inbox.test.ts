@@ -181,6 +181,22 @@ test('telemetry of a sub-agent that waits belongs to the session that comes mean
   await agrees()
 })
 
+test('calls of days that are kept are stored, whichever older ones of their session come with them', async () => {
+  const own = await tenant(database.sql)
+  await database.sql`update organizations o set retention_sessions_days = 30 where o.org_id = ${own.orgId}`
+  const daysAgo = (days: number) => ({
+    'event.timestamp': new Date(Date.now() - days * 86_400_000).toISOString(),
+  })
+  const old = [call('s', 1, daysAgo(40)), call('old', 4, daysAgo(40))]
+  await send(own, logs([...old, call('s', 2, daysAgo(29)), call('s', 3, daysAgo(0))], CLAUDE))
+  const intake = intakeOf(0)
+  intake.drain([own.orgId])
+  await inboxEmpty(database.sql)
+  await intake.stop()
+  expect([await inputs(own), await entries(own)]).toEqual([{ sess_s: 2_005 }, [4]])
+  await agrees()
+})
+
 test('deleting a session deletes its telemetry, erasing a person changes the address of what waits', async () => {
   const own = await tenant(database.sql)
   const app = testApp(database.sql)
