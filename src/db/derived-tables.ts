@@ -20,6 +20,16 @@ export interface DerivedTable {
   describe: (row: Readonly<Record<string, string>>) => string
 }
 
+/** A derived table whose rows no query computes: the program does. */
+export interface ProgramTable extends Pick<DerivedTable, 'name' | 'describe'> {
+  /** A row with `org_id` of each of these organizations that has rows which differ. */
+  findDiffering: (sql: ISql, orgIds: readonly string[]) => Promise<Record<string, string>[]>
+  /** Deletes the organization's rows and computes them again. Needs the organization's lock. */
+  rebuild: (tx: ISql, orgId: string) => Promise<void>
+}
+
+export type CheckedTable = DerivedTable | ProgramTable
+
 /** Rows that differ are read up to this number in each table. */
 const MAX_DIFFERENCES = 100
 
@@ -28,8 +38,13 @@ const MAX_DIFFERENCES = 100
  * organization's lock; where writers of a `count` do not take it, they wait for the rows they change and add to the
  * new ones.
  */
-export async function rebuildTables(tx: ISql, orgId: string, tables: readonly DerivedTable[]): Promise<void> {
-  for (const { name, columns, query, count } of tables) {
+export async function rebuildTables(tx: ISql, orgId: string, tables: readonly CheckedTable[]): Promise<void> {
+  for (const table of tables) {
+    if ('rebuild' in table) {
+      await table.rebuild(tx, orgId)
+      continue
+    }
+    const { name, columns, query, count } = table
     const names = tx.unsafe(columns.join(', '))
     await tx`
       delete from ${tx(name)} t
@@ -56,7 +71,7 @@ const ORGANIZATIONS = 100
 export async function findDifferences(
   sql: ISql,
   orgId: string,
-  tables: readonly DerivedTable[],
+  tables: readonly CheckedTable[],
 ): Promise<string[]> {
   const found = new Set<string>()
   for (const table of inOrder(tables)) {
@@ -72,7 +87,7 @@ export async function findDifferences(
 export async function findDiffering(
   sql: ISql,
   orgIds: readonly string[],
-  tables: readonly DerivedTable[],
+  tables: readonly CheckedTable[],
   { oneByOne, onProgress }: { oneByOne: boolean; onProgress: (done: number, table: string) => void },
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
@@ -95,17 +110,24 @@ export async function findDiffering(
   return found
 }
 
-const inOrder = (tables: readonly DerivedTable[]) => tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+const inOrder = (tables: readonly CheckedTable[]) => tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
-const differingRows = (sql: ISql, orgId: string, table: DerivedTable) => sql<Record<string, string>[]>`
-  ${differences(sql, orgId, table, MAX_DIFFERENCES)}`
+async function differingRows(
+  sql: ISql,
+  orgId: string,
+  table: CheckedTable,
+): Promise<Record<string, string>[]> {
+  if ('rebuild' in table) return await table.findDiffering(sql, [orgId])
+  return await sql`${differences(sql, orgId, table, MAX_DIFFERENCES)}`
+}
 
 /** The first row that differs of each organization that has one, with its `org_id`. */
 async function firstDiffering(
   sql: ISql,
   orgIds: readonly string[],
-  table: DerivedTable,
+  table: CheckedTable,
 ): Promise<Record<string, string>[]> {
+  if ('rebuild' in table) return await table.findDiffering(sql, orgIds)
   const [first, ...others] = orgIds
   if (first !== undefined && others.length === 0) {
     return (await differingRows(sql, first, table)).slice(0, 1).map((row) => ({ ...row, org_id: first }))

@@ -5,7 +5,7 @@ import { COMMIT_ROLLUP } from '../commits/rollup.ts'
 import type { Config } from '../config.ts'
 import { findMisplaced, hasCitus } from '../db/citus.ts'
 import type { Sql } from '../db/client.ts'
-import { type DerivedTable, findDiffering, rebuildTables } from '../db/derived-tables.ts'
+import { type CheckedTable, findDiffering, rebuildTables } from '../db/derived-tables.ts'
 import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { checkApplied, MIGRATIONS } from '../db/migrate.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
@@ -32,7 +32,7 @@ export interface Check {
 }
 
 /** The derived tables of each feature; the message names one differing row of a feature. */
-const TABLES: readonly (readonly DerivedTable[])[] = [
+const TABLES: readonly (readonly CheckedTable[])[] = [
   SESSION_TABLES,
   USAGE_TABLES,
   [AUDIT_ROLLUP],

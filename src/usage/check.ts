@@ -1,8 +1,9 @@
 import type { ISql } from '../db/client.ts'
-import type { DerivedTable, OrgId } from '../db/derived-tables.ts'
+import type { CheckedTable, DerivedTable, OrgId } from '../db/derived-tables.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestParts } from './pull-request-queries.ts'
 import { USAGE_ROLLUP } from './rollup.ts'
+import { TICKETS } from './ticket-check.ts'
 
 /** These are divided beside the cost, each in proportion to a weight of its own. */
 const TOKENS = ['input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const
@@ -139,7 +140,7 @@ export const PULL_REQUEST_PARTS: DerivedTable = {
 }
 
 /** The usage of each session by model, and its sums, in the order in which they are rebuilt. */
-export const USAGE_TABLES: readonly DerivedTable[] = [
+export const USAGE_TABLES: readonly CheckedTable[] = [
   {
     name: 'session_usage',
     columns: PART_COLUMNS,
@@ -155,4 +156,5 @@ export const USAGE_TABLES: readonly DerivedTable[] = [
   },
   PULL_REQUEST_PARTS,
   OUTCOME_ROLLUP,
+  TICKETS,
 ]

@@ -1,44 +1,88 @@
-import type { ISql } from '../db/client.ts'
+import type { Fragment, ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { ticketFinder } from '../organizations/tickets.ts'
 
+/** A session, and what its tickets are found in. */
 interface Texts {
   session_id: string
   branch: string
   /** Branches and titles of its pull requests. */
   texts: (string | null)[] | null
+  /** The form of the organization's tickets, and what is none. */
+  pattern: string | null
+  ignored: string[] | null
+  /** Its tickets as they are stored, each with `nth` and `parts`. */
+  stored: Ticket[] | null
+}
+
+type Ticket = [ticket: string, nth: number, parts: number]
+
+/** `only`: conditions on `u`. */
+const readTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts[]>`
+  select
+    u.session_id, u.branch, o.ticket_pattern as pattern, o.ticket_ignore as ignored,
+    (
+      select array_agg(t.text)
+      from pr_sessions s
+      join pr_risks k
+        on k.org_id = ${orgId}
+        and k.repo = s.repo
+        and k.pr_number = s.pr_number
+      cross join lateral unnest(array[k.origin->>'branch', k.pr_title]) as t (text)
+      where s.org_id = ${orgId}
+        and s.session_id = u.session_id
+    ) as texts,
+    (
+      select json_agg(json_build_array(t.ticket, t.nth, t.parts) order by t.nth)
+      from session_tickets t
+      where t.org_id = ${orgId}
+        and t.session_id = u.session_id
+    ) as stored
+  from session_usage u
+  join organizations o on o.org_id = ${orgId}
+  where u.org_id = ${orgId}
+    and u.is_main
+    ${only}`
+
+const BATCH = 5_000
+
+/** Reads all sessions, some at a time. */
+export async function* readAllTexts(sql: ISql, orgId: string): AsyncGenerator<Texts[]> {
+  let after = ''
+  for (;;) {
+    const page = sql`
+      and u.session_id > ${after}
+      order by u.session_id
+      limit ${BATCH}`
+    const sessions = await readTexts(sql, orgId, page)
+    yield sessions
+    const last = sessions.at(-1)
+    if (last === undefined || sessions.length < BATCH) return
+    after = last.session_id
+  }
+}
+
+/** The tickets of each of these sessions, which one statement has read. */
+export function findTickets(sessions: readonly Texts[]): Ticket[][] {
+  const { pattern = null, ignored = null } = sessions[0] ?? {}
+  const ticketsIn = ticketFinder(pattern, ignored)
+  return sessions.map(({ branch, texts }) =>
+    ticketsIn([branch, ...(texts ?? [])]).map((ticket, index, all) => [ticket, index + 1, all.length]),
+  )
 }
 
 /** Finds the tickets of these sessions, which have none. Needs the organization's lock, and pr_sessions to be up to date. */
 export async function writeTickets(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  const [organization] = await tx<{ pattern: string | null; ignored: string[] | null }[]>`
-    select o.ticket_pattern as pattern, o.ticket_ignore as ignored
-    from organizations o
-    where o.org_id = ${orgId}`
-  const ticketsIn = ticketFinder(organization?.pattern ?? null, organization?.ignored ?? null)
-  const sessions = await tx<Texts[]>`
-    select
-      u.session_id, u.branch,
-      (
-        select array_agg(t.text)
-        from pr_sessions s
-        join pr_risks k
-          on k.org_id = ${orgId}
-          and k.repo = s.repo
-          and k.pr_number = s.pr_number
-        cross join lateral unnest(array[k.origin->>'branch', k.pr_title]) as t (text)
-        where s.org_id = ${orgId}
-          and s.session_id = u.session_id
-      ) as texts
-    from session_usage u
-    where u.org_id = ${orgId}
-      and u.session_id = any(${[...ids]}::text[])
-      and u.is_main`
-  const rows = sessions.flatMap(({ session_id, branch, texts }) => {
-    const tickets = ticketsIn([branch, ...(texts ?? [])])
-    return tickets.map((ticket, index) => ({ session_id, ticket, nth: index + 1, parts: tickets.length }))
-  })
+  const only = tx`and u.session_id = any(${[...ids]}::text[])`
+  await insertTickets(tx, orgId, await readTexts(tx, orgId, only))
+}
+
+async function insertTickets(tx: ISql, orgId: string, sessions: readonly Texts[]): Promise<void> {
+  const found = findTickets(sessions)
+  const rows = sessions.flatMap(({ session_id }, index) =>
+    (found[index] ?? []).map(([ticket, nth, parts]) => ({ session_id, ticket, nth, parts })),
+  )
   if (rows.length === 0) return
   await tx`
     insert into session_tickets (org_id, session_id, ticket, nth, parts)
@@ -46,30 +90,10 @@ export async function writeTickets(tx: ISql, orgId: string, ids: readonly string
     from ${unnest(tx, rows, { session_id: 'text', ticket: 'text', nth: 'integer', parts: 'integer' })}`
 }
 
-const BATCH = 5_000
-
 /** Finds the tickets of all sessions again: after the pattern has changed. */
 export async function writeAllTickets(tx: ISql, orgId: string): Promise<void> {
   await tx`
     delete from session_tickets t
     where t.org_id = ${orgId}`
-  let after = ''
-  for (;;) {
-    const rows = await tx<{ session_id: string }[]>`
-      select u.session_id
-      from session_usage u
-      where u.org_id = ${orgId}
-        and u.session_id > ${after}
-        and u.is_main
-      order by u.session_id
-      limit ${BATCH}`
-    await writeTickets(
-      tx,
-      orgId,
-      rows.map(({ session_id }) => session_id),
-    )
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < BATCH) return
-    after = last.session_id
-  }
+  for await (const sessions of readAllTexts(tx, orgId)) await insertTickets(tx, orgId, sessions)
 }

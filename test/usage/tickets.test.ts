@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
+import { checkRollups } from '../../src/doctor/checks.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -125,4 +126,27 @@ test('follow the pull requests and the pattern', async () => {
   expect(await keys()).toEqual(['ABC-77', 'CORE-10', 'SHOP-1', 'SHOP-2', 'SHOP-3', null])
   await client(app, owner.key)('/v1/sessions/sess_linked', { method: 'DELETE' })
   expect(await keys()).toEqual(['ABC-77', 'SHOP-1', 'SHOP-2', 'SHOP-3', null])
+})
+
+test('doctor finds tickets that are missing, wrong or of no session, and writes them again', async () => {
+  const { sql } = database
+  const org = sql`t.org_id = ${owner.orgId}`
+  const found = () => checkRollups(sql, false)
+  expect((await found()).message).toStartWith('agree')
+  const repaired = await breakdown()
+  for (const [damage, named] of [
+    [sql`delete from session_tickets t where ${org} and t.session_id = 'sess_one'`, 'sess_one'],
+    [
+      sql`update session_tickets t set parts = 2 where ${org} and t.session_id = 'sess_models'`,
+      'sess_models',
+    ],
+    [sql`update session_tickets t set ticket = 'X-1' where ${org} and t.ticket = 'ABC-77'`, 'sess_three'],
+    [sql`insert into session_tickets values (${owner.orgId}, 'sess_gone', 'X-1', 1, 1)`, 'sess_gone'],
+  ] as const) {
+    await damage
+    const { status, message } = await found()
+    expect([status, message]).toEqual(['fail', expect.stringContaining(`(tickets of ${named})`)])
+    expect((await checkRollups(sql, true)).status).toBe('ok')
+    expect(await breakdown()).toEqual(repaired)
+  }
 })
