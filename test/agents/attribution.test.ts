@@ -266,6 +266,30 @@ test('a line that the file has is not an agent’s alone where a person copies i
   expect((await commitsOf(made.path, memory, made.now)).get('copy')?.ai?.lines).toBe(0)
 })
 
+test('after a rebase an edit belongs to the commit that followed it, not to an earlier one with the same lines', async () => {
+  const made = new GeneratedHistory(join(root, 'rebased'), 9)
+  const [file = '', other = ''] = made.files
+  for (const path of [file, other]) made.write(path, `// line 1 of ${path}\n// line 2\n`)
+  made.commit('start')
+  git(made.path, ['checkout', '-q', '-b', 'work'])
+  const lines = made.block(4)
+  made.insert(file, lines)
+  made.commit('by hand')
+  made.pass(60)
+  const session = made.session('claude-code')
+  made.agentEdits(session, 'by the agent', lines, file)
+  made.commit('by the agent')
+  git(made.path, ['checkout', '-q', 'main'])
+  made.insert(other, made.block())
+  made.commit('meanwhile')
+  made.pass(60)
+  git(made.path, ['rebase', '-q', 'main', 'work'], made.now)
+  const memory = memoryOfRun(() => made.now)
+  await readInto(memory, 'rebased', [session])
+  const commits = await commitsOf(made.path, memory, made.now)
+  expect(['by hand', 'by the agent'].map((subject) => commits.get(subject)?.ai?.lines)).toEqual([0, 4])
+})
+
 describe('evidence beside the lines', () => {
   const noteOf = (path: string, ranges: string, agent: object) =>
     [

@@ -8,6 +8,7 @@ import { type NotedLines, notedCommits, noteState, readNotes } from './notes.ts'
 import { countIn, rangesOf } from './ranges.ts'
 import { addSurvival, type FollowedCommit } from './survival.ts'
 import { createWritten, KEPT_MS, type Written } from './written.ts'
+import type { WrittenEdit } from './written-edits.ts'
 
 // Finds the lines of commits that agents wrote. docs/outcomes.md has the definitions.
 
@@ -108,19 +109,39 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         return edits.filter((edit) => edit.at >= from && isAfter(at, edit.at))
       }
       const log = logCommits(root, shas, { generated, wants })
-      for await (const edited of withEdits(root, log, editsOf)) {
+      const add = (edited: EditedCommit) => {
         const { commit } = edited
         const at = commits.get(commit.sha) ?? 0
-        const result = whoWrote(edited, at, { written, pool, note: readable.get(commit.sha) })
+        const result = whoWrote(edited, at, written, readable.get(commit.sha))
         const key = commitKey({ project, sha: commit.sha })
         const isEmpty = result.ai.lines === 0 && result.ai.sessions.length === 0
         const last = memory.commits[key]
         pending.set(key, isEmpty ? undefined : { ...result, survival: { ...last?.survival } })
-        if (isEmpty && last === undefined && known.has(commit.sha)) continue
+        if (isEmpty && last === undefined && known.has(commit.sha)) return
         found.set(commit.sha, { ai: result.ai })
         const next = pending.get(key)
         if (next !== undefined) kept.set(commit.sha, next)
       }
+      // An edit after a commit's author date is an amend's, or after a rebase that of a later commit: it waits for the commits
+      // that were authored before this one was committed.
+      const waiting = new Set<EditedCommit>()
+      const finishUntil = (ms: number) => {
+        for (const edited of waiting) {
+          if ((commits.get(edited.commit.sha) ?? 0) > ms) continue
+          waiting.delete(edited)
+          matchFiles(edited, () => true, written, pool)
+          add(edited)
+        }
+      }
+      for await (const edited of withEdits(root, log, editsOf)) {
+        const { authoredMs } = edited.commit
+        finishUntil(authoredMs)
+        const isEarly = ({ at }: WrittenEdit) => isAfter(authoredMs, at)
+        matchFiles(edited, isEarly, written, pool)
+        if (edited.files.every(({ edits }) => edits.every(isEarly))) add(edited)
+        else waiting.add(edited)
+      }
+      finishUntil(Number.POSITIVE_INFINITY)
       const followed = [...commits.keys()].flatMap((sha) => {
         const commit = kept.get(sha)
         return commit === undefined || commit.ai.lines === 0
@@ -163,27 +184,38 @@ const survivalOf = ({ survival }: KeptCommit): Pick<Attributed, 'survival'> => {
 const namesOf = ({ path, previousPath }: LoggedFile): string[] =>
   previousPath === null ? [path] : [path, previousPath]
 
-interface Evidence {
-  written: Written
-  pool: Pool
-  note: NotedLines[] | undefined
+const makersOf = ({ commit }: EditedCommit, written: Written): Set<string> =>
+  new Set(written.makersOf(commit.sha).map(({ session }) => session))
+
+/** Finds lines of a commit in some of the edits of its files. */
+function matchFiles(
+  edited: EditedCommit,
+  isWanted: (edit: WrittenEdit) => boolean,
+  written: Written,
+  pool: Pool,
+): void {
+  const makers = makersOf(edited, written)
+  const isSure = ({ session }: WrittenEdit) => makers.has(session)
+  for (const { file, edits, before, matches } of edited.files) {
+    // people and agents alike write a line such as `return null`, and copy or move one that the file has
+    const weightOf = ({ key, size }: AddedLine) => (before.has(key) ? 0 : size / written.filesWith(key))
+    matchLines(file.lines, edits.filter(isWanted), matches, pool, { isSure, weightOf })
+  }
 }
 
 /** `at`: when it was committed, in ms since 1970. */
 function whoWrote(
-  { commit, files }: EditedCommit,
+  edited: EditedCommit,
   at: number,
-  { written, pool, note }: Evidence,
+  written: Written,
+  note: NotedLines[] | undefined,
 ): Omit<KeptCommit, 'survival'> {
-  const makers = new Set(written.makersOf(commit.sha).map(({ session }) => session))
+  const { commit, files } = edited
+  const makers = makersOf(edited, written)
   const used: Used = {}
-  const isSure = ({ session }: { session: string }) => makers.has(session)
   const byContent = newCount()
   const byNote = newCount()
-  for (const { file, edits, before } of files) {
-    // people and agents alike write a line such as `return null`, and copy or move one that the file has
-    const weightOf = ({ key, size }: AddedLine) => (before.has(key) ? 0 : size / written.filesWith(key))
-    const matches = matchLines(file.lines, edits, pool, { isSure, weightOf })
+  for (const { file, matches } of files) {
     for (const [index, { number }] of file.lines.entries()) {
       const match = matches[index]
       if (match !== undefined) {

@@ -2,6 +2,7 @@ import { lineKeys } from '../git/effective-lines.ts'
 import type { logCommits } from '../git/git-log.ts'
 import type { LoggedCommit, LoggedFile } from '../git/parse-log.ts'
 import { readBlobs } from '../git/read-blobs.ts'
+import type { Match } from './match.ts'
 import type { WrittenEdit } from './written-edits.ts'
 
 /** A file of a commit with the edits that may have written its added lines. */
@@ -11,6 +12,8 @@ export interface EditedFile {
   edits: WrittenEdit[]
   /** Keys of the lines that it had before the commit. */
   before: ReadonlySet<string>
+  /** The edits found so far, by the index of the line. */
+  matches: (Match | undefined)[]
 }
 
 export interface EditedCommit {
@@ -32,7 +35,9 @@ export async function* withEdits(
   for await (const commit of commits) {
     if (commit.kind === 'unreadable' || !commit.hasLines) continue
     const files = commit.files.flatMap((file) =>
-      file.lines.length === 0 ? [] : { file, edits: editsOf(commit, file), before: new Set<string>() },
+      file.lines.length === 0
+        ? []
+        : { file, edits: editsOf(commit, file), before: new Set<string>(), matches: [] },
     )
     waiting.push({ commit, files })
     count += files.length

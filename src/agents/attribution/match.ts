@@ -53,15 +53,16 @@ export interface Match {
 
 /**
  * Finds who wrote the added lines of a file. `edits`: those that wrote one of them, the newest first; `isSure`: the session is known to have
- * made this commit. `weightOf`: how much a line proves that is alone. Returns the match of each line, and takes it out of the pool.
+ * made this commit. `weightOf`: how much a line proves that is alone. Adds to `matches`, by the index of the line, and takes what it
+ * adds out of the pool.
  */
 export function matchLines(
   lines: readonly AddedLine[],
   edits: readonly WrittenEdit[],
+  matches: (Match | undefined)[],
   pool: Pool,
   { isSure, weightOf }: { isSure: (edit: WrittenEdit) => boolean; weightOf: (line: AddedLine) => number },
-): (Match | undefined)[] {
-  const matches: (Match | undefined)[] = lines.map(() => undefined)
+): void {
   const follows = (at: number) => lines[at]?.run === lines[at - 1]?.run
   const weights = lines.map(weightOf)
   const places = Map.groupBy(lines.keys(), (at) => lines[at]?.key ?? '')
@@ -101,7 +102,6 @@ export function matchLines(
   }
   for (let at = 1; at < lines.length; at += 1) spread(at, at - 1, follows(at))
   for (let at = lines.length - 2; at >= 0; at -= 1) spread(at, at + 1, follows(at + 1))
-  return matches
 }
 
 /** Groups ascending numbers that follow one another. */
