@@ -15,7 +15,7 @@ interface Declared {
   count: (sql: ISql, rows: Fragment) => Fragment
   /**
    * Rows in which the columns `least` and `greatest` of the rollup's row `r` are found again, after rows were removed that
-   * had one of them. Each is for the rows that meet its condition; they are applied in this order.
+   * had one of them. Each is for the rows of which the removed counts `b` meet its condition; they are applied in this order.
    */
   extremes?: readonly { of: (sql: ISql) => Fragment; from: (sql: ISql, orgId: string) => Fragment }[]
   describe: DerivedTable['describe']
@@ -141,15 +141,20 @@ export async function addDifference(
   }
   for (const { of, from } of changed.extremes ?? []) {
     await tx`
+      -- materialized: a condition such as grain = 'day' would else select rows first, and compare each with each of b
+      with b as materialized (
+        select b.*
+        from (${before}) b
+        where ${of(tx)}
+      )
       update ${tx(name)} r
       set (${list([...least, ...greatest], (column) => column)}) = (
         select ${list([...least, ...greatest], (column) => `${aggregateOf(column)}(e.${column})`)}
         from (${from(tx, orgId)}) e
       )
-      from (${before}) b
+      from b
       where r.org_id = ${orgId}
         and ${isRow}
-        and ${of(tx)}
         and (
           ${list(least, (column) => `b.${column} <= r.${column}`, ' or ')}
           or ${list(greatest, (column) => `b.${column} >= r.${column}`, ' or ')}

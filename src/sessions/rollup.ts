@@ -55,18 +55,18 @@ const FIGURES = rollup({
   // the order matters: extremes of months and of all projects are read from rows of days, not from a month of sessions
   extremes: [
     {
-      of: (sql) => sql`r.grain = 'day' and r.project <> ''`,
+      of: (sql) => sql`b.grain = 'day' and b.project <> ''`,
       from: (sql, orgId) => sql`${sessionsOfDay(sql, orgId)} and s.project = r.project`,
     },
     {
-      of: (sql) => sql`r.grain = 'day' and r.project = ''`,
+      of: (sql) => sql`b.grain = 'day' and b.project = ''`,
       from: (sql, orgId) => sql`
         ${rowsOfDays(sql, orgId)} and d.project <> '' and d.bucket = r.bucket
         union all
         ${sessionsOfDay(sql, orgId)} and s.project = ''`,
     },
     {
-      of: (sql) => sql`r.grain = 'month'`,
+      of: (sql) => sql`b.grain = 'month'`,
       from: (sql, orgId) => sql`
         ${rowsOfDays(sql, orgId)}
           and d.project = r.project
