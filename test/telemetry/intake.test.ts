@@ -158,6 +158,27 @@ test('a transcript wins, whichever comes first, and calls that only telemetry ha
   expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(2)
 })
 
+test('texts stay with their turns when telemetry of the same calls comes before and after them', async () => {
+  const own = await tenant(database.sql)
+  const keeping = testApp(database.sql, { config: { storeContent: true } })
+  const record = transcript('s', [1, 2])
+  const turn_records = record.turn_records.map((turn, index) => ({ ...turn, content: `text ${index + 1}` }))
+  const body = JSON.stringify({ records: [{ ...record, turn_records }] })
+  const headers = { 'content-type': 'application/json' }
+  await send(own, logs([call('s', 1)], CLAUDE))
+  await client(keeping, own.key)('/v1/sync', { method: 'POST', headers, body })
+  for (const n of [2, 3]) {
+    const sent = JSON.stringify(logs([call('s', n)], CLAUDE))
+    await client(keeping, own.key)('/v1/logs', { method: 'POST', headers, body: sent })
+    await inboxEmpty(database.sql)
+  }
+  const { turn_records: stored } = await detail(own, 's')
+  const texts = (stored as { tokens: { input: number }; content?: string }[]).map(
+    ({ tokens, content }) => `${tokens.input}: ${content ?? 'none'}`,
+  )
+  expect(texts.sort()).toEqual(['1001: text 1', '1002: text 2', '1003: none'])
+})
+
 test('where a transcript notes no ids of calls, equal tokens are one call', async () => {
   const own = await tenant(database.sql)
   await send(own, logs([call('s', 1), call('s', 2), call('s', 7)], CLAUDE))
