@@ -60,6 +60,7 @@ for (const byte of [NEWLINE, QUOTE, COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export const notJson = () => fieldError('body', 'must be valid JSON')
+const notAnObject = () => fieldError('body', 'must be an object')
 
 /** The text of a record. Throws VALIDATION_ERROR unless it is UTF-8. */
 export function decode(bytes: Uint8Array): string {
@@ -152,6 +153,7 @@ export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIM
   let at = 0
   let isInRecords = isLines
   let envelope = ''
+  let parts = 0
   let key = ''
   const counter = createCounter(limits, () => (isInRecords ? nameOf(at) : 'body'))
 
@@ -184,6 +186,10 @@ export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIM
   }
   /** A bracket, a colon or a comma of the object around the records; `bytes` is all since the one before. */
   const endPart = (byte: number, bytes: Uint8Array): void => {
+    if (depth === 0 && byte === OPEN_ARRAY) throw notAnObject()
+    parts += 1
+    // a field has a colon, a comma, and a bracket that opens its value
+    if (parts > 3 * limits.fields + 2) throw notJson()
     const part = decode(bytes)
     envelope += part + String.fromCharCode(byte)
     isInRecords = depth === 1 && byte === OPEN_ARRAY && part.trim() === '' && key === 'records'
@@ -250,8 +256,7 @@ export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIM
 }
 
 function refuseWithoutRecords(envelope: unknown): void {
-  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope))
-    throw fieldError('body', 'must be an object')
+  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) throw notAnObject()
   if (!('records' in envelope)) throw fieldError('records', 'is required')
   if (!Array.isArray(envelope.records)) throw fieldError('records', 'must be an array')
 }

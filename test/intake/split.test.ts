@@ -81,6 +81,25 @@ test('lines keep their numbers, in parts of any size; blank ones are no records'
   }
 })
 
+test('an object around the records may have as many fields with brackets as an object may have fields', () => {
+  const body = '{"a":[1],"b":{},"records":[0,[1],{}],"c":[[2]]}'
+  expect(split(body, { limits: LIMITS }).map(({ text }) => text)).toEqual(['0', '[1]', '{}'])
+})
+
+test.each([
+  ['commas', '{', ','],
+  ['objects', '', '{}'],
+  ['values of one field', '{"a":', '[]'],
+])('%s that no JSON has around the records are refused before the body ends', (_name, start, part) => {
+  const splitter = createSplitter(false)
+  expect(() => splitter.push(Buffer.from(start + part.repeat(20_000)))).toThrow('body: must be valid JSON')
+})
+
+test('an array in place of the object is refused at its beginning', () => {
+  const splitter = createSplitter(false)
+  expect(() => splitter.push(Buffer.from(' [1,'))).toThrow('body: must be an object')
+})
+
 describe('the first one too many', () => {
   const inJson = (...records: string[]) => `{"records":[${records.join()}]}`
   test.each([
@@ -138,6 +157,8 @@ describe('the first one too many', () => {
     ['fields of a record', false, '{"records":[{', '"k":1,'],
     ['values beside the records', false, '{"a":[', '1,'],
     ['arrays in arrays', false, '{"records":[', '['],
+    ['closing brackets', false, '', '}'],
+    ['closing brackets of arrays', false, '{}', ']'],
   ])('of %s ends the reading of an endless body within 4 MiB', (_name, isLines, start, part) => {
     const splitter = createSplitter(isLines)
     const chunk = Buffer.from(part.repeat(20_000))
