@@ -151,7 +151,7 @@ function turnsOf({ turns }: SessionParts): TurnPart[] {
 }
 
 /** The ids of the turns, in the order of the record's `turn_records`. */
-export const turnIds = (parts: SessionParts): string[] => turnsOf(parts).map(({ id }) => id)
+export const turnIds = (parts: SessionParts): string[] => turnsOf(withEachCallOnce(parts)).map(({ id }) => id)
 
 /** The calls of each turn, by its id, in the order of the turns. Calls of which only the result is known are left out. */
 function callsOf({ calls }: SessionParts, turns: readonly TurnPart[]): Map<string, CallPart[]> {
