@@ -57,7 +57,7 @@ const KEY_CODES: Readonly<Record<string, number>> = {
 }
 const START_TIMEOUT_MS = 30_000
 
-/** Starts Chromium without a window. */
+/** Starts Chromium without a window; it resolves `dashboard.test` to this machine, which is no secure context. */
 export async function startBrowser(program: string): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'cloud-analytics-browser-'))
   const browser = Bun.spawn({
@@ -69,6 +69,7 @@ export async function startBrowser(program: string): Promise<Browser> {
       '--disable-dev-shm-usage',
       '--hide-scrollbars',
       '--no-first-run',
+      '--host-resolver-rules=MAP dashboard.test 127.0.0.1',
       '--remote-debugging-port=0',
       `--user-data-dir=${profile}`,
       'about:blank',

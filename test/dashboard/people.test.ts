@@ -227,4 +227,18 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     expect(answer.status).toBe(200)
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
+
+  test('signs in over http, and reads there that the browser does not copy', async () => {
+    await page.open(`http://dashboard.test:${new URL(server.url).port}/#/settings/telemetry`)
+    expect(await page.evaluate<boolean>('isSecureContext')).toBe(false)
+    await page.until(`document.querySelector('input[name=email]') !== null`)
+    page.problems.splice(0)
+    await type('E-mail', 'ada@example.com')
+    await type('Password', PASSWORD)
+    await click('Sign in')
+    await click('Make a key with its settings')
+    await click('Copy')
+    await sees('The browser does not allow it: select the text')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
 })

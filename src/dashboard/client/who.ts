@@ -25,7 +25,7 @@ export const keepWho = (who: WhoAmI): void =>
 export const forgetWho = (): void => kept.write(null)
 
 /** Notes that somebody signs in or out: no tab may show the person before. */
-export const noteSign = (): void => signs.write(crypto.randomUUID())
+export const noteSign = (): void => signs.write(`${Date.now()} ${Math.random()}`)
 
 /** The answer that this tab got within five minutes, unless somebody signed in or out since. */
 export function keptWho(): WhoAmI | undefined {

@@ -3,13 +3,20 @@ import { Saying, useChanges } from './change.tsx'
 /** A text with a button that copies it. */
 export function Copied({ text }: { text: string }) {
   const { said, run } = useChanges()
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch {
+      throw new Error('The browser does not allow it: select the text')
+    }
+  }
   return (
     <div class="copied">
       <pre>
         <code>{text}</code>
       </pre>
       <div class="actions">
-        <button type="button" onClick={() => void run(() => navigator.clipboard.writeText(text), 'Copied')}>
+        <button type="button" onClick={() => void run(copy, 'Copied')}>
           Copy
         </button>
         <Saying said={said} />

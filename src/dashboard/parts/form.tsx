@@ -40,8 +40,11 @@ export function Form({ title, kind = 'settings', send, onSend, onInput, buttons,
         if (isBusy.current) return
         isBusy.current = true
         const form = event.currentTarget
-        if ((await onSend(fieldsOf(form, event.submitter), new FormData(form))) === true) form.reset()
-        isBusy.current = false
+        try {
+          if ((await onSend(fieldsOf(form, event.submitter), new FormData(form))) === true) form.reset()
+        } finally {
+          isBusy.current = false
+        }
       }}
     >
       {title !== undefined && <h2>{title}</h2>}
