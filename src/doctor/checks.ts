@@ -98,7 +98,7 @@ export const checkRollups = (sql: Sql, rebuild: boolean, onProgress: OnProgress 
     const organizations = await listOrganizations(sql)
     if (rebuild) {
       for (const [index, { id, slug }] of organizations.entries()) {
-        onProgress(index, organizations.length, `writing those of ${slug} anew`)
+        onProgress(index, organizations.length, `writing those of ${slug} again`)
         await sql.begin(async (tx) => {
           await lockHistory(tx, id)
           await lockOrganization(tx, id)
