@@ -62,13 +62,12 @@ export const COMMIT_ROLLUP = factRollup({
   facts: (sql, orgId) => commitFacts(sql, orgId, sql``),
 })
 
-/** The counts of what is stored of these commits; undefined for none. */
+/** The counts of what is stored of these commits. */
 export function countsOfCommits(
   sql: ISql,
   orgId: string,
   commits: readonly { project: string; sha: string }[],
-): Fragment | undefined {
-  if (commits.length === 0) return undefined
+): Fragment {
   const given = unnest(sql, commits, { project: 'text', sha: 'text' })
   const only = sql`and (c.project, c.sha) in (select n.project, n.sha from ${given})`
   return countsOf(sql, COMMIT_ROLLUP, commitFacts(sql, orgId, only))

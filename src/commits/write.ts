@@ -42,11 +42,14 @@ export async function writeCommits(
   const isStored = (commit: { project: string; sha: string }) => stored.has(commitKeyOf(commit))
   if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
   const changed = [...new Map([...rows, ...ofAgents].map((each) => [commitKeyOf(each), each])).values()]
-  const count = (sign: 'before' | 'after', some: typeof changed) =>
-    addDifference(tx, orgId, COMMIT_ROLLUP, {
-      ...{ before: undefined, after: undefined },
-      [sign]: countsOfCommits(tx, orgId, some),
-    })
+  if (changed.length === 0) return result
+  const count = async (sign: 'before' | 'after', some: typeof changed) => {
+    for (let start = 0; start < some.length; start += COMMITS_AT_A_TIME) {
+      const counts = countsOfCommits(tx, orgId, some.slice(start, start + COMMITS_AT_A_TIME))
+      await addDifference(tx, orgId, COMMIT_ROLLUP, { before: undefined, after: undefined, [sign]: counts })
+    }
+  }
+  await useCustomPlans(tx)
   await count('before', changed.filter(isStored))
   await upsertAi(tx, orgId, ofAgents)
   if (rows.length > 0) await writeContents(tx, orgId, rows, isStored, pause)
@@ -54,6 +57,7 @@ export async function writeCommits(
   return result
 }
 
+/** Needs `useCustomPlans`. */
 async function writeContents(
   tx: ISql,
   orgId: string,
@@ -61,7 +65,6 @@ async function writeContents(
   isStored: (commit: PreparedCommit) => boolean,
   pause: () => Promise<void> | undefined,
 ): Promise<void> {
-  await useCustomPlans(tx)
   let domains: ItemId[] = []
   for (let start = 0; start < rows.length; start += COMMITS_AT_A_TIME) {
     const some = rows.slice(start, start + COMMITS_AT_A_TIME)
