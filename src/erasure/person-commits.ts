@@ -1,7 +1,9 @@
 import { updateExpertise } from '../commits/expertise.ts'
 import type { ItemId } from '../commits/item-ids.ts'
+import { COMMIT_ROLLUP } from '../commits/rollup.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
+import { counting } from '../db/rollups.ts'
 import type { Erasure } from './person-tables.ts'
 
 /** The names that the authors with these addresses have in commits. */
@@ -60,13 +62,16 @@ async function renameAuthor(
     where org_id = ${orgId}
       and project = ${project}
       and author_email = ${email}`
-  const { count } = await tx`
-    update commits
-    set author_email = ${pseudonym.email}, author_name = ${pseudonym.name}
-    where org_id = ${orgId}
-      and project = ${project}
-      and author_email = ${email}`
-  return count
+  const ofBoth = tx`s.project = ${project} and s.member in (${email}, ${pseudonym.email})`
+  return await counting(tx, orgId, [COMMIT_ROLLUP], { before: ofBoth, after: ofBoth }, async () => {
+    const { count } = await tx`
+      update commits
+      set author_email = ${pseudonym.email}, author_name = ${pseudonym.name}
+      where org_id = ${orgId}
+        and project = ${project}
+        and author_email = ${email}`
+    return count
+  })
 }
 
 /** Adds to the rows of the pseudonym: the person may have got commits since an earlier pass. */

@@ -2,6 +2,7 @@ import type { ReportSummary } from '../audit/model.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { codeOf, OperatorError } from '../errors.ts'
+import { countingTexts } from './person-rollups.ts'
 import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
 
@@ -31,7 +32,6 @@ const REPLACED_BEFORE = new Set([
   'usage_rollups',
   'findings',
   'finding_rollups',
-  // rebuilt at the end
   'outcome_rollups',
   'commit_rollups',
   'file_rollups',
@@ -119,19 +119,25 @@ async function eraseInRows(
       where t.org_id = ${orgId}
         and t.ctid = any(${[...places]}::tid[])
       for update`
-    let changed = 0
-    for (const { place, ...row } of rows) {
+    const changes = rows.flatMap(({ place, ...before }) => {
       // the member is deleted at the end
-      if (table.name === 'members' && row.id === person.memberId) continue
+      if (table.name === 'members' && before.id === person.memberId) return []
       // the aliases are deleted with their member
-      if (table.name === 'member_aliases' && row.member_email === person.email) continue
-      const erased = eraseInRow(erasure.traces, table, row)
-      if (Object.keys(erased).length === 0) continue
-      if (table.name === 'machines') await mergeMachine(tx, orgId, place, { ...row, ...erased })
-      else await updateRow(tx, orgId, table, place, erased)
-      changed += 1
-    }
-    return changed
+      if (table.name === 'member_aliases' && before.member_email === person.email) return []
+      const erased = eraseInRow(erasure.traces, table, before)
+      return Object.keys(erased).length === 0
+        ? []
+        : [{ place, before, erased, after: { ...before, ...erased } }]
+    })
+    if (changes.length === 0) return 0
+    const texts = changes.flatMap(({ before, after }) => [before, after])
+    await countingTexts(tx, orgId, table.name, texts, async () => {
+      for (const { place, erased, after } of changes) {
+        if (table.name === 'machines') await mergeMachine(tx, orgId, place, after)
+        else await updateRow(tx, orgId, table, place, erased)
+      }
+    })
+    return changes.length
   })
 }
 

@@ -1,13 +1,10 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
-import { COMMIT_ROLLUP } from '../commits/rollup.ts'
 import type { Sql } from '../db/client.ts'
-import { rebuildTables } from '../db/derived-tables.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import { removeAliases } from '../team/alias-write.ts'
 import { findMember, findOwnAddress, removeMember } from '../team/queries.ts'
-import { OUTCOME_ROLLUP } from '../usage/outcome-rollup.ts'
 import { eraseInAudit } from './person-audit.ts'
 import { eraseAuthor, findAuthorNames } from './person-commits.ts'
 import { endKeys } from './person-keys.ts'
@@ -83,7 +80,6 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
     await lockHistory(tx, orgId)
     await removeAliases(tx, orgId, email)
     await lockOrganization(tx, orgId)
-    await rebuildTables(tx, orgId, [OUTCOME_ROLLUP, COMMIT_ROLLUP])
     await removeMember(tx, orgId, email)
     await recordEntries(tx, orgId, actor, [
       { action: 'member.erased', details: { ids: [pseudonym.memberId], ...counts } },
