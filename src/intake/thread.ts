@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { ThreadMeter } from '../metrics/threads.ts'
-import { createShares } from '../organizations/shares.ts'
+import { createShares, type Free } from '../organizations/shares.ts'
 import type { Intake } from '../sync/intake.ts'
 import type { SyncResult } from '../sync/write.ts'
 import { withTimeout } from '../timeout.ts'
@@ -36,13 +36,21 @@ interface ThreadLimits {
 }
 
 const LIMITS: ThreadLimits = { tickMs: 1_000, missedBeats: 8, startTicks: 10, idleTicks: 30, stopMs: 3_000 }
-/** Bytes of bodies, as they were sent, that are in the thread at once; none wait. */
+/**
+ * Bytes of bodies, as they were sent, that are in the thread at once; none wait. A body whose client has left is there until
+ * the thread answers.
+ */
 const BYTES = { total: 96 * 1024 * 1024, each: 48 * 1024 * 1024, waiting: 0, what: 'large requests' }
+
+interface Pending extends PromiseWithResolvers<SyncResult> {
+  /** Frees the bytes of its body. */
+  free: Free
+}
 
 interface Thread {
   worker: Worker
   applicationName: string
-  pending: Map<number, PromiseWithResolvers<SyncResult>>
+  pending: Map<number, Pending>
   missed: number
   idleTicks: number
   /** Resolved when the thread has stopped or ended. */
@@ -75,11 +83,13 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
     // the end is not left to `close`, which a hung thread may never emit
     ended.worker.terminate()
     meter.ended()
+    for (const { reject, free } of ended.pending.values()) {
+      free()
+      reject(busy('The server was interrupted at this request'))
+    }
     if (reason === undefined) return
     meter.failed()
     log.error('the intake thread ended', { reason, requests: ended.pending.size })
-    for (const { reject } of ended.pending.values())
-      reject(busy('The server was interrupted at this request'))
     endConnections(ended.applicationName).catch((error: unknown) =>
       log.warn('connections of the intake thread may still be open', { error: messageOf(error) }),
     )
@@ -116,22 +126,21 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
       if (stopped !== undefined) throw busy('The server is stopping')
       if (left.aborted) throw clientLeft()
       const size = request.body.bytes.byteLength
-      const free = await bytes.take(request.orgId, size, { units: 1, signal: left, waitMs: 0 })
       const used = current()
+      const free = await bytes.take(request.orgId, size, { units: 1, signal: left, waitMs: 0 })
       const id = nextId++
       const result = Promise.withResolvers<SyncResult>()
       const onLeft = () => {
         post(used.worker, { type: 'cancel', id })
         result.reject(clientLeft())
       }
-      used.pending.set(id, result)
+      used.pending.set(id, { ...result, free })
       left.addEventListener('abort', onLeft, { once: true })
       try {
         post(used.worker, { type: 'request', id, request }, [request.body.bytes.buffer])
         return await result.promise
       } finally {
         left.removeEventListener('abort', onLeft)
-        free()
       }
     },
     drain(orgIds) {
@@ -177,6 +186,7 @@ function startThread(
     }
     const pending = thread.pending.get(data.id)
     thread.pending.delete(data.id)
+    pending?.free()
     if (data.type === 'done') pending?.resolve(data.result)
     else pending?.reject(receivedError(data.error))
   })

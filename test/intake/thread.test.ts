@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-function startIntake({ idleTicks = 1_000, modelPrices = null as PriceFile | null } = {}) {
+function startIntake({ idleTicks = 1_000, missedBeats = 100, modelPrices = null as PriceFile | null } = {}) {
   const threads: Worker[] = []
   const lines: string[] = []
   const registry = createRegistry()
@@ -43,24 +43,25 @@ function startIntake({ idleTicks = 1_000, modelPrices = null as PriceFile | null
     settings: { logLevel: 'silent', logFormat: 'json', storeContent: false, modelPrices },
     log: createLog('warn', 'json', (line) => lines.push(line)),
     endConnections: (name) => endConnections(database.sql, name),
-    limits: { tickMs: 100, missedBeats: 100, startTicks: 200, idleTicks, stopMs: 20_000 },
+    limits: { tickMs: 100, missedBeats, startTicks: 200, idleTicks, stopMs: 20_000 },
   })
   return { intake, threads, lines, metrics: () => registry.text() }
 }
 const submit = (intake: Intake, id: string, over = {}) => {
   const created_at = '2026-01-01T00:00:00Z'
   const record = { type: 'session', id: `sess_${id}`, project_name: 'p', created_at, ...over }
-  const bytes = new TextEncoder().encode(JSON.stringify({ records: [record] }))
-  return intake.submit(
+  return submitBytes(intake, new TextEncoder().encode(JSON.stringify({ records: [record] })))
+}
+const submitBytes = (intake: Intake, bytes: Uint8Array<ArrayBuffer>, left = new AbortController().signal) =>
+  intake.submit(
     {
       orgId: own.orgId,
       actor: { userId: 'key_test', ipAddress: null },
       options: {},
       body: { bytes, encoding: undefined, mediaType: 'application/json' },
     },
-    new AbortController().signal,
+    left,
   )
-}
 const stored = async (id: string) => {
   const rows = await database.sql`
     select s.id from sessions s where s.org_id = ${own.orgId} and s.id = ${`sess_${id}`}`
@@ -181,4 +182,28 @@ test('a thread without requests ends with its connections, and the next request 
   expect(threads).toHaveLength(2)
   await intake.stop()
   expect(lines).toEqual([])
+}, 60_000)
+
+test('a body counts until the thread answers or ends, also when its client has left', async () => {
+  const { intake, threads, lines } = startIntake({ missedBeats: 40 })
+  const submitLarge = (left?: AbortSignal) =>
+    submitBytes(intake, new Uint8Array(30 * 1024 * 1024), left).catch((error: unknown) => error)
+  expect(await submitLarge()).toMatchObject({ status: 400 })
+  threads[0]?.postMessage({ type: 'hang' })
+  const client = new AbortController()
+  // the body is in the thread by then
+  setImmediate(() => client.abort())
+  expect(await submitLarge(client.signal)).toMatchObject({ message: 'The client went away' })
+  expect(await submitLarge()).toMatchObject({
+    status: 503,
+    message: 'Too many large requests at once; try again',
+  })
+  await eventually(
+    async () => lines.length,
+    (count) => count === 1,
+    WAIT_MS,
+  )
+  expect(await submitLarge()).toMatchObject({ status: 400 })
+  expect(threads).toHaveLength(2)
+  await intake.stop()
 }, 60_000)
