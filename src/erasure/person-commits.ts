@@ -4,6 +4,7 @@ import { COMMIT_ROLLUP } from '../commits/rollup.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { counting } from '../db/rollups.ts'
+import { updateParts } from '../usage/pull-request-write.ts'
 import type { Erasure } from './person-tables.ts'
 
 /** The names that the authors with these addresses have in commits. */
@@ -39,23 +40,26 @@ async function eraseAddress({ sql, orgId, pseudonym }: Erasure, email: string): 
   for (const { project } of projects) {
     commits += await sql.begin(async (tx) => {
       await lockHistory(tx, orgId)
-      const count = await renameAuthor(tx, orgId, project, email, pseudonym)
+      const renamed = await renameAuthor(tx, orgId, project, email, pseudonym)
       await renameInFiles(tx, orgId, project, email, pseudonym.email)
       await updateExpertise(tx, orgId, await renameInDomains(tx, orgId, project, email, pseudonym.email))
       await lockOrganization(tx, orgId)
-      return count
+      // the person's sessions have the pseudonym by now: they belonged to nothing until their commits had it too
+      await updateParts(tx, orgId, { pullRequests: [], formerBranches: [], commits: renamed, members: [] })
+      return renamed.length
     })
   }
   return commits
 }
 
+/** Returns the hashes of the commits. */
 async function renameAuthor(
   tx: ISql,
   orgId: string,
   project: string,
   email: string,
   pseudonym: { email: string; name: string },
-): Promise<number> {
+): Promise<string[]> {
   await tx`
     update commit_files
     set author_email = ${pseudonym.email}
@@ -64,13 +68,14 @@ async function renameAuthor(
       and author_email = ${email}`
   const ofBoth = tx`s.project = ${project} and s.member in (${email}, ${pseudonym.email})`
   return await counting(tx, orgId, [COMMIT_ROLLUP], { before: ofBoth, after: ofBoth }, async () => {
-    const { count } = await tx`
+    const rows = await tx<{ sha: string }[]>`
       update commits
       set author_email = ${pseudonym.email}, author_name = ${pseudonym.name}
       where org_id = ${orgId}
         and project = ${project}
-        and author_email = ${email}`
-    return count
+        and author_email = ${email}
+      returning sha`
+    return rows.map(({ sha }) => sha)
   })
 }
 

@@ -38,6 +38,12 @@ const RECORDS = [
       return given({ repo, ...fields, author_email, branch: `${n}${k}/${ADA}` })
     }),
   ),
+  // linked by a commit that its user made meanwhile
+  given({ repo: 'acme/pay', pr_number: 5, id: 'risk_5', project: 'pay', commits: ['a1'] }),
+  session('5', '2026-11-01', {
+    ...{ user_email: ADA, project_name: 'pay', ended_at: '2026-11-01T11:00:00Z' },
+    ...{ turns: 1, estimated_cost: 1 },
+  }),
   ...[ADA, BOB].flatMap((user_email, n) =>
     ['acme/shop', `${ADA}/fork`].map((repo, k) =>
       session(`${n}${k}`, '2026-11-01', {
@@ -71,7 +77,7 @@ test('sums of commits and pull requests are right after each transaction, also o
     expect(await findDifferences(database.sql, orgId, [OUTCOME_ROLLUP, COMMIT_ROLLUP])).toEqual([])
   const outcomes = async ({ get }: typeof one) => (await get('/v1/outcomes?by=member')).total
   const before = await outcomes(one)
-  expect(before).toMatchObject({ commits: 6, pull_requests: { open: 4 }, linked_cost: 4 })
+  expect(before).toMatchObject({ commits: 6, pull_requests: { open: 5 }, linked_cost: 5 })
 
   const { pool, done } = checked(database.sql, checkOf(one.orgId))
   await erasePerson(pool, one.orgId, ACTOR, ADA)
