@@ -254,6 +254,42 @@ describe('output of codex exec --json', () => {
     expect(byEnd.get('2')?.unpriced_tokens).toBe(909)
   })
 
+  test('what failed is known by exit code, status and result', async () => {
+    const command = (id: string, more: object) => ({ id, type: 'command_execution', command: 'ls', ...more })
+    const mcp = (id: string, more: object) => ({
+      id,
+      type: 'mcp_tool_call',
+      server: 'docs',
+      tool: 'find',
+      ...more,
+    })
+    const items = [
+      command('item_0', { exit_code: 0, status: 'completed' }),
+      command('item_1', { exit_code: -1, status: 'failed' }),
+      command('item_2', { exit_code: -1, status: 'declined' }),
+      mcp('item_3', { status: 'completed', result: { content: [] } }),
+      mcp('item_4', { status: 'completed', result: { content: [], isError: true } }),
+    ]
+    const events = [
+      { type: 'thread.started', thread_id: '019cb000-0000-7000-8000-000000000003' },
+      { type: 'turn.started' },
+      ...items.map((item) => ({ type: 'item.completed', item })),
+      { type: 'turn.completed', usage: { input_tokens: 10, cached_input_tokens: 0, output_tokens: 1 } },
+    ]
+    const folder = scratchFolder()
+    try {
+      const path = join(folder.path, 'exec.log')
+      await Bun.write(path, events.map((event) => JSON.stringify(event)).join('\n'))
+      const { records } = await read([path])
+      expect(records[0]?.tools_used).toEqual([
+        { name: 'exec_command', calls: 3, errors: 2 },
+        { name: 'docs__find', calls: 2, errors: 1 },
+      ])
+    } finally {
+      folder.remove()
+    }
+  })
+
   test('a thread with a rollout is that of the rollout', async () => {
     const { records, byEnd } = await read([EXEC])
     expect(records).toHaveLength(2)

@@ -242,6 +242,15 @@ describe('Codex', () => {
     )
   })
 
+  test.each([
+    ['failed', 0],
+    ['declined', 1],
+  ])('a command of exit code -1 and status %s has so many errors: %d', async (status, errors) => {
+    const items = [command('exec-1', 'sleep 60', -1, { status })]
+    const { tools_used } = await readOne({ 'a.jsonl': script('await run()', items, 'Script completed') })
+    expect(tools_used).toEqual([{ name: 'exec_command', calls: 1, errors }])
+  })
+
   test('a command that the user declined was not run', async () => {
     const items = [command('exec-1', 'git push --force', 1, { exit_code: null, status: 'declined' })]
     const record = await readOne({ 'a.jsonl': script('await run()', items, 'Script completed') })

@@ -31,12 +31,13 @@ export function doneBy(item: Json): DoneItem | null {
       if (item.source === 'user_shell') return null
       // text is typed into a program that runs: its command is an item of its own
       const isTyped = item.source === 'unified_exec_interaction'
+      // a rollout has -1, and the status of a failure, where Codex ended it, as it does at its own end
+      const isEnded = item.type === 'CommandExecution' && item.exit_code === -1 && !isDeclined
       const command = textOf(item.command) ?? listOf(item.command).filter((part) => typeof part === 'string')
       return {
         name: isTyped ? 'write_stdin' : 'exec_command',
         input: isTyped ? {} : { command },
-        // -1: Codex ended it, as it does at its own end
-        ok: typeof item.exit_code === 'number' ? item.exit_code === 0 || item.exit_code === -1 : !hasFailed,
+        ok: typeof item.exit_code === 'number' ? item.exit_code === 0 || isEnded : !hasFailed,
         isDeclined,
         changed: [],
         output: textOf(item.aggregated_output) ?? '',
