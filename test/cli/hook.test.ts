@@ -146,6 +146,20 @@ describe('install and uninstall', () => {
     expect(read()).toBe(settings)
   })
 
+  const ours = JSON.stringify([{ hooks: [{ type: 'command', ...HOOK, command: '/elsewhere' }] }])
+  test.each([
+    ['hooks', `{"hooks": {"SessionEnd": ${JSON.stringify([OTHER])}}, "hooks": {"SessionEnd": ${ours}}}`],
+    ['hooks, ours too,', `{"hooks": {"Stop": [], "SessionEnd": ${ours}}, "hooks": {"SessionEnd": ${ours}}}`],
+    ['SessionEnd', `{"hooks": {"SessionEnd": ${JSON.stringify([OTHER])}, "SessionEnd": ${ours}}}`],
+  ])('the hook is not removed where %s is there twice', async (_what, settings) => {
+    const { env, read } = user(settings)
+    for (const args of [INSTALL, UNINSTALL]) {
+      const { code, stderr } = await run(args, env)
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('twice') })
+      expect(read()).toBe(settings)
+    }
+  })
+
   test('without a login nothing is changed, also where this shell names a server', async () => {
     const { env, path } = user()
     deleteLogin(env)

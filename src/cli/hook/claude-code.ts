@@ -97,7 +97,7 @@ function withoutHook(env: Environment, path: string, text: string): { text: stri
   const record = readJsonFile(recordPath(env)) as Installed | undefined
   if (record?.path === path && record.after === hashOf(text))
     return { text: applyEdits(text, [record.undo]), existed: record.existed }
-  return { text: removeHooks(text), existed: true }
+  return { text: removeHooks(text, path), existed: true }
 }
 
 export const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')

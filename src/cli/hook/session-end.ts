@@ -1,4 +1,4 @@
-import { applyEdits, findNodeAtLocation, type JSONPath, modify, parseTree } from 'jsonc-parser'
+import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parseTree } from 'jsonc-parser'
 import { isObject } from '../../agents/transcript/json-fields.ts'
 import { messageOf, OperatorError } from '../../errors.ts'
 
@@ -44,6 +44,10 @@ export const groupOf = ({ command, args }: HookCommand) => ({
 
 const PLACE = ['hooks', 'SessionEnd']
 
+/** JSON.parse takes the last of two equal names, and jsonc-parser the first. */
+const twice = (path: string): OperatorError =>
+  new OperatorError(`${path}: hooks is there twice: nothing is changed`)
+
 /** Adds the hook behind others and leaves every other byte as it is: people order and indent their settings. */
 export function addHook(text: string, path: string, hook: HookCommand): string {
   const [edit] = modify(text, [...PLACE, -1], groupOf(hook), {})
@@ -53,7 +57,7 @@ export function addHook(text: string, path: string, hook: HookCommand): string {
   const line = /\r?\n[ \t]*(?=\S[^\n]*$)/.exec(text.slice(0, offset))?.[0] ?? ''
   const added = applyEdits(text, [{ offset, length, content: content.replace(/^,/, `,${line}`) }])
   if (findHook(added) !== undefined) return added
-  throw new OperatorError(`${path}: hooks is there twice: nothing is changed`)
+  throw twice(path)
 }
 
 /** A place of our hook: the group's index in SessionEnd, and the hook's in the group. */
@@ -79,13 +83,28 @@ export function findHook(text: string): Place | undefined {
   return undefined
 }
 
-/** The text without our hooks, and without the groups, lists and objects that had nothing else. */
-export function removeHooks(text: string): string {
+/**
+ * The text without our hooks, and without the groups, lists and objects that had nothing else. Throws OperatorError naming
+ * `path` where a name on the way to a hook is there twice.
+ */
+export function removeHooks(text: string, path: string): string {
   let rest = text
   for (let place = findHook(rest); place !== undefined; place = findHook(rest)) {
+    const root = parseTree(rest)
+    const found = root && findNodeAtLocation(root, [...PLACE, place.group, 'hooks', place.hook])
+    if (found === undefined || isBelowTwin(found)) throw twice(path)
     rest = withoutEntry(rest, removable(JSON.parse(rest), place))
   }
   return rest
+}
+
+/** Whether an object has two values of one name, and the node is in one of them. */
+function isBelowTwin({ type, children, parent }: Node): boolean {
+  if (parent === undefined) return false
+  const name = children?.[0]?.value
+  const isTwin =
+    type === 'property' && parent.children?.filter((each) => each.children?.[0]?.value === name).length !== 1
+  return isTwin || isBelowTwin(parent)
 }
 
 function removable({ hooks = {} }: Settings, { group, hook }: Place): JSONPath {
