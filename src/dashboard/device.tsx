@@ -2,7 +2,7 @@ import type { WhoAmI } from '../whoami/model.ts'
 import { basePath } from './client/base.ts'
 import { postAuth, problemOf } from './client/session.ts'
 import { Saying, useChanges } from './parts/change.tsx'
-import { Form, Input } from './parts/form.tsx'
+import { Form, fieldsOf, Input } from './parts/form.tsx'
 
 /** Asks the signed-in person whether a machine may send their sessions: `cloud-analytics login`. */
 export function DevicePage({ who }: { who: WhoAmI }) {
@@ -31,9 +31,14 @@ export function DevicePage({ who }: { who: WhoAmI }) {
           <Form
             kind=""
             send="Approve"
-            onSend={({ user_code, refuse }) => answer(user_code, refuse === undefined)}
+            onSend={({ user_code }) => answer(user_code, true)}
             buttons={
-              <button type="submit" name="refuse" value="yes">
+              <button
+                type="button"
+                onClick={({ currentTarget: { form } }) =>
+                  form !== null && void answer(fieldsOf(form).user_code, false)
+                }
+              >
                 Refuse
               </button>
             }

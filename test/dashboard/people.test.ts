@@ -213,18 +213,30 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 
-  test('approves a machine', async () => {
-    const device = (await (await post(app, '/auth/device', { name: 'laptop' })).json()) as Record<
-      string,
-      string
-    >
-    await page.open(`${server.url}/device#code=${device.user_code}`)
-    await sees('Sign a machine in')
+  test('approves a machine, and refuses one where FormData takes no button', async () => {
+    const askFor = async (name: string) => {
+      const device = (await (await post(app, '/auth/device', { name })).json()) as Record<string, string>
+      await page.open('about:blank')
+      await page.open(`${server.url}/device#code=${device.user_code}`)
+      await sees('Sign a machine in')
+      return () => post(app, '/auth/device/token', { device_code: device.device_code })
+    }
+    const laptop = await askFor('laptop')
     await checkAxe()
     await click('Approve')
     await sees('Approved')
-    const answer = await post(app, '/auth/device/token', { device_code: device.device_code })
-    expect(answer.status).toBe(200)
+    expect((await laptop()).status).toBe(200)
+    const stranger = await askFor('stranger')
+    await page.evaluate(`{
+      globalThis.FormData = class extends FormData {
+        constructor(form) {
+          super(form)
+        }
+      }
+    }`)
+    await click('Refuse')
+    await sees('Refused.')
+    expect(await (await stranger()).json()).toEqual({ error: 'access_denied' })
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 

@@ -13,14 +13,14 @@ interface FormProps {
   /** `all` has fields of the same name too. Resolves to whether the form is to be as it was at first. */
   onSend: (fields: Fields, all: FormData) => Promise<unknown>
   onInput?: (fields: Fields) => void
-  /** Other buttons; one that sends the form too is among the fields. */
+  /** Other buttons, which do not send the form. */
   buttons?: ComponentChildren
   children: ComponentChildren
 }
 
-const fieldsOf = (form: HTMLFormElement, button: HTMLElement | null = null): Fields =>
+export const fieldsOf = (form: HTMLFormElement): Fields =>
   Object.fromEntries(
-    [...new FormData(form, button)].map(([name, value]) => {
+    [...new FormData(form)].map(([name, value]) => {
       const field = form.elements.namedItem(name)
       const isSecret = field instanceof HTMLInputElement && field.type === 'password'
       return [name, isSecret ? String(value) : String(value).trim()]
@@ -41,7 +41,7 @@ export function Form({ title, kind = 'settings', send, onSend, onInput, buttons,
         isBusy.current = true
         const form = event.currentTarget
         try {
-          if ((await onSend(fieldsOf(form, event.submitter), new FormData(form))) === true) form.reset()
+          if ((await onSend(fieldsOf(form), new FormData(form))) === true) form.reset()
         } finally {
           isBusy.current = false
         }
