@@ -10,7 +10,7 @@ import type { PageProps } from './client/page-props.ts'
 import { useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
-import { forgetWho, keepWho, keptWho } from './client/who.ts'
+import { forgetWho, keepWho, keptWho, signedBy } from './client/who.ts'
 import { DevicePage } from './device.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { BadgesPage } from './pages/badges.tsx'
@@ -58,8 +58,9 @@ export function App() {
   const [reason, setReason] = useState<string>()
   const signIn = async (given?: WhoAmI): Promise<void> => {
     try {
+      const by = signedBy()
       const found = given ?? (await getJson<WhoAmI>('/whoami'))
-      if (given === undefined) keepWho(found)
+      if (given === undefined) keepWho(found, by)
       keepCsrfToken(found.csrf_token)
       setReason(undefined)
       if (returnToPlace()) return

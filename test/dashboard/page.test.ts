@@ -18,8 +18,10 @@ import {
   signed,
 } from '../../src/dashboard/client/format.ts'
 import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
+import { keepWho, keptWho, noteSign, signedBy } from '../../src/dashboard/client/who.ts'
 import { connect } from '../../src/db/client.ts'
 import { VERSION } from '../../src/version.ts'
+import type { WhoAmI } from '../../src/whoami/model.ts'
 import { client, testApp } from '../support/api.ts'
 
 // Nothing here asks the database: a pool opens its first connection with its first query.
@@ -150,4 +152,21 @@ test('a range has the finest periods of which it has few enough', () => {
 test('amounts below a cent keep their decimals, durations have one unit', () => {
   expect([0, 0.004, 0.01, 1234.5].map(formatDollars)).toEqual(['$0.00', '$0.004', '$0.01', '$1,234.50'])
   expect([12, 90, 5400, 200_000].map(formatDuration)).toEqual(['12 s', '1.5 min', '1.5 h', '2.3 d'])
+})
+
+test('who is signed in is not kept once somebody signed in while it was asked for', () => {
+  const who: WhoAmI = {
+    organization: { id: 'org_1', slug: 'acme', name: 'Acme', plan: 'cloud_team' },
+    member: null,
+    key: null,
+    scopes: ['read'],
+    limits: { read: 500, sync: 500 },
+  }
+  const by = signedBy()
+  keepWho(who, by)
+  expect(keptWho()).toEqual(who)
+  noteSign()
+  expect(keptWho()).toBeUndefined()
+  keepWho(who, by)
+  expect(keptWho()).toBeUndefined()
 })

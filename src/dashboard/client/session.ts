@@ -33,6 +33,9 @@ export async function postAuth(path: string, body: object): Promise<AuthAnswer> 
     return { status: response.status, body: await response.json().catch(() => ({})) }
   } catch {
     return { status: 0, body: { error: 'The server does not respond' } }
+  } finally {
+    // a tab that asked before the server had taken it was told of the person before
+    noteSign()
   }
 }
 

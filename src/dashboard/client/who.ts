@@ -11,15 +11,17 @@ const signs = storedAs('cloud-analytics-signs', () => localStorage)
 
 interface Kept {
   at: number
-  /** The key and the sign-in that it was asked with. */
+  /** The value of `signedBy` before it was asked for. */
   by: string
   who: WhoAmI
 }
 
-const signedBy = (): string => `${apiKey.read()} ${signs.read()}`
+/** The key and the sign-in of the browser at this time. */
+export const signedBy = (): string => `${apiKey.read()} ${signs.read()}`
 
-export const keepWho = (who: WhoAmI): void =>
-  kept.write(JSON.stringify({ at: Date.now(), by: signedBy(), who } satisfies Kept))
+/** `by`: the value of `signedBy` before it was asked for, since somebody may sign in before the answer. */
+export const keepWho = (who: WhoAmI, by: string): void =>
+  kept.write(JSON.stringify({ at: Date.now(), by, who } satisfies Kept))
 
 /** Forgets it: something may have changed. */
 export const forgetWho = (): void => kept.write(null)
