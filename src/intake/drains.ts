@@ -1,4 +1,5 @@
 import { SYSTEM } from '../audit-log/append.ts'
+import { ApiError } from '../errors.ts'
 import type { EnqueueWrite } from '../organizations/queue.ts'
 import { mergeParts } from '../parts/merge.ts'
 import type { SessionParts } from '../records/session-parts.ts'
@@ -141,6 +142,12 @@ export function createDrains(
   }
 }
 
+/** Tells of telemetry that a session cannot take. It is dropped, since it would be tried for ever. */
+export const noteBeyond =
+  ({ onDrainFailed }: DrainDeps, orgId: string) =>
+  (id: string) =>
+    onDrainFailed?.(orgId, new Error(`telemetry of ${id} is dropped: it is beyond the limits of a session`))
+
 /** Writes rows of these sessions, and of requests. False where rows of them are left. */
 async function drainSome(
   deps: DrainDeps,
@@ -155,18 +162,18 @@ async function drainSome(
     storeContent: deps.storeContent,
     firstDay: await findFirstKeptDay(deps.sql, orgId, deps.now()),
   }
+  const onBeyond = noteBeyond(deps, orgId)
   const sessions: PreparedSession[] = []
   const bySession = Map.groupBy(rows.sessions, ({ session }) => session)
   for (const [index, [id, own]] of [...bySession].entries()) {
     await pause()
-    sessions.push(sessionOf(id, own, `sessions[${index}]`, options))
+    try {
+      sessions.push(sessionOf(id, own, `sessions[${index}]`, options))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error
+      onBeyond(id)
+    }
   }
-  // telemetry that a session cannot take is dropped: it would be tried for ever
-  const onBeyond = (id: string) =>
-    deps.onDrainFailed?.(
-      orgId,
-      new Error(`telemetry of ${id} is dropped: it is beyond the limits of a session`),
-    )
   try {
     const batch = { records: [], sessions, computed: undefined, pause, onBeyond }
     await storeBatch(deps, orgId, batch, SYSTEM, { inbox: rows })

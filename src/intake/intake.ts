@@ -5,7 +5,7 @@ import { createShares, type Free } from '../organizations/shares.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from '../sync/intake.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
 import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
-import { createDrains } from './drains.ts'
+import { createDrains, noteBeyond } from './drains.ts'
 import { readBatch } from './read-batch.ts'
 import { readTelemetry } from './read-telemetry.ts'
 import { busy, clientLeft, tooMuchWork } from './refusals.ts'
@@ -31,7 +31,7 @@ const LARGE_REQUESTS = { total: 2, each: 1, waiting: 250, what: 'large requests'
 interface IntakeDeps extends SyncDeps {
   /** Called with each record that a request is refused for. */
   onRefused?: (record: unknown) => void
-  /** Called when telemetry could not be written to its sessions; it is tried again. */
+  /** Called when telemetry could not be written to its sessions and is tried again, or is dropped. */
   onDrainFailed?: (orgId: string, error: unknown) => void
 }
 
@@ -95,7 +95,8 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
       const { batch, numbers } = await readBatch(body, preparer, { ...reading, maxBytes: MAX_SYNC_BYTES })
       const computed = await computeBatch(deps.sql, orgId, batch, pauses.uncounted)
       // until the lock the transaction is rolled back when the client leaves or the time is over
-      const writing = { ...computed, beforeLock: lifetime.beginWriting }
+      const onBeyond = noteBeyond(deps, orgId)
+      const writing = { ...computed, beforeLock: lifetime.beginWriting, onBeyond }
       const store = () => withNumbers(numbers, () => storeBatch(deps, orgId, writing, actor, options))
       // the history takes seconds before the organization is locked: its other writes do not wait for it
       const { enqueueWrite } = hasHistory(batch) ? histories : others

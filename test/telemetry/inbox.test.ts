@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { checkRollups } from '../../src/doctor/checks.ts'
 import { erasePerson } from '../../src/erasure/person.ts'
+import { messageOf } from '../../src/errors.ts'
 import { watchInbox } from '../../src/intake/inbox-watch.ts'
 import { createIntake } from '../../src/intake/intake.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
+import { AT, CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
 
 let database: TestDatabase
 /** An app whose intake gathers for longer than a test lasts, as one that is killed before it writes. */
@@ -152,6 +153,38 @@ test('a session whose sums are beyond the limits of a record holds up no other',
   await inboxEmpty(database.sql)
   expect([await inputs(own), await entries(own)]).toEqual([{ sess_s: 1_001 }, [601, 401]])
   await intake.stop()
+})
+
+test('telemetry that no session can take is dropped with a word, and holds up no other', async () => {
+  const own = await tenant(database.sql)
+  const failures: string[] = []
+  const intake = intakeOf(0, (_orgId, error) => failures.push(messageOf(error)))
+  const app = testApp(database.sql, { intake })
+  const record = { type: 'session', id: 'sess_client', project_name: 'p', created_at: AT }
+  const sent = await client(app, own.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records: [record] }),
+  })
+  expect(sent.status).toBe(200)
+  await send(own, logs([call('good', 1), call('client', 2), call('wrong', 3)], CLAUDE))
+  // the intake itself stores none of these
+  const change = (session: string, path: string, value: string) => database.sql`
+    update telemetry_inbox t set parts = jsonb_set(t.parts::jsonb, ${path}::text::text[], to_jsonb(${value}::text))::text
+    where t.org_id = ${own.orgId}
+      and t.session_id = ${session}`
+  await change('sess_client', '{turns,0,model}', 'x'.repeat(200_000))
+  await change('sess_wrong', '{agent}', 'x'.repeat(200))
+  intake.drain([own.orgId])
+  await inboxEmpty(database.sql)
+  await intake.stop()
+  expect(failures.sort()).toEqual(
+    ['client', 'wrong'].map(
+      (id) => `telemetry of sess_${id} is dropped: it is beyond the limits of a session`,
+    ),
+  )
+  expect(Object.keys(await inputs(own))).toEqual(['sess_client', 'sess_good'])
+  await agrees()
 })
 
 test('telemetry of a sub-agent that waits belongs to the session that comes meanwhile and names it', async () => {

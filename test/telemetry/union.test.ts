@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../src/keys/queries.ts'
+import type { SessionRecord } from '../../src/records/session.ts'
 import { packParts, partId, type SessionParts } from '../../src/records/session-parts.ts'
+import { prepareSession } from '../../src/sessions/prepare.ts'
+import { withKeptTelemetry } from '../../src/sessions/writing/telemetry.ts'
 import { bodyOf, client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { AT, CLAUDE, call, claude, inboxEmpty, logs, traces } from './fixtures.ts'
@@ -188,6 +191,22 @@ test('usage beyond what a session may have is refused; the rest, and later trans
   expect(await inputOf(own, 'good')).toBe(2_003)
   expect((await sync(own.key, transcript('huge', [1]), transcript('other', [2]))).status).toBe(200)
   expect(await inputOf(own, 'other')).toBe(1_002)
+})
+
+test("telemetry that is too large beside a client's own session is told, and the session stands", () => {
+  const beyond: string[] = []
+  const options = {
+    ...{ pricer: { cost: () => undefined }, storeContent: false },
+    onBeyond: (id: string) => beyond.push(id),
+  }
+  const { parts: _parts, ...record } = transcript('client', [])
+  const session = prepareSession(record as SessionRecord, 'records[0]', options)
+  const telemetry = { ...PARTS, times: none, telemetry: { from: AT, to: AT } }
+  expect(withKeptTelemetry(session, telemetry, options).detail.origin).toBe('both')
+  expect(beyond).toEqual([])
+  const tooLarge = { ...telemetry, agent: 'x'.repeat(200_000) }
+  expect(withKeptTelemetry(session, tooLarge, options)).toBe(session)
+  expect(beyond).toEqual(['sess_client'])
 })
 
 test('coverage: what a transcript states stays, whatever telemetry and imports add', async () => {

@@ -73,12 +73,12 @@ export async function withKnownParts(
     const before = known.get(id)
     const isTold = session.detail.origin === 'telemetry'
     if (!isTold && isOfClient(session)) {
-      const kept = withKeptTelemetry(session, before && unpackParts(before.parts))
+      const kept = withKeptTelemetry(session, before && unpackParts(before.parts), options)
       clients.set(id, kept)
       return kept
     }
     const client = isTold ? clients.get(id) : undefined
-    if (client !== undefined) return withKeptTelemetry(client, partsOf(session))
+    if (client !== undefined) return withKeptTelemetry(client, partsOf(session), options)
     if (isTold && added.has(id)) return added.get(id)
     const merged = merge(session, before, options)
     if (merged === undefined) return undefined

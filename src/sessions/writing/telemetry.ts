@@ -138,20 +138,28 @@ export const isOfClient = ({ parts, detail }: PreparedSession): boolean =>
 export function withKeptTelemetry(
   session: PreparedSession,
   known: SessionParts | undefined,
+  options: MergeOptions,
 ): PreparedSession {
   const kept = known === undefined ? undefined : telemetryOf(known)
   const own = partsOf(session)
   const all = kept === undefined || own === undefined ? (kept ?? own) : mergeParts(kept, own)
-  return (all && withTelemetryParts(session, all)) ?? session
+  return (all && withTelemetryParts(session, all, options)) ?? session
 }
 
 /**
  * A session that a client of its own sent, without parts, and the parts of telemetry that are known of it; undefined where
  * these are too large.
  */
-function withTelemetryParts(session: PreparedSession, known: SessionParts): PreparedSession | undefined {
+function withTelemetryParts(
+  session: PreparedSession,
+  known: SessionParts,
+  { onBeyond }: MergeOptions,
+): PreparedSession | undefined {
   const parts = packParts(known)
-  if (parts === undefined) return undefined
+  if (parts === undefined) {
+    onBeyond?.(session.id)
+    return undefined
+  }
   const total = session.coverage.transcript
   const {
     field,
@@ -192,7 +200,7 @@ export async function addedToRecords(
     const prepared = prepareSession(plain, session.field, options)
     added.set(
       session.id,
-      withTelemetryParts(prepared, known === undefined ? parts : mergeParts(known, parts)),
+      withTelemetryParts(prepared, known === undefined ? parts : mergeParts(known, parts), options),
     )
   }
   return added
