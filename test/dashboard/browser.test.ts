@@ -382,6 +382,30 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 
+  test('a turn of tokens without a price has an unknown cost, one without tokens has none', async () => {
+    const own = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const tokens = { input: 10, output: 20 }
+    const turn_records = [
+      { role: 'user' },
+      { role: 'assistant', model: 'nobody-prices-this', tokens },
+      { role: 'assistant', model: 'claude-sonnet-4-5', tokens, cost: 0.5 },
+    ]
+    const created_at = new Date().toISOString()
+    await send(own, [{ type: 'session', id: 'sess_turns', project_name: 'shop', created_at, turn_records }])
+    await visit(own, '#/sessions/sess_turns')
+    await page.until(`document.querySelector('section[aria-label="Turns"] tbody') !== null`)
+    expect((await cellsOf('Turns')).map((cells) => cells[6])).toEqual(['–', 'not known', '$0.50'])
+    // a CSV file has the name of what it breaks down
+    await visit(own, '#/cost?by=model')
+    await page.evaluate(
+      `HTMLAnchorElement.prototype.click = function () { globalThis.saved = this.download }`,
+    )
+    await page.until(`document.querySelector('section[aria-label="Cost by model"]') !== null`)
+    await click('Save this page as CSV')
+    await page.until(`globalThis.saved === 'cost-by-model.csv'`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
   test('a day is taken when its field is left or Enter is pressed, and a range must not be reversed', async () => {
     for (const name of ['cost', 'audit']) {
       await visit(full, `#/${name}`)

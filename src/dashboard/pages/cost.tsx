@@ -115,7 +115,7 @@ export function CostPage({ route: { query } }: PageProps) {
       <List
         loaded={breakdown}
         {...{ page: 'cost', query, noun: `${by} rows` }}
-        csv={pathOf('/cost/breakdown', list)}
+        csv={{ path: pathOf('/cost/breakdown', list), name: `cost-by-${by}` }}
         caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
         columns={columnsOf({
           by,

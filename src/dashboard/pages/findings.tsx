@@ -53,7 +53,7 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
         loaded={findings}
         {...{ page: 'findings', query, noun: 'findings' }}
         empty={<Empty>No open findings in the last 30 days.</Empty>}
-        csv={pathOf('/findings', filters)}
+        csv={{ path: pathOf('/findings', filters), name: 'findings' }}
         caption="Findings"
         columns={who.scopes.includes('admin') ? [...COLUMNS, decisionColumn(change)] : COLUMNS}
         keyOf={({ session_id, id }) => `${session_id} ${id}`}

@@ -13,7 +13,7 @@ import {
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { Bar } from '../parts/bar.tsx'
-import { dollarColumn, orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { QualityFactors } from '../parts/quality-factors.tsx'
@@ -156,7 +156,13 @@ function Turns({ turns }: { turns: readonly TurnDetail[] }) {
             isNumber: true,
             cell: ({ tokens }) => orUnknown(tokens, ({ output }) => formatCompact(output)),
           },
-          dollarColumn('Cost', 'cost'),
+          {
+            name: 'Cost',
+            isNumber: true,
+            // tokens without a known price cost something
+            cell: ({ cost, tokens }) =>
+              cost === null && tokens !== null ? 'not known' : orUnknown(cost, formatDollars),
+          },
           {
             name: 'Tools',
             cell: ({ tool_calls }) =>

@@ -1,8 +1,14 @@
 import { request } from '../client/api.ts'
 import { Saying, useChanges } from './change.tsx'
 
+export interface CsvProps {
+  path: string
+  /** The file's, without `.csv`. */
+  name: string
+}
+
 /** Saves the page that `path` names as a CSV file. */
-export function Csv({ path, name }: { path: string; name: string }) {
+export function Csv({ path, name }: CsvProps) {
   const { said, run } = useChanges()
   const save = async (): Promise<void> => {
     const response = await request(path, { accept: 'text/csv' })

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Loaded, Page } from '../client/api.ts'
-import { Csv } from './csv.tsx'
+import { Csv, type CsvProps } from './csv.tsx'
 import { NoMatch, Show } from './show.tsx'
 import { Pager, type Place, Table, type TableProps } from './table.tsx'
 
@@ -8,8 +8,8 @@ interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'>, Place {
   loaded: Loaded<Page<Row>>
   /** This is shown if there is nothing without filters either; without it, an empty list is nothing. */
   empty?: ComponentChildren
-  /** The path of the same page, to be saved as CSV. */
-  csv?: string
+  /** The path of the same page, to be saved as a CSV file of this name. */
+  csv?: CsvProps
 }
 
 /** A page of a list of the API, or why there is none. */
@@ -34,7 +34,7 @@ export function List<Row>({
           <>
             <Table rows={data} {...table} />
             <Pager pagination={pagination} {...place} />
-            {csv !== undefined && <Csv path={csv} name={page} />}
+            {csv !== undefined && <Csv {...csv} />}
           </>
         )
       }
