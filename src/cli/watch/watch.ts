@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { ProjectFrom } from '../../agents/transcript/workspace.ts'
 import { OperatorError } from '../../errors.ts'
 import { agentFolders, stateFolder } from '../client/folders.ts'
@@ -8,8 +9,8 @@ import { takeLock } from '../client/watch-lock.ts'
 import { type Args, type Context, pathsOf } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { untilSignal } from '../command/signals.ts'
-import { createChanges } from './changes.ts'
 import { stampsOf } from './files.ts'
+import { follow, QUIET_MS } from './loop.ts'
 import { type WatchRecord, writeWatchRecord } from './record.ts'
 import { runSync, type SyncResult, type SyncTarget } from './run-sync.ts'
 
@@ -18,20 +19,6 @@ export interface WatchOptions extends SyncTarget {
   projectFrom?: ProjectFrom
   content?: true
 }
-
-/** A session is sent when nothing was written to it for so long. `sync --settled` has the rest of the rule. */
-const QUIET_MS = 30_000
-/** A file that grows is sent so often. */
-const GROWING_MS = 300_000
-/** All files are looked at after this time: 10,000 take 23 ms of processor time. It is below the quiet that is waited for. */
-const LOOK_MS = 15_000
-/** Two syncs are this far apart: one of several sessions is always quiet. */
-const BETWEEN_MS = 15_000
-/** A sync that failed is repeated after this time; it doubles with each failure. */
-const FIRST_RETRY_MS = 5_000
-const MAX_RETRY_MS = 60_000
-/** The quiet that `sync` sees is some ms shorter than the one seen here. */
-const MARGIN_MS = 500
 
 /** `watch`: sends the sessions below the paths as they end or grow, until SIGTERM. */
 export async function watch(context: Context, options: WatchOptions, args: Args): Promise<void> {
@@ -44,10 +31,11 @@ export async function watch(context: Context, options: WatchOptions, args: Args)
   const lock = takeLock(folder)
   if (lock === undefined)
     throw new OperatorError('another watch of this user is running: `status` says which')
-  const signal = untilSignal()
+  const stop = new AbortController()
+  void untilSignal().then(() => stop.abort())
   try {
     const paths = given.map((path) => resolve(path))
-    await run(context, { paths, url, options, folder }, signal)
+    await run(context, { paths, url, options, folder }, stop.signal)
   } finally {
     lock.release()
   }
@@ -65,12 +53,11 @@ interface Watched {
 async function run(
   context: Context,
   { paths, url, options, folder }: Watched,
-  signal: Promise<NodeJS.Signals>,
+  stopped: AbortSignal,
 ): Promise<void> {
   // an agent may be installed at any time
   const existing = () =>
     (paths.length > 0 ? paths : agentFolders(context.env)).filter((path) => existsSync(path))
-  const changes = createChanges(QUIET_MS + MARGIN_MS, GROWING_MS + MARGIN_MS)
   const record: WatchRecord = {
     pid: process.pid,
     started_at: new Date().toISOString(),
@@ -87,50 +74,24 @@ async function run(
     `watching ${existing().join(', ') || 'for the first session'}`,
   )
 
-  let isStopped = false
-  void signal.then(() => {
-    isStopped = true
-  })
-  let failures = 0
-  let isFirst = true
-  let nextLookMs = 0
-  let nextSyncMs = 0
-  while (!isStopped) {
-    if (Date.now() >= nextLookMs) {
-      const stamps = await stampsOf(existing())
-      for (const [path, stamp] of stamps) changes.note(path, stamp, Date.now())
-      changes.forget((path) => !stamps.has(path))
-      // clients that were started together do not look together
-      nextLookMs = Date.now() + LOOK_MS * (0.9 + Math.random() / 5)
-    }
-    const dueMs = isFirst && existing().length > 0 ? 0 : changes.dueAtMs()
-    if (dueMs !== undefined && dueMs <= Date.now() && nextSyncMs <= Date.now()) {
-      const startedMs = Date.now()
-      const pending = changes.pending()
+  await follow({
+    hasPaths: () => existing().length > 0,
+    stamps: () => stampsOf(existing()),
+    async sync(isFirst) {
       const settled = isFirst ? [] : ['--settled', `${QUIET_MS / 1_000}s`]
       const sync = runSync([...existing(), ...settled, ...argsOf(options)], options, context.env)
-      void signal.then(() => sync.stop())
-      const result = await sync.result
-      if (isStopped) break
+      stopped.addEventListener('abort', sync.stop)
+      const result = await sync.result.finally(() => stopped.removeEventListener('abort', sync.stop))
+      if (stopped.aborted) return result
       note(record, result, folder)
-      if (result.failure === null) {
-        isFirst = false
-        failures = 0
-        changes.sent(pending, startedMs, Date.now(), result.growing > 0)
-        nextSyncMs = Date.now() + BETWEEN_MS
-      } else {
-        // later the login may be gone, and come back
-        if (result.isUsage && isFirst) throw new OperatorError(result.failure, 2)
-        const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)
-        failures += 1
-        nextSyncMs = Date.now() + delayMs * (0.5 + Math.random())
-      }
-      continue
-    }
-    if (isStopped) break
-    const wakeMs = Math.min(nextLookMs, Math.max(dueMs ?? Number.POSITIVE_INFINITY, nextSyncMs))
-    await Promise.race([signal, Bun.sleep(Math.max(0, wakeMs - Date.now()))])
-  }
+      // later the login may be gone, and come back
+      if (result.failure !== null && result.isUsage && isFirst) throw new OperatorError(result.failure, 2)
+      return result
+    },
+    now: Date.now,
+    sleep: (ms) => setTimeout(ms, undefined, { signal: stopped }).catch(() => {}),
+    stopped,
+  })
 }
 
 const argsOf = ({ project, projectFrom, content }: WatchOptions): string[] => [
