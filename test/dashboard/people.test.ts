@@ -240,6 +240,14 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 
+  test('returns to the page from which an identity provider signed in', async () => {
+    await page.open(`${server.url}/live`)
+    await page.evaluate(`sessionStorage.setItem('place-before-sign-in', ${quoted(`${server.url}/#/cost`)})`)
+    await page.open(`${server.url}/`)
+    await page.until(`document.querySelector('h1')?.innerText === 'Cost'`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
   test('signs in over http, and reads there that the browser does not copy', async () => {
     await page.open(`http://dashboard.test:${new URL(server.url).port}/#/settings/telemetry`)
     expect(await page.evaluate<boolean>('isSecureContext')).toBe(false)

@@ -58,14 +58,15 @@ export function keepPlace(): void {
   sessionStorage.setItem(PLACE, location.href)
 }
 
-/** Goes to the page that was remembered, once; returns whether there was another one. */
+/** Goes to the page that was remembered, once; returns whether the browser loads it. */
 export function returnToPlace(): boolean {
   const place = sessionStorage.getItem(PLACE)
   sessionStorage.removeItem(PLACE)
   if (place === null || place === location.href || !URL.canParse(place)) return false
   if (new URL(place).origin !== location.origin) return false
   location.replace(place)
-  return true
+  // another fragment of this page loads nothing
+  return place.split('#')[0] !== location.href.split('#')[0]
 }
 
 /** Describes the problem for people. */
