@@ -155,7 +155,7 @@ test('what is sent while a connection breaks rejects, and the next session answe
     proxy.lose(round % 2 === 0 ? 'reset' : 'close')
     await asked
     await Promise.allSettled(again)
-    await database.sql`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.wait_event = 'PgSleep'`
+    await database.sql`select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = current_database() and a.wait_event = 'PgSleep'`
   }
   await answered(one)
   await one.end({ timeout: 1 })

@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts'
 import { withTimeout } from '../../timeout.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from '../client.ts'
 import { createPing } from '../ping.ts'
+import { createLanes, isStatement, type Lanes, type Send } from './lanes.ts'
 
 // A connection is half open when its other end is gone without closing it: a firewall dropped it from its
 // table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
@@ -41,37 +42,52 @@ const LATE = Symbol('late')
 
 interface Current {
   sql: Sql
+  /** Connections besides those of `sql`, for short statements. */
+  lanes: Lanes | undefined
+  laneSqls: readonly Sql[]
   /** The `application_name` of its connections; no other pool has the same. */
   name: string
 }
 
 /**
- * Opens a pool as `connect` does, with a random suffix to `applicationName`. `onSilent` is called before the connections are
- * replaced because a statement of `run` exceeded `limitMs`. Throws as `connect` does.
+ * Opens a pool as `connect` does, with a random suffix to `applicationName`. `lanes` of its connections are for short
+ * statements (db/pools/lanes.ts); only for a socket, since the monitor of connections does not know what waits for them.
+ * `onSilent` is called before the connections are replaced because a statement of `run` exceeded `limitMs`. Throws as
+ * `connect` does.
  */
 export function createReconnectingPool(
   target: ConnectTarget,
-  options: ConnectOptions,
+  { lanes = 0, ...options }: ConnectOptions & { lanes?: number },
   limitMs = STATEMENT_LIMIT_MS,
   onSilent: () => void = () => {},
 ): ReconnectingPool {
   const open = (): Current => {
     const name = `${options.applicationName} ${crypto.randomUUID().slice(0, 8)}`
-    return { name, sql: connect(target, { ...options, applicationName: name }) }
+    const openSome = (max: number) => connect(target, { ...options, max, applicationName: name })
+    const laneSqls = Array.from({ length: lanes }, () => openSome(1))
+    return {
+      name,
+      sql: openSome(options.max - lanes),
+      laneSqls,
+      lanes: lanes === 0 ? undefined : createLanes(laneSqls, options.max - lanes),
+    }
   }
   let current = open()
   const replace = (old: Current) => {
     // several statements may find the same connections lost
     if (current !== old) return
     current = open()
-    void old.sql.end({ timeout: 0 }).catch(() => {})
+    void endAll(old, 0).catch(() => {})
   }
   let inFlight = 0
-  const counted = <Result>(work: Promise<Result>): Promise<Result> => {
+  const count = (): (() => void) => {
     inFlight += 1
-    const end = () => {
+    return () => {
       inFlight -= 1
     }
+  }
+  const counted = <Result>(work: Promise<Result>): Promise<Result> => {
+    const end = current.lanes === undefined ? count() : current.lanes.hold()
     work.then(end, end)
     return work
   }
@@ -79,10 +95,12 @@ export function createReconnectingPool(
   const countWhenSent = (query: unknown) => {
     if (!isStatement(query)) return
     const { handler } = query
-    query.handler = (sent) => {
+    const send: Send = (sent) => {
+      if (current.lanes !== undefined) return current.lanes.send(sent, handler)
       void counted(sent)
       handler(sent)
     }
+    query.handler = send
   }
   const methods: Partial<Record<string | symbol, unknown>> = {
     begin: (...args: Parameters<Sql['begin']>) => counted(current.sql.begin(...args)),
@@ -106,20 +124,20 @@ export function createReconnectingPool(
     },
     load: () => ({
       max: options.max,
-      used: Math.min(inFlight, options.max),
-      waiting: Math.max(0, inFlight - options.max),
+      ...(current.lanes?.load() ?? {
+        used: Math.min(inFlight, options.max),
+        waiting: Math.max(0, inFlight - options.max),
+      }),
     }),
     isBusy: () => isBusy(target, options, current.name),
     reconnect: () => replace(current),
-    end: (timeoutS) => current.sql.end({ timeout: timeoutS }),
+    end: (timeoutS) => endAll(current, timeoutS),
   }
 }
 
-/** A statement as the driver makes it: `handler` sends it. */
-type Statement = Promise<unknown> & { handler: (statement: Statement) => void }
-
-/** Whether a value is a statement, and not a name or a list of values. */
-const isStatement = (value: unknown): value is Statement => value instanceof Promise && 'handler' in value
+async function endAll({ sql, laneSqls }: Current, timeoutS: number): Promise<void> {
+  await Promise.all([sql, ...laneSqls].map((pool) => pool.end({ timeout: timeoutS })))
+}
 
 /**
  * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is
