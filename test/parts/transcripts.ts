@@ -44,7 +44,7 @@ export function makeTranscripts(count: number, seed: number): MadeFile[] {
     let serial = 0
     const totals: Totals = {}
     const line = (value: object) =>
-      JSON.stringify({ sessionId: id, cwd: `/work/project${number % 7}`, ...value })
+      JSON.stringify({ sessionId: id, cwd: `/srv/project${number % 7}`, ...value })
     const tick = () => {
       clock += 1_000 + pick(4_000)
       return new Date(clock).toISOString()
@@ -79,7 +79,7 @@ export function makeTranscripts(count: number, seed: number): MadeFile[] {
         type: 'tool_use',
         id: `toolu_${number}_${serial}`,
         name: 'Edit',
-        input: { file_path: `/work/project${number % 7}/src/f${pick(9)}.ts` },
+        input: { file_path: `/srv/project${number % 7}/src/f${pick(9)}.ts` },
       }
       const result = line({
         type: 'user',
