@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Project } from '../http/query.ts'
-import { strict } from '../records/fields.ts'
+import { component } from '../records/fields.ts'
 
 export const BADGE_KINDS = ['quality', 'security', 'cost'] as const
 export type BadgeKind = (typeof BADGE_KINDS)[number]
@@ -55,15 +55,12 @@ export interface BadgeLook {
 }
 
 /** The schema that shields.io's endpoint badge reads. */
-export const ShieldsBadge = Type.Object(
-  {
-    schemaVersion: Type.Literal(1),
-    label: Type.String({ examples: ['quality'] }),
-    message: Type.String({ examples: ['85'] }),
-    color: Type.String({ examples: ['brightgreen'] }),
-    style: Type.Optional(oneOf(BADGE_STYLES)),
-    cacheSeconds: Type.Integer({ examples: [CACHE_S] }),
-  },
-  { ...strict, title: 'ShieldsBadge' },
-)
+export const ShieldsBadge = component('ShieldsBadge', {
+  schemaVersion: Type.Literal(1),
+  label: Type.String({ examples: ['quality'] }),
+  message: Type.String({ examples: ['85'] }),
+  color: Type.String({ examples: ['brightgreen'] }),
+  style: Type.Optional(oneOf(BADGE_STYLES)),
+  cacheSeconds: Type.Integer({ examples: [CACHE_S] }),
+})
 export type ShieldsBadge = Static<typeof ShieldsBadge>

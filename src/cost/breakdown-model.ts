@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../http/query.ts'
-import { nullable, strict } from '../records/fields.ts'
+import { closed, component, nullable } from '../records/fields.ts'
 import { UsageFilters } from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
@@ -71,10 +71,7 @@ const sums = {
     examples: [42],
   }),
   turns: Type.Integer({ description: 'Of these sessions', examples: [812] }),
-  tokens: Type.Object(
-    { input: tokenSum, output: tokenSum, cache_read: tokenSum, cache_creation: tokenSum },
-    strict,
-  ),
+  tokens: closed({ input: tokenSum, output: tokenSum, cache_read: tokenSum, cache_creation: tokenSum }),
   cost: Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [128.4] }),
   share: Type.Number({
     minimum: 0,
@@ -89,35 +86,26 @@ const sums = {
 }
 
 const previous = Type.Optional(
-  Type.Object(
+  closed(
     { cost: Type.Number({ examples: [96.1] }), sessions: Type.Integer({ examples: [31] }) },
-    { ...strict, description: 'In the equally long range before; with `compare`' },
+    { description: 'In the equally long range before; with `compare`' },
   ),
 )
 
-export const BreakdownItem = Type.Object(
-  {
-    key: key(
-      'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
-        'null for sessions without a member, branch …',
-    ),
-    and_key: Type.Optional(key('The second key; `(others)` for those beyond `top`')),
-    ...sums,
-    previous,
-  },
-  { ...strict, title: 'BreakdownItem' },
-)
+export const BreakdownItem = component('BreakdownItem', {
+  key: key(
+    'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
+      'null for sessions without a member, branch …',
+  ),
+  and_key: Type.Optional(key('The second key; `(others)` for those beyond `top`')),
+  ...sums,
+  previous,
+})
 export type BreakdownItem = Static<typeof BreakdownItem>
 
-export const Breakdown = Type.Object(
-  {
-    data: Type.Array(BreakdownItem),
-    pagination: Pagination,
-    total: Type.Object(
-      { ...sums, previous },
-      { ...strict, title: 'BreakdownTotal', description: 'Of all pages' },
-    ),
-  },
-  { ...strict, title: 'Breakdown' },
-)
+export const Breakdown = component('Breakdown', {
+  data: Type.Array(BreakdownItem),
+  pagination: Pagination,
+  total: closed({ ...sums, previous }, { title: 'BreakdownTotal', description: 'Of all pages' }),
+})
 export type Breakdown = Static<typeof Breakdown>

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { GRANULARITIES } from '../dates.ts'
 import { DateFrom, DateTo, oneOf, oneOfOr, Project } from '../http/query.ts'
-import { nullable, strict } from '../records/fields.ts'
+import { closed, component, nullable } from '../records/fields.ts'
 
 const dollars = (description: string) =>
   Type.Number({ description: `${description}; US dollars`, examples: [128.4] })
@@ -25,64 +25,50 @@ export const CostTrendQuery = Type.Object({
 })
 export type CostTrendQuery = Static<typeof CostTrendQuery>
 
-export const Budget = Type.Object(
-  {
-    id: Type.String({ examples: ['budget_3k9d'] }),
-    scope: Type.Literal('organization'),
-    period: Type.Literal('monthly'),
-    period_start: date('first day of the current UTC month'),
-    period_end: date('its last day'),
-    limit: dollars('for the month'),
-    current_cost: dollars('spent this month'),
-    remaining: dollars('limit less what was spent, 0 when exceeded'),
-    percent_used: Type.Number(),
-    alert_threshold: Type.Number({ description: 'percent used from which the status is warning' }),
-    status: oneOf(['ok', 'warning', 'exceeded']),
-    projected_cost: dollars("at the month's end, at the month's pace so far"),
-    projected_exceed_date: nullable(
-      date('when that pace passes the limit (or when it was passed); null if not this month'),
-    ),
-    currency: Type.Literal('USD'),
-  },
-  { ...strict, title: 'Budget' },
-)
+export const Budget = component('Budget', {
+  id: Type.String({ examples: ['budget_3k9d'] }),
+  scope: Type.Literal('organization'),
+  period: Type.Literal('monthly'),
+  period_start: date('first day of the current UTC month'),
+  period_end: date('its last day'),
+  limit: dollars('for the month'),
+  current_cost: dollars('spent this month'),
+  remaining: dollars('limit less what was spent, 0 when exceeded'),
+  percent_used: Type.Number(),
+  alert_threshold: Type.Number({ description: 'percent used from which the status is warning' }),
+  status: oneOf(['ok', 'warning', 'exceeded']),
+  projected_cost: dollars("at the month's end, at the month's pace so far"),
+  projected_exceed_date: nullable(
+    date('when that pace passes the limit (or when it was passed); null if not this month'),
+  ),
+  currency: Type.Literal('USD'),
+})
 export type Budget = Static<typeof Budget>
 
-export const CostSummary = Type.Object(
-  {
-    total_cost: dollars('of all matching sessions'),
-    unpriced_tokens: Type.Integer({
-      description: 'tokens of these sessions whose price is not known: total_cost is without them',
-      examples: [0],
-    }),
-    current_month: dollars('of the current UTC month, date filters aside'),
-    currency: Type.Literal('USD'),
-    by_period: Type.Array(
-      Type.Object({ period: date('first day of the period'), cost: dollars('of the period') }, strict),
-    ),
-    by_project: Type.Array(Type.Object({ project: Type.String(), cost: dollars('of the project') }, strict)),
-    current_budget: nullable(Budget),
-  },
-  { ...strict, title: 'CostSummary' },
-)
+export const CostSummary = component('CostSummary', {
+  total_cost: dollars('of all matching sessions'),
+  unpriced_tokens: Type.Integer({
+    description: 'tokens of these sessions whose price is not known: total_cost is without them',
+    examples: [0],
+  }),
+  current_month: dollars('of the current UTC month, date filters aside'),
+  currency: Type.Literal('USD'),
+  by_period: Type.Array(closed({ period: date('first day of the period'), cost: dollars('of the period') })),
+  by_project: Type.Array(closed({ project: Type.String(), cost: dollars('of the project') })),
+  current_budget: nullable(Budget),
+})
 export type CostSummary = Static<typeof CostSummary>
 
-export const CostTrend = Type.Object(
-  {
-    granularity: oneOf(GRANULARITIES),
-    data: Type.Array(
-      Type.Object(
-        {
-          period: date('first day of the bucket; weeks begin on Monday'),
-          cost: dollars('of the bucket'),
-          sessions: Type.Integer(),
-          cumulative_cost: dollars('up to and with the bucket'),
-          budget: nullable(dollars('monthly limit in force on the first day of the bucket')),
-        },
-        strict,
-      ),
-    ),
-  },
-  { ...strict, title: 'CostTrend' },
-)
+export const CostTrend = component('CostTrend', {
+  granularity: oneOf(GRANULARITIES),
+  data: Type.Array(
+    closed({
+      period: date('first day of the bucket; weeks begin on Monday'),
+      cost: dollars('of the bucket'),
+      sessions: Type.Integer(),
+      cumulative_cost: dollars('up to and with the bucket'),
+      budget: nullable(dollars('monthly limit in force on the first day of the bucket')),
+    }),
+  ),
+})
 export type CostTrend = Static<typeof CostTrend>

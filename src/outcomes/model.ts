@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOfOr, Page, Pagination, PerPage, Project } from '../http/query.ts'
-import { nullable, strict } from '../records/fields.ts'
+import { closed, component, nullable } from '../records/fields.ts'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'agent'] as const
 export type Group = (typeof GROUPS)[number]
@@ -40,29 +40,26 @@ const dollars = (description: string, example: number) =>
   Type.Number({ description: `${description}; US dollars`, examples: [example] })
 
 const survivalAfter = (days: number) =>
-  Type.Object(
-    {
-      lines: Type.Integer({
-        description: `Agents’ lines that were still there ${days} days later`,
-        examples: [388],
-      }),
-      of: Type.Integer({
-        description: `Agents’ lines of the commits that are old enough and of which that was sent`,
-        examples: [431],
-      }),
-      share: share('`lines` ÷ `of`'),
-    },
-    strict,
-  )
+  closed({
+    lines: Type.Integer({
+      description: `Agents’ lines that were still there ${days} days later`,
+      examples: [388],
+    }),
+    of: Type.Integer({
+      description: `Agents’ lines of the commits that are old enough and of which that was sent`,
+      examples: [431],
+    }),
+    share: share('`lines` ÷ `of`'),
+  })
 
 const measures = {
-  pull_requests: Type.Object(
+  pull_requests: closed(
     {
       open: Type.Integer({ examples: [3] }),
       merged: Type.Integer({ examples: [17] }),
       closed: Type.Integer({ examples: [2] }),
     },
-    { ...strict, description: 'In the period in which they were merged or closed, else opened' },
+    { description: 'In the period in which they were merged or closed, else opened' },
   ),
   merge_rate: share('merged ÷ (merged + closed)'),
   cost: dollars('Of the sessions of the group', 412.5),
@@ -78,31 +75,25 @@ const measures = {
   ),
   ai_lines: Type.Integer({ description: 'Those of them that agents wrote', examples: [3230] }),
   ai_share: share('`ai_lines` ÷ `effective_lines`'),
-  survival: nullable(Type.Object({ '14': survivalAfter(14), '30': survivalAfter(30) }, strict)),
+  survival: nullable(closed({ '14': survivalAfter(14), '30': survivalAfter(30) })),
 }
 
-const Outcome = Type.Object(
-  {
-    key: nullable(
-      Type.String({
-        description:
-          'The first day of a month or week; a project, repository, agent; a member’s id, or the address where no member ' +
-          'has it; null where there is none',
-        examples: ['2026-03-01'],
-      }),
-    ),
-    ...measures,
-  },
-  { ...strict, title: 'Outcome' },
-)
+const Outcome = component('Outcome', {
+  key: nullable(
+    Type.String({
+      description:
+        'The first day of a month or week; a project, repository, agent; a member’s id, or the address where no member ' +
+        'has it; null where there is none',
+      examples: ['2026-03-01'],
+    }),
+  ),
+  ...measures,
+})
 export type Outcome = Static<typeof Outcome>
 
-export const Outcomes = Type.Object(
-  {
-    data: Type.Array(Outcome),
-    pagination: Pagination,
-    total: Type.Object(measures, { ...strict, title: 'OutcomesTotal', description: 'Of all pages' }),
-  },
-  { ...strict, title: 'Outcomes' },
-)
+export const Outcomes = component('Outcomes', {
+  data: Type.Array(Outcome),
+  pagination: Pagination,
+  total: closed(measures, { title: 'OutcomesTotal', description: 'Of all pages' }),
+})
 export type Outcomes = Static<typeof Outcomes>

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type ObjectOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
 // Schemas of fields that several kinds of records share.
 
@@ -15,6 +15,12 @@ export const literals = <const Value extends string | number>(values: readonly V
   Type.Union(values.map((value) => Type.Literal(value)))
 
 export const strict = { additionalProperties: false } as const
+/** An object that has no other fields. */
+export const closed = <Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) =>
+  Type.Object(fields, { ...strict, ...options })
+/** The same as a component of the API's document, by its title. */
+export const component = <Fields extends TProperties>(title: string, fields: Fields) =>
+  closed(fields, { title })
 
 /** An RFC 3339 timestamp with an offset. */
 export const Timestamp = (description = 'RFC 3339 timestamp with an offset') =>

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { literals, name, optional, score, strict, Timestamp } from './fields.ts'
+import { closed, literals, name, optional, score, Timestamp } from './fields.ts'
 
 export const Severity = literals(['critical', 'high', 'medium', 'low'])
 export type Severity = Static<typeof Severity>
@@ -24,30 +24,27 @@ export const FindingNote = Type.String({ maxLength: 2_000, examples: ['a key of 
  * names rule and place, never the text that was found. The same finding of two sessions has the same fingerprint. An admin
  * can dismiss it, which outlasts a new transmission of its session.
  */
-export const FindingRecord = Type.Object(
-  {
-    id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$', examples: ['finding_4f1c2a'] })),
-    rule_id: Type.Optional(name(200)),
-    category: Type.Optional(name(100)),
-    severity: Severity,
-    title: Type.Optional(name(500)),
-    description: optional(Type.String({ maxLength: 2_000 })),
-    file: optional(Type.String({ maxLength: 4096 })),
-    line: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
-    turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
-    fingerprint: optional(name(200)),
-    status: Type.Optional(FindingStatus),
-    note: Type.Optional(FindingNote),
-    created_at: optional(Timestamp()),
-  },
-  strict,
-)
+export const FindingRecord = closed({
+  id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$', examples: ['finding_4f1c2a'] })),
+  rule_id: Type.Optional(name(200)),
+  category: Type.Optional(name(100)),
+  severity: Severity,
+  title: Type.Optional(name(500)),
+  description: optional(Type.String({ maxLength: 2_000 })),
+  file: optional(Type.String({ maxLength: 4096 })),
+  line: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+  turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+  fingerprint: optional(name(200)),
+  status: Type.Optional(FindingStatus),
+  note: Type.Optional(FindingNote),
+  created_at: optional(Timestamp()),
+})
 export type FindingRecord = Static<typeof FindingRecord>
 
-export const SecurityRecord = Type.Object(
-  { score: optional(score), findings: Type.Optional(Type.Array(FindingRecord, { maxItems: 1_000 })) },
-  strict,
-)
+export const SecurityRecord = closed({
+  score: optional(score),
+  findings: Type.Optional(Type.Array(FindingRecord, { maxItems: 1_000 })),
+})
 export type SecurityRecord = Static<typeof SecurityRecord>
 
 /** A severity that causes a `security.alert` event. */

@@ -2,30 +2,24 @@ import { type Static, Type } from '@sinclair/typebox'
 import { SCORE_DECIMALS, scaled } from '../decimals.ts'
 import type { FieldProblem } from '../errors.ts'
 import { CommitFile, Sha } from './commit.ts'
-import { literals, name, optional, score, strict, Timestamp } from './fields.ts'
+import { closed, literals, name, optional, score, Timestamp } from './fields.ts'
 
 /** A measurement that contributes to a part of a risk score. */
-const RiskContribution = Type.Object(
-  {
-    name: name(1_100),
-    value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),
-    points: Type.Number({ minimum: -1_000, maximum: 1_000, description: 'what it adds to the part' }),
-  },
-  strict,
-)
+const RiskContribution = closed({
+  name: name(1_100),
+  value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),
+  points: Type.Number({ minimum: -1_000, maximum: 1_000, description: 'what it adds to the part' }),
+})
 
 const contributions = (description: string) => Type.Array(RiskContribution, { maxItems: 100, description })
 
 /** Explains each part of a risk score: the points of each list add up to its part. */
-export const RiskContributions = Type.Object(
-  {
-    impact: contributions('hotspot, spread, entropy, single_owner'),
-    regression: contributions('measures of the change, and `base`: a change of nothing'),
-    security: contributions('open findings in the files by severity, and kinds of sensitive files'),
-    coupling: contributions('files that usually change with these and are missing, by how surely they do'),
-  },
-  strict,
-)
+export const RiskContributions = closed({
+  impact: contributions('hotspot, spread, entropy, single_owner'),
+  regression: contributions('measures of the change, and `base`: a change of nothing'),
+  security: contributions('open findings in the files by severity, and kinds of sensitive files'),
+  coupling: contributions('files that usually change with these and are missing, by how surely they do'),
+})
 export type RiskContributions = Static<typeof RiskContributions>
 
 /** The states of a pull request. */
@@ -37,42 +31,39 @@ export type State = (typeof STATES)[number]
  * score is computed with the history of these files, or the parts of a score that was computed elsewhere. Its branch and
  * commits also link the sessions in which it was written: their cost is the cost of the pull request.
  */
-export const PrRiskRecord = Type.Object(
-  {
-    type: Type.Literal('pr_risk'),
-    repo: name(200),
-    pr_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-    pr_title: Type.String({ maxLength: 1_000 }),
-    files_changed: Type.Integer({ minimum: 0, maximum: 1e9 }),
-    created_at: Timestamp(),
-    id: optional(Type.String({ pattern: '^risk_[A-Za-z0-9_-]{1,64}$', examples: ['risk_4f1c2a'] })),
-    impact_score: optional(score),
-    regression_score: optional(score),
-    security_score: optional(score),
-    coupling_score: optional(score),
-    contributions: optional(RiskContributions),
-    project: optional(name(200)),
-    author_email: optional(Type.String({ format: 'email', maxLength: 320 })),
-    files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
-    branch: optional(name(500)),
-    commits: optional(Type.Array(Sha, { maxItems: 1_000 })),
-    state: optional(literals(STATES)),
-    merged_at: optional(Timestamp()),
-    closed_at: optional(Timestamp()),
-    merge_commit: optional(Sha),
-    url: optional(
-      Type.String({
-        pattern: '^https?://[^\\s]+$',
-        maxLength: 2_048,
-        examples: ['https://github.com/acme/checkout/pull/128'],
-      }),
-    ),
-    default_branch: optional(name(500)),
-    risk_score: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
-    rating: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
-  },
-  strict,
-)
+export const PrRiskRecord = closed({
+  type: Type.Literal('pr_risk'),
+  repo: name(200),
+  pr_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+  pr_title: Type.String({ maxLength: 1_000 }),
+  files_changed: Type.Integer({ minimum: 0, maximum: 1e9 }),
+  created_at: Timestamp(),
+  id: optional(Type.String({ pattern: '^risk_[A-Za-z0-9_-]{1,64}$', examples: ['risk_4f1c2a'] })),
+  impact_score: optional(score),
+  regression_score: optional(score),
+  security_score: optional(score),
+  coupling_score: optional(score),
+  contributions: optional(RiskContributions),
+  project: optional(name(200)),
+  author_email: optional(Type.String({ format: 'email', maxLength: 320 })),
+  files: optional(Type.Array(CommitFile, { maxItems: 10_000 })),
+  branch: optional(name(500)),
+  commits: optional(Type.Array(Sha, { maxItems: 1_000 })),
+  state: optional(literals(STATES)),
+  merged_at: optional(Timestamp()),
+  closed_at: optional(Timestamp()),
+  merge_commit: optional(Sha),
+  url: optional(
+    Type.String({
+      pattern: '^https?://[^\\s]+$',
+      maxLength: 2_048,
+      examples: ['https://github.com/acme/checkout/pull/128'],
+    }),
+  ),
+  default_branch: optional(name(500)),
+  risk_score: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
+  rating: Type.Optional(Type.Unknown({ description: 'Not read: it is always computed here' })),
+})
 export type PrRiskRecord = Static<typeof PrRiskRecord>
 
 /** The parts of a risk score, in the order in which they are shown. */

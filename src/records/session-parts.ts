@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { count, literals, name, nullable, strict } from './fields.ts'
+import { closed, count, literals, name, nullable } from './fields.ts'
 import { Severity } from './finding.ts'
 import { MAX_PARTS, PullRequest } from './session.ts'
 import './formats.ts'
@@ -23,144 +23,123 @@ const Counts = Type.Tuple([count(), count(), count(), count(), count()])
 const Cost = nullable(Type.String({ pattern: '^[0-9]{1,20}$' }))
 
 /** A prompt, or a message of the model: one call of its API. */
-export const TurnPart = Type.Object(
-  {
-    id: Id,
-    role: literals(['user', 'assistant']),
-    at: At,
-    /** Position in the longest file that has it: the order of turns of the same time. */
-    position: count(),
-    model: nullable(name(200)),
-    tokens: nullable(Counts),
-    /** The cost that the agent reported. */
-    cost: Cost,
-    /** The cost by the prices of the client that read it; null where they have none. */
-    estimate: Cost,
-    /** Web searches, which are billed beside the tokens. */
-    searches: count(1e6),
-    /** A hash of the API's own id of the call, by which telemetry and transcripts tell of the same one. */
-    request: Type.Optional(Id),
-    /** Telemetry says so, not a transcript. */
-    telemetry: Type.Optional(Type.Literal(true)),
-    /** Kinds of tokens, by their index, that telemetry does not say. */
-    lacks: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 3 }), { maxItems: 4 })),
-  },
-  strict,
-)
+export const TurnPart = closed({
+  id: Id,
+  role: literals(['user', 'assistant']),
+  at: At,
+  /** Position in the longest file that has it: the order of turns of the same time. */
+  position: count(),
+  model: nullable(name(200)),
+  tokens: nullable(Counts),
+  /** The cost that the agent reported. */
+  cost: Cost,
+  /** The cost by the prices of the client that read it; null where they have none. */
+  estimate: Cost,
+  /** Web searches, which are billed beside the tokens. */
+  searches: count(1e6),
+  /** A hash of the API's own id of the call, by which telemetry and transcripts tell of the same one. */
+  request: Type.Optional(Id),
+  /** Telemetry says so, not a transcript. */
+  telemetry: Type.Optional(Type.Literal(true)),
+  /** Kinds of tokens, by their index, that telemetry does not say. */
+  lacks: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 3 }), { maxItems: 4 })),
+})
 export type TurnPart = Static<typeof TurnPart>
 
-const Action = Type.Object(
-  {
-    ruleId: name(100),
-    category: literals(['command', 'mode', 'file']),
-    severity: Severity,
-    title: Type.String({ maxLength: 500 }),
-    description: Type.String({ maxLength: 5_000 }),
-    file: nullable(Path),
-  },
-  strict,
-)
+const Action = closed({
+  ruleId: name(100),
+  category: literals(['command', 'mode', 'file']),
+  severity: Severity,
+  title: Type.String({ maxLength: 500 }),
+  description: Type.String({ maxLength: 5_000 }),
+  file: nullable(Path),
+})
 
 /** A call of a tool, and its result. */
-const CallPart = Type.Object(
-  {
-    id: Id,
-    /** Null while only the result is known. */
-    turn: nullable(Id),
-    /** Position in the longest file that has it. */
-    position: count(),
-    name: nullable(name(200)),
-    ok: nullable(Type.Boolean()),
-    /** Files that it changed. */
-    edits: Type.Array(Path, { maxItems: 1_000 }),
-    commits: Type.Boolean(),
-    tests: Type.Boolean(),
-    searches: count(1e6),
-    /** The user refused it. */
-    rejected: Type.Boolean(),
-    actions: Type.Array(Action, { maxItems: 50 }),
-  },
-  strict,
-)
+const CallPart = closed({
+  id: Id,
+  /** Null while only the result is known. */
+  turn: nullable(Id),
+  /** Position in the longest file that has it. */
+  position: count(),
+  name: nullable(name(200)),
+  ok: nullable(Type.Boolean()),
+  /** Files that it changed. */
+  edits: Type.Array(Path, { maxItems: 1_000 }),
+  commits: Type.Boolean(),
+  tests: Type.Boolean(),
+  searches: count(1e6),
+  /** The user refused it. */
+  rejected: Type.Boolean(),
+  actions: Type.Array(Action, { maxItems: 50 }),
+})
 export type CallPart = Static<typeof CallPart>
 
-const EventPart = Type.Object(
-  {
-    id: Id,
-    type: literals(['interruption', 'compaction', 'api_error']),
-    at: At,
-    turn: nullable(Id),
-  },
-  strict,
-)
+const EventPart = closed({
+  id: Id,
+  type: literals(['interruption', 'compaction', 'api_error']),
+  at: At,
+  turn: nullable(Id),
+})
 export type EventPart = Static<typeof EventPart>
 
 /** The place of a secret; its text is never kept. */
-const SecretPart = Type.Object(
-  {
-    id: Id,
-    at: At,
-    turn: nullable(Id),
-    file: nullable(Path),
-    where: Type.String({ maxLength: 500 }),
-    exposed: Type.Boolean(),
-    ruleId: name(100),
-    title: Type.String({ maxLength: 500 }),
-    line: count(),
-    severity: Severity,
-    fingerprint: name(100),
-  },
-  strict,
-)
+const SecretPart = closed({
+  id: Id,
+  at: At,
+  turn: nullable(Id),
+  file: nullable(Path),
+  where: Type.String({ maxLength: 500 }),
+  exposed: Type.Boolean(),
+  ruleId: name(100),
+  title: Type.String({ maxLength: 500 }),
+  line: count(),
+  severity: Severity,
+  fingerprint: name(100),
+})
 export type SecretPart = Static<typeof SecretPart>
 
-const ModePart = Type.Object({ id: Id, at: At, action: Action }, strict)
+const ModePart = closed({ id: Id, at: At, action: Action })
 export type ModePart = Static<typeof ModePart>
 
 /** Totals that an agent states, by model; null where it names no model. */
-const ModelTotal = Type.Object({ model: nullable(name(200)), tokens: Counts, cost: Cost }, strict)
+const ModelTotal = closed({ model: nullable(name(200)), tokens: Counts, cost: Cost })
 export type ModelTotal = Static<typeof ModelTotal>
-const RunPart = Type.Object(
-  {
-    id: Id,
-    totals: Type.Array(ModelTotal, { maxItems: 100 }),
-    /** Runs whose totals are in these. */
-    over: Type.Array(Id, { maxItems: LIMITS.runs }),
-  },
-  strict,
-)
+const RunPart = closed({
+  id: Id,
+  totals: Type.Array(ModelTotal, { maxItems: 100 }),
+  /** Runs whose totals are in these. */
+  over: Type.Array(Id, { maxItems: LIMITS.runs }),
+})
 export type RunPart = Static<typeof RunPart>
 
-const Times = Type.Object({ from: At, to: At }, strict)
+const Times = closed({ from: At, to: At })
 
-export const SessionParts = Type.Object(
-  {
-    agent: name(100),
-    /** It begins with a copy of another session. */
-    isFork: Type.Boolean(),
-    times: Times,
-    /** The time when the file was last written, which counts if no line has a time. */
-    fileTimes: Times,
-    /** When telemetry of the session was made; absent without any. */
-    telemetry: Type.Optional(Times),
-    /** A project may have two names: the one of the higher rank counts, then the earlier one. */
-    project: Type.Object({ rank: count(10), at: At }, strict),
-    branch: nullable(Type.Object({ at: At, name: name(500) }, strict)),
-    /** Sent only if texts are sent. */
-    title: nullable(Type.String({ maxLength: 10_000 })),
-    pullRequests: Type.Array(PullRequest, { maxItems: 100 }),
-    turns: Type.Array(TurnPart, { maxItems: 100_000 }),
-    calls: Type.Array(CallPart, { maxItems: 100_000 }),
-    events: Type.Array(EventPart, { maxItems: LIMITS.events }),
-    secrets: Type.Array(SecretPart, { maxItems: LIMITS.secrets }),
-    modes: Type.Array(ModePart, { maxItems: LIMITS.modes }),
-    /** Totals of single runs, which add up. */
-    runs: Type.Array(RunPart, { maxItems: LIMITS.runs }),
-    /** The largest totals that the agent stated for the whole session. */
-    whole: nullable(Type.Array(ModelTotal, { maxItems: 100 })),
-  },
-  strict,
-)
+export const SessionParts = closed({
+  agent: name(100),
+  /** It begins with a copy of another session. */
+  isFork: Type.Boolean(),
+  times: Times,
+  /** The time when the file was last written, which counts if no line has a time. */
+  fileTimes: Times,
+  /** When telemetry of the session was made; absent without any. */
+  telemetry: Type.Optional(Times),
+  /** A project may have two names: the one of the higher rank counts, then the earlier one. */
+  project: closed({ rank: count(10), at: At }),
+  branch: nullable(closed({ at: At, name: name(500) })),
+  /** Sent only if texts are sent. */
+  title: nullable(Type.String({ maxLength: 10_000 })),
+  pullRequests: Type.Array(PullRequest, { maxItems: 100 }),
+  turns: Type.Array(TurnPart, { maxItems: 100_000 }),
+  calls: Type.Array(CallPart, { maxItems: 100_000 }),
+  events: Type.Array(EventPart, { maxItems: LIMITS.events }),
+  secrets: Type.Array(SecretPart, { maxItems: LIMITS.secrets }),
+  modes: Type.Array(ModePart, { maxItems: LIMITS.modes }),
+  /** Totals of single runs, which add up. */
+  runs: Type.Array(RunPart, { maxItems: LIMITS.runs }),
+  /** The largest totals that the agent stated for the whole session. */
+  whole: nullable(Type.Array(ModelTotal, { maxItems: 100 })),
+})
 export type SessionParts = Static<typeof SessionParts>
 
 /** Largest unpacked parts. Real ones have at most 12 times as many bytes as their packed text has characters. */

@@ -1,5 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { count, literals, name, nullable, optional, score, strict, Timestamp } from './fields.ts'
+import {
+  closed,
+  component,
+  count,
+  literals,
+  name,
+  nullable,
+  optional,
+  score,
+  strict,
+  Timestamp,
+} from './fields.ts'
 import { SecurityRecord } from './finding.ts'
 
 /** Characters of the packed parts of a session. */
@@ -8,28 +19,22 @@ export const MAX_PARTS = 4 * 1024 * 1024
 /** US dollars; more than 6 decimals are rounded half up when stored. */
 const money = Type.Number({ minimum: 0, maximum: 1e6 })
 
-export const Tokens = Type.Object(
-  {
-    input: Type.Integer({ minimum: 0, maximum: 1e12, description: 'without what was read from the cache' }),
-    output: Type.Integer({ minimum: 0, maximum: 1e12, description: 'reasoning included, as it is billed' }),
-    cache_read: count(),
-    cache_creation: count(),
-  },
-  strict,
-)
+export const Tokens = closed({
+  input: Type.Integer({ minimum: 0, maximum: 1e12, description: 'without what was read from the cache' }),
+  output: Type.Integer({ minimum: 0, maximum: 1e12, description: 'reasoning included, as it is billed' }),
+  cache_read: count(),
+  cache_creation: count(),
+})
 export type Tokens = Static<typeof Tokens>
 
 const Count = Type.Union([Type.Integer({ minimum: 0, maximum: 1e12 }), Type.Null()])
 /** Tokens of a session; null are kinds of which nothing is known. */
-export const KnownTokens = Type.Object(
-  {
-    input: Count,
-    output: Count,
-    cache_read: Count,
-    cache_creation: Count,
-  },
-  strict,
-)
+export const KnownTokens = closed({
+  input: Count,
+  output: Count,
+  cache_read: Count,
+  cache_creation: Count,
+})
 export type KnownTokens = Static<typeof KnownTokens>
 
 /** The maximum is the sum of four counts of `Tokens`. */
@@ -39,94 +44,76 @@ export const UnpricedTokens = Type.Integer({
   description: 'tokens of all kinds whose price is not known: they add nothing to estimated_cost',
 })
 
-export const ToolUse = Type.Object({ name: name(200), calls: count(1e9), errors: count(1e9) }, strict)
+export const ToolUse = closed({ name: name(200), calls: count(1e9), errors: count(1e9) })
 export type ToolUse = Static<typeof ToolUse>
 
 /** A pull request that the session is linked to, as its agent noted. */
-export const PullRequest = Type.Object(
-  {
-    repo: name(200),
-    number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
-  },
-  { ...strict, title: 'PullRequest' },
-)
+export const PullRequest = component('PullRequest', {
+  repo: name(200),
+  number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
+})
 
-export const TurnRecord = Type.Object(
-  {
-    turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
-    role: Type.Optional(literals(['user', 'assistant', 'system', 'tool', 'unattributed'])),
-    model: optional(name(200)),
-    started_at: optional(Timestamp()),
-    tokens: optional(Type.Partial(Tokens, strict)),
-    cost: optional(money),
-    tool_calls: optional(
-      Type.Array(Type.Object({ name: name(200), ok: optional(Type.Boolean()) }, strict), {
-        maxItems: 10_000,
-      }),
-    ),
-    content: optional(Type.String({ maxLength: 1_000_000 })),
-  },
-  strict,
-)
+export const TurnRecord = closed({
+  turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+  role: Type.Optional(literals(['user', 'assistant', 'system', 'tool', 'unattributed'])),
+  model: optional(name(200)),
+  started_at: optional(Timestamp()),
+  tokens: optional(Type.Partial(Tokens, strict)),
+  cost: optional(money),
+  tool_calls: optional(
+    Type.Array(closed({ name: name(200), ok: optional(Type.Boolean()) }), {
+      maxItems: 10_000,
+    }),
+  ),
+  content: optional(Type.String({ maxLength: 1_000_000 })),
+})
 export type TurnRecord = Static<typeof TurnRecord>
 
-export const ObservationRecord = Type.Object(
-  {
-    id: optional(Type.String({ pattern: '^obs_[A-Za-z0-9_-]{1,64}$', examples: ['obs_4f1c2a'] })),
-    type: Type.Optional(name(100)),
-    title: Type.Optional(Type.String({ maxLength: 500 })),
-    content: optional(Type.String({ maxLength: 10_000 })),
-    importance: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
-    file_path: optional(Type.String({ maxLength: 4096 })),
-    turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
-    created_at: optional(Timestamp()),
-  },
-  strict,
-)
+export const ObservationRecord = closed({
+  id: optional(Type.String({ pattern: '^obs_[A-Za-z0-9_-]{1,64}$', examples: ['obs_4f1c2a'] })),
+  type: Type.Optional(name(100)),
+  title: Type.Optional(Type.String({ maxLength: 500 })),
+  content: optional(Type.String({ maxLength: 10_000 })),
+  importance: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+  file_path: optional(Type.String({ maxLength: 4096 })),
+  turn_number: optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
+  created_at: optional(Timestamp()),
+})
 export type ObservationRecord = Static<typeof ObservationRecord>
 
-export const QualityFactor = Type.Object(
-  {
-    name: name(100),
-    category: name(100),
-    count: Type.Number({ minimum: 0, maximum: 1e12, description: 'what was counted or measured' }),
-    weight: Type.Number({ minimum: -100, maximum: 100, description: 'points at full strength' }),
-    points: Type.Number({ minimum: -100, maximum: 100, description: 'what it adds to the score' }),
-  },
-  strict,
-)
+export const QualityFactor = closed({
+  name: name(100),
+  category: name(100),
+  count: Type.Number({ minimum: 0, maximum: 1e12, description: 'what was counted or measured' }),
+  weight: Type.Number({ minimum: -100, maximum: 100, description: 'points at full strength' }),
+  points: Type.Number({ minimum: -100, maximum: 100, description: 'what it adds to the score' }),
+})
 export type QualityFactor = Static<typeof QualityFactor>
 
 /** A factor as it may be sent: only what it is called and what it adds are needed. */
-const QualityFactorRecord = Type.Object(
-  {
-    name: QualityFactor.properties.name,
-    category: Type.Optional(QualityFactor.properties.category),
-    count: Type.Optional(QualityFactor.properties.count),
-    weight: Type.Optional(QualityFactor.properties.weight),
-    points: QualityFactor.properties.points,
-  },
-  strict,
-)
+const QualityFactorRecord = closed({
+  name: QualityFactor.properties.name,
+  category: Type.Optional(QualityFactor.properties.category),
+  count: Type.Optional(QualityFactor.properties.count),
+  weight: Type.Optional(QualityFactor.properties.weight),
+  points: QualityFactor.properties.points,
+})
 export type QualityFactorRecord = Static<typeof QualityFactorRecord>
 
-export const QualityRecord = Type.Object(
-  {
-    score: optional(score),
-    base: Type.Optional(score),
-    factors: Type.Optional(Type.Array(QualityFactorRecord, { maxItems: 100 })),
-    breakdown: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$' }),
-        Type.Number({ minimum: -1000, maximum: 1000 }),
-        { additionalProperties: false, maxProperties: 100 },
-      ),
+export const QualityRecord = closed({
+  score: optional(score),
+  base: Type.Optional(score),
+  factors: Type.Optional(Type.Array(QualityFactorRecord, { maxItems: 100 })),
+  breakdown: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$' }),
+      Type.Number({ minimum: -1000, maximum: 1000 }),
+      { additionalProperties: false, maxProperties: 100 },
     ),
-    scored_at: optional(Timestamp()),
-    previous_score: optional(score),
-  },
-  strict,
-)
+  ),
+  scored_at: optional(Timestamp()),
+  previous_score: optional(score),
+})
 export type QualityRecord = Static<typeof QualityRecord>
 
 /** The sources that tell of a session. */
@@ -141,70 +128,61 @@ const SessionId = Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$', examples:
  * with it if it has `parts`. Fields that a client leaves out are computed by the server: cost from the tokens of each
  * model, quality from turns and tool calls, findings from the texts.
  */
-export const SessionRecord = Type.Object(
-  {
-    type: Type.Literal('session'),
-    id: SessionId,
-    project_name: nullable(name(200)),
-    origin: Type.Optional(Origin),
-    includes: optional(
-      Type.Array(SessionId, {
-        maxItems: 1_000,
-        description: 'the sessions of its sub-agents: telemetry of theirs belongs to this session',
-      }),
+export const SessionRecord = closed({
+  type: Type.Literal('session'),
+  id: SessionId,
+  project_name: nullable(name(200)),
+  origin: Type.Optional(Origin),
+  includes: optional(
+    Type.Array(SessionId, {
+      maxItems: 1_000,
+      description: 'the sessions of its sub-agents: telemetry of theirs belongs to this session',
+    }),
+  ),
+  created_at: Timestamp(),
+  user_id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$', examples: ['user_4f1c2a'] })),
+  user_email: optional(Type.String({ format: 'email', maxLength: 320 })),
+  source: optional(name(100)),
+  branch: optional(name(500)),
+  pull_requests: optional(Type.Array(PullRequest, { maxItems: 100 })),
+  model: optional(name(200)),
+  models: optional(Type.Array(name(200), { maxItems: 100 })),
+  started_at: optional(Timestamp()),
+  ended_at: optional(Timestamp()),
+  duration_seconds: optional(Type.Number({ minimum: 0, maximum: 1e12 })),
+  turns: optional(count(1e9)),
+  estimated_cost: optional(money),
+  cost_source: optional(literals(['reported', 'estimated'])),
+  unpriced_tokens: optional(UnpricedTokens),
+  quality_score: optional(score),
+  tokens: optional(Type.Partial(KnownTokens, strict)),
+  tools_used: optional(
+    Type.Array(
+      closed({ name: name(200), calls: Type.Optional(count(1e9)), errors: Type.Optional(count(1e9)) }),
+      { maxItems: 1_000 },
     ),
-    created_at: Timestamp(),
-    user_id: optional(Type.String({ pattern: '^user_[A-Za-z0-9_-]{1,64}$', examples: ['user_4f1c2a'] })),
-    user_email: optional(Type.String({ format: 'email', maxLength: 320 })),
-    source: optional(name(100)),
-    branch: optional(name(500)),
-    pull_requests: optional(Type.Array(PullRequest, { maxItems: 100 })),
-    model: optional(name(200)),
-    models: optional(Type.Array(name(200), { maxItems: 100 })),
-    started_at: optional(Timestamp()),
-    ended_at: optional(Timestamp()),
-    duration_seconds: optional(Type.Number({ minimum: 0, maximum: 1e12 })),
-    turns: optional(count(1e9)),
-    estimated_cost: optional(money),
-    cost_source: optional(literals(['reported', 'estimated'])),
-    unpriced_tokens: optional(UnpricedTokens),
-    quality_score: optional(score),
-    tokens: optional(Type.Partial(KnownTokens, strict)),
-    tools_used: optional(
-      Type.Array(
-        Type.Object(
-          { name: name(200), calls: Type.Optional(count(1e9)), errors: Type.Optional(count(1e9)) },
-          strict,
-        ),
-        { maxItems: 1_000 },
-      ),
-    ),
-    files_touched: optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 20_000 })),
-    summary: optional(Type.String({ maxLength: 10_000 })),
-    turn_records: optional(Type.Array(TurnRecord, { maxItems: 50_000 })),
-    observations: optional(Type.Array(ObservationRecord, { maxItems: 5_000 })),
-    analysis: optional(
-      Type.Object(
-        {
-          summary: optional(Type.String({ maxLength: 10_000 })),
-          issues: optional(Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 1_000 })),
-          classification: optional(name(100)),
-        },
-        strict,
-      ),
-    ),
-    quality_metadata: optional(QualityRecord),
-    security_metadata: optional(SecurityRecord),
-    parts: optional(
-      Type.String({
-        minLength: 1,
-        maxLength: MAX_PARTS,
-        pattern: '^[A-Za-z0-9+/]+=*$',
-        description:
-          'what `sync` read of the session, by the ids of its messages: parts of the same session from other files are merged with it. Opaque to other clients',
-      }),
-    ),
-  },
-  strict,
-)
+  ),
+  files_touched: optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 20_000 })),
+  summary: optional(Type.String({ maxLength: 10_000 })),
+  turn_records: optional(Type.Array(TurnRecord, { maxItems: 50_000 })),
+  observations: optional(Type.Array(ObservationRecord, { maxItems: 5_000 })),
+  analysis: optional(
+    closed({
+      summary: optional(Type.String({ maxLength: 10_000 })),
+      issues: optional(Type.Array(Type.String({ maxLength: 2_000 }), { maxItems: 1_000 })),
+      classification: optional(name(100)),
+    }),
+  ),
+  quality_metadata: optional(QualityRecord),
+  security_metadata: optional(SecurityRecord),
+  parts: optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_PARTS,
+      pattern: '^[A-Za-z0-9+/]+=*$',
+      description:
+        'what `sync` read of the session, by the ids of its messages: parts of the same session from other files are merged with it. Opaque to other clients',
+    }),
+  ),
+})
 export type SessionRecord = Static<typeof SessionRecord>

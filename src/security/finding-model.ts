@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage, Project } from '../http/query.ts'
-import { nullable, strict } from '../records/fields.ts'
+import { closed, component, nullable } from '../records/fields.ts'
 import { FindingNote, FindingStatus } from '../records/finding.ts'
 import { Finding } from '../sessions/model.ts'
 
@@ -29,27 +29,23 @@ export const FindingListQuery = Type.Object({
 })
 export type FindingListQuery = Static<typeof FindingListQuery>
 
-export const ListedFinding = Type.Object(
-  {
-    ...Finding.properties,
-    session_id: Type.String({ examples: ['sess_4f1c2a'] }),
-    project: Type.String({ examples: ['checkout'] }),
-    member: nullable(
-      Type.Object(
-        { id: nullable(Type.String()), email: nullable(Type.String()) },
-        { ...strict, description: 'Whose session it is; null where that is not known, or not shown' },
-      ),
+export const ListedFinding = component('ListedFinding', {
+  ...Finding.properties,
+  session_id: Type.String({ examples: ['sess_4f1c2a'] }),
+  project: Type.String({ examples: ['checkout'] }),
+  member: nullable(
+    closed(
+      { id: nullable(Type.String()), email: nullable(Type.String()) },
+      { description: 'Whose session it is; null where that is not known, or not shown' },
     ),
-  },
-  { ...strict, title: 'ListedFinding' },
-)
+  ),
+})
 export type ListedFinding = Static<typeof ListedFinding>
 export const FindingPage = PageOf(ListedFinding)
 
-export const FindingStatusBody = Type.Object(
+export const FindingStatusBody = closed(
   { status: FindingStatus, note: Type.Optional(FindingNote) },
   {
-    ...strict,
     title: 'FindingChange',
     examples: [{ status: 'dismissed', note: 'a key of the test fixtures' }],
   },

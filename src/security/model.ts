@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, Page, Pagination, PerPage, Project } from '../http/query.ts'
-import { strict, Timestamp } from '../records/fields.ts'
+import { closed, component, Timestamp } from '../records/fields.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
 
 const score = (description: string) => Type.Number({ description, examples: [92] })
@@ -11,32 +11,23 @@ export const RISK_THRESHOLD = 50
 export const SecurityQuery = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
 export type SecurityQuery = Static<typeof SecurityQuery>
 
-export const SecurityOverview = Type.Object(
-  {
-    summary: Type.Object(
-      {
-        avg_score: score('mean of all matching sessions, 0 without any'),
-        min_score: score('lowest of them'),
-        max_score: score('highest of them'),
-        total_sessions: Type.Integer(),
-      },
-      strict,
-    ),
-    recent_sessions: Type.Array(
-      Type.Object(
-        {
-          id: Type.String({ examples: ['sess_4f1c2a'] }),
-          project: Type.String({ examples: ['checkout'] }),
-          created_at: Timestamp('When the session began; UTC, milliseconds'),
-          security_metadata: SecurityMetadata,
-        },
-        strict,
-      ),
-      { description: 'the 10 newest of the matching sessions' },
-    ),
-  },
-  { ...strict, title: 'SecurityOverview' },
-)
+export const SecurityOverview = component('SecurityOverview', {
+  summary: closed({
+    avg_score: score('mean of all matching sessions, 0 without any'),
+    min_score: score('lowest of them'),
+    max_score: score('highest of them'),
+    total_sessions: Type.Integer(),
+  }),
+  recent_sessions: Type.Array(
+    closed({
+      id: Type.String({ examples: ['sess_4f1c2a'] }),
+      project: Type.String({ examples: ['checkout'] }),
+      created_at: Timestamp('When the session began; UTC, milliseconds'),
+      security_metadata: SecurityMetadata,
+    }),
+    { description: 'the 10 newest of the matching sessions' },
+  ),
+})
 export type SecurityOverview = Static<typeof SecurityOverview>
 
 export const HeatmapQuery = Type.Object({
@@ -59,46 +50,34 @@ export type HeatmapQuery = Static<typeof HeatmapQuery>
 const distinct = (severity: string) =>
   Type.Integer({ description: `distinct findings, by fingerprint, that are ${severity} at their gravest` })
 
-export const HeatmapFile = Type.Object(
-  {
-    file: Type.String({ examples: ['src/deploy.ts'] }),
-    project: Type.String({ examples: ['checkout'] }),
-    risk_score: Type.Number({
-      description: '25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100',
-      examples: [48],
-    }),
-    findings: Type.Object(
-      {
-        critical: distinct('critical'),
-        high: distinct('high'),
-        medium: distinct('medium'),
-        low: distinct('low'),
-        total: Type.Integer(),
-      },
-      strict,
-    ),
-    sessions: Type.Integer({ description: 'sessions with a finding in the file' }),
-    first_seen_at: Timestamp('Begin of the first of them; UTC, milliseconds'),
-    last_seen_at: Timestamp('Begin of the last of them; UTC, milliseconds'),
-  },
-  { ...strict, title: 'HeatmapFile' },
-)
+export const HeatmapFile = component('HeatmapFile', {
+  file: Type.String({ examples: ['src/deploy.ts'] }),
+  project: Type.String({ examples: ['checkout'] }),
+  risk_score: Type.Number({
+    description: '25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100',
+    examples: [48],
+  }),
+  findings: closed({
+    critical: distinct('critical'),
+    high: distinct('high'),
+    medium: distinct('medium'),
+    low: distinct('low'),
+    total: Type.Integer(),
+  }),
+  sessions: Type.Integer({ description: 'sessions with a finding in the file' }),
+  first_seen_at: Timestamp('Begin of the first of them; UTC, milliseconds'),
+  last_seen_at: Timestamp('Begin of the last of them; UTC, milliseconds'),
+})
 export type HeatmapFile = Static<typeof HeatmapFile>
 
-export const Heatmap = Type.Object(
-  {
-    data: Type.Array(HeatmapFile),
-    summary: Type.Object(
-      {
-        files: Type.Integer({ description: 'files that match, on all pages' }),
-        average_risk: score('their mean risk score, 0 without any'),
-        files_above_threshold: Type.Integer({ description: 'those with a risk score above `threshold`' }),
-        threshold: Type.Integer({ examples: [RISK_THRESHOLD] }),
-      },
-      strict,
-    ),
-    pagination: Pagination,
-  },
-  { ...strict, title: 'Heatmap' },
-)
+export const Heatmap = component('Heatmap', {
+  data: Type.Array(HeatmapFile),
+  summary: closed({
+    files: Type.Integer({ description: 'files that match, on all pages' }),
+    average_risk: score('their mean risk score, 0 without any'),
+    files_above_threshold: Type.Integer({ description: 'those with a risk score above `threshold`' }),
+    threshold: Type.Integer({ examples: [RISK_THRESHOLD] }),
+  }),
+  pagination: Pagination,
+})
 export type Heatmap = Static<typeof Heatmap>

@@ -1,18 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Page, PageOf, PerPage } from '../http/query.ts'
 import { BudgetRecord } from '../records/budget.ts'
-import { strict } from '../records/fields.ts'
+import { component } from '../records/fields.ts'
 
-export const MonthBudget = Type.Object(
-  {
-    month: Type.String({
-      description: 'YYYY-MM; in force until a later month has one',
-      examples: ['2026-11'],
-    }),
-    limit: Type.Number({ description: 'US dollars', examples: [2500] }),
-  },
-  { ...strict, title: 'MonthBudget' },
-)
+export const MonthBudget = component('MonthBudget', {
+  month: Type.String({
+    description: 'YYYY-MM; in force until a later month has one',
+    examples: ['2026-11'],
+  }),
+  limit: Type.Number({ description: 'US dollars', examples: [2500] }),
+})
 export type MonthBudget = Static<typeof MonthBudget>
 
 export const BudgetListQuery = Type.Object({ page: Page, per_page: PerPage })
@@ -20,7 +17,4 @@ export type BudgetListQuery = Static<typeof BudgetListQuery>
 export const MonthBudgetPage = PageOf(MonthBudget)
 export type MonthBudgetPage = Static<typeof MonthBudgetPage>
 
-export const BudgetBody = Type.Object(
-  { limit: BudgetRecord.properties.limit },
-  { ...strict, title: 'BudgetLimit' },
-)
+export const BudgetBody = component('BudgetLimit', { limit: BudgetRecord.properties.limit })

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
 import { SCOPES } from '../keys/model.ts'
-import { name, nullable, strict, Timestamp } from '../records/fields.ts'
+import { closed, component, name, nullable, Timestamp } from '../records/fields.ts'
 
 const MAX_GRACE_S = 604_800
 const DEFAULT_GRACE_S = 86_400
@@ -11,9 +11,9 @@ const keyFields = {
   name: Type.String({ examples: ['ci'] }),
   scopes: Type.Array(oneOf(SCOPES)),
   member: nullable(
-    Type.Object(
+    closed(
       { id: nullable(Type.String()), email: Type.String({ examples: ['ada@example.com'] }) },
-      { ...strict, description: 'Whose sessions the key sends; null: anybody’s' },
+      { description: 'Whose sessions the key sends; null: anybody’s' },
     ),
   ),
   created_at: Timestamp('UTC, milliseconds'),
@@ -25,13 +25,13 @@ const keyFields = {
   revoked_at: nullable(Timestamp('UTC, milliseconds')),
 }
 
-export const Key = Type.Object(keyFields, { ...strict, title: 'ApiKey' })
+export const Key = component('ApiKey', keyFields)
 export type Key = Static<typeof Key>
 
-export const CreatedKey = Type.Object(
-  { ...keyFields, key: Type.String({ description: 'The key itself: shown once' }) },
-  { ...strict, title: 'CreatedApiKey' },
-)
+export const CreatedKey = component('CreatedApiKey', {
+  ...keyFields,
+  key: Type.String({ description: 'The key itself: shown once' }),
+})
 export type CreatedKey = Static<typeof CreatedKey>
 
 export const KeyListQuery = Type.Object({ page: Page, per_page: PerPage })
@@ -39,32 +39,26 @@ export type KeyListQuery = Static<typeof KeyListQuery>
 export const KeyPage = PageOf(Key)
 export type KeyPage = Static<typeof KeyPage>
 
-export const NewKeyBody = Type.Object(
-  {
-    name: name(200),
-    scopes: Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length, uniqueItems: true }),
-    expires_at: Type.Optional(nullable(Timestamp('In the future; without it the key does not expire'))),
-    member: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: 320, description: 'Id or address of a member' })),
-    ),
-  },
-  { ...strict, title: 'NewApiKey' },
-)
+export const NewKeyBody = component('NewApiKey', {
+  name: name(200),
+  scopes: Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length, uniqueItems: true }),
+  expires_at: Type.Optional(nullable(Timestamp('In the future; without it the key does not expire'))),
+  member: Type.Optional(
+    nullable(Type.String({ minLength: 1, maxLength: 320, description: 'Id or address of a member' })),
+  ),
+})
 export type NewKeyBody = Static<typeof NewKeyBody>
 
-export const RotateKeyBody = Type.Object(
-  {
-    grace_period_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: MAX_GRACE_S,
-        default: DEFAULT_GRACE_S,
-        description: 'How long the old key still works',
-      }),
-    ),
-  },
-  { ...strict, title: 'ApiKeyRotation' },
-)
+export const RotateKeyBody = component('ApiKeyRotation', {
+  grace_period_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_GRACE_S,
+      default: DEFAULT_GRACE_S,
+      description: 'How long the old key still works',
+    }),
+  ),
+})
 export type RotateKeyBody = Static<typeof RotateKeyBody>
 
 export const graceMsOf = ({ grace_period_seconds = DEFAULT_GRACE_S }: RotateKeyBody): number =>

@@ -1,26 +1,23 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
-import { name, nullable, strict, Timestamp } from '../records/fields.ts'
+import { closed, component, name, nullable, Timestamp } from '../records/fields.ts'
 import { Role } from '../records/member.ts'
 
 const Address = Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] })
 const ROLES = ['owner', 'admin', 'developer', 'auditor'] as const
 
-export const Member = Type.Object(
-  {
-    id: Type.String({ examples: ['user_7h2k9d'] }),
-    email: Type.String({ examples: ['ada@example.com'] }),
-    display_name: Type.String({ examples: ['Ada'] }),
-    role: Role,
-    aliases: Type.Array(Type.String(), { description: 'Other addresses of the member' }),
-    joined_at: Timestamp('UTC, milliseconds'),
-    last_signed_in_at: nullable(Timestamp('UTC, milliseconds')),
-    status: oneOf(['active', 'invited'], {
-      description: '`invited`: an invitation is open that the member has not accepted',
-    }),
-  },
-  { ...strict, title: 'Member' },
-)
+export const Member = component('Member', {
+  id: Type.String({ examples: ['user_7h2k9d'] }),
+  email: Type.String({ examples: ['ada@example.com'] }),
+  display_name: Type.String({ examples: ['Ada'] }),
+  role: Role,
+  aliases: Type.Array(Type.String(), { description: 'Other addresses of the member' }),
+  joined_at: Timestamp('UTC, milliseconds'),
+  last_signed_in_at: nullable(Timestamp('UTC, milliseconds')),
+  status: oneOf(['active', 'invited'], {
+    description: '`invited`: an invitation is open that the member has not accepted',
+  }),
+})
 export type Member = Static<typeof Member>
 
 export const MemberListQuery = Type.Object({
@@ -35,12 +32,9 @@ export type MemberListQuery = Static<typeof MemberListQuery>
 export const MemberPage = PageOf(Member)
 export type MemberPage = Static<typeof MemberPage>
 
-export const NewMemberBody = Type.Object(
-  { email: Address, display_name: name(200), role: Role },
-  { ...strict, title: 'NewMember' },
-)
+export const NewMemberBody = component('NewMember', { email: Address, display_name: name(200), role: Role })
 
-export const MemberChangeBody = Type.Object(
+export const MemberChangeBody = closed(
   {
     display_name: Type.Optional(name(200)),
     role: Type.Optional(Role),
@@ -48,15 +42,12 @@ export const MemberChangeBody = Type.Object(
       Type.Array(Address, { maxItems: 50, description: 'All other addresses of the member; [] for none' }),
     ),
   },
-  { ...strict, minProperties: 1, title: 'MemberChange' },
+  { minProperties: 1, title: 'MemberChange' },
 )
 
-export const Invitation = Type.Object(
-  {
-    url: Type.String({
-      description: 'The link by which the member sets a password, once; shown in this answer only',
-    }),
-    expires_at: Timestamp('UTC, milliseconds'),
-  },
-  { ...strict, title: 'Invitation' },
-)
+export const Invitation = component('Invitation', {
+  url: Type.String({
+    description: 'The link by which the member sets a password, once; shown in this answer only',
+  }),
+  expires_at: Timestamp('UTC, milliseconds'),
+})

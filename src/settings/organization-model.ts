@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { MAX_LABEL_LENGTH } from '../badges/model.ts'
 import { PLANS } from '../config.ts'
 import { oneOf } from '../http/query.ts'
-import { name, nullable, strict } from '../records/fields.ts'
+import { closed, component, name, nullable } from '../records/fields.ts'
 
 const VISIBILITIES = ['public', 'private'] as const
 const MEMBER_VISIBILITIES = ['all', 'own'] as const
@@ -24,39 +24,33 @@ const retention = nullable(
   }),
 )
 
-export const OrganizationSettings = Type.Object(
-  {
-    id: Type.String({ examples: ['org_4k2m8d'] }),
-    slug: Type.String({ examples: ['acme'] }),
-    name: Type.String({ examples: ['Acme'] }),
-    plan: oneOf(PLANS),
-    hide_members: Type.Boolean({ description: 'Members are shown to keys with the scope team:read only' }),
-    member_visibility: memberVisibility,
-    retention_sessions_days: retention,
-    badges: Type.Object(
-      {
-        visibility: oneOf(VISIBILITIES),
-        token: nullable(Type.Literal(true, { description: 'There is a token; only its SHA-256 is stored' })),
-        labels: Type.Object({ quality: label, security: label, cost: label }, strict),
-        colors: Type.Object({ good: color, medium: color, bad: color }, strict),
-        thresholds: Type.Object({ good: threshold, medium: threshold }, strict),
-      },
-      strict,
-    ),
-    ticket_pattern: pattern,
-    ticket_ignore: ignored,
-    github_secret_set: Type.Boolean({ description: 'Whether the secret of GitHub’s webhook is set' }),
-  },
-  { ...strict, title: 'OrganizationSettings' },
-)
+export const OrganizationSettings = component('OrganizationSettings', {
+  id: Type.String({ examples: ['org_4k2m8d'] }),
+  slug: Type.String({ examples: ['acme'] }),
+  name: Type.String({ examples: ['Acme'] }),
+  plan: oneOf(PLANS),
+  hide_members: Type.Boolean({ description: 'Members are shown to keys with the scope team:read only' }),
+  member_visibility: memberVisibility,
+  retention_sessions_days: retention,
+  badges: closed({
+    visibility: oneOf(VISIBILITIES),
+    token: nullable(Type.Literal(true, { description: 'There is a token; only its SHA-256 is stored' })),
+    labels: closed({ quality: label, security: label, cost: label }),
+    colors: closed({ good: color, medium: color, bad: color }),
+    thresholds: closed({ good: threshold, medium: threshold }),
+  }),
+  ticket_pattern: pattern,
+  ticket_ignore: ignored,
+  github_secret_set: Type.Boolean({ description: 'Whether the secret of GitHub’s webhook is set' }),
+})
 export type OrganizationSettings = Static<typeof OrganizationSettings>
 
 const change = <Fields extends Parameters<typeof Type.Object>[0]>(fields: Fields) =>
-  Type.Optional(Type.Partial(Type.Object(fields, { ...strict, minProperties: 1 })))
+  Type.Optional(Type.Partial(closed(fields, { minProperties: 1 })))
 const orDefault = <Schema extends Parameters<typeof nullable>[0]>(schema: Schema) =>
   Type.Union([schema, Type.Null({ description: 'the default' })])
 
-export const OrganizationChangeBody = Type.Object(
+export const OrganizationChangeBody = closed(
   {
     name: Type.Optional(name(200)),
     hide_members: Type.Optional(Type.Boolean()),
@@ -66,13 +60,10 @@ export const OrganizationChangeBody = Type.Object(
       visibility: oneOf(VISIBILITIES),
       token: Type.Null({ description: 'Removes the token' }),
       labels: Type.Partial(
-        Type.Object(
-          { quality: orDefault(label), security: orDefault(label), cost: orDefault(label) },
-          strict,
-        ),
+        closed({ quality: orDefault(label), security: orDefault(label), cost: orDefault(label) }),
       ),
-      colors: orDefault(Type.Partial(Type.Object({ good: color, medium: color, bad: color }, strict))),
-      thresholds: orDefault(Type.Partial(Type.Object({ good: threshold, medium: threshold }, strict))),
+      colors: orDefault(Type.Partial(closed({ good: color, medium: color, bad: color }))),
+      thresholds: orDefault(Type.Partial(closed({ good: threshold, medium: threshold }))),
     }),
     ticket_pattern: Type.Optional(orDefault(pattern)),
     ticket_ignore: Type.Optional(orDefault(ignored)),
@@ -80,11 +71,10 @@ export const OrganizationChangeBody = Type.Object(
       nullable(Type.String({ minLength: 1, maxLength: 256, description: 'Write-only; null removes it' })),
     ),
   },
-  { ...strict, minProperties: 1, title: 'OrganizationChange' },
+  { minProperties: 1, title: 'OrganizationChange' },
 )
 export type OrganizationChangeBody = Static<typeof OrganizationChangeBody>
 
-export const BadgeToken = Type.Object(
-  { token: Type.String({ description: 'Shown once; it replaces the token before', examples: ['badge_…'] }) },
-  { ...strict, title: 'BadgeToken' },
-)
+export const BadgeToken = component('BadgeToken', {
+  token: Type.String({ description: 'Shown once; it replaces the token before', examples: ['badge_…'] }),
+})

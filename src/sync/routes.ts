@@ -4,7 +4,7 @@ import { JSON_TYPE, NDJSON_TYPE, type PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
 import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
-import { literals, strict } from '../records/fields.ts'
+import { component, literals } from '../records/fields.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
 import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
 import { MachineHeader, machineOf } from './machine.ts'
@@ -64,46 +64,37 @@ const SyncQuery = Type.Object({
   ),
 })
 
-export const SyncResponse = Type.Object(
-  {
-    received: Type.Integer(),
-    created: Type.Integer({ description: 'not known before' }),
-    updated: Type.Integer({ description: 'known, and now different' }),
-    unchanged: Type.Integer({ description: 'known as they are, or skipped' }),
-    skipped: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            id: Type.String({ examples: ['sess_4f1c2a'] }),
-            reason: literals(['deleted', 'retention']),
-          },
-          { ...strict, title: 'SkippedSession' },
-        ),
-        {
-          description:
-            'Sessions that were not stored: they were deleted, or are older than the organization keeps. Absent where there are none',
-        },
-      ),
+export const SyncResponse = component('SyncResult', {
+  received: Type.Integer(),
+  created: Type.Integer({ description: 'not known before' }),
+  updated: Type.Integer({ description: 'known, and now different' }),
+  unchanged: Type.Integer({ description: 'known as they are, or skipped' }),
+  skipped: Type.Optional(
+    Type.Array(
+      component('SkippedSession', {
+        id: Type.String({ examples: ['sess_4f1c2a'] }),
+        reason: literals(['deleted', 'retention']),
+      }),
+      {
+        description:
+          'Sessions that were not stored: they were deleted, or are older than the organization keeps. Absent where there are none',
+      },
     ),
-    moved: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            from: Type.String({ examples: ['fix-cart'] }),
-            to: Type.String({ examples: ['checkout'] }),
-            sessions: Type.Integer({ examples: [3] }),
-          },
-          { ...strict, title: 'MovedSessions' },
-        ),
-        {
-          description:
-            'With `moved=true`: how many of the updated sessions had another project. Absent where there are none',
-        },
-      ),
+  ),
+  moved: Type.Optional(
+    Type.Array(
+      component('MovedSessions', {
+        from: Type.String({ examples: ['fix-cart'] }),
+        to: Type.String({ examples: ['checkout'] }),
+        sessions: Type.Integer({ examples: [3] }),
+      }),
+      {
+        description:
+          'With `moved=true`: how many of the updated sessions had another project. Absent where there are none',
+      },
     ),
-  },
-  { ...strict, title: 'SyncResult' },
-)
+  ),
+})
 export type SyncResponse = Static<typeof SyncResponse>
 
 export const syncRoutes = (intake: Intake) => [

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { JSON_TYPE, type PackedBody, PROTOBUF_TYPE } from '../http/body.ts'
 import { action } from '../http/route.ts'
-import { strict } from '../records/fields.ts'
+import { component } from '../records/fields.ts'
 import { MAX_TELEMETRY_BYTES, type Signal } from '../telemetry/model.ts'
 import { jsonResponse, protobufResponse, REJECTED_FIELDS } from '../telemetry/response.ts'
 import type { Intake } from './intake.ts'
@@ -90,17 +90,14 @@ function route(intake: Intake, signal: Signal, root: string, scopes: object) {
     packed: true,
     alsoBelow: '/otlp/v1',
     response: {
-      200: Type.Object(
-        {
-          partialSuccess: Type.Optional(
-            Type.Object({
-              [REJECTED_FIELDS[signal]]: Type.String({ examples: ['2'] }),
-              errorMessage: Type.String({ examples: ['usage without a valid session id'] }),
-            }),
-          ),
-        },
-        { ...strict, title: `Export${title}ServiceResponse` },
-      ),
+      200: component(`Export${title}ServiceResponse`, {
+        partialSuccess: Type.Optional(
+          Type.Object({
+            [REJECTED_FIELDS[signal]]: Type.String({ examples: ['2'] }),
+            errorMessage: Type.String({ examples: ['usage without a valid session id'] }),
+          }),
+        ),
+      }),
     },
     handler: async ({ body, access: { orgId, actor, scopes: held, memberEmail }, request }) => {
       const sent = body as unknown as PackedBody

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../errors.ts'
 import { oneOf } from '../http/query.ts'
-import { nullable, strict, Timestamp } from '../records/fields.ts'
+import { closed, component, nullable, strict, Timestamp } from '../records/fields.ts'
 import { catalogue } from './catalogue-page.ts'
 import { MAX_URL_LENGTH } from './http/egress.ts'
 import { Envelope, EVENT_NAMES } from './outbox/catalogue.ts'
@@ -19,17 +19,14 @@ const Secret = Type.String({
 })
 
 /** The latest results of an endpoint. */
-const EndpointHealth = Type.Object(
-  {
-    consecutive_failures: Type.Integer({ minimum: 0, description: 'Since the last success', examples: [0] }),
-    last_success_at: nullable(Timestamp('When an attempt was last answered with 2xx')),
-    last_failure_at: nullable(Timestamp('When an attempt last failed')),
-    last_status_code: nullable(
-      Type.Integer({ description: 'Of the latest attempt; null: no answer', examples: [200] }),
-    ),
-  },
-  { ...strict, title: 'WebhookHealth' },
-)
+const EndpointHealth = component('WebhookHealth', {
+  consecutive_failures: Type.Integer({ minimum: 0, description: 'Since the last success', examples: [0] }),
+  last_success_at: nullable(Timestamp('When an attempt was last answered with 2xx')),
+  last_failure_at: nullable(Timestamp('When an attempt last failed')),
+  last_status_code: nullable(
+    Type.Integer({ description: 'Of the latest attempt; null: no answer', examples: [200] }),
+  ),
+})
 
 const endpointFields = {
   id: EndpointId,
@@ -54,18 +51,12 @@ const endpointFields = {
  * or to all. A disabled endpoint keeps the deliveries that wait, and misses new events. Its health tells operators whether
  * it answers; deliveries to a failing endpoint wait so that they do not delay those of others.
  */
-export const Endpoint = Type.Object(endpointFields, { ...strict, title: 'WebhookEndpoint' })
+export const Endpoint = component('WebhookEndpoint', endpointFields)
 export type Endpoint = Static<typeof Endpoint>
-export const EndpointList = Type.Object(
-  { data: Type.Array(Endpoint) },
-  { ...strict, title: 'WebhookEndpointList' },
-)
+export const EndpointList = component('WebhookEndpointList', { data: Type.Array(Endpoint) })
 
 /** Only this response and that of a rotation contain the secret. */
-export const CreatedEndpoint = Type.Object(
-  { ...endpointFields, secret: Secret },
-  { ...strict, title: 'CreatedWebhookEndpoint' },
-)
+export const CreatedEndpoint = component('CreatedWebhookEndpoint', { ...endpointFields, secret: Secret })
 export type CreatedEndpoint = Static<typeof CreatedEndpoint>
 
 // Unknown here, since endpoint-check.ts checks URL, events and description, with messages of its own.
@@ -93,21 +84,18 @@ const Description = Type.Unknown({
   examples: ['Posts to the team channel'],
 })
 
-export const NewEndpointBody = Type.Object(
-  {
-    url: Url,
-    events: Events,
-    enabled: Type.Optional(Enabled),
-    description: Type.Optional(Description),
-  },
-  { ...strict, title: 'NewWebhookEndpoint' },
-)
+export const NewEndpointBody = component('NewWebhookEndpoint', {
+  url: Url,
+  events: Events,
+  enabled: Type.Optional(Enabled),
+  description: Type.Optional(Description),
+})
 export type NewEndpointBody = Static<typeof NewEndpointBody>
 
 export const EndpointChangeBody = Type.Partial(NewEndpointBody, { ...strict, title: 'WebhookEndpointChange' })
 export type EndpointChangeBody = Static<typeof EndpointChangeBody>
 
-export const RotateBody = Type.Object(
+export const RotateBody = closed(
   {
     grace_period_seconds: Type.Optional(
       Type.Integer({
@@ -124,7 +112,7 @@ export const RotateBody = Type.Object(
       }),
     ),
   },
-  { ...strict, title: 'SecretRotation', examples: [{ grace_period_seconds: DEFAULT_GRACE_S }] },
+  { title: 'SecretRotation', examples: [{ grace_period_seconds: DEFAULT_GRACE_S }] },
 )
 export type RotateBody = Static<typeof RotateBody>
 
@@ -138,40 +126,31 @@ export const rotationProblems = ({ grace_period_seconds, finish }: RotateBody): 
     ? [{ field: 'grace_period_seconds', message: 'must not be given with finish' }]
     : []
 
-export const RotatedSecret = Type.Object(
-  {
-    id: EndpointId,
-    secret: Type.Optional(Secret),
-    previous_secret_expires_at: nullable(
-      Timestamp('Until when deliveries are signed with the former secret too; null: they are not'),
-    ),
-  },
-  { ...strict, title: 'RotatedSecret' },
-)
+export const RotatedSecret = component('RotatedSecret', {
+  id: EndpointId,
+  secret: Type.Optional(Secret),
+  previous_secret_expires_at: nullable(
+    Timestamp('Until when deliveries are signed with the former secret too; null: they are not'),
+  ),
+})
 export type RotatedSecret = Static<typeof RotatedSecret>
 
 const open = { additionalProperties: true } as const
 
 /** The events that endpoints may subscribe to. */
-export const Catalogue = Type.Object(
-  {
-    data: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ examples: ['session.completed'] }),
-          meaning: Type.String({ examples: ['A session was synced for the first time.'] }),
-          schema: Type.Object(
-            {},
-            { ...open, description: 'JSON Schema of the body that is sent', examples: [{ type: 'object' }] },
-          ),
-          example: Type.Object(
-            { ...Envelope.properties, data: Type.Object({}, open) },
-            { ...strict, description: 'A body', examples: [catalogue.data[0]?.example] },
-          ),
-        },
-        strict,
+export const Catalogue = component('EventCatalogue', {
+  data: Type.Array(
+    closed({
+      name: Type.String({ examples: ['session.completed'] }),
+      meaning: Type.String({ examples: ['A session was synced for the first time.'] }),
+      schema: Type.Object(
+        {},
+        { ...open, description: 'JSON Schema of the body that is sent', examples: [{ type: 'object' }] },
       ),
-    ),
-  },
-  { ...strict, title: 'EventCatalogue' },
-)
+      example: closed(
+        { ...Envelope.properties, data: Type.Object({}, open) },
+        { description: 'A body', examples: [catalogue.data[0]?.example] },
+      ),
+    }),
+  ),
+})

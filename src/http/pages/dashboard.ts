@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { strict } from '../../records/fields.ts'
+import { component } from '../../records/fields.ts'
 import { VERSION } from '../../version.ts'
 import { packedFile, type StaticFile, sendFile, textFile } from './static-files.ts'
 
@@ -16,14 +16,11 @@ const FILES = {
   'icon.svg': 'image/svg+xml',
 } as const
 
-const Service = Type.Object(
-  {
-    name: Type.String({ examples: ['Cloud Analytics'] }),
-    version: Type.String({ examples: [VERSION] }),
-    docs: Type.String({ description: 'Path of the API explorer', examples: ['/docs'] }),
-  },
-  { ...strict, title: 'Service' },
-)
+const Service = component('Service', {
+  name: Type.String({ examples: ['Cloud Analytics'] }),
+  version: Type.String({ examples: [VERSION] }),
+  docs: Type.String({ description: 'Path of the API explorer', examples: ['/docs'] }),
+})
 
 /**
  * `/` and what its page loads. None needs a key: the page asks for one. `prefix` is the path that a proxy puts before

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
-import { nullable, optional, strict, Timestamp } from '../../records/fields.ts'
+import { closed, component, nullable, optional, Timestamp } from '../../records/fields.ts'
 import { EVENT_NAMES, TEST_EVENT } from '../outbox/catalogue.ts'
 
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
@@ -38,97 +38,75 @@ const ending = {
   completed_at: nullable(Timestamp('When it was finished')),
 }
 
-export const Delivery = Type.Object(
-  {
-    ...beginning,
-    attempts: Type.Integer({ minimum: 0, description: 'Attempts begun', examples: [1] }),
-    ...ending,
-  },
-  { ...strict, title: 'Delivery' },
-)
+export const Delivery = component('Delivery', {
+  ...beginning,
+  attempts: Type.Integer({ minimum: 0, description: 'Attempts begun', examples: [1] }),
+  ...ending,
+})
 export type Delivery = Static<typeof Delivery>
 export const DeliveryPage = PageOf(Delivery)
 
-const Attempt = Type.Object(
-  {
-    number: Type.Integer({ minimum: 1, examples: [1] }),
-    started_at: Timestamp('When it was begun'),
-    duration_ms: nullable(
-      Type.Integer({ description: 'null: it is not known how it ended', examples: [84] }),
-    ),
-    status_code: statusCode('null: no answer'),
-    error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
-    response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
-  },
-  { ...strict, title: 'Attempt' },
-)
+const Attempt = component('Attempt', {
+  number: Type.Integer({ minimum: 1, examples: [1] }),
+  started_at: Timestamp('When it was begun'),
+  duration_ms: nullable(Type.Integer({ description: 'null: it is not known how it ended', examples: [84] })),
+  status_code: statusCode('null: no answer'),
+  error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
+  response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
+})
 
-export const DeliveryDetail = Type.Object(
-  {
-    ...beginning,
-    attempts: Type.Array(Attempt, { description: 'Those that have ended, from the first' }),
-    ...ending,
-    request: Type.Object(
-      {
-        headers: Type.Record(Type.String(), Type.String(), {
-          description: 'As at the latest attempt; signatures are hidden',
-          examples: [{ 'X-Service-Event': 'session.completed', 'X-Service-Signature-256': 'sha256=***' }],
-        }),
-        body: Type.String({
-          description: 'What is sent, to the byte',
-          examples: ['{"id":"evt_0k3w","event":"session.completed"}'],
-        }),
-      },
-      strict,
-    ),
-  },
-  { ...strict, title: 'DeliveryDetail' },
-)
+export const DeliveryDetail = component('DeliveryDetail', {
+  ...beginning,
+  attempts: Type.Array(Attempt, { description: 'Those that have ended, from the first' }),
+  ...ending,
+  request: closed({
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'As at the latest attempt; signatures are hidden',
+      examples: [{ 'X-Service-Event': 'session.completed', 'X-Service-Signature-256': 'sha256=***' }],
+    }),
+    body: Type.String({
+      description: 'What is sent, to the byte',
+      examples: ['{"id":"evt_0k3w","event":"session.completed"}'],
+    }),
+  }),
+})
 export type DeliveryDetail = Static<typeof DeliveryDetail>
 
-export const TestBody = Type.Object(
-  {
-    event: Type.Optional(
-      oneOf(EVENT_NAMES, {
-        description: "Send this event's example instead of `webhook.test`",
-        examples: ['session.completed'],
-      }),
-    ),
-  },
-  { ...strict, title: 'WebhookTest' },
-)
+export const TestBody = component('WebhookTest', {
+  event: Type.Optional(
+    oneOf(EVENT_NAMES, {
+      description: "Send this event's example instead of `webhook.test`",
+      examples: ['session.completed'],
+    }),
+  ),
+})
 export type TestBody = Static<typeof TestBody>
 
-export const TestResponse = Type.Object(
-  {
-    delivery_id: Type.String({ examples: ['dlv_8s2m'] }),
-    event: Type.String({ examples: ['webhook.test'] }),
-    success: Type.Boolean({ description: 'The receiver answered with 2xx' }),
-    status_code: statusCode('null: no answer'),
-    duration_ms: Type.Integer({ minimum: 0, examples: [84] }),
-    error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
-    response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
-  },
-  { ...strict, title: 'WebhookTestResult' },
-)
+export const TestResponse = component('WebhookTestResult', {
+  delivery_id: Type.String({ examples: ['dlv_8s2m'] }),
+  event: Type.String({ examples: ['webhook.test'] }),
+  success: Type.Boolean({ description: 'The receiver answered with 2xx' }),
+  status_code: statusCode('null: no answer'),
+  duration_ms: Type.Integer({ minimum: 0, examples: [84] }),
+  error: nullable(Type.String({ description: 'What went wrong', examples: [null] })),
+  response_body: nullable(Type.String({ description: 'The first 1 KiB of the answer', examples: ['ok'] })),
+})
 export type TestResponse = Static<typeof TestResponse>
 
-export const RecoverBody = Type.Object(
+export const RecoverBody = closed(
   {
     since: Timestamp('Deliveries made from then on; RFC 3339 with an offset'),
     until: optional(Timestamp('and before then; now unless given')),
     dry_run: optional(Type.Boolean({ description: 'Only count them', examples: [true] })),
   },
   {
-    ...strict,
     title: 'Recovery',
     examples: [{ since: '2026-01-31T00:00:00Z', until: '2026-02-01T00:00:00Z', dry_run: true }],
   },
 )
 export type RecoverBody = Static<typeof RecoverBody>
 
-export const RecoverResponse = Type.Object(
-  { count: Type.Integer({ minimum: 0, description: 'Deliveries that are sent again', examples: [17] }) },
-  { ...strict, title: 'RecoveryResult' },
-)
+export const RecoverResponse = component('RecoveryResult', {
+  count: Type.Integer({ minimum: 0, description: 'Deliveries that are sent again', examples: [17] }),
+})
 export type RecoverResponse = Static<typeof RecoverResponse>
