@@ -17,15 +17,14 @@ import { partsOf } from './transcript/session-parts.ts'
 import {
   type FileGroup,
   newFileGroup,
-  newSourceFile,
-  noteUnreadable,
-  type SourceFile,
+  SourceFile,
   type Unreadable,
   type Usage,
   usageOf,
 } from './transcript/source-file.ts'
 import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
-import type { Format, Transcript, Turn } from './transcript/transcript-model.ts'
+import type { Transcript } from './transcript/transcript.ts'
+import type { Format, Turn } from './transcript/transcript-model.ts'
 import { type ProjectFrom, workspaceOf } from './transcript/workspace.ts'
 
 export interface ReadOptions {
@@ -98,7 +97,7 @@ export async function* readSessions(
     const group = newFileGroup(owners, options.content === true, subAgentIds)
     const files: { source: Source; file: SourceFile }[] = []
     for (const source of sources) {
-      const file = newSourceFile(source.path, group, (count) => {
+      const file = new SourceFile(source.path, group, (count) => {
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })
@@ -126,7 +125,7 @@ async function readSource(
   } catch (error) {
     // the file changed or was removed during the read; the other files are still read
     const reason = error instanceof Error ? error.message : String(error)
-    noteUnreadable(file, 1, `reading stopped: ${reason}`)
+    file.noteUnreadable(1, `reading stopped: ${reason}`)
     return true
   }
 }
@@ -205,7 +204,7 @@ async function* resultsOf(
   for (const session of startedSessions(group)) {
     const { parts, composed } = recordOf(session, options)
     if (composed === null && parts.turns.length > 0 && last !== undefined)
-      noteUnreadable(last, 1, `session ${session.id}: no line says when it was`)
+      last.noteUnreadable(1, `session ${session.id}: no line says when it was`)
     if (composed === null) continue
     composedRecords.push({ record: composed.record, parts })
     for (const model of composed.unpriced) unpriced.add(model)

@@ -16,7 +16,7 @@ import { readDroid } from './formats/terminal/droid.ts'
 import { readPi } from './formats/terminal/pi.ts'
 import { readQwen } from './formats/terminal/qwen.ts'
 import { readHead } from './transcript/file-bytes.ts'
-import { type SourceFile, transcriptOf } from './transcript/source-file.ts'
+import type { SourceFile } from './transcript/source-file.ts'
 import type { Format } from './transcript/transcript-model.ts'
 
 /** A run's look-ups, the rollouts of the group, and who is told of a file that is skipped. */
@@ -62,7 +62,7 @@ export async function readAs(source: Source, file: SourceFile, context: ReadCont
     return true
   }
   const sessionId = source.sessionId ?? (await derivedSessionId(source))
-  if (source.startedBy !== null) transcriptOf(file.group, format, sessionId).parentId = source.startedBy
+  if (source.startedBy !== null) file.transcriptOf(format, sessionId).parentId = source.startedBy
   if (format === 'codex' && source.sessionId === null) {
     context.onSkipped?.(path, 'its beginning is missing: nothing says which session it is of')
     return false

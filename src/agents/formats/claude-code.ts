@@ -10,24 +10,9 @@ import {
   timeOf,
 } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
-import {
-  countMessage,
-  isCopied,
-  noteMessage,
-  reportedCost,
-  type SourceFile,
-  transcriptOf,
-} from '../transcript/source-file.ts'
-import {
-  addEvent,
-  addMode,
-  addPullRequest,
-  isFirst,
-  noteContext,
-  noteFileTimes,
-  noteWhole,
-} from '../transcript/transcript.ts'
-import type { ApiMessage, Transcript } from '../transcript/transcript-model.ts'
+import { reportedCost, type SourceFile } from '../transcript/source-file.ts'
+import { noteWhole, type Transcript } from '../transcript/transcript.ts'
+import type { ApiMessage } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
 import { claudeTokens, claudeTotals, modelOf, SYNTHETIC, searchesOf } from './claude-usage.ts'
 
@@ -73,11 +58,11 @@ export async function readClaudeCode(
   const written = timeOf((await stat(file.path)).mtimeMs)
   // the end of a file may be totals alone
   for (const transcript of file.group.transcripts.values())
-    if (transcript.firstAt === null && transcript.whole !== null) noteFileTimes(transcript, written, written)
+    if (transcript.firstAt === null && transcript.whole !== null) transcript.noteFileTimes(written, written)
   for (const { sessionId: owner, value } of state.subAgentMessages) {
     const agent = textOf(value.agentId)
     if (agent !== null && file.group.subAgentIds.has(agent)) continue
-    const transcript = transcriptOf(file.group, 'claude-code', owner)
+    const transcript = file.transcriptOf('claude-code', owner)
     readTypedLine(state, transcript, { ...objectOf(value.message), isSidechain: true }, 0)
   }
 }
@@ -128,7 +113,7 @@ function readLine(state: State, value: Json, number: number): string | undefined
     const owner = ownerOf(state, line)
     takeWaiting(state, owner)
     state.owner = owner
-    return readTypedLine(state, transcriptOf(state.file.group, 'claude-code', state.owner), line, number)
+    return readTypedLine(state, state.file.transcriptOf('claude-code', state.owner), line, number)
   }
   if (type === 'user' || type === 'system' || type === 'attachment') {
     if (type === 'user' && !isObject(line.message)) return 'a user line without a message'
@@ -138,7 +123,7 @@ function readLine(state: State, value: Json, number: number): string | undefined
     return undefined
   }
   if (type === 'queue-operation' && state.owner === null) state.beganAt ??= timeOf(line.timestamp)
-  return readTypedLine(state, transcriptOf(state.file.group, 'claude-code', state.sessionId), line, number)
+  return readTypedLine(state, state.file.transcriptOf('claude-code', state.sessionId), line, number)
 }
 
 /**
@@ -148,7 +133,7 @@ function readLine(state: State, value: Json, number: number): string | undefined
 function ownerOf(state: State, line: Json): string {
   const asked = textOf(line.requestSessionId)
   if (asked === null || state.sessionFromFolder || asked === state.sessionId) return state.sessionId
-  transcriptOf(state.file.group, 'claude-code', state.sessionId).isFork = true
+  state.file.transcriptOf('claude-code', state.sessionId).isFork = true
   return asked
 }
 
@@ -165,7 +150,7 @@ function takeWaiting(state: State, next: string, isEnd = false): void {
     const isUntold = copied === null ? owner === null && isOlder : beganAt === null
     if (isEnd && isUntold) continue
     const own = copied !== null && isOlder ? copied : next
-    readTypedLine(state, transcriptOf(state.file.group, 'claude-code', own), line, number)
+    readTypedLine(state, state.file.transcriptOf('claude-code', own), line, number)
   }
   state.waiting = []
 }
@@ -176,23 +161,23 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
   const message = objectOf(line.message)
   const key = `${textOf(message.id) ?? ''} ${textOf(line.requestId) ?? ''} ${uuid ?? ''} ${at ?? ''}`
   const isConversation = line.type === 'assistant' || line.type === 'user'
-  if (isConversation && at !== null && key.trim() !== at && isCopied(state.file.group, transcript, key)) {
+  if (isConversation && at !== null && key.trim() !== at && transcript.isCopied(key)) {
     if (line.type === 'assistant' && message.model !== SYNTHETIC)
-      countMessage(state.file, messageOf(line, message, number))
+      state.file.countMessage(messageOf(line, message, number))
     return undefined
   }
   // the same line in another checkpoint of the session
-  const isRepeated = isConversation && uuid !== null && !isFirst(transcript, key)
+  const isRepeated = isConversation && uuid !== null && !transcript.isFirst(key)
   if (isRepeated && line.type === 'user') return undefined
-  noteContext(transcript, at, textOf(line.cwd), branchOf(line.gitBranch))
+  transcript.noteContext(at, textOf(line.cwd), branchOf(line.gitBranch))
   switch (line.type) {
     case 'assistant':
       return readAssistantLine(state, transcript, line, message, at, number)
     case 'user':
       return readUserLine(transcript, line, at, number)
     case 'system':
-      if (line.subtype === 'compact_boundary') addEvent(transcript, 'compaction', uuid ?? `${at}`, at)
-      if (line.subtype === 'api_error') addEvent(transcript, 'api_error', uuid ?? `${at} ${number}`, at)
+      if (line.subtype === 'compact_boundary') transcript.addEvent('compaction', uuid ?? `${at}`, at)
+      if (line.subtype === 'api_error') transcript.addEvent('api_error', uuid ?? `${at} ${number}`, at)
       return undefined
     case 'progress': {
       const data = objectOf(line.data)
@@ -213,7 +198,7 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
       return undefined
     case 'pr-link':
       transcript.repository ??= textOf(line.prRepository)
-      addPullRequest(transcript, textOf(line.prRepository), countOf(line.prNumber))
+      transcript.addPullRequest(textOf(line.prRepository), countOf(line.prNumber))
       return undefined
     default:
       return undefined
@@ -244,9 +229,9 @@ function readAssistantLine(
 ): string | undefined {
   if (!isObject(line.message)) return 'an assistant line without a message'
   if (line.isApiErrorMessage === true)
-    addEvent(transcript, 'api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
+    transcript.addEvent('api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined
-  const turn = noteMessage(file, transcript, messageOf(line, message, number), at)
+  const turn = file.noteMessage(transcript, messageOf(line, message, number), at)
   readResponse(transcript, turn, message.content)
   return undefined
 }
@@ -258,14 +243,14 @@ function readUserLine(
   number: number,
 ): string | undefined {
   if (line.permissionMode === 'bypassPermissions')
-    addMode(transcript, dangerousAction('claude-bypass-permissions', 'medium'), at)
+    transcript.addMode(dangerousAction('claude-bypass-permissions', 'medium'), at)
   const { content } = objectOf(line.message)
   const key = `${textOf(line.uuid) ?? Bun.hash(JSON.stringify(content))} ${at ?? number}`
   const isGenerated =
     line.isMeta === true || line.isSidechain === true || objectOf(line.origin).kind === 'task-notification'
   if (line.isCompactSummary === true) {
     // older versions write only this line, newer ones also a `compact_boundary` line, which is its parent
-    addEvent(transcript, 'compaction', textOf(line.parentUuid) ?? key, at)
+    transcript.addEvent('compaction', textOf(line.parentUuid) ?? key, at)
     return undefined
   }
   readUserContent(transcript, content, { key, at, isGenerated, done: line.toolUseResult })

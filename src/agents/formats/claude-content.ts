@@ -7,16 +7,8 @@ import {
   objectOf,
   textOf,
 } from '../transcript/json-fields.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  isFirst,
-  noteWritten,
-  scanResponse,
-} from '../transcript/transcript.ts'
-import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+import { noteWritten, type Transcript } from '../transcript/transcript.ts'
+import type { Turn } from '../transcript/transcript-model.ts'
 import { addedKeysOfResult } from '../transcript/written-lines.ts'
 
 // The content of messages, in transcripts of Claude Code and in the output of `claude -p`.
@@ -36,10 +28,10 @@ export function readResponse(transcript: Transcript, turn: Turn, content: unknow
     if (!isObject(block)) continue
     const text = textOf(block.text) ?? textOf(block.thinking)
     if (text !== null) {
-      if (isFirst(transcript, `${turn.message?.id} ${Bun.hash(text)}`)) scanResponse(transcript, turn, text)
+      if (transcript.isFirst(`${turn.message?.id} ${Bun.hash(text)}`)) transcript.scanResponse(turn, text)
     } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
       const id = textOf(block.id) ?? `${turn.message?.id} ${index}`
-      addCall(transcript, turn, id, block.name, block.input)
+      transcript.addCall(turn, id, block.name, block.input)
     }
   }
 }
@@ -64,14 +56,14 @@ export function readUserContent(
       hasPrompt = true
     } else if (block.type === 'text') {
       const text = textOf(block.text) ?? ''
-      if (text.startsWith(INTERRUPTED)) addEvent(transcript, 'interruption', key, at)
+      if (text.startsWith(INTERRUPTED)) transcript.addEvent('interruption', key, at)
       else if (text !== '' && !NOT_A_PROMPT.test(text)) {
         prompt.push(text)
         hasPrompt = true
       }
     }
   }
-  if (hasPrompt && !isGenerated) addPrompt(transcript, key, at, prompt.join('\n'))
+  if (hasPrompt && !isGenerated) transcript.addPrompt(key, at, prompt.join('\n'))
 }
 
 function readResult(
@@ -82,10 +74,10 @@ function readResult(
   const id = textOf(block.tool_use_id) ?? fallbackId
   const text = blockText(block.content)
   const failed = block.is_error === true
-  if (!addResult(transcript, id, !failed, text, countOf(done.searchCount))) return
+  if (!transcript.addResult(id, !failed, text, countOf(done.searchCount))) return
   noteWritten(transcript.calls.get(id)?.call, addedKeysOfResult(done), textOf(done.filePath))
   const sha = textOf(objectOf(objectOf(done.gitOperation).commit).sha)
   if (sha !== null) transcript.madeCommits.set(sha, at)
   if (failed && text.includes(REJECTED))
-    addEvent(transcript, 'rejection', id, at, transcript.calls.get(id)?.turn)
+    transcript.addEvent('rejection', id, at, transcript.calls.get(id)?.turn)
 }

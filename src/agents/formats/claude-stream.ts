@@ -3,9 +3,9 @@ import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import type { ModelTotal } from '../../records/session-parts.ts'
 import { countOf, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import { readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
-import { countsOf, noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
-import { addEvent, addMode, noteContext, noteFileTimes, noteWhole } from '../transcript/transcript.ts'
-import type { MessageTokens, Transcript, Turn } from '../transcript/transcript-model.ts'
+import { countsOf, type SourceFile } from '../transcript/source-file.ts'
+import { noteWhole, type Transcript } from '../transcript/transcript.ts'
+import type { MessageTokens, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
 import { claudeTokens, claudeTotals, costOf, modelOf, SYNTHETIC, searchesOf } from './claude-usage.ts'
 
@@ -46,13 +46,13 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
 function readLine(file: SourceFile, runs: Run[], value: Json, number: number): string | undefined {
   const id = textOf(value.session_id)
   if (id === null) return value.type === undefined ? 'no type' : undefined
-  const transcript = transcriptOf(file.group, 'claude-stream-json', id)
+  const transcript = file.transcriptOf('claude-stream-json', id)
   const run = runOf(runs, transcript)
   const at = timeOf(value.timestamp)
   if (at !== null) run.hasTimestamps = true
-  noteContext(transcript, at, textOf(value.cwd))
+  transcript.noteContext(at, textOf(value.cwd))
   if (value.permissionMode === 'bypassPermissions')
-    addMode(transcript, dangerousAction('claude-bypass-permissions', 'medium'), at)
+    transcript.addMode(dangerousAction('claude-bypass-permissions', 'medium'), at)
   const message = objectOf(value.message)
   if (value.type === 'assistant') {
     if (message.model === SYNTHETIC) return undefined
@@ -63,7 +63,7 @@ function readLine(file: SourceFile, runs: Run[], value: Json, number: number): s
       searches: searchesOf(message.usage),
     }
     if (found.tokens !== null) run.prompts.set(found.id, promptOf(found.tokens))
-    const turn = noteMessage(file, transcript, found, at)
+    const turn = file.noteMessage(transcript, found, at)
     run.turns.add(turn)
     readResponse(transcript, turn, message.content)
   } else if (value.type === 'user') {
@@ -74,10 +74,9 @@ function readLine(file: SourceFile, runs: Run[], value: Json, number: number): s
     readResult(file, run, value)
     // the result repeats a message before it, unless there are none
     const text = run.turns.size === 0 ? textOf(value.result) : null
-    if (text !== null)
-      transcript.scan.add(text, { transcript, turn: null, call: null, where: 'an answer', exposed: false })
+    if (text !== null) transcript.scan(text, { where: 'an answer' })
   } else if (value.type === 'system' && value.subtype === 'compact_boundary') {
-    addEvent(transcript, 'compaction', textOf(value.uuid) ?? `${number}`, at)
+    transcript.addEvent('compaction', textOf(value.uuid) ?? `${number}`, at)
   }
   return undefined
 }
@@ -104,7 +103,7 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
   run.durationMs += countOf(value.duration_ms)
   run.hasResult = true
   if (value.is_error === true && value.subtype === 'error_during_execution')
-    addEvent(transcript, 'api_error', 'result', null)
+    transcript.addEvent('api_error', 'result', null)
   const usage = claudeTokens(value.usage)
   const byModel = claudeTotals(value.modelUsage)
   // older versions print one sum for all models
@@ -152,5 +151,5 @@ const promptOf = ({ input, cache_read, cache_creation }: MessageTokens): number 
 
 function finishRun({ transcript, turns, hasResult, durationMs, hasTimestamps }: Run, endMs: number): void {
   if (hasTimestamps || turns.size + Number(hasResult) === 0) return
-  noteFileTimes(transcript, timeOf(endMs - durationMs), timeOf(endMs))
+  transcript.noteFileTimes(timeOf(endMs - durationMs), timeOf(endMs))
 }

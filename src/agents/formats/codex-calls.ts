@@ -1,6 +1,6 @@
 import { blockText, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
-import { addCall, addEvent, addResult, isFirst, noteChangedFiles } from '../transcript/transcript.ts'
-import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+import { noteChangedFiles, type Transcript } from '../transcript/transcript.ts'
+import type { Turn } from '../transcript/transcript-model.ts'
 import { type DoneItem, doneBy, isNamedIn, scriptInput } from './codex-items.ts'
 
 // The tool calls of a rollout. A call's item has the id of the call. Newer models have one tool, `exec`, for JavaScript that
@@ -71,7 +71,7 @@ export function drop(calls: CodexCalls): void {
 /** Reads a call that the model made. */
 export function readCall(calls: CodexCalls, id: string, payload: Json, at: string | null): void {
   const { transcript } = calls
-  if (isFirst(transcript, `call ${id}`)) {
+  if (transcript.isFirst(`call ${id}`)) {
     const name = textOf(payload.name) ?? String(payload.type)
     if (name === SCRIPT_TOOL && typeof payload.input === 'string') {
       const script: Script = { id, source: payload.input, turn: null, items: 0, failedItems: 0 }
@@ -82,7 +82,7 @@ export function readCall(calls: CodexCalls, id: string, payload: Json, at: strin
       })
     } else {
       calls.waiting.add(id)
-      defer(calls, at, id, (turn) => addCall(transcript, turn, id, name, inputOf(payload)))
+      defer(calls, at, id, (turn) => transcript.addCall(turn, id, name, inputOf(payload)))
     }
   }
   if (payload.type === 'web_search_call') readResult(calls, id, at, payload.status !== 'failed', '')
@@ -115,7 +115,7 @@ export function readItem(calls: CodexCalls, item: Json, at: string | null): void
   if (id === null || done === null) return
   const isOfModel = waiting.has(id) || transcript.calls.has(id)
   const script = isOfModel ? undefined : scriptOf(calls, done)
-  if (!isOfModel && (script === undefined || !isFirst(transcript, `call ${id}`))) return
+  if (!isOfModel && (script === undefined || !transcript.isFirst(`call ${id}`))) return
   const isLate = script !== undefined && ended.includes(script)
   const callId = isLate ? script.id : id
   if (script === undefined || isLate) {
@@ -124,19 +124,19 @@ export function readItem(calls: CodexCalls, item: Json, at: string | null): void
     script.items += 1
     if (!done.ok) script.failedItems += 1
     inTurn(calls, script, at, (turn) => {
-      addCall(transcript, turn, id, done.name, done.input, done.changed)
-      addResult(transcript, id, done.ok, done.output)
+      transcript.addCall(turn, id, done.name, done.input, done.changed)
+      transcript.addResult(id, done.ok, done.output)
     })
   }
-  if (done.isDeclined) addEvent(transcript, 'rejection', callId, at)
+  if (done.isDeclined) transcript.addEvent('rejection', callId, at)
 }
 
 /** Notes on a call what was done for it. */
 function noteDone(transcript: Transcript, id: string, { ok, output, changed }: DoneItem): void {
   const { call, turn } = transcript.calls.get(id) ?? { call: null, turn: null }
   // a command that goes on after its call answers has more output
-  if (!addResult(transcript, id, ok, output))
-    transcript.scan.add(output, { transcript, turn, call, where: 'the output of a command', exposed: false })
+  if (!transcript.addResult(id, ok, output))
+    transcript.scan(output, { turn, call, where: 'the output of a command' })
   if (call !== null) noteChangedFiles(call, changed)
 }
 
@@ -170,16 +170,14 @@ function endScript(calls: CodexCalls, script: Script, at: string | null, ok: boo
   if (script.items === 0) calls.ended = [script, ...calls.ended].slice(0, MAX_ENDED)
   if (script.turn === null) calls.waiting.add(script.id)
   inTurn(calls, script, at, (turn) => {
-    addCall(transcript, turn, script.id, SCRIPT_TOOL, input)
-    addResult(transcript, script.id, ok, '')
+    transcript.addCall(turn, script.id, SCRIPT_TOOL, input)
+    transcript.addResult(script.id, ok, '')
   })
 }
 
 function scanText(calls: CodexCalls, script: Script, at: string | null, text: string, where: string): void {
   const { transcript } = calls
-  inTurn(calls, script, at, (turn) =>
-    transcript.scan.add(text, { transcript, turn, call: null, where, exposed: false }),
-  )
+  inTurn(calls, script, at, (turn) => transcript.scan(text, { turn, where }))
 }
 
 function inTurn(calls: CodexCalls, { id, turn }: Script, at: string | null, add: (turn: Turn) => void): void {
@@ -194,7 +192,7 @@ function whenAdded(calls: CodexCalls, id: string, at: string | null, add: () => 
 }
 
 function readResult(calls: CodexCalls, id: string, at: string | null, ok: boolean, text: string): void {
-  whenAdded(calls, id, at, () => addResult(calls.transcript, id, ok, text))
+  whenAdded(calls, id, at, () => calls.transcript.addResult(id, ok, text))
 }
 
 function outputText(output: unknown): string {

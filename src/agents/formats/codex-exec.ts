@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { type Json, objectOf, textOf, timeOf, timeOfUuid7 } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
-import { noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
-import { addCall, addEvent, addResult, isFirst, noteContext, scanResponse } from '../transcript/transcript.ts'
-import type { Transcript, Turn } from '../transcript/transcript-model.ts'
+import type { SourceFile } from '../transcript/source-file.ts'
+import type { Transcript } from '../transcript/transcript.ts'
+import type { Turn } from '../transcript/transcript-model.ts'
 import { doneBy } from './codex-items.ts'
 import { growth, type Totals, tokensOf, totalsOf } from './codex-totals.ts'
 
@@ -44,14 +44,14 @@ export async function readCodexExec(file: SourceFile, rollouts: ReadonlySet<stri
   for (const { transcript, turns } of threads.values()) {
     if (turns.size === 0) continue
     const started = timeOfUuid7(transcript.id)
-    noteContext(transcript, timeOf(started ?? mtimeMs))
-    noteContext(transcript, timeOf(Math.max(started ?? 0, mtimeMs)))
+    transcript.noteContext(timeOf(started ?? mtimeMs))
+    transcript.noteContext(timeOf(Math.max(started ?? 0, mtimeMs)))
     for (const turn of turns) turn.at ??= transcript.firstAt
   }
 }
 
 function newThread(file: SourceFile, id: string): Thread {
-  const transcript = transcriptOf(file.group, 'codex-exec', id)
+  const transcript = file.transcriptOf('codex-exec', id)
   return { transcript, total: null, begun: 0, turns: new Set(), pending: [] }
 }
 
@@ -64,7 +64,7 @@ function readEvent(file: SourceFile, thread: Thread, event: Json): void {
       readItem(thread, objectOf(event.item))
       return
     case 'turn.failed':
-      addEvent(thread.transcript, 'api_error', `turn ${thread.begun}`, null)
+      thread.transcript.addEvent('api_error', `turn ${thread.begun}`, null)
       endTurn(file, thread, totalsOf(event.usage))
       return
     case 'turn.completed':
@@ -83,16 +83,16 @@ function readItem({ transcript, begun, pending }: Thread, item: Json): void {
   const text = textOf(item.text)
   if (done !== null)
     pending.push((turn) => {
-      addCall(transcript, turn, id, done.name, done.input, done.changed)
-      addResult(transcript, id, done.ok, done.output)
+      transcript.addCall(turn, id, done.name, done.input, done.changed)
+      transcript.addResult(id, done.ok, done.output)
     })
   else if (type === 'web_search')
     pending.push((turn) => {
-      addCall(transcript, turn, id, 'web_search_call', { query: item.query })
-      addResult(transcript, id, item.status !== 'failed' && item.status !== 'declined', '')
+      transcript.addCall(turn, id, 'web_search_call', { query: item.query })
+      transcript.addResult(id, item.status !== 'failed' && item.status !== 'declined', '')
     })
-  else if (text !== null && TEXTS.has(String(type)) && isFirst(transcript, `${id} ${Bun.hash(text)}`))
-    pending.push((turn) => scanResponse(transcript, turn, text))
+  else if (text !== null && TEXTS.has(String(type)) && transcript.isFirst(`${id} ${Bun.hash(text)}`))
+    pending.push((turn) => transcript.scanResponse(turn, text))
 }
 
 function endTurn(file: SourceFile, thread: Thread, total: Totals | null): void {
@@ -104,7 +104,7 @@ function endTurn(file: SourceFile, thread: Thread, total: Totals | null): void {
     model: null,
     tokens: grown === null ? null : tokensOf(grown),
   }
-  const turn = noteMessage(file, thread.transcript, message, null)
+  const turn = file.noteMessage(thread.transcript, message, null)
   for (const add of thread.pending) add(turn)
   thread.pending = []
   thread.turns.add(turn)

@@ -9,7 +9,7 @@ import {
   timeOfUuid7,
 } from '../transcript/json-fields.ts'
 import { readLines } from '../transcript/json-lines.ts'
-import { type FileGroup, isCopied, type SourceFile } from '../transcript/source-file.ts'
+import type { FileGroup, SourceFile } from '../transcript/source-file.ts'
 import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
 
 // The rollout of a forked thread and of a sub-agent begins with its parent's lines, of which it may repeat any number: with
@@ -41,7 +41,7 @@ const parentOf = (meta: Json): string | null =>
 
 /** Notes a thread's total, so that its forks know it, which are younger and read later. */
 export function noteTotal(group: FileGroup, threadId: string, total: Totals): void {
-  isCopied(group, { id: threadId }, keyOf(threadId, total))
+  group.owners.isOfOther(keyOf(threadId, total), threadId)
 }
 
 const keyOf = (threadId: string, total: Totals): string => `codex ${threadId} ${totalsKey(total)}`
@@ -87,7 +87,7 @@ export async function ownStartOf(file: SourceFile, threadId: string): Promise<nu
     }
     const total = payload.type === 'token_count' ? totalsOf(objectOf(payload.info).total_token_usage) : null
     const parent = parentOf(meta)
-    if (total !== null && parent !== null && isCopied(file.group, { id: threadId }, keyOf(parent, total)))
+    if (total !== null && parent !== null && file.group.owners.isOfOther(keyOf(parent, total), threadId))
       copiedByTotals = number
     if (line.type !== 'session_meta' && at !== null && at.slice(0, 19) > startedAt.slice(0, 19))
       ownByTime ??= number

@@ -1,9 +1,8 @@
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
 import { blockText, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
-import { noteMessage, type SourceFile, transcriptOf } from '../transcript/source-file.ts'
-import { addEvent, addMode, addPrompt, isFirst, noteContext, scanResponse } from '../transcript/transcript.ts'
-import type { Transcript } from '../transcript/transcript-model.ts'
+import type { SourceFile } from '../transcript/source-file.ts'
+import type { Transcript } from '../transcript/transcript.ts'
 import {
   type CodexCalls,
   defer,
@@ -44,7 +43,7 @@ interface State {
 
 /** Reads one rollout; `sessionId` is the id in its head. */
 export async function readCodex(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = transcriptOf(file.group, 'codex', sessionId)
+  const transcript = file.transcriptOf('codex', sessionId)
   const calls = newCodexCalls(transcript)
   const state: State = {
     file,
@@ -70,7 +69,7 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
   endScripts(calls)
   if (calls.pendingId !== null) endApiCall(state, calls.pendingId, calls.pendingAt, null)
   if (!state.hasUserMessages)
-    for (const { key, at, text } of state.itemPrompts) addPrompt(state.transcript, key, at, text)
+    for (const { key, at, text } of state.itemPrompts) state.transcript.addPrompt(key, at, text)
 }
 
 function readRolloutLine(state: State, line: Json, payload: Json, number: number): void {
@@ -83,20 +82,20 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
     if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
     return
   }
-  noteContext(transcript, at, textOf(payload.cwd))
+  transcript.noteContext(at, textOf(payload.cwd))
   switch (line.type) {
     case 'session_meta':
       readMeta(state, payload)
       return
     case 'turn_context':
       state.model = textOf(payload.model) ?? state.model
-      addMode(transcript, unsandboxedMode(payload), at)
+      transcript.addMode(unsandboxedMode(payload), at)
       return
     case 'response_item':
       readResponseItem(state, payload, at)
       return
     case 'compacted':
-      if (!state.hasCompactedEvents) addEvent(transcript, 'compaction', `${at}`, at)
+      if (!state.hasCompactedEvents) transcript.addEvent('compaction', `${at}`, at)
       return
     case 'event_msg':
       readEvent(state, payload, at)
@@ -112,7 +111,7 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
 function readMeta(state: State, payload: Json): void {
   const git = objectOf(payload.git)
   state.transcript.repository ??= textOf(git.repository_url)
-  noteContext(state.transcript, null, null, textOf(git.branch))
+  state.transcript.noteContext(null, null, textOf(git.branch))
 }
 
 function readResponseItem(state: State, payload: Json, at: string | null): void {
@@ -122,8 +121,8 @@ function readResponseItem(state: State, payload: Json, at: string | null): void 
     case 'message': {
       const text = blockText(payload.content)
       if (payload.role === 'assistant' && text !== '') {
-        if (isFirst(transcript, `${at} ${Bun.hash(text)}`))
-          defer(calls, at, id, (turn) => scanResponse(transcript, turn, text))
+        if (transcript.isFirst(`${at} ${Bun.hash(text)}`))
+          defer(calls, at, id, (turn) => transcript.scanResponse(turn, text))
       } else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text)) {
         state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text })
       }
@@ -151,7 +150,7 @@ function readEvent(state: State, payload: Json, at: string | null): void {
       state.hasUserMessages = true
       const text = textOf(payload.message) ?? ''
       if (text !== '' || listOf(payload.images).length > 0)
-        addPrompt(transcript, `${at} ${Bun.hash(text)}`, at, text)
+        transcript.addPrompt(`${at} ${Bun.hash(text)}`, at, text)
       return
     }
     case 'token_count':
@@ -161,15 +160,15 @@ function readEvent(state: State, payload: Json, at: string | null): void {
       readItem(state.calls, objectOf(payload.item), at)
       return
     case 'turn_aborted':
-      addEvent(transcript, 'interruption', `${at}`, at)
+      transcript.addEvent('interruption', `${at}`, at)
       return
     case 'context_compacted':
       state.hasCompactedEvents = true
-      addEvent(transcript, 'compaction', `${at}`, at)
+      transcript.addEvent('compaction', `${at}`, at)
       return
     case 'error':
     case 'stream_error':
-      addEvent(transcript, 'api_error', `${at}`, at)
+      transcript.addEvent('api_error', `${at}`, at)
       return
     default:
       return
@@ -219,5 +218,5 @@ function endApiCall(state: State, id: string, at: string | null, counted: Totals
     model: state.model,
     tokens: counted === null ? null : tokensOf(counted),
   }
-  settle(calls, noteMessage(state.file, transcript, message, calls.pendingAt ?? at))
+  settle(calls, state.file.noteMessage(transcript, message, calls.pendingAt ?? at))
 }

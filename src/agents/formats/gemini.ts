@@ -10,20 +10,10 @@ import {
   timeOf,
 } from '../transcript/json-fields.ts'
 import { messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
-import { noteMessage, type SourceFile, tokensOfCall, transcriptOf } from '../transcript/source-file.ts'
+import { type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  isFirst,
-  noteChangedFiles,
-  noteContext,
-  noteWritten,
-  scanResponse,
-} from '../transcript/transcript.ts'
-import type { MessageTokens, Transcript } from '../transcript/transcript-model.ts'
+import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
+import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 
 // Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
@@ -48,8 +38,8 @@ export async function readGemini(
   isDocument: boolean,
   folder: string | null,
 ): Promise<void> {
-  const transcript = transcriptOf(file.group, 'gemini', sessionId)
-  noteContext(transcript, null, folder)
+  const transcript = file.transcriptOf('gemini', sessionId)
+  transcript.noteContext(null, folder)
   const messagesOf = messagesIn((chat) => {
     readHead(transcript, chat)
     return listOf(chat.messages)
@@ -69,34 +59,34 @@ function readHead(transcript: Transcript, head: Json): undefined {
   if (hash !== null && transcript.folders.size === 0)
     transcript.repository ??= `gemini-${hash.slice(0, HASH_LENGTH)}`
   transcript.title ??= textOf(head.summary)
-  noteContext(transcript, timeOf(head.startTime))
-  noteContext(transcript, timeOf(head.lastUpdated))
+  transcript.noteContext(timeOf(head.startTime))
+  transcript.noteContext(timeOf(head.lastUpdated))
 }
 
 function readMessage(file: SourceFile, transcript: Transcript, message: Json): undefined {
   const at = timeOf(message.timestamp)
   const text = blockText(message.content)
   const id = textOf(message.id) ?? `${at} ${Bun.hash(text)}`
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   if (message.type === 'user') {
-    if (text !== '') addPrompt(transcript, id, at, text)
+    if (text !== '') transcript.addPrompt(id, at, text)
   } else if (message.type === 'error') {
-    addEvent(transcript, 'api_error', id, at)
+    transcript.addEvent('api_error', id, at)
   } else if (message.type === 'info') {
-    if (text.startsWith('Request cancelled')) addEvent(transcript, 'interruption', id, at)
+    if (text.startsWith('Request cancelled')) transcript.addEvent('interruption', id, at)
   } else if (message.type === 'gemini') {
     const found = { id, model: textOf(message.model), tokens: tokensOf(message.tokens) }
-    const turn = noteMessage(file, transcript, found, at)
-    if (isFirst(transcript, id)) {
+    const turn = file.noteMessage(transcript, found, at)
+    if (transcript.isFirst(id)) {
       const thoughts = textsIn(message.thoughts)
-      scanResponse(transcript, turn, thoughts === '' ? text : `${thoughts}\n${text}`)
+      transcript.scanResponse(turn, thoughts === '' ? text : `${thoughts}\n${text}`)
     }
     for (const [position, call] of listOf(message.toolCalls).entries()) {
       if (!isObject(call)) continue
       const callId = textOf(call.id) ?? `${id} ${position}`
-      addCall(transcript, turn, callId, call.name, call.args)
+      transcript.addCall(turn, callId, call.name, call.args)
       readResult(transcript, callId, call)
-      if (call.status === 'cancelled') addEvent(transcript, 'rejection', callId, at, turn)
+      if (call.status === 'cancelled') transcript.addEvent('rejection', callId, at, turn)
     }
   }
 }
@@ -106,7 +96,7 @@ function readResult(transcript: Transcript, callId: string, call: Json): void {
   if (status !== 'success' && status !== 'error' && status !== 'cancelled') return
   const text = textsIn(call.result)
   const isShell = SHELL_TOOLS.has(String(call.name))
-  addResult(transcript, callId, status === 'success' && !(isShell && hasFailed(text)), text)
+  transcript.addResult(callId, status === 'success' && !(isShell && hasFailed(text)), text)
   const { fileDiff, filePath } = objectOf(call.resultDisplay)
   const changed = fileDiff === undefined ? null : textOf(filePath)
   const known = transcript.calls.get(callId)?.call

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { MAX_LINE_BYTES } from '../../split-lines.ts'
 import { countedRows, type DatabaseReader, rowsIn, wholeText } from '../transcript/database.ts'
 import { isObject, parseJson, textOf } from '../transcript/json-fields.ts'
-import { noteUnreadable, type SourceFile } from '../transcript/source-file.ts'
+import type { SourceFile } from '../transcript/source-file.ts'
 import type { Format } from '../transcript/transcript-model.ts'
 import { newOpencodeState, type OpencodeState, readObject } from './opencode.ts'
 
@@ -55,13 +55,13 @@ async function readJsonFile(
   const { size } = stats
   if (!stats.isFile()) {
     // a pipe or a device may have no end
-    noteUnreadable(state.file, 1, 'not a regular file', path)
+    state.file.noteUnreadable(1, 'not a regular file', path)
     return null
   }
   state.file.onBytes(size)
   const value = size > MAX_LINE_BYTES ? undefined : parseJson(await Bun.file(path).text())
   if (!isObject(value)) {
-    noteUnreadable(state.file, 1, size > MAX_LINE_BYTES ? 'too large' : 'not a JSON object', path)
+    state.file.noteUnreadable(1, size > MAX_LINE_BYTES ? 'too large' : 'not a JSON object', path)
     return null
   }
   readObject(state, { ...missing, ...value })
@@ -87,7 +87,7 @@ export const OPENCODE_DATABASE: DatabaseReader = {
       for (const row of countedRows(file, rowsOf(sql))) {
         const data = typeof row.data === 'string' ? parseJson(row.data) : undefined
         if (isObject(data)) readObject(state, { ...row, data: undefined, ...data })
-        else noteUnreadable(file, 1, `row ${row.id}: not a JSON object, or too large`)
+        else file.noteUnreadable(1, `row ${row.id}: not a JSON object, or too large`)
         await file.group.scan.flushIfFull()
       }
     }

@@ -1,26 +1,8 @@
 import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
-import {
-  noteMessage,
-  noteUnreadable,
-  reportedCost,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../transcript/source-file.ts'
+import { reportedCost, type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  isFirst,
-  noteChangedFiles,
-  noteContext,
-  noteWritten,
-  scanPrompt,
-  scanResponse,
-} from '../transcript/transcript.ts'
-import type { Format, MessageTokens, Transcript } from '../transcript/transcript-model.ts'
+import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
+import type { Format, MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 import { readObjects } from './json-objects.ts'
 
@@ -63,7 +45,7 @@ export function newOpencodeState(file: SourceFile, format: Format = 'opencode'):
 /** Reads a file of JSON objects over any number of lines. */
 export async function readOpencode(file: SourceFile): Promise<void> {
   const state = newOpencodeState(file)
-  const problem = ({ line, reason }: { line: number; reason: string }) => noteUnreadable(file, line, reason)
+  const problem = ({ line, reason }: { line: number; reason: string }) => file.noteUnreadable(line, reason)
   for await (const { line, value } of readObjects(file.path, file.onBytes, problem)) {
     // arrays contain the diffs of a session
     if (isObject(value)) readObject(state, value)
@@ -90,31 +72,31 @@ export function readObject(state: OpencodeState, value: Json): void {
 }
 
 function readSession({ file, format, createdAt, worktrees }: OpencodeState, info: Json): void {
-  const transcript = transcriptOf(file.group, format, textOf(info.id) ?? '')
+  const transcript = file.transcriptOf(format, textOf(info.id) ?? '')
   transcript.parentId ??= textOf(info.parentID) ?? textOf(info.parent_id)
   transcript.title ??= textOf(info.title)
   transcript.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
   const time = objectOf(info.time)
   const created = timeOf(time.created)
   if (created !== null) createdAt.set(transcript.id, created)
-  noteContext(transcript, created, textOf(info.directory))
-  noteContext(transcript, timeOf(time.updated))
+  transcript.noteContext(created, textOf(info.directory))
+  transcript.noteContext(timeOf(time.updated))
 }
 
 function readMessage(state: OpencodeState, message: Json): void {
   const id = textOf(message.id)
   const sessionId = textOf(message.sessionID)
   if (id === null || sessionId === null) return
-  const transcript = transcriptOf(state.file.group, state.format, sessionId)
+  const transcript = state.file.transcriptOf(state.format, sessionId)
   const time = objectOf(message.time)
   const at = timeOf(time.created)
   // a fork begins with copies of its parent's messages, under new ids and with their old times
   const isCopy = at !== null && at < (state.createdAt.get(sessionId) ?? '')
   state.transcriptOfMessage.set(id, isCopy ? null : transcript)
   if (!isCopy) {
-    noteContext(transcript, at, textOf(objectOf(message.path).cwd))
-    noteContext(transcript, timeOf(time.completed))
-    if (message.role === 'user') addPrompt(transcript, id, at, '')
+    transcript.noteContext(at, textOf(objectOf(message.path).cwd))
+    transcript.noteContext(timeOf(time.completed))
+    if (message.role === 'user') transcript.addPrompt(id, at, '')
     else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
   }
   const parts = state.waiting.get(id) ?? []
@@ -132,11 +114,11 @@ function readAssistantMessage(
 ): void {
   const model = textOf(message.modelID) ?? textOf(objectOf(message.model).modelID)
   const tokens = tokensOf(message.tokens)
-  noteMessage(file, transcript, { id, model, tokens, cost: reportedCost(message.cost) }, at)
+  file.noteMessage(transcript, { id, model, tokens, cost: reportedCost(message.cost) }, at)
   const error = textOf(objectOf(message.error).name)
-  if (error === 'MessageAbortedError') addEvent(transcript, 'interruption', id, at)
-  else if (error !== null) addEvent(transcript, 'api_error', id, at)
-  if (message.summary === true) addEvent(transcript, 'compaction', id, at)
+  if (error === 'MessageAbortedError') transcript.addEvent('interruption', id, at)
+  else if (error !== null) transcript.addEvent('api_error', id, at)
+  if (message.summary === true) transcript.addEvent('compaction', id, at)
 }
 
 // unlike other agents, `input` excludes cached tokens and `output` excludes `reasoning`
@@ -164,20 +146,20 @@ function readPart(state: OpencodeState, part: Json): void {
   const prompt = transcript.prompts.get(messageId)
   const turn = prompt ?? transcript.messages.get(messageId)?.turn
   const id = textOf(part.id)
-  if (turn === undefined || (id !== null && !isFirst(transcript, id))) return
+  if (turn === undefined || (id !== null && !transcript.isFirst(id))) return
   const text = textOf(part.text)
   if ((part.type === 'text' || part.type === 'reasoning') && text !== null) {
-    if (prompt === undefined) scanResponse(transcript, turn, text)
-    else scanPrompt(transcript, turn, text)
+    if (prompt === undefined) transcript.scanResponse(turn, text)
+    else transcript.scanPrompt(turn, text)
   } else if (part.type === 'tool') {
     const call = objectOf(part.state)
     const callId = textOf(part.callID) ?? id ?? messageId
-    addCall(transcript, turn, callId, part.tool, call.input)
+    transcript.addCall(turn, callId, part.tool, call.input)
     state.callIds.set(messageId, [...(state.callIds.get(messageId) ?? []), callId])
     readToolState(transcript, callId, call, part.tool === 'invalid')
   } else if (part.type === 'patch') {
     notePatch(transcript, state.callIds.get(messageId) ?? [], listOf(part.files))
-  } else if (part.type === 'compaction') addEvent(transcript, 'compaction', id ?? messageId, turn.at, turn)
+  } else if (part.type === 'compaction') transcript.addEvent('compaction', id ?? messageId, turn.at, turn)
 }
 
 /** `isInvalid`: the model called no tool that there is, which OpenCode answers as a completed call. */
@@ -187,13 +169,13 @@ function readToolState(transcript: Transcript, callId: string, call: Json, isInv
   const { exit } = metadata
   const ok = !isInvalid && call.status !== 'error' && (typeof exit !== 'number' || exit === 0)
   const text = textOf(call.output) ?? textOf(call.error) ?? ''
-  addResult(transcript, callId, ok, text)
+  transcript.addResult(callId, ok, text)
   const known = transcript.calls.get(callId)?.call
   noteChangedFiles(known, changedFiles(metadata))
   const diff = textOf(metadata.diff)
   if (diff !== null && known?.effects.edits.length === 1) noteWritten(known, addedKeys(diff), null)
   const rejected = call.status === 'error' && /rejected permission|user rejected/i.test(text)
-  if (rejected) addEvent(transcript, 'rejection', callId, null, transcript.calls.get(callId)?.turn)
+  if (rejected) transcript.addEvent('rejection', callId, null, transcript.calls.get(callId)?.turn)
 }
 
 /** The files that a tool changed: `filediff` of one edit, `results` of several, `files` of a patch, `filepath` of a new text. */

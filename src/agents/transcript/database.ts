@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { stat } from 'node:fs/promises'
 import { MAX_LINE_BYTES } from '../../split-lines.ts'
-import { noteUnreadable, type SourceFile } from './source-file.ts'
+import type { SourceFile } from './source-file.ts'
 import type { Format } from './transcript-model.ts'
 
 // Databases of agents (SQLite), opened for reading only, and never with what a hostile file could have without an end.
@@ -39,7 +39,7 @@ export function* countedRows<T>(file: SourceFile, rows: Iterable<T>): Generator<
     count += 1
     yield row
   }
-  if (count === MAX_ROWS) noteUnreadable(file, 1, `only the first ${MAX_ROWS} rows of a table are read`)
+  if (count === MAX_ROWS) file.noteUnreadable(1, `only the first ${MAX_ROWS} rows of a table are read`)
 }
 
 /** Opens a database for `use` and gives its result. Throws SQLite's error for a file that is damaged or locked. */

@@ -1,7 +1,7 @@
 import { type Line, type LineBytes, MAX_LINE_BYTES, splitBytes, splitLines } from '../../split-lines.ts'
 import { bytesOf, readDocument } from './file-bytes.ts'
 import { isObject, type Json } from './json-fields.ts'
-import { noteUnreadable, type SourceFile } from './source-file.ts'
+import type { SourceFile } from './source-file.ts'
 
 /** The reason given for a line that is longer than `splitLines` reads. */
 export const LINE_TOO_LONG = `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`
@@ -22,7 +22,7 @@ export async function readJsonLines(
     Object.assign(file.group.cursor, { line: line.number, item: 0 })
     const parsed = parseLine(line, parsePart)
     const problem = 'reason' in parsed ? parsed.reason : readObject(parsed.value, line.number, read)
-    if (problem !== undefined) noteUnreadable(file, line.number, problem)
+    if (problem !== undefined) file.noteUnreadable(line.number, problem)
     await file.group.scan.flushIfFull()
   }
 }
@@ -44,10 +44,10 @@ export async function readJsonDocument(
 ): Promise<void> {
   const found = await readDocument(file.path, file.onBytes)
   const messages = 'reason' in found ? found.reason : messagesOf(found.value)
-  if (typeof messages === 'string') return noteUnreadable(file, 1, messages)
+  if (typeof messages === 'string') return file.noteUnreadable(1, messages)
   for (const [index, message] of messages.entries()) {
     const problem = readObject(message, index, read)
-    if (problem !== undefined) noteUnreadable(file, 1, `message ${index + 1}: ${problem}`)
+    if (problem !== undefined) file.noteUnreadable(1, `message ${index + 1}: ${problem}`)
     await file.group.scan.flushIfFull()
   }
 }

@@ -2,7 +2,8 @@ import { mergeById, mergeCall } from '../../parts/merge.ts'
 import { type CallPart, partId, type SessionParts } from '../../records/session-parts.ts'
 import { cut } from '../../text.ts'
 import { countsOf } from './source-file.ts'
-import { agentOf, type ToolCall, type Transcript, type Turn } from './transcript-model.ts'
+import type { Transcript } from './transcript.ts'
+import { agentOf, type ToolCall, type Turn } from './transcript-model.ts'
 import type { Workspace } from './workspace.ts'
 
 const MAX_NAME = 200

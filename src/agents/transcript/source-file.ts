@@ -5,15 +5,15 @@ import { compareText } from '../../text.ts'
 import { countOf } from './json-fields.ts'
 import type { LineOwners } from './line-owners.ts'
 import { newSecretScan } from './secret-scan.ts'
-import { addMessage, mergeMessage, newTranscript, noteWhole } from './transcript.ts'
-import type {
-  ApiMessage,
-  Cursor,
-  Format,
-  MessageTokens,
-  SecretScan,
-  Transcript,
-  Turn,
+import { noteWhole, Transcript } from './transcript.ts'
+import {
+  type ApiMessage,
+  type Cursor,
+  type Format,
+  type MessageTokens,
+  mergeMessage,
+  type SecretScan,
+  type Turn,
 } from './transcript-model.ts'
 
 /**
@@ -46,20 +46,6 @@ export interface Unreadable {
   reason: string
 }
 
-/** A file of a group while it is read. */
-export interface SourceFile {
-  path: string
-  group: FileGroup
-  unreadable: Unreadable[]
-  /** All of them; `unreadable` lists the first 10,000. */
-  unreadableCount: number
-  /** The messages by message id. */
-  messages: Map<string, ApiMessage>
-  /** Totals that its results state, by session. */
-  stated: Map<string, Pick<Transcript, 'runs' | 'whole'>>
-  onBytes(count: number): void
-}
-
 /** Unreadable lines listed: bounds the memory for a file that has no other lines. */
 const MAX_LISTED = 10_000
 
@@ -72,53 +58,62 @@ export function newFileGroup(
   return { transcripts: new Map(), scan: newSecretScan(keepContent), cursor, owners, subAgentIds }
 }
 
-export function newSourceFile(path: string, group: FileGroup, onBytes: (count: number) => void): SourceFile {
-  Object.assign(group.cursor, { line: 0, item: 0 })
-  return { path, group, unreadable: [], unreadableCount: 0, messages: new Map(), stated: new Map(), onBytes }
-}
+/** A file of a group while it is read. */
+export class SourceFile {
+  readonly unreadable: Unreadable[] = []
+  /** All of them; `unreadable` lists the first 10,000. */
+  unreadableCount = 0
+  /** The messages by message id. */
+  readonly messages = new Map<string, ApiMessage>()
+  /** Totals that its results state, by session. */
+  readonly stated = new Map<string, Pick<Transcript, 'runs' | 'whole'>>()
 
-/** Records an unreadable line of the file, or of `path`, a file inside a folder that is read as one file. */
-export function noteUnreadable(file: SourceFile, line: number, reason: string, path = file.path): void {
-  file.unreadableCount += 1
-  if (file.unreadable.length < MAX_LISTED) file.unreadable.push({ path, line, reason })
-}
+  constructor(
+    readonly path: string,
+    readonly group: FileGroup,
+    readonly onBytes: (count: number) => void,
+  ) {
+    Object.assign(group.cursor, { line: 0, item: 0 })
+  }
 
-/** The transcript of the agent's session id; creates it on first use. */
-export function transcriptOf(group: FileGroup, format: Format, agentId: string): Transcript {
-  const known = group.transcripts.get(agentId)
-  if (known !== undefined) return known
-  const transcript = newTranscript(agentId, format, group.scan, group.cursor)
-  group.transcripts.set(agentId, transcript)
-  return transcript
-}
+  /** Records an unreadable line of the file, or of `path`, a file inside a folder that is read as one file. */
+  noteUnreadable(line: number, reason: string, path = this.path): void {
+    this.unreadableCount += 1
+    if (this.unreadable.length < MAX_LISTED) this.unreadable.push({ path, line, reason })
+  }
 
-/** True when the line was read before for another session: resuming a session copies its lines into a new file. */
-export function isCopied(group: FileGroup, transcript: Pick<Transcript, 'id'>, key: string): boolean {
-  return group.owners.isOfOther(key, transcript.id)
-}
+  /** The transcript of the agent's session id; creates it on first use. */
+  transcriptOf(format: Format, agentId: string): Transcript {
+    const { group } = this
+    const known = group.transcripts.get(agentId)
+    if (known !== undefined) return known
+    const transcript = new Transcript(agentId, format, group)
+    group.transcripts.set(agentId, transcript)
+    return transcript
+  }
 
-/** Adds an API message to the usage of its file. A message of known id counts once: see `mergeMessage`. */
-export function countMessage(file: SourceFile, message: ApiMessage): void {
-  if (message.tokens !== null) mergeMessage(file.messages, message, (created) => ({ ...created }))
-}
+  /** Adds an API message to the usage of the file. A message of known id counts once: see `mergeMessage`. */
+  countMessage(message: ApiMessage): void {
+    if (message.tokens !== null) mergeMessage(this.messages, message, (created) => ({ ...created }))
+  }
 
-/** Adds an API message to the usage of its file and to its transcript. */
-export function noteMessage(
-  file: SourceFile,
-  transcript: Transcript,
-  known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
-  at: string | null,
-): Turn {
-  const message = { cost: null, searches: 0, ...known }
-  countMessage(file, message)
-  return addMessage(transcript, message, at)
-}
+  /** Adds an API message to the usage of the file and to its transcript. */
+  noteMessage(
+    transcript: Transcript,
+    known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
+    at: string | null,
+  ): Turn {
+    const message = { cost: null, searches: 0, ...known }
+    this.countMessage(message)
+    return transcript.addMessage(message, at)
+  }
 
-/** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
-export function noteStated(file: SourceFile, transcript: Transcript, totals: readonly ModelTotal[]): void {
-  const stated = file.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
-  file.stated.set(transcript.id, stated)
-  for (const each of [transcript, stated]) noteWhole(each, sumTotals(totals))
+  /** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
+  noteStated(transcript: Transcript, totals: readonly ModelTotal[]): void {
+    const stated = this.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
+    this.stated.set(transcript.id, stated)
+    for (const each of [transcript, stated]) noteWhole(each, sumTotals(totals))
+  }
 }
 
 export const noTokens = (): MessageTokens => ({

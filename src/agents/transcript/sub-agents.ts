@@ -1,5 +1,5 @@
 import type { FileGroup } from './source-file.ts'
-import type { Transcript } from './transcript-model.ts'
+import type { Transcript } from './transcript.ts'
 
 /** A session that a person started, and the transcripts of what was done in it. */
 export interface StartedSession {

@@ -1,11 +1,7 @@
 import type { DangerousAction } from '../../detection/dangerous-actions.ts'
 import type { FoundSecret } from '../../detection/secrets.ts'
-import type { ModelTotal } from '../../records/session-parts.ts'
 import type { PricedTokens } from '../../scoring/prices.ts'
 import type { CallEffects } from './tool-effects.ts'
-
-// A session while its files are read, independent of the agent's format. Everything is added under a key, so that reading
-// the same line from a second file (a checkpoint, a copy made by resuming) adds nothing.
 
 export type Format =
   | ('claude-code' | 'claude-stream-json' | 'codex' | 'codex-exec' | 'gemini' | 'opencode')
@@ -37,6 +33,35 @@ export interface ApiMessage {
   request?: string | null
 }
 
+const tokenTotal = (tokens: MessageTokens | null): number =>
+  tokens === null ? -1 : tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
+
+/**
+ * Finds the entry of the same API message in an index, or adds one. The id alone decides: a sidechain repeats its parent's
+ * messages under new request ids, and the lines of stream-json have none. The larger token total is kept: the first line of
+ * a message has the counts of the start of the stream.
+ */
+export function mergeMessage<Kept extends ApiMessage>(
+  index: Map<string, Kept>,
+  message: ApiMessage,
+  create: (message: ApiMessage) => Kept,
+): Kept {
+  const same = index.get(message.id)
+  if (same === undefined) {
+    const created = create(message)
+    index.set(message.id, created)
+    return created
+  }
+  if (tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
+    same.tokens = message.tokens
+    same.model = message.model ?? same.model
+    same.cost = message.cost ?? same.cost
+  }
+  same.searches = Math.max(same.searches, message.searches)
+  same.request ??= message.request ?? null
+  return same
+}
+
 export interface ToolCall {
   name: string
   effects: CallEffects
@@ -61,60 +86,10 @@ export interface Turn {
 }
 
 export type EventType = 'interruption' | 'rejection' | 'compaction' | 'api_error'
-interface TranscriptEvent {
+export interface TranscriptEvent {
   type: EventType
   at: string | null
   turn: Turn | null
-}
-
-export interface Transcript {
-  id: string
-  /** The session that started this one, a sub-agent's; null for a session of its own. */
-  parentId: string | null
-  format: Format
-  /** URL, name or folder of the repository as the agent recorded it. */
-  repository: string | null
-  /** Pull requests that the agent noted, by name; `acme/checkout#12`. */
-  pullRequests: Map<string, { repo: string; number: number }>
-  /** The scan that its texts are added to. */
-  scan: SecretScan
-  /** Working folders, each with the first time that is known of it; `~`, which is later than all, for none. */
-  folders: Map<string, string>
-  /** The first branch, with its time. */
-  branch: { at: string | null; name: string } | null
-  title: string | null
-  firstAt: string | null
-  lastAt: string | null
-  /** The run's beginning and end by the time at which its file was last written, if no line has a time. */
-  fileFrom: string | null
-  fileTo: string | null
-  /** It begins with a copy of another session. */
-  isFork: boolean
-  /** The prompts by a key of their line. */
-  prompts: Map<string, Turn>
-  /** The messages by message id. */
-  messages: Map<string, ApiMessage & { turn: Turn }>
-  /** The calls by call id. */
-  calls: Map<string, { call: ToolCall; turn: Turn }>
-  /** The results by call id. `searches`: web searches that the result reports. */
-  results: Map<string, { ok: boolean; searches: number }>
-  events: Map<string, TranscriptEvent>
-  /** Totals that the agent stated for single runs, by a key of their line. `over`: keys of runs whose totals are in these. */
-  runs: Map<string, { totals: ModelTotal[]; over: string[] }>
-  /** The largest totals that it stated for the whole session. */
-  whole: ModelTotal[] | null
-  /** Hashes, which may be cut, of the commits that it noted as its own, with the time. */
-  madeCommits: Map<string, string | null>
-  /** The secrets by fingerprint and file. */
-  secrets: Map<string, { place: Place; secret: FoundSecret }>
-  /** Dangerous modes that it ran in, by rule, with the time of first use. */
-  modes: Map<string, { action: DangerousAction; at: string | null }>
-  /** Sum of `content.length` over its turns. */
-  contentLength: number
-  /** Hashes (64 bits) of the keys of the lines and texts already read, from any file. */
-  seen: Set<bigint>
-  /** The position in its files while they are read. */
-  cursor: Cursor
 }
 
 /** A place in a file: the line, and the number of the item in it or, of a document, in the file. */
@@ -132,9 +107,18 @@ export interface SecretScan {
   flush(): Promise<void>
 }
 
+/** The part of a session that a scan changes. */
+export interface Scanned {
+  /** The secrets by fingerprint and file. */
+  secrets: Map<string, { place: Place; secret: FoundSecret }>
+  /** Sum of `content.length` over its turns. */
+  contentLength: number
+}
+
 /** The origin of a scanned text. */
 export interface Place {
-  transcript: Transcript
+  /** The session, which keeps the secrets that are found. */
+  transcript: Scanned
   turn: Turn | null
   call: ToolCall | null
   /** `a prompt`, `the input of Bash`, … */

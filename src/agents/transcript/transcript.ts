@@ -1,20 +1,23 @@
 import type { DangerousAction } from '../../detection/dangerous-actions.ts'
+import type { FoundSecret } from '../../detection/secrets.ts'
 import { largerTotals } from '../../parts/totals.ts'
 import { type ModelTotal, partId } from '../../records/session-parts.ts'
 import { compareText, cut } from '../../text.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
 import { objectOf, textOf, textsIn } from './json-fields.ts'
+import type { LineOwners } from './line-owners.ts'
 import { effectsOf, withChangedFiles } from './tool-effects.ts'
-import type {
-  ApiMessage,
-  Cursor,
-  EventType,
-  Format,
-  MessageTokens,
-  SecretScan,
-  ToolCall,
-  Transcript,
-  Turn,
+import {
+  type ApiMessage,
+  type Cursor,
+  type EventType,
+  type Format,
+  mergeMessage,
+  type Place,
+  type SecretScan,
+  type ToolCall,
+  type TranscriptEvent,
+  type Turn,
 } from './transcript-model.ts'
 
 const MAX_FOLDERS = 50
@@ -23,64 +26,10 @@ const UNKNOWN_TIME = '~'
 const MAX_EVENTS = 10_000
 const MAX_TOOL_NAME = 200
 
-export function newTranscript(id: string, format: Format, scan: SecretScan, cursor: Cursor): Transcript {
-  return {
-    id,
-    parentId: null,
-    format,
-    scan,
-    repository: null,
-    pullRequests: new Map(),
-    folders: new Map(),
-    branch: null,
-    title: null,
-    firstAt: null,
-    lastAt: null,
-    fileFrom: null,
-    fileTo: null,
-    isFork: false,
-    prompts: new Map(),
-    messages: new Map(),
-    calls: new Map(),
-    results: new Map(),
-    events: new Map(),
-    runs: new Map(),
-    whole: null,
-    madeCommits: new Map(),
-    secrets: new Map(),
-    modes: new Map(),
-    contentLength: 0,
-    seen: new Set(),
-    cursor,
-  }
-}
-
 /** Largest number of pull requests of a session; further ones are dropped. */
 const MAX_PULL_REQUESTS = 100
 const MAX_REPOSITORY = 200
 const MAX_PULL_REQUEST = 2_147_483_647
-
-/** Notes a pull request of the session; one without repository or number is left out. */
-export function addPullRequest(transcript: Transcript, repo: string | null, number: number): void {
-  const isKnown = repo !== null && repo !== '' && repo.length <= MAX_REPOSITORY && number > 0
-  if (!isKnown || number > MAX_PULL_REQUEST || transcript.pullRequests.size >= MAX_PULL_REQUESTS) return
-  transcript.pullRequests.set(`${repo}#${number}`, { repo, number })
-}
-
-/** Extends the session's time range to `at`, notes the working folder, and sets the branch if it has none. */
-export function noteContext(
-  transcript: Transcript,
-  at: string | null,
-  folder: string | null = null,
-  branch: string | null = null,
-): void {
-  if (at !== null) {
-    if (transcript.firstAt === null || at < transcript.firstAt) transcript.firstAt = at
-    if (transcript.lastAt === null || at > transcript.lastAt) transcript.lastAt = at
-  }
-  if (folder !== null) noteFolder(transcript.folders, folder, at ?? UNKNOWN_TIME)
-  if (branch !== null && isEarlier(at, transcript.branch?.at)) transcript.branch = { at, name: branch }
-}
 
 /** Whether `at` is before the time known, of which there may be none. */
 const isEarlier = (at: string | null, known: string | null | undefined): boolean =>
@@ -88,11 +37,6 @@ const isEarlier = (at: string | null, known: string | null | undefined): boolean
 
 /** Items of a line come after its first one; few lines have a thousand. */
 const ITEMS = 1_000
-
-function nextPosition({ cursor }: Transcript): number {
-  cursor.item += 1
-  return cursor.line * ITEMS + cursor.item
-}
 
 /** Keeps the earliest folders, in whatever order the files are read. */
 function noteFolder(folders: Transcript['folders'], folder: string, at: string): void {
@@ -107,123 +51,15 @@ function noteFolder(folders: Transcript['folders'], folder: string, at: string):
 export const byFirstUse = (folders: Transcript['folders']): string[] =>
   [...folders].sort(([a, at], [b, bt]) => compareText(at, bt) || compareText(a, b)).map(([folder]) => folder)
 
-function newTurn(
-  key: string,
-  role: Turn['role'],
-  at: string | null,
-  message: ApiMessage | null,
-  position: number,
-): Turn {
-  return {
-    id: partId(`${role} ${key}`),
-    role,
-    at,
-    position,
-    message,
-    content: '',
-    contentCut: 0,
-  }
-}
-
-/** Adds a prompt of the user, unless its key is known. */
-export function addPrompt(transcript: Transcript, key: string, at: string | null, text: string): void {
-  const position = nextPosition(transcript)
-  const known = transcript.prompts.get(key)
-  if (known !== undefined) {
-    known.position = Math.max(known.position, position)
-    return
-  }
-  const turn = newTurn(key, 'user', at, null, position)
-  transcript.prompts.set(key, turn)
-  scanPrompt(transcript, turn, text)
-}
-
-/** Queues a text of a prompt for the secret scan. */
-export function scanPrompt(transcript: Transcript, turn: Turn, text: string): void {
-  transcript.scan.add(text, { transcript, turn, call: null, where: 'a prompt', exposed: false })
-}
-
-const tokenTotal = (tokens: MessageTokens | null): number =>
-  tokens === null ? -1 : tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
-
-/**
- * Finds the entry of the same API message in an index, or adds one. The id alone decides: a sidechain repeats its parent's
- * messages under new request ids, and the lines of stream-json have none. The larger token total is kept: the first line of
- * a message has the counts of the start of the stream.
- */
-export function mergeMessage<Kept extends ApiMessage>(
-  index: Map<string, Kept>,
-  message: ApiMessage,
-  create: (message: ApiMessage) => Kept,
-): Kept {
-  const same = index.get(message.id)
-  if (same === undefined) {
-    const created = create(message)
-    index.set(message.id, created)
-    return created
-  }
-  if (tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
-    same.tokens = message.tokens
-    same.model = message.model ?? same.model
-    same.cost = message.cost ?? same.cost
-  }
-  same.searches = Math.max(same.searches, message.searches)
-  same.request ??= message.request ?? null
-  return same
-}
-
-/** Adds an API message and returns its turn: the existing one if the message is known. */
-export function addMessage(transcript: Transcript, message: ApiMessage, at: string | null): Turn {
-  const position = nextPosition(transcript)
-  const { turn } = mergeMessage(transcript.messages, message, (created) => {
-    const turn = newTurn(message.id, 'assistant', at, null, position)
-    const kept = { ...created, turn }
-    turn.message = kept
-    return kept
-  })
-  if (isEarlier(at, turn.at)) turn.at = at
-  turn.position = Math.max(turn.position, position)
-  return turn
-}
-
-/** True the first time that this key is passed for this session. */
-export function isFirst(transcript: Transcript, key: string): boolean {
-  const { size } = transcript.seen
-  return transcript.seen.add(Bun.hash.xxHash3(key)).size > size
-}
-
-/** Queues a text of the model's response for the secret scan. */
-export function scanResponse(transcript: Transcript, turn: Turn, text: string): void {
-  transcript.scan.add(text, { transcript, turn, call: null, where: 'an answer', exposed: false })
-}
-
-/**
- * Adds a tool call to its turn, unless its id is known. Its result may have been added before. `changed`: the files that the
- * agent recorded as changed by it.
- */
-export function addCall(
-  transcript: Transcript,
-  turn: Turn,
-  id: string,
-  tool: unknown,
-  toolInput: unknown,
-  changed: readonly string[] = [],
-): void {
-  const position = nextPosition(transcript)
-  const known = transcript.calls.get(id)
-  if (known !== undefined) {
-    known.call.position = Math.max(known.call.position, position)
-    return
-  }
-  const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
-  const input = objectOf(toolInput)
-  const effects = withChangedFiles(effectsOf(name, input, changed), changed)
-  const dangerousActions = dangerousActionsOf(name, input, effects)
-  const call: ToolCall = { name, effects, dangerousActions, position }
-  transcript.calls.set(id, { call, turn })
-  const where = `the input of ${name}`
-  transcript.scan.add(textsIn(input), { transcript, turn, call, where, exposed: effects.exposesInput })
-}
+const newTurn = (key: string, role: Turn['role'], at: string | null, position: number): Turn => ({
+  id: partId(`${role} ${key}`),
+  role,
+  at,
+  position,
+  message: null,
+  content: '',
+  contentCut: 0,
+})
 
 /** Notes the files that a call changed, as the agent recorded them: they count, whatever its input named. */
 export function noteChangedFiles(call: ToolCall | undefined, changed: readonly string[]): void {
@@ -239,61 +75,205 @@ export function noteWritten(call: ToolCall | undefined, keys: string[] | null, p
     call.effects = { ...call.effects, written: [{ path: file, keys, isWhole: false }] }
 }
 
-/**
- * Adds the result of the tool call with this id, and the number of web searches that it reports; false when it was
- * added before. An agent may record a result twice, as the output of the call and as what was done: a failure in
- * either counts.
- */
-export function addResult(
-  transcript: Transcript,
-  id: string,
-  ok: boolean,
-  text: string,
-  searches = 0,
-): boolean {
-  const before = transcript.results.get(id)
-  transcript.results.set(id, {
-    ok: ok && before?.ok !== false,
-    searches: Math.max(searches, before?.searches ?? 0),
-  })
-  if (before !== undefined) return false
-  const known = transcript.calls.get(id)
-  const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
-  transcript.scan.add(text, {
-    transcript,
-    turn: known?.turn ?? null,
-    call: known?.call ?? null,
-    where,
-    exposed: false,
-  })
-  return true
-}
-
-/** Adds an interruption, rejection, compaction or API error, in place of one with the same type and key. */
-export function addEvent(
-  transcript: Transcript,
-  type: EventType,
-  key: string,
-  at: string | null,
-  turn: Turn | null = null,
-): void {
-  if (transcript.events.size < MAX_EVENTS) transcript.events.set(`${type} ${key}`, { type, at, turn })
-}
-
-/** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
-export function addMode(transcript: Transcript, action: DangerousAction | null, at: string | null): void {
-  if (action !== null && isEarlier(at, transcript.modes.get(action.ruleId)?.at))
-    transcript.modes.set(action.ruleId, { action, at })
-}
-
-/** Notes when a file was written, for a session of which no line has a time: of several files the earlier one counts. */
-export function noteFileTimes(transcript: Transcript, from: string | null, to: string | null): void {
-  if (!isEarlier(from, transcript.fileFrom ?? undefined)) return
-  transcript.fileFrom = from
-  transcript.fileTo = to
-}
-
 /** Notes totals that the agent states for the whole session: the largest count. */
 export function noteWhole(stated: Pick<Transcript, 'whole'>, totals: ModelTotal[]): void {
   if (totals.length > 0) stated.whole = largerTotals(stated.whole, totals)
+}
+
+/** The parts that sessions of files read together share. */
+interface Shared {
+  scan: SecretScan
+  /** The position in the current file. */
+  cursor: Cursor
+  owners: LineOwners
+}
+
+/**
+ * A session while its files are read, independent of the agent's format. Everything is added under a key, so that reading
+ * the same line from a second file (a checkpoint, a copy made by resuming) adds nothing.
+ */
+export class Transcript {
+  constructor(
+    readonly id: string,
+    readonly format: Format,
+    private readonly shared: Shared,
+  ) {}
+
+  /** The session that started this one, a sub-agent's; null for a session of its own. */
+  parentId: string | null = null
+  /** URL, name or folder of the repository as the agent recorded it. */
+  repository: string | null = null
+  /** Pull requests that the agent noted, by name; `acme/checkout#12`. */
+  readonly pullRequests = new Map<string, { repo: string; number: number }>()
+  /** Working folders, each with the first time that is known of it; `~`, which is later than all, for none. */
+  readonly folders = new Map<string, string>()
+  /** The first branch, with its time. */
+  branch: { at: string | null; name: string } | null = null
+  title: string | null = null
+  firstAt: string | null = null
+  lastAt: string | null = null
+  /** The run's beginning and end by the time at which its file was last written, if no line has a time. */
+  fileFrom: string | null = null
+  fileTo: string | null = null
+  /** It begins with a copy of another session. */
+  isFork = false
+  /** The prompts by a key of their line. */
+  readonly prompts = new Map<string, Turn>()
+  /** The messages by message id. */
+  readonly messages = new Map<string, ApiMessage & { turn: Turn }>()
+  /** The calls by call id. */
+  readonly calls = new Map<string, { call: ToolCall; turn: Turn }>()
+  /** The results by call id. `searches`: web searches that the result reports. */
+  readonly results = new Map<string, { ok: boolean; searches: number }>()
+  readonly events = new Map<string, TranscriptEvent>()
+  /** Totals that the agent stated for single runs, by a key of their line. `over`: keys of runs whose totals are in these. */
+  readonly runs = new Map<string, { totals: ModelTotal[]; over: string[] }>()
+  /** The largest totals that it stated for the whole session. */
+  whole: ModelTotal[] | null = null
+  /** Hashes, which may be cut, of the commits that it noted as its own, with the time. */
+  readonly madeCommits = new Map<string, string | null>()
+  /** The secrets by fingerprint and file. */
+  readonly secrets = new Map<string, { place: Place; secret: FoundSecret }>()
+  /** Dangerous modes that it ran in, by rule, with the time of first use. */
+  readonly modes = new Map<string, { action: DangerousAction; at: string | null }>()
+  /** Sum of `content.length` over its turns. */
+  contentLength = 0
+  /** Hashes (64 bits) of the keys of the lines and texts already read, from any file. */
+  readonly seen = new Set<bigint>()
+
+  /** Notes a pull request of the session; one without repository or number is left out. */
+  addPullRequest(repo: string | null, number: number): void {
+    const isKnown = repo !== null && repo !== '' && repo.length <= MAX_REPOSITORY && number > 0
+    if (!isKnown || number > MAX_PULL_REQUEST || this.pullRequests.size >= MAX_PULL_REQUESTS) return
+    this.pullRequests.set(`${repo}#${number}`, { repo, number })
+  }
+
+  /** Extends the session's time range to `at`, notes the working folder, and sets the branch if it has none. */
+  noteContext(at: string | null, folder: string | null = null, branch: string | null = null): void {
+    if (at !== null) {
+      if (this.firstAt === null || at < this.firstAt) this.firstAt = at
+      if (this.lastAt === null || at > this.lastAt) this.lastAt = at
+    }
+    if (folder !== null) noteFolder(this.folders, folder, at ?? UNKNOWN_TIME)
+    if (branch !== null && isEarlier(at, this.branch?.at)) this.branch = { at, name: branch }
+  }
+
+  /** Adds a prompt of the user, unless its key is known. */
+  addPrompt(key: string, at: string | null, text: string): void {
+    const position = this.nextPosition()
+    const known = this.prompts.get(key)
+    if (known !== undefined) {
+      known.position = Math.max(known.position, position)
+      return
+    }
+    const turn = newTurn(key, 'user', at, position)
+    this.prompts.set(key, turn)
+    this.scanPrompt(turn, text)
+  }
+
+  /** Queues a text for the secret scan. */
+  scan(
+    text: string,
+    { turn = null, call = null, where, exposed = false }: Partial<Place> & Pick<Place, 'where'>,
+  ): void {
+    this.shared.scan.add(text, { transcript: this, turn, call, where, exposed })
+  }
+
+  /** Queues a text of a prompt for the secret scan. */
+  scanPrompt(turn: Turn, text: string): void {
+    this.scan(text, { turn, where: 'a prompt' })
+  }
+
+  /** Adds an API message and returns its turn: the existing one if the message is known. */
+  addMessage(message: ApiMessage, at: string | null): Turn {
+    const position = this.nextPosition()
+    const { turn } = mergeMessage(this.messages, message, (created) => {
+      const turn = newTurn(message.id, 'assistant', at, position)
+      const kept = { ...created, turn }
+      turn.message = kept
+      return kept
+    })
+    if (isEarlier(at, turn.at)) turn.at = at
+    turn.position = Math.max(turn.position, position)
+    return turn
+  }
+
+  /** True the first time that this key is passed for this session. */
+  isFirst(key: string): boolean {
+    const { size } = this.seen
+    return this.seen.add(Bun.hash.xxHash3(key)).size > size
+  }
+
+  /** True when the line was read before for another session: resuming a session copies its lines into a new file. */
+  isCopied(key: string): boolean {
+    return this.shared.owners.isOfOther(key, this.id)
+  }
+
+  /** Queues a text of the model's response for the secret scan. */
+  scanResponse(turn: Turn, text: string): void {
+    this.scan(text, { turn, where: 'an answer' })
+  }
+
+  /**
+   * Adds a tool call to its turn, unless its id is known. Its result may have been added before. `changed`: the files that the
+   * agent recorded as changed by it.
+   */
+  addCall(turn: Turn, id: string, tool: unknown, toolInput: unknown, changed: readonly string[] = []): void {
+    const position = this.nextPosition()
+    const known = this.calls.get(id)
+    if (known !== undefined) {
+      known.call.position = Math.max(known.call.position, position)
+      return
+    }
+    const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
+    const input = objectOf(toolInput)
+    const effects = withChangedFiles(effectsOf(name, input, changed), changed)
+    const dangerousActions = dangerousActionsOf(name, input, effects)
+    const call: ToolCall = { name, effects, dangerousActions, position }
+    this.calls.set(id, { call, turn })
+    const where = `the input of ${name}`
+    this.scan(textsIn(input), { turn, call, where, exposed: effects.exposesInput })
+  }
+
+  /**
+   * Adds the result of the tool call with this id, and the number of web searches that it reports; false when it was
+   * added before. An agent may record a result twice, as the output of the call and as what was done: a failure in
+   * either counts.
+   */
+  addResult(id: string, ok: boolean, text: string, searches = 0): boolean {
+    const before = this.results.get(id)
+    this.results.set(id, {
+      ok: ok && before?.ok !== false,
+      searches: Math.max(searches, before?.searches ?? 0),
+    })
+    if (before !== undefined) return false
+    const known = this.calls.get(id)
+    const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
+    this.scan(text, { ...known, where })
+    return true
+  }
+
+  /** Adds an interruption, rejection, compaction or API error, in place of one with the same type and key. */
+  addEvent(type: EventType, key: string, at: string | null, turn: Turn | null = null): void {
+    if (this.events.size < MAX_EVENTS) this.events.set(`${type} ${key}`, { type, at, turn })
+  }
+
+  /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
+  addMode(action: DangerousAction | null, at: string | null): void {
+    if (action !== null && isEarlier(at, this.modes.get(action.ruleId)?.at))
+      this.modes.set(action.ruleId, { action, at })
+  }
+
+  /** Notes when a file was written, for a session of which no line has a time: of several files the earlier one counts. */
+  noteFileTimes(from: string | null, to: string | null): void {
+    if (!isEarlier(from, this.fileFrom ?? undefined)) return
+    this.fileFrom = from
+    this.fileTo = to
+  }
+
+  private nextPosition(): number {
+    const { cursor } = this.shared
+    cursor.item += 1
+    return cursor.line * ITEMS + cursor.item
+  }
 }

@@ -9,26 +9,19 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
-import {
-  noteMessage,
-  reportedCost,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
-import { noteContext } from '../../transcript/transcript.ts'
-import type { Transcript } from '../../transcript/transcript-model.ts'
+import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 
 // Sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is.
 
 export async function readClineSession(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = transcriptOf(file.group, 'cline', sessionId)
+  const transcript = file.transcriptOf('cline', sessionId)
   const session = objectOf(parseJson(readText(file.path.replace(/\.messages\.json$/, '.json')) ?? ''))
   const startedAt = timeOf(session.started_at)
   const model = textOf(session.model)
   const messagesOf = messagesIn((document) => {
-    noteContext(transcript, startedAt, textOf(session.cwd) ?? textOf(session.workspace_root))
+    transcript.noteContext(startedAt, textOf(session.cwd) ?? textOf(session.workspace_root))
     return listOf(document.messages)
   })
   await readJsonDocument(file, messagesOf, (message, index) =>
@@ -44,7 +37,7 @@ function readMessage(
 ): undefined {
   const at = timeOf(message.ts) ?? startedAt
   const id = textOf(message.id) ?? `message ${index}`
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   const content =
     typeof message.content === 'string' ? message.content : listOf(message.content).map(withCommand)
   if (message.role === 'user') readUserContent(transcript, content, { key: id, at, isGenerated: false })
@@ -59,7 +52,7 @@ function readMessage(
       tokens: isObject(message.metrics) ? tokensOfCall(counts, true) : null,
       cost: reportedCost(metrics.cost),
     }
-    readResponse(transcript, noteMessage(file, transcript, known, at), content)
+    readResponse(transcript, file.noteMessage(transcript, known, at), content)
   }
 }
 

@@ -12,22 +12,9 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { readJsonDocument } from '../../transcript/json-lines.ts'
-import {
-  noteMessage,
-  reportedCost,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  noteContext,
-  scanResponse,
-} from '../../transcript/transcript.ts'
-import type { Format, MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { Format, MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 
 // Tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
 // the conversation beside it names the model, the folder and the exit codes of commands.
@@ -70,12 +57,11 @@ export async function readClineTask(file: SourceFile, format: Format, sessionId:
 }
 
 function stateOf(file: SourceFile, format: Format, sessionId: string, messages: readonly Json[]): State {
-  const transcript = transcriptOf(file.group, format, sessionId)
+  const transcript = file.transcriptOf(format, sessionId)
   const beside = (name: string) => parseJson(readText(join(dirname(file.path), name)) ?? '')
   const conversation = listOf(beside('api_conversation_history.json')).flatMap(textsOf)
   const item = objectOf(beside('history_item.json'))
-  noteContext(
-    transcript,
+  transcript.noteContext(
     null,
     textOf(item.workspace) ?? match(conversation, /# Current (?:Workspace|Working) Directory \(([^)]+)\)/),
   )
@@ -137,24 +123,24 @@ function readMessage(state: State, message: Json): undefined {
   const at = timeOf(message.ts)
   const id = `${message.ts} ${kind}`
   const text = textOf(message.text) ?? ''
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   if (kind === 'api_req_started') readCall(state, message, at)
   else if (kind === 'task' || kind === 'user_feedback' || (kind === 'text' && !state.hasPrompt)) {
     if (kind === 'user_feedback') endCall(state)
     state.hasPrompt = true
-    addPrompt(transcript, id, at, text)
+    transcript.addPrompt(id, at, text)
   } else if (kind === 'text' || kind === 'reasoning' || kind === 'completion_result') {
-    if (state.turn !== null) scanResponse(transcript, state.turn, text)
+    if (state.turn !== null) transcript.scanResponse(state.turn, text)
   } else if (kind === 'tool' || kind === 'command' || kind === 'use_mcp_server')
     addShown(state, kind, id, text)
   else if (kind === 'command_output' && state.call !== null) state.call.output += `${text}\n`
   else if ((kind === 'diff_error' || kind === 'error') && state.call !== null && !state.call.isCommand) {
-    addResult(transcript, state.call.id, false, text)
+    transcript.addResult(state.call.id, false, text)
     state.call = null
   } else if (kind === 'condense_context' || kind === 'sliding_window_truncation')
-    addEvent(transcript, 'compaction', id, at)
+    transcript.addEvent('compaction', id, at)
   else if (kind === 'api_req_failed' || kind === 'api_req_retry_delayed')
-    addEvent(transcript, 'api_error', id, at)
+    transcript.addEvent('api_error', id, at)
 }
 
 function readCall(state: State, message: Json, at: string | null): void {
@@ -168,9 +154,9 @@ function readCall(state: State, message: Json, at: string | null): void {
     tokens: tokensOf(usage, state.isInclusive),
     cost: reportedCost(usage.cost),
   }
-  state.turn = noteMessage(file, transcript, known, at)
-  if (usage.cancelReason === 'user_cancelled') addEvent(transcript, 'interruption', known.id, at)
-  if (usage.cancelReason === 'streaming_failed') addEvent(transcript, 'api_error', known.id, at)
+  state.turn = file.noteMessage(transcript, known, at)
+  if (usage.cancelReason === 'user_cancelled') transcript.addEvent('interruption', known.id, at)
+  if (usage.cancelReason === 'streaming_failed') transcript.addEvent('api_error', known.id, at)
 }
 
 // a call that was not answered has no counts
@@ -188,7 +174,7 @@ function addShown(state: State, kind: string, id: string, text: string): void {
   const shown = objectOf(kind === 'command' ? { command: text.replace(/REQ_APP$/, '') } : parseJson(text))
   const name = kind === 'command' ? 'execute_command' : (textOf(shown.tool) ?? textOf(shown.toolName) ?? kind)
   const path = EDITS.has(name) ? textOf(shown.path) : null
-  addCall(transcript, turn, id, name, shown, path === null ? [] : [path])
+  transcript.addCall(turn, id, name, shown, path === null ? [] : [path])
   const isCommand = kind === 'command'
   state.call = { id, exit: isCommand ? state.exits.shift() : undefined, isCommand, output: '' }
 }
@@ -198,7 +184,7 @@ function endCall(state: State): void {
   const { call, transcript } = state
   state.call = null
   if (call === null) return
-  if (!call.isCommand) addResult(transcript, call.id, true, '')
-  else if (call.exit !== undefined) addResult(transcript, call.id, call.exit === 0, call.output)
-  else if (state.turn !== null) scanResponse(transcript, state.turn, call.output)
+  if (!call.isCommand) transcript.addResult(call.id, true, '')
+  else if (call.exit !== undefined) transcript.addResult(call.id, call.exit === 0, call.output)
+  else if (state.turn !== null) transcript.scanResponse(state.turn, call.output)
 }

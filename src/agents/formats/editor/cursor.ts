@@ -18,22 +18,9 @@ import {
   textOf,
   timeOf,
 } from '../../transcript/json-fields.ts'
-import {
-  noteMessage,
-  noteUnreadable,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  noteContext,
-  scanResponse,
-} from '../../transcript/transcript.ts'
-import type { MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 
 // Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
 // has the user's tokens too. Versions from 3 on keep no counts of tokens, and none keeps the cache or the costs.
@@ -55,9 +42,9 @@ export const CURSOR_DATABASE: DatabaseReader = {
       const model = textOf(objectOf(composer.modelConfig).modelName)
       if (model !== null) models.set(id, model)
       if (!Array.isArray(composer.fullConversationHeadersOnly)) continue
-      const transcript = transcriptOf(file.group, 'cursor', id)
+      const transcript = file.transcriptOf('cursor', id)
       transcript.title ??= textOf(composer.name)
-      noteContext(transcript, timeOf(composer.createdAt), folders.get(id) ?? null)
+      transcript.noteContext(timeOf(composer.createdAt), folders.get(id) ?? null)
     }
     for (const { key, value } of countedRows(file, rowsOf(keysFrom('bubbleId')))) {
       const [, id = '', bubbleId = ''] = String(key).split(':')
@@ -65,10 +52,10 @@ export const CURSOR_DATABASE: DatabaseReader = {
       // the key of what a tool ran has more lines
       if (bubble === null || id === '' || id.includes('\n')) continue
       if (!isObject(bubble)) {
-        noteUnreadable(file, 1, `message ${bubbleId}: not a JSON object, or too large`)
+        file.noteUnreadable(1, `message ${bubbleId}: not a JSON object, or too large`)
         continue
       }
-      readBubble(file, transcriptOf(file.group, 'cursor', id), bubble, bubbleId, models.get(id) ?? null)
+      readBubble(file, file.transcriptOf('cursor', id), bubble, bubbleId, models.get(id) ?? null)
       await file.group.scan.flushIfFull()
     }
   },
@@ -114,17 +101,17 @@ function readBubble(
 ): void {
   const at = timeOf(bubble.createdAt)
   const text = textOf(bubble.text) ?? ''
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   if (bubble.type === 1) {
-    addPrompt(transcript, id, at, text)
+    transcript.addPrompt(id, at, text)
     return
   }
   if (bubble.type !== 2) return
   const named = textOf(objectOf(bubble.modelInfo).modelName) ?? model
   // the program chooses one and does not say which
   const known = named === 'default' ? null : named
-  const turn = noteMessage(file, transcript, { id, model: known, tokens: tokensOf(bubble.tokenCount) }, at)
-  scanResponse(transcript, turn, [text, textOf(objectOf(bubble.thinking).text) ?? ''].join('\n'))
+  const turn = file.noteMessage(transcript, { id, model: known, tokens: tokensOf(bubble.tokenCount) }, at)
+  transcript.scanResponse(turn, [text, textOf(objectOf(bubble.thinking).text) ?? ''].join('\n'))
   readTool(transcript, turn, objectOf(bubble.toolFormerData), id)
 }
 
@@ -133,12 +120,12 @@ function readTool(transcript: Transcript, turn: Turn, tool: Json, bubbleId: stri
   if (name === null) return
   const id = textOf(tool.toolCallId) ?? bubbleId
   const input = { ...inputOf(tool.rawArgs), ...inputOf(tool.params) }
-  addCall(transcript, turn, id, name, input)
+  transcript.addCall(turn, id, name, input)
   const { exitCode, rejected } = inputOf(tool.result)
   const failed = tool.status === 'error' || (typeof exitCode === 'number' && exitCode !== 0)
   if (tool.status === 'completed' || tool.status === 'error' || tool.status === 'cancelled')
-    addResult(transcript, id, !failed && tool.status !== 'cancelled', textOf(tool.result) ?? '')
-  if (rejected === true || tool.userDecision === 'rejected') addEvent(transcript, 'rejection', id, null, turn)
+    transcript.addResult(id, !failed && tool.status !== 'cancelled', textOf(tool.result) ?? '')
+  if (rejected === true || tool.userDecision === 'rejected') transcript.addEvent('rejection', id, null, turn)
 }
 
 /** An object, or one in a text. */

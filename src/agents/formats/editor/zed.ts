@@ -16,16 +16,8 @@ import {
   textsIn,
   timeOf,
 } from '../../transcript/json-fields.ts'
-import {
-  countsOf,
-  noteMessage,
-  noteStated,
-  noteUnreadable,
-  type SourceFile,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
-import { addCall, addPrompt, addResult, noteContext, scanResponse } from '../../transcript/transcript.ts'
-import type { Transcript } from '../../transcript/transcript-model.ts'
+import { countsOf, type SourceFile } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
 import { claudeTokens } from '../claude-usage.ts'
 
 // Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
@@ -44,7 +36,7 @@ export const ZED_DATABASE: DatabaseReader = {
     for (const row of countedRows(file, database.rowsOf(sql))) {
       const thread = threadOf(row)
       if (isObject(thread)) readThread(file, row, thread)
-      else noteUnreadable(file, 1, `thread ${row.id}: not a JSON object, damaged or too large`)
+      else file.noteUnreadable(1, `thread ${row.id}: not a JSON object, damaged or too large`)
       await file.group.scan.flushIfFull()
     }
   },
@@ -64,25 +56,25 @@ function threadOf({ data, data_type }: Row): unknown {
 function readThread(file: SourceFile, row: Row, thread: Json): void {
   const id = textOf(row.id)
   if (id === null) return
-  const transcript = transcriptOf(file.group, 'zed', id)
+  const transcript = file.transcriptOf('zed', id)
   const at = timeOf(row.updated_at) ?? timeOf(thread.updated_at)
   const from = timeOf(row.created_at) ?? at
   transcript.parentId ??= textOf(row.parent_id)
   transcript.title ??= textOf(row.summary) ?? textOf(thread.title)
-  noteContext(transcript, from)
-  noteContext(transcript, at)
-  for (const folder of textOf(row.folder_paths)?.split('\n') ?? []) noteContext(transcript, from, folder)
+  transcript.noteContext(from)
+  transcript.noteContext(at)
+  for (const folder of textOf(row.folder_paths)?.split('\n') ?? []) transcript.noteContext(from, folder)
   for (const tree of listOf(objectOf(thread.initial_project_snapshot).worktree_snapshots)) {
     const { worktree_path, git_state } = objectOf(tree)
     const { remote_url, current_branch } = objectOf(git_state)
     transcript.repository ??= textOf(remote_url)
-    noteContext(transcript, from, textOf(worktree_path), textOf(current_branch))
+    transcript.noteContext(from, textOf(worktree_path), textOf(current_branch))
   }
   const model = textOf(objectOf(thread.model).model)
   readMessages(file, transcript, thread, { model, at })
   const total = claudeTokens(thread.cumulative_token_usage)
   if (total !== null && total.input + total.output + total.cache_read > 0)
-    noteStated(file, transcript, [{ model, tokens: countsOf(total), cost: null }])
+    file.noteStated(transcript, [{ model, tokens: countsOf(total), cost: null }])
 }
 
 function readMessages(
@@ -98,21 +90,21 @@ function readMessages(
     const { content, tool_results } = objectOf(objectOf(message).Agent)
     if (Array.isArray(user.content)) {
       prompt = textOf(user.id) ?? `prompt ${index}`
-      addPrompt(transcript, prompt, at, textsIn(user.content.map((block) => objectOf(block).Text)))
+      transcript.addPrompt(prompt, at, textsIn(user.content.map((block) => objectOf(block).Text)))
     } else if (Array.isArray(content)) {
       // the usage is that of the last answer to the prompt
       const isLast = !isObject(objectOf(listOf(thread.messages)[index + 1]).Agent)
       const tokens = isLast ? claudeTokens(usage[prompt]) : null
-      const turn = noteMessage(file, transcript, { id: `message ${index}`, model, tokens }, at)
+      const turn = file.noteMessage(transcript, { id: `message ${index}`, model, tokens }, at)
       for (const block of content.map(objectOf)) {
         const { id, name, input } = objectOf(block.ToolUse)
         const call = textOf(id)
-        scanResponse(transcript, turn, textOf(block.Text) ?? textOf(objectOf(block.Thinking).text) ?? '')
-        if (call !== null) addCall(transcript, turn, call, name, input)
+        transcript.scanResponse(turn, textOf(block.Text) ?? textOf(objectOf(block.Thinking).text) ?? '')
+        if (call !== null) transcript.addCall(turn, call, name, input)
       }
       for (const [id, result] of Object.entries(objectOf(tool_results))) {
         const { is_error, content: output } = objectOf(result)
-        addResult(transcript, id, is_error !== true, textsIn(output))
+        transcript.addResult(id, is_error !== true, textsIn(output))
       }
     }
   }

@@ -10,20 +10,20 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
-import { noteMessage, type SourceFile, tokensOfCall, transcriptOf } from '../../transcript/source-file.ts'
-import { addEvent, addPrompt, addResult, noteContext } from '../../transcript/transcript.ts'
-import type { MessageTokens, Transcript } from '../../transcript/transcript-model.ts'
+import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { MessageTokens } from '../../transcript/transcript-model.ts'
 import { readResponse } from '../claude-content.ts'
 
 // Threads of Amp: one JSON document each, `threads/T-….json`. What sub-agents used is in no file.
 
 export async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = transcriptOf(file.group, 'amp', sessionId)
+  const transcript = file.transcriptOf('amp', sessionId)
   let at: string | null = null
   const messagesOf = messagesIn((thread) => {
     transcript.title ??= textOf(thread.title)
     at = timeOf(thread.created)
-    noteContext(transcript, at)
+    transcript.noteContext(at)
     for (const tree of listOf(objectOf(objectOf(thread.env).initial).trees))
       readTree(transcript, objectOf(tree), at)
     return listOf(thread.messages)
@@ -38,7 +38,7 @@ export async function readAmp(file: SourceFile, sessionId: string): Promise<void
 function readTree(transcript: Transcript, { uri, repository }: Json, at: string | null): void {
   const { url, ref } = objectOf(repository)
   transcript.repository ??= textOf(url)
-  noteContext(transcript, at, folderOf(uri), textOf(ref)?.replace(/^refs\/heads\//, '') ?? null)
+  transcript.noteContext(at, folderOf(uri), textOf(ref)?.replace(/^refs\/heads\//, '') ?? null)
 }
 
 function folderOf(uri: unknown): string | null {
@@ -53,21 +53,21 @@ function readMessage(
   message: Json,
   { id, at }: { id: string; at: string | null },
 ): undefined {
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   const blocks = listOf(message.content).filter(isObject)
   if (message.role === 'assistant') {
     const { model } = objectOf(message.usage)
     const known = { id, model: textOf(model), tokens: tokensOf(message.usage) }
-    const turn = noteMessage(file, transcript, known, at)
+    const turn = file.noteMessage(transcript, known, at)
     readResponse(transcript, turn, blocks)
-    if (objectOf(message.state).type === 'cancelled') addEvent(transcript, 'interruption', id, at)
-    if (objectOf(message.state).type === 'error') addEvent(transcript, 'api_error', id, at)
+    if (objectOf(message.state).type === 'cancelled') transcript.addEvent('interruption', id, at)
+    if (objectOf(message.state).type === 'error') transcript.addEvent('api_error', id, at)
     return
   }
   if (message.role !== 'user') return
   for (const block of blocks) if (block.type === 'tool_result') readResult(transcript, block)
   if (blocks.some(({ type }) => type === 'text' || type === 'image'))
-    addPrompt(transcript, id, at, blockText(blocks))
+    transcript.addPrompt(id, at, blockText(blocks))
 }
 
 function readResult(transcript: Transcript, block: Json): void {
@@ -76,9 +76,9 @@ function readResult(transcript: Transcript, block: Json): void {
   if (id === null || status === 'in-progress' || status === 'queued') return
   const { exitCode } = objectOf(result)
   const ok = status === 'done' && (typeof exitCode !== 'number' || exitCode === 0)
-  addResult(transcript, id, ok, textsIn(result ?? error))
+  transcript.addResult(id, ok, textsIn(result ?? error))
   if (status === 'rejected-by-user')
-    addEvent(transcript, 'rejection', id, null, transcript.calls.get(id)?.turn)
+    transcript.addEvent('rejection', id, null, transcript.calls.get(id)?.turn)
 }
 
 // `inputTokens` excludes the cache, `totalInputTokens` includes it

@@ -12,14 +12,7 @@ import {
 } from '../../transcript/database.ts'
 import { storedTime, textOf } from '../../transcript/json-fields.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
-import {
-  noteMessage,
-  noteUnreadable,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
-import { noteContext } from '../../transcript/transcript.ts'
+import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'
 
 // Copilot's `session-store.db` has a row for each call of the API. The events of a session beside it have what was done, and
@@ -71,7 +64,7 @@ async function readStore(file: SourceFile, path: string): Promise<Map<string, St
   try {
     return await useDatabase(path, (database) => Map.groupBy(storedCalls(database), (call) => call.sessionId))
   } catch (error) {
-    noteUnreadable(file, 1, String(error), path)
+    file.noteUnreadable(1, String(error), path)
     return new Map()
   }
 }
@@ -120,16 +113,16 @@ export const COPILOT_DATABASE: DatabaseReader = {
   sessionIds: `select distinct session_id as id from ${rowsIn(TABLE)}`,
   read(file, database) {
     for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {
-      const transcript = transcriptOf(file.group, 'copilot', sessionId)
-      noteContext(transcript, at)
-      noteMessage(file, transcript, call, at)
+      const transcript = file.transcriptOf('copilot', sessionId)
+      transcript.noteContext(at)
+      file.noteMessage(transcript, call, at)
     }
     for (const row of database.rowsOf(`select * from ${rowsIn('sessions')}`)) {
       const transcript = file.group.transcripts.get(textOf(row.id) ?? '')
       if (transcript === undefined) continue
       transcript.repository ??= textOf(row.repository)
       transcript.title ??= textOf(row.summary)
-      noteContext(transcript, storedTime(row.created_at), textOf(row.cwd), textOf(row.branch))
+      transcript.noteContext(storedTime(row.created_at), textOf(row.cwd), textOf(row.branch))
     }
   },
 }

@@ -9,25 +9,9 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
-import {
-  countsOf,
-  isCopied,
-  noteMessage,
-  noteStated,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  noteChangedFiles,
-  noteContext,
-  scanResponse,
-} from '../../transcript/transcript.ts'
-import type { MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { countsOf, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
+import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 import { callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
 
 // Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
@@ -54,7 +38,7 @@ interface State {
 }
 
 export async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = transcriptOf(file.group, 'copilot', sessionId)
+  const transcript = file.transcriptOf('copilot', sessionId)
   const stored = await callsBeside(file, sessionId)
   const state: State = {
     file,
@@ -72,11 +56,11 @@ export async function readCopilot(file: SourceFile, sessionId: string): Promise<
     return undefined
   })
   for (const { at, ...call } of state.stored) {
-    noteContext(transcript, at)
-    noteMessage(file, transcript, call, at)
+    transcript.noteContext(at)
+    file.noteMessage(transcript, call, at)
   }
   if (!state.isRecorded && !state.hasStored)
-    noteStated(file, transcript, [...state.sums.before, ...state.sums.current])
+    file.noteStated(transcript, [...state.sums.before, ...state.sums.current])
 }
 
 /** Leaves the store's calls that are older than the first usage record, by more than the two are written apart. */
@@ -91,24 +75,20 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
   const at = timeOf(event.timestamp)
   const id = textOf(event.id) ?? `${type} ${at}`
   // a fork begins with a copy of another session's events
-  if (
-    type !== 'session.start' &&
-    at !== null &&
-    isCopied(state.file.group, transcript, `copilot ${id} ${at}`)
-  ) {
+  if (type !== 'session.start' && at !== null && transcript.isCopied(`copilot ${id} ${at}`)) {
     transcript.isFork = true
     if (type === 'session.usage_record' && !state.isRecorded) keepOlder(state, at)
     return
   }
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   if (type === 'session.start' || type === 'session.resume' || type === 'session.context_changed') {
     const context = objectOf(type === 'session.context_changed' ? data : data.context)
     transcript.repository ??= textOf(context.repository)
-    noteContext(transcript, timeOf(data.startTime) ?? at, textOf(context.cwd), textOf(context.branch))
+    transcript.noteContext(timeOf(data.startTime) ?? at, textOf(context.cwd), textOf(context.branch))
   } else if (type === 'user.message') {
     // a sub-agent's prompt is the agent's
     if (event.agentId === undefined && textOf(data.source) === null)
-      addPrompt(transcript, id, at, textOf(data.content) ?? '')
+      transcript.addPrompt(id, at, textOf(data.content) ?? '')
   } else if (type === 'session.usage_record') {
     if (!state.isRecorded) keepOlder(state, at)
     readUsage(state, objectOf(data.usage), id, at)
@@ -116,26 +96,26 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
   else if (type === 'tool.execution_start') {
     const call = textOf(data.toolCallId)
     if (call !== null && state.turn !== null)
-      addCall(transcript, state.turn, call, data.toolName, data.arguments)
+      transcript.addCall(state.turn, call, data.toolName, data.arguments)
   } else if (type === 'tool.execution_complete') readResult(transcript, data)
   else if (type === 'session.compaction_complete') {
     if (data.success === true) {
-      addEvent(transcript, 'compaction', id, at)
+      transcript.addEvent('compaction', id, at)
       state.sums.before.push(...state.sums.current)
       state.sums.current = []
     }
     const isStored = !state.isRecorded && state.hasStored
     if (isObject(data.compactionTokensUsed) && !isStored) readUsage(state, data.compactionTokensUsed, id, at)
   } else if (type === 'session.shutdown') readSums(state, data)
-  else if (type === 'session.error') addEvent(transcript, 'api_error', id, at)
-  else if (type === 'abort') addEvent(transcript, 'interruption', id, at)
+  else if (type === 'session.error') transcript.addEvent('api_error', id, at)
+  else if (type === 'abort') transcript.addEvent('interruption', id, at)
 }
 
 function readUsage({ file, transcript }: State, usage: Json, id: string, at: string | null): void {
   const request = textOf(usage.apiCallId)
   const cost = creditCost(objectOf(usage.copilotUsage).totalNanoAiu)
   const call = { id: request ?? id, model: textOf(usage.model), tokens: tokensOf(usage), cost, request }
-  noteMessage(file, transcript, call, at)
+  file.noteMessage(transcript, call, at)
 }
 
 /** Copilot counts the cache in the input, and reasoning in the output. */
@@ -153,21 +133,20 @@ function readMessage(state: State, data: Json, id: string, at: string | null): v
   const turn =
     known ??
     pairedTurn(state, data, at) ??
-    noteMessage(
-      file,
+    file.noteMessage(
       transcript,
       { id: textOf(data.apiCallId) ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null },
       at,
     )
   state.turn = turn
   const texts = [data.reasoningText, data.content].flatMap((text) => textOf(text) ?? [])
-  scanResponse(transcript, turn, texts.join('\n'))
+  transcript.scanResponse(turn, texts.join('\n'))
   for (const request of listOf(data.toolRequests)) {
     const { toolCallId, name, arguments: input } = objectOf(request)
     const call = textOf(toolCallId)
     // older versions write the arguments as text
     if (call !== null)
-      addCall(transcript, turn, call, name, typeof input === 'string' ? parseJson(input) : input)
+      transcript.addCall(turn, call, name, typeof input === 'string' ? parseJson(input) : input)
   }
 }
 
@@ -181,7 +160,7 @@ function pairedTurn(state: State, data: Json, at: string | null): Turn | null {
   const call = state.stored[index]
   if (call === undefined) return null
   state.stored.splice(index, 1)
-  return noteMessage(state.file, state.transcript, call, call.at)
+  return state.file.noteMessage(state.transcript, call, call.at)
 }
 
 function readResult(transcript: Transcript, data: Json): void {
@@ -192,14 +171,14 @@ function readResult(transcript: Transcript, data: Json): void {
   const exit = objectOf(data.shellExecution).exitCode ?? exitIn(textOf(result.content) ?? '')
   const ok = data.success !== false && !isObject(data.error) && (exit === null || exit === 0)
   const text = textOf(result.content) ?? textOf(result.text_result_for_llm) ?? textOf(error.message) ?? ''
-  if (!addResult(transcript, id, ok, text)) return
+  if (!transcript.addResult(id, ok, text)) return
   const known = transcript.calls.get(id)
   noteChangedFiles(
     known?.call,
     listOf(data.fileEdits).flatMap((edit) => textOf(objectOf(edit).path) ?? []),
   )
   if (error.code === 'rejected' || error.code === 'denied')
-    addEvent(transcript, 'rejection', id, null, known?.turn)
+    transcript.addEvent('rejection', id, null, known?.turn)
 }
 
 /** The exit code that ends the output of a command; null for none. */

@@ -11,9 +11,8 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
-import { noteMessage, noteStated, type SourceFile, transcriptOf } from '../../transcript/source-file.ts'
-import { addEvent, noteContext } from '../../transcript/transcript.ts'
-import type { Transcript } from '../../transcript/transcript-model.ts'
+import type { SourceFile } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 
 // Sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
@@ -22,7 +21,7 @@ import { readResponse, readUserContent } from '../claude-content.ts'
 const FAILED = /^Error: [^\n]*\(exit code: -?0*[1-9]/
 
 export async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = transcriptOf(file.group, 'droid', sessionId)
+  const transcript = file.transcriptOf('droid', sessionId)
   const settings = objectOf(parseJson(readText(file.path.replace(/\.jsonl$/, '.settings.json')) ?? ''))
   const model = modelOf(settings.model)
   await readJsonLines(file, (entry) => readEntry(file, transcript, entry, model))
@@ -32,9 +31,7 @@ export async function readDroid(file: SourceFile, sessionId: string): Promise<vo
   const [input, output] = [countOf(inputTokens), countOf(outputTokens)]
   const [cacheRead, cacheCreation] = [countOf(cacheReadTokens), countOf(cacheCreationTokens)]
   if (input + output + cacheRead + cacheCreation > 0)
-    noteStated(file, transcript, [
-      { model, tokens: [input, output, cacheRead, cacheCreation, 0], cost: null },
-    ])
+    file.noteStated(transcript, [{ model, tokens: [input, output, cacheRead, cacheCreation, 0], cost: null }])
 }
 
 /** The name of a model; that of one that the user set up has a prefix and a number. */
@@ -45,19 +42,19 @@ const modelOf = (name: unknown): string | null => {
 
 function readEntry(file: SourceFile, transcript: Transcript, entry: Json, model: string | null): undefined {
   const at = timeOf(entry.timestamp)
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   if (entry.type === 'session_start') {
     transcript.title ??= textOf(entry.sessionTitle) ?? textOf(entry.title)
-    noteContext(transcript, at, textOf(entry.cwd))
+    transcript.noteContext(at, textOf(entry.cwd))
   } else if (entry.type === 'compaction_state') {
-    addEvent(transcript, 'compaction', textOf(entry.id) ?? `${at}`, at)
+    transcript.addEvent('compaction', textOf(entry.id) ?? `${at}`, at)
   } else if (entry.type === 'message') {
     const id = textOf(entry.id) ?? `${at}`
     const { role, content } = objectOf(entry.message)
     if (role === 'user')
       readUserContent(transcript, listOf(content).map(withFailure), { key: id, at, isGenerated: false })
     else if (role === 'assistant')
-      readResponse(transcript, noteMessage(file, transcript, { id, model, tokens: null }, at), content)
+      readResponse(transcript, file.noteMessage(transcript, { id, model, tokens: null }, at), content)
   }
 }
 

@@ -16,26 +16,9 @@ import {
   textOf,
   textsIn,
 } from '../../transcript/json-fields.ts'
-import {
-  countsOf,
-  isCopied,
-  noteMessage,
-  noteStated,
-  noteUnreadable,
-  reportedCost,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  noteContext,
-  scanResponse,
-} from '../../transcript/transcript.ts'
-import type { MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { countsOf, reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 
 // Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
 // A row names no message: it is written after those of its answer. A copy of a session has its rows under new ids.
@@ -78,27 +61,27 @@ function readSession(
 ): void {
   const id = textOf(row.id)
   if (id === null) return
-  const transcript = transcriptOf(file.group, 'goose', ids.get(id) ?? id)
+  const transcript = file.transcriptOf('goose', ids.get(id) ?? id)
   const ledger = tables.has('usage_ledger') ? [...rowsOf(LEDGER, id)] : []
-  const calls = ledger.filter((call) => !isCopied(file.group, transcript, keyOf(call)))
+  const calls = ledger.filter((call) => !transcript.isCopied(keyOf(call)))
   transcript.parentId ??= ids.get(row.parent_session_id) ?? null
   transcript.title ??= textOf(row.name) ?? textOf(row.description)
   const config = objectOf(parseJson(textOf(row.model_config_json) ?? ''))
   const model = textOf(config.model_name) ?? textOf(row.model)
-  noteContext(transcript, gooseTime(row.created_at), textOf(row.working_dir))
-  noteContext(transcript, gooseTime(row.updated_at))
+  transcript.noteContext(gooseTime(row.created_at), textOf(row.working_dir))
+  transcript.noteContext(gooseTime(row.updated_at))
   for (const message of rowsOf(MESSAGES, id)) {
     const key = `goose ${message.message_id} ${message.created_timestamp}`
-    if (textOf(message.message_id) !== null && isCopied(file.group, transcript, key)) continue
+    if (textOf(message.message_id) !== null && transcript.isCopied(key)) continue
     const content = typeof message.content_json === 'string' ? parseJson(message.content_json) : undefined
     if (Array.isArray(content)) readMessage(file, transcript, { ...message, content }, model, calls)
-    else noteUnreadable(file, 1, `message ${message.id}: not a JSON array, or too large`)
+    else file.noteUnreadable(1, `message ${message.id}: not a JSON array, or too large`)
   }
   for (const call of calls) noteCall(file, transcript, call, model)
   const tokens = tokensOf(row, 'accumulated_')
   const { input, output } = tokens
   if (ledger.length === 0 && input + output > 0)
-    noteStated(file, transcript, [{ model, tokens: countsOf(tokens), cost: costOf(row.accumulated_cost) }])
+    file.noteStated(transcript, [{ model, tokens: countsOf(tokens), cost: costOf(row.accumulated_cost) }])
 }
 
 const keyOf = ({ created_timestamp, model, input_tokens, output_tokens, cache_read_tokens }: Row): string =>
@@ -119,12 +102,12 @@ function readMessage(
   const at = gooseTime(message.created_timestamp)
   const id = `message ${message.id}`
   const blocks = message.content.filter(isObject)
-  noteContext(transcript, at)
+  transcript.noteContext(at)
   for (const block of blocks) if (block.type === 'toolResponse') readResult(transcript, block)
   const texts = blocks.flatMap(({ text, thinking }) => textOf(text) ?? textOf(thinking) ?? [])
   if (message.role === 'user') {
     const isPrompt = blocks.some(({ type }) => type === 'text' || type === 'image')
-    if (isPrompt) addPrompt(transcript, id, at, texts.join('\n'))
+    if (isPrompt) transcript.addPrompt(id, at, texts.join('\n'))
     return
   }
   const call = calls.find(
@@ -132,16 +115,16 @@ function readMessage(
   )
   const turn =
     call === undefined
-      ? noteMessage(file, transcript, { id, model, tokens: null }, at)
+      ? file.noteMessage(transcript, { id, model, tokens: null }, at)
       : noteCall(file, transcript, call, model)
-  scanResponse(transcript, turn, texts.join('\n'))
+  transcript.scanResponse(turn, texts.join('\n'))
   for (const block of blocks) {
     const request = objectOf(objectOf(block.toolCall).value)
     const callId = textOf(block.id)
     if (block.type !== 'toolRequest' || callId === null) continue
     const input = objectOf(request.arguments)
     const path = EDITOR.test(String(request.name)) && input.command !== 'view' ? textOf(input.path) : null
-    addCall(transcript, turn, callId, request.name, input, path === null ? [] : [path])
+    transcript.addCall(turn, callId, request.name, input, path === null ? [] : [path])
   }
 }
 
@@ -149,9 +132,9 @@ function noteCall(file: SourceFile, transcript: Transcript, row: Row, model: str
   const at = gooseTime(row.created_timestamp)
   const cost = row.cost_source === 'provider_reported' ? reportedCost(row.cost) : null
   const message = { id: `usage ${row.id}`, model: textOf(row.model) ?? model, tokens: tokensOf(row), cost }
-  noteContext(transcript, at)
-  if (row.is_compaction) addEvent(transcript, 'compaction', `${row.id}`, at)
-  return noteMessage(file, transcript, message, at)
+  transcript.noteContext(at)
+  if (row.is_compaction) transcript.addEvent('compaction', `${row.id}`, at)
+  return file.noteMessage(transcript, message, at)
 }
 
 function readResult(transcript: Transcript, block: Json): void {
@@ -159,7 +142,7 @@ function readResult(transcript: Transcript, block: Json): void {
   const id = textOf(block.id)
   if (id === null) return
   const ok = status === 'success' && objectOf(value).isError !== true
-  addResult(transcript, id, ok, textsIn(isObject(value) ? listOf(value.content) : (value ?? error)))
+  transcript.addResult(id, ok, textsIn(isObject(value) ? listOf(value.content) : (value ?? error)))
 }
 
 // the input of a call includes the cache

@@ -9,25 +9,10 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
-import {
-  isCopied,
-  noteMessage,
-  type SourceFile,
-  tokensOfCall,
-  transcriptOf,
-} from '../../transcript/source-file.ts'
+import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../../transcript/tool-effects.ts'
-import {
-  addCall,
-  addEvent,
-  addPrompt,
-  addResult,
-  isFirst,
-  noteChangedFiles,
-  noteContext,
-  scanResponse,
-} from '../../transcript/transcript.ts'
-import type { MessageTokens, Transcript, Turn } from '../../transcript/transcript-model.ts'
+import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
+import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 import { hasFailed } from '../gemini.ts'
 
 // Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
@@ -47,10 +32,10 @@ export async function readQwen(file: SourceFile, sessionId: string): Promise<voi
     const own = textOf(value.sessionId) ?? sessionId
     // a fork begins with a copy of the lines of another session, and names it in each
     const from = textOf(objectOf(value.forkedFrom).sessionId)
-    if (from !== null) transcriptOf(file.group, 'qwen', own).isFork = true
-    const transcript = transcriptOf(file.group, 'qwen', from ?? own)
+    if (from !== null) file.transcriptOf('qwen', own).isFork = true
+    const transcript = file.transcriptOf('qwen', from ?? own)
     const key = `qwen ${value.uuid} ${value.timestamp}`
-    const isNew = !isCopied(file.group, transcript, key) && isFirst(transcript, key)
+    const isNew = !transcript.isCopied(key) && transcript.isFirst(key)
     if (isNew || textOf(value.uuid) === null) readLine(file, transcript, value)
     return undefined
   })
@@ -60,11 +45,11 @@ function readLine(file: SourceFile, transcript: Transcript, line: Json): void {
   const at = timeOf(line.timestamp)
   const parts = listOf(objectOf(line.message).parts).filter(isObject)
   const id = textOf(line.uuid) ?? `${at} ${Bun.hash(JSON.stringify(line))}`
-  noteContext(transcript, at, textOf(line.cwd), textOf(line.gitBranch))
+  transcript.noteContext(at, textOf(line.cwd), textOf(line.gitBranch))
   if (line.type === 'user') {
     const isPerson = line.isSidechain !== true && line.subtype !== 'notification' && line.subtype !== 'cron'
     const text = parts.flatMap(({ text: part }) => textOf(part) ?? []).filter((part) => !ADDED.test(part))
-    if (isPerson && parts.length > 0) addPrompt(transcript, id, at, text.join('\n'))
+    if (isPerson && parts.length > 0) transcript.addPrompt(id, at, text.join('\n'))
   } else if (line.type === 'assistant') readAnswer(file, transcript, line, parts, { id, at })
   else if (line.type === 'tool_result') {
     for (const { functionResponse } of parts) readResult(transcript, objectOf(functionResponse), line)
@@ -81,8 +66,8 @@ function readSystem(
   const event = objectOf(payload.uiEvent)
   const name = textOf(event['event.name'])
   if (line.subtype === 'custom_title') transcript.title = textOf(payload.customTitle) ?? transcript.title
-  else if (line.subtype === 'chat_compression') addEvent(transcript, 'compaction', id, at)
-  else if (name === 'qwen-code.api_error') addEvent(transcript, 'api_error', id, at)
+  else if (line.subtype === 'chat_compression') transcript.addEvent('compaction', id, at)
+  else if (name === 'qwen-code.api_error') transcript.addEvent('api_error', id, at)
   else if (name === 'qwen-code.api_response') {
     const tokens = tokensOf((kind) => event[`${EVENT_COUNTS[kind]}_token_count`])
     const key = keyOf(tokens)
@@ -91,7 +76,7 @@ function readSystem(
     const line = take(lines, key)
     if (line === undefined) put(answers, key, own)
     const request = textOf(event.response_id)
-    noteMessage(file, transcript, { id: line ?? own, model: textOf(event.model), tokens, request }, at)
+    file.noteMessage(transcript, { id: line ?? own, model: textOf(event.model), tokens, request }, at)
   }
 }
 
@@ -111,12 +96,11 @@ function readAnswer(
   // the calls of a sub-agent's answer may be a line of their own, after that of its usage
   const before = usage === null && textOf(line.agentId) !== null ? lastTurn(transcript) : null
   const turn =
-    before ?? noteMessage(file, transcript, { id: known ?? id, model: textOf(line.model), tokens }, at)
-  scanResponse(transcript, turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
+    before ?? file.noteMessage(transcript, { id: known ?? id, model: textOf(line.model), tokens }, at)
+  transcript.scanResponse(turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
   for (const [index, { functionCall }] of parts.entries()) {
     if (!isObject(functionCall)) continue
-    addCall(
-      transcript,
+    transcript.addCall(
       turn,
       textOf(functionCall.id) ?? `${id} ${index}`,
       functionCall.name,
@@ -143,10 +127,10 @@ function readResult(transcript: Transcript, response: Json, line: Json): void {
     objectOf(response.response).error !== undefined ||
     (typeof exitCode === 'number' && exitCode !== 0) ||
     (SHELL_TOOLS.has(String(response.name)) && hasFailed(text))
-  addResult(transcript, id, !failed, text)
+  transcript.addResult(id, !failed, text)
   const changed = display.fileDiff === undefined ? null : textOf(display.filePath)
   if (changed !== null) noteChangedFiles(known?.call, [changed])
-  if (result.status === 'cancelled') addEvent(transcript, 'rejection', id, null, known?.turn)
+  if (result.status === 'cancelled') transcript.addEvent('rejection', id, null, known?.turn)
 }
 
 /** The counts as an answer's line names them, and as its event does. */
