@@ -109,28 +109,36 @@ export async function addDifference(
   const aggregateOf = (column: string) =>
     sums.includes(column) ? 'sum' : least.includes(column) ? 'min' : 'max'
   const keys = list(key, (column) => column)
+  const values = list(valuesOf(changed, key), (column) => column)
+  const insert = (rows: Fragment) => tx`
+    insert into ${tx(name)} as r (org_id, ${values})
+    select ${orgId}, ${rows}
+    on conflict (org_id, ${keys}) do update set ${mergedBy(tx, changed, 'r')}`
+  const isChanged = (text: (column: string) => string) =>
+    list(sums, (column) => `${text(column)} <> 0`, ' or ')
+  if (before === undefined) {
+    if (after !== undefined)
+      await insert(tx`${values} from (${after}) q where ${isChanged((column) => column)}`)
+    return
+  }
   const select = (counts: Fragment, sign: '' | '-') => tx`
     select ${list(valuesOf(changed, key), (column) => `${sums.includes(column) ? sign : ''}q.${column} as ${column}`)}
     from (${counts}) q`
-  const parts = [...(after ? [select(after, '')] : []), ...(before ? [select(before, '-')] : [])]
-  if (parts.length === 0) return
+  const differences = after ? tx`${select(after, '')} union all ${select(before, '-')}` : select(before, '-')
   const [row] = await tx<{ empty: string | null }[]>`
     with changed as (
-      insert into ${tx(name)} as r (org_id, ${list(valuesOf(changed, key), (column) => column)})
-      select
-        ${orgId}, ${keys},
+      ${insert(tx`
+        ${keys},
         ${list(valuesOf(changed), (column) => `${aggregateOf(column)}(d.${column})`)}
-      from (${parts.reduce((all, part) => tx`${all} union all ${part}`)}) d
+      from (${differences}) d
       group by ${keys}
       -- sessions may have been replaced by others that are counted alike
-      ${least.length > 0 ? tx`` : tx`having ${list(sums, (column) => `sum(d.${column}) <> 0`, ' or ')}`}
-      on conflict (org_id, ${keys}) do update set ${mergedBy(tx, changed, 'r')}
+      ${least.length > 0 ? tx`` : tx`having ${isChanged((column) => `sum(d.${column})`)}`}`)}
       returning ${list(valuesOf(changed, key), (column) => `r.${column}`)}
     )
     select json_agg(c)::text as empty
     from changed c
     where greatest(${list(sums, (column) => `c.${column}`)}) = 0`
-  if (before === undefined) return
   const isRow = list(key, (column) => `r.${column} = b.${column}`, ' and ')
   if (row?.empty != null) {
     await tx`

@@ -32,26 +32,21 @@ const FIGURES = rollup({
   greatest: ['quality_max', 'security_max'],
   rows: allSessions,
   count: (sql, rows) => sql`
-    with days as (
-      select
-        s.project, s.day, count(*) as sessions, sum(s.estimated_cost) as cost,
-        sum(s.unpriced_tokens) as unpriced_tokens, sum(s.quality_score) as quality_sum,
-        min(s.quality_score) as quality_min, max(s.quality_score) as quality_max,
-        sum(s.security_score) as security_sum,
-        min(s.security_score) as security_min, max(s.security_score) as security_max
+    with s as materialized (
+      select s.*, date_trunc('month', s.day::timestamp)::date as month
       ${rows}
-      group by s.project, s.day
     )
     select
-      g.grain, p.project,
-      case g.grain when 'day' then d.day else date_trunc('month', d.day::timestamp)::date end as bucket,
-      sum(d.sessions)::bigint as sessions, sum(d.cost) as cost, sum(d.unpriced_tokens)::bigint as unpriced_tokens,
-      sum(d.quality_sum) as quality_sum, min(d.quality_min) as quality_min, max(d.quality_max) as quality_max,
-      sum(d.security_sum) as security_sum, min(d.security_min) as security_min, max(d.security_max) as security_max
-    from days d
-    cross join (values ('day'), ('month')) as g (grain)
-    cross join lateral (select d.project union select '') as p (project)
-    group by g.grain, p.project, 3`,
+      case grouping(s.day) when 0 then 'day' else 'month' end as grain, coalesce(s.project, '') as project,
+      coalesce(s.day, s.month) as bucket,
+      count(*) as sessions, sum(s.estimated_cost) as cost, sum(s.unpriced_tokens)::bigint as unpriced_tokens,
+      sum(s.quality_score) as quality_sum, min(s.quality_score) as quality_min, max(s.quality_score) as quality_max,
+      sum(s.security_score) as security_sum, min(s.security_score) as security_min,
+      max(s.security_score) as security_max
+    from s
+    group by grouping sets ((s.day, s.project), (s.day), (s.month, s.project), (s.month))
+    -- the project '' has the rows of all projects
+    having grouping(s.project) = 1 or s.project <> ''`,
   // the order matters: extremes of months and of all projects are read from rows of days, not from a month of sessions
   extremes: [
     {

@@ -11,14 +11,14 @@ interface Texts {
   /** The form of the organization's tickets, and what is none. */
   pattern: string | null
   ignored: string[] | null
-  /** Its tickets as they are stored, each with `nth` and `parts`. */
-  stored: Ticket[] | null
 }
 
 type Ticket = [ticket: string, nth: number, parts: number]
 
-/** `only`: conditions on `u`. */
-const readTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts[]>`
+/** `only`: conditions on `u`; `more`: columns. */
+const readTexts = <More = object>(sql: ISql, orgId: string, only: Fragment, more = sql``) => sql<
+  (Texts & More)[]
+>`
   select
     u.session_id, u.branch, o.ticket_pattern as pattern, o.ticket_ignore as ignored,
     (
@@ -31,13 +31,8 @@ const readTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts[]>`
       cross join lateral unnest(array[k.origin->>'branch', k.pr_title]) as t (text)
       where s.org_id = ${orgId}
         and s.session_id = u.session_id
-    ) as texts,
-    (
-      select json_agg(json_build_array(t.ticket, t.nth, t.parts) order by t.nth)
-      from session_tickets t
-      where t.org_id = ${orgId}
-        and t.session_id = u.session_id
-    ) as stored
+    ) as texts
+    ${more}
   from session_usage u
   join organizations o on o.org_id = ${orgId}
   where u.org_id = ${orgId}
@@ -46,15 +41,27 @@ const readTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts[]>`
 
 const BATCH = 5_000
 
+interface TextsAndTickets extends Texts {
+  /** Its tickets as they are stored, each with `nth` and `parts`. */
+  stored: Ticket[] | null
+}
+
 /** Reads all sessions, some at a time. */
-export async function* readAllTexts(sql: ISql, orgId: string): AsyncGenerator<Texts[]> {
+export async function* readAllTexts(sql: ISql, orgId: string): AsyncGenerator<TextsAndTickets[]> {
   let after = ''
+  const stored = sql`,
+    (
+      select json_agg(json_build_array(t.ticket, t.nth, t.parts) order by t.nth)
+      from session_tickets t
+      where t.org_id = ${orgId}
+        and t.session_id = u.session_id
+    ) as stored`
   for (;;) {
     const page = sql`
       and u.session_id > ${after}
       order by u.session_id
       limit ${BATCH}`
-    const sessions = await readTexts(sql, orgId, page)
+    const sessions = await readTexts<TextsAndTickets>(sql, orgId, page, stored)
     yield sessions
     const last = sessions.at(-1)
     if (last === undefined || sessions.length < BATCH) return
