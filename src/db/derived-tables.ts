@@ -30,9 +30,6 @@ export interface ProgramTable extends Pick<DerivedTable, 'name' | 'describe'> {
 
 export type CheckedTable = DerivedTable | ProgramTable
 
-/** Rows that differ are read up to this number in each table. */
-const MAX_DIFFERENCES = 100
-
 /**
  * Deletes the organization's rows of these tables and computes them again, in the order given. Needs the
  * organization's lock; where writers of a `count` do not take it, they wait for the rows they change and add to the
@@ -65,22 +62,6 @@ const addToCount = (tx: ISql, columns: readonly string[], count: string) => tx`
 const ORGANIZATIONS = 100
 
 /**
- * Describes the rows that differ from what their queries compute, ordered by table and columns; [] when all
- * agree. One statement for each table, so that the stored and the computed rows are of the same instant.
- */
-export async function findDifferences(
-  sql: ISql,
-  orgId: string,
-  tables: readonly CheckedTable[],
-): Promise<string[]> {
-  const found = new Set<string>()
-  for (const table of inOrder(tables)) {
-    for (const row of await differingRows(sql, orgId, table)) found.add(table.describe(row))
-  }
-  return [...found]
-}
-
-/**
  * The ids of the organizations that have rows which differ, each with the description of its first one. `onProgress` gets
  * how many organizations are compared. With `oneByOne` no statement reads several organizations: Citus refuses those.
  */
@@ -97,7 +78,7 @@ export async function findDiffering(
     while (done < orgIds.length) {
       const ids = orgIds.slice(done, done + size)
       done += ids.length
-      for (const table of inOrder(tables)) {
+      for (const table of tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
         onProgress(done - ids.length, table.name)
         for (const { org_id, ...row } of await firstDiffering(sql, ids, table)) {
           if (org_id !== undefined && !found.has(org_id)) found.set(org_id, table.describe(row))
@@ -110,17 +91,6 @@ export async function findDiffering(
   return found
 }
 
-const inOrder = (tables: readonly CheckedTable[]) => tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-
-async function differingRows(
-  sql: ISql,
-  orgId: string,
-  table: CheckedTable,
-): Promise<Record<string, string>[]> {
-  if ('rebuild' in table) return await table.findDiffering(sql, [orgId])
-  return await sql`${differences(sql, orgId, table, MAX_DIFFERENCES)}`
-}
-
 /** The first row that differs of each organization that has one, with its `org_id`. */
 async function firstDiffering(
   sql: ISql,
@@ -130,7 +100,8 @@ async function firstDiffering(
   if ('rebuild' in table) return await table.findDiffering(sql, orgIds)
   const [first, ...others] = orgIds
   if (first !== undefined && others.length === 0) {
-    return (await differingRows(sql, first, table)).slice(0, 1).map((row) => ({ ...row, org_id: first }))
+    const rows = await sql<Record<string, string>[]>`${differences(sql, first, table, 1)}`
+    return rows.map((row) => ({ ...row, org_id: first }))
   }
   return await sql<Record<string, string>[]>`
     select o.org_id, d.*
@@ -138,7 +109,8 @@ async function firstDiffering(
     cross join lateral (${differences(sql, sql`o.org_id`, table, 1)}) d`
 }
 
-function differences(
+/** The organization's rows that differ from what their query computes, of one instant, ordered by their columns. */
+export function differences(
   sql: ISql,
   orgId: OrgId,
   { name, columns, query, count }: DerivedTable,

@@ -3,9 +3,9 @@ import type { App } from '../../src/app.ts'
 import type { AuditEntry, AuditReport } from '../../src/audit/model.ts'
 import { listEntries } from '../../src/audit/queries.ts'
 import { AUDIT_ROLLUP } from '../../src/audit-log/rollup.ts'
-import { findDifferences } from '../../src/db/derived-tables.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
+import { findDifferences } from '../support/differences.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase

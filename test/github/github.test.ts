@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { App } from '../../src/app.ts'
-import { findDifferences } from '../../src/db/derived-tables.ts'
 import { RISK_TABLES } from '../../src/risk/check.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { findDifferences } from '../support/differences.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // GitHub's webhook: state, title, branch and merge of pull requests.

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
-import { findDifferences, rebuildTables } from '../../src/db/derived-tables.ts'
+import { rebuildTables } from '../../src/db/derived-tables.ts'
 import { RISK_TABLES } from '../../src/risk/check.ts'
 import { exportLines } from '../../src/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
+import { findDifferences } from '../support/differences.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, bodyOf, given, list, post, sync } from '../support/risk-records.ts'
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
-import { findDifferences } from '../../src/db/derived-tables.ts'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { FINDING_TABLES } from '../../src/security/check.ts'
 import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
+import { findDifferences } from '../support/differences.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Both routes against what a naive computation over the same sessions says, after random writes and rewrites.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { findDifferences } from '../../src/db/derived-tables.ts'
 import { ACTIVITY_TABLES } from '../../src/sessions/check.ts'
 import { exportLines } from '../../src/sync/export.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { repeatingClient, tenant, testApp } from '../support/api.ts'
+import { findDifferences } from '../support/differences.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 

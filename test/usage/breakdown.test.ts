@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
-import { findDifferences, rebuildTables } from '../../src/db/derived-tables.ts'
+import { rebuildTables } from '../../src/db/derived-tables.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { findDifferences } from '../support/differences.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { KEYS, makeRecords, type Session, sumsByHand } from './by-hand.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { findDifferences, rebuildTables } from '../../src/db/derived-tables.ts'
+import { rebuildTables } from '../../src/db/derived-tables.ts'
 import { createOrganization } from '../../src/organizations/queries.ts'
 import { DELIVERY_TABLES } from '../../src/webhooks/outbox/check.ts'
 import { claim, FAILING_AFTER } from '../../src/webhooks/outbox/claim.ts'
@@ -9,6 +9,7 @@ import { findDueOrganizations } from '../../src/webhooks/outbox/find-due.ts'
 import { MAX_LOST } from '../../src/webhooks/outbox/lease.ts'
 import { release } from '../../src/webhooks/outbox/release.ts'
 import { deleteEnded } from '../../src/webhooks/outbox/workers.ts'
+import { findDifferences } from '../support/differences.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import {
   addDeliveries,
