@@ -14,13 +14,6 @@ export interface Identity {
   groups: readonly string[]
 }
 
-export interface IdentityProvider {
-  /** The address to send the browser to, and what it has to keep. Throws with 503 while the provider is away. */
-  start(redirectUri: string): Promise<{ url: URL; flow: Flow }>
-  /** Identifies who came back; `returned`: the callback's URL with query. Throws UNAUTHORIZED and, as `start`, 503. */
-  finish(returned: URL, flow: Flow): Promise<Identity>
-}
-
 /** The provider's metadata are read again after an hour. */
 const MAX_AGE_MS = 3_600_000
 const TIMEOUT_S = 10
@@ -28,7 +21,7 @@ const TIMEOUT_S = 10
 export function createIdentityProvider(
   { issuer, clientId, clientSecret, scopes, roleClaim }: OidcConfig,
   log: Log,
-): IdentityProvider {
+) {
   let known: { provider: Promise<client.Configuration>; at: number } | undefined
 
   /** It is asked for at the first sign-in, so that the server starts without it. */
@@ -68,7 +61,8 @@ export function createIdentityProvider(
   }
 
   return {
-    async start(redirect_uri) {
+    /** The address to send the browser to, and what it has to keep. Throws with 503 while the provider is away. */
+    async start(redirect_uri: string): Promise<{ url: URL; flow: Flow }> {
       const provider = await discovered()
       const flow = {
         state: client.randomState(),
@@ -85,7 +79,8 @@ export function createIdentityProvider(
       })
       return { url, flow }
     },
-    async finish(returned, { state, nonce, verifier }) {
+    /** Identifies who came back; `returned`: the callback's URL with query. Throws UNAUTHORIZED and, as `start`, 503. */
+    async finish(returned: URL, { state, nonce, verifier }: Flow): Promise<Identity> {
       const provider = await discovered()
       try {
         const tokens = await client.authorizationCodeGrant(provider, returned, {

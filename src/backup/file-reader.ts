@@ -4,7 +4,6 @@ import { decompressZstd } from '../decompress.ts'
 import { codeOf, messageOf, OperatorError } from '../errors.ts'
 import {
   END_OF_ROWS,
-  type Header,
   parseHeader,
   parseSignature,
   parseSums,
@@ -28,23 +27,12 @@ export interface TableRows {
   chunks: AsyncGenerator<Buffer>
 }
 
-/** A backup whose bytes are those that were written. */
-export interface OpenBackup {
-  header: Header
-  /** Tells who made it, as far as the key at hand can tell. */
-  signatureBy(key: Uint8Array | undefined): Signature
-  /** All tables; once, in their order. */
-  tables: AsyncGenerator<TableRows>
-  /** The sums of all tables; known after the last one. */
-  sums(): readonly TableSum[]
-}
-
 /**
  * Opens a backup: reads it once to compare its bytes with their checksum, and begins to unpack it. `onBytes` gets the
  * number of bytes read of the file while it is unpacked. Throws OperatorError when it cannot be read, is damaged or
  * was made by a newer program.
  */
-export async function openBackup(path: string, onBytes: (count: number) => void): Promise<OpenBackup> {
+export async function openBackup(path: string, onBytes: (count: number) => void) {
   const size = sizeOf(path)
   const { length, digest, signature } = await checkBytes(path, size)
   const source = createTextSource(decompressZstd(readBytes(path, length, onBytes)))
@@ -52,14 +40,20 @@ export async function openBackup(path: string, onBytes: (count: number) => void)
   let sums: readonly TableSum[] | undefined
   return {
     header,
-    signatureBy: (key) => checkSignature(signature, digest, key),
+    /** Tells who made it, as far as the key at hand can tell. */
+    signatureBy: (key: Uint8Array | undefined): Signature => checkSignature(signature, digest, key),
+    /** All tables; once, in their order. */
     tables: readTables(path, source, (found) => (sums = found)),
-    sums() {
+    /** The sums of all tables; known after the last one. */
+    sums(): readonly TableSum[] {
       if (sums === undefined) throw new Error('the tables were not read to their end')
       return sums
     },
   }
 }
+
+/** A backup whose bytes are those that were written. */
+export type OpenBackup = Awaited<ReturnType<typeof openBackup>>
 
 /** A file's size in bytes. Throws OperatorError when it is not a file that can be read. */
 export function sizeOf(path: string): number {

@@ -9,24 +9,11 @@ import { signatureOf } from './signature.ts'
 const BLOCK_BYTES = 4 * 1024 * 1024
 const OWNER_ONLY = 0o600
 
-/** A backup that is being written; the file has its name only after `finish`. */
-export interface BackupFile {
-  /** The bytes may be overwritten when it resolves. */
-  write(bytes: Buffer | string): Promise<void>
-  /**
-   * Signs the file by the key, where there is one, flushes it to disk and gives it its name, in place of an older one.
-   * Returns its size in bytes.
-   */
-  finish(key: Uint8Array | undefined): Promise<number>
-  /** Removes what was written. */
-  abandon(): Promise<void>
-}
-
 /**
  * Creates a file next to `path` that only its owner can read. A process that is killed leaves it there, and the next
  * backup to the same folder removes it. Every function throws OperatorError when the file cannot be written.
  */
-export async function createBackupFile(path: string): Promise<BackupFile> {
+export async function createBackupFile(path: string) {
   const target = resolve(path)
   const folder = dirname(target)
   const temporary = `${target}.${process.pid}${PARTIAL}`
@@ -55,14 +42,19 @@ export async function createBackupFile(path: string): Promise<BackupFile> {
     ;[parts, size] = [[], 0]
   }
   return {
-    write: (bytes) =>
+    /** The bytes may be overwritten when it resolves. */
+    write: (bytes: Buffer | string) =>
       explained(path, async () => {
         const part = Buffer.isBuffer(bytes) ? Buffer.from(bytes) : Buffer.from(bytes, 'utf8')
         parts.push(part)
         size += part.length
         if (size >= BLOCK_BYTES) await flush()
       }),
-    finish: (key) =>
+    /**
+     * Signs the file by the key, where there is one, flushes it to disk and gives it its name, in place of an older one.
+     * Returns its size in bytes.
+     */
+    finish: (key: Uint8Array | undefined): Promise<number> =>
       explained(path, async () => {
         if (size > 0) await flush()
         await previous
@@ -76,6 +68,7 @@ export async function createBackupFile(path: string): Promise<BackupFile> {
         await syncFolder(folder)
         return written + trailer.length
       }),
+    /** Removes what was written. */
     async abandon() {
       await previous.catch(() => {})
       await handle.close().catch(() => {})
@@ -83,6 +76,9 @@ export async function createBackupFile(path: string): Promise<BackupFile> {
     },
   }
 }
+
+/** A backup that is being written; the file has its name only after `finish`. */
+export type BackupFile = Awaited<ReturnType<typeof createBackupFile>>
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let from = 0; from < bytes.length; ) {

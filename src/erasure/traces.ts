@@ -25,24 +25,11 @@ export const pseudonymOf = (token: string): Pseudonym => ({
   memberId: `user_erased-${token}`,
 })
 
-export interface Traces {
-  /**
-   * Patterns of PostgreSQL's `~*`: a text that `erase` changes matches `usual`, where letters and digits stand for
-   * themselves, or both `encoded`, where some do not, and `any`. Others may match too. `any` alone takes ten times as
-   * long as the others.
-   */
-  patterns: { usual: string; encoded: string; any: string }
-  /** The text with the pseudonym in place of address, id and names. A JSON text stays one. */
-  erase(text: string): string
-  /** Erases addresses but no names, in names of other people. */
-  eraseAddress(text: string): string
-}
-
 /**
  * A trace begins and ends where an address, id or name does: `canada@example.com` and `ada@example.com.au` have none of
  * `ada@example.com`.
  */
-export function tracesOf({ email, aliases, memberId, names }: Person, pseudonym: Pseudonym): Traces {
+export function tracesOf({ email, aliases, memberId, names }: Person, pseudonym: Pseudonym) {
   const full = [...new Set(names.map((name) => name.trim()))].filter((name) => /\S\s+\S/u.test(name))
   // longer ones first: one may begin as another does
   full.sort((a, b) => b.length - a.length)
@@ -71,15 +58,24 @@ export function tracesOf({ email, aliases, memberId, names }: Person, pseudonym:
   }))
   const all = [...addresses, ...(memberId === null ? [] : [memberId]), ...full]
   return {
+    /**
+     * Patterns of PostgreSQL's `~*`: a text that `erase` changes matches `usual`, where letters and digits stand for
+     * themselves, or both `encoded`, where some do not, and `any`. Others may match too. `any` alone takes ten times as
+     * long as the others.
+     */
     patterns: {
       usual: all.map((text) => formOf(text, 'sql', true)).join('|'),
       encoded: ENCODED,
       any: all.map((text) => formOf(text, 'sql')).join('|'),
     },
-    erase: (text) => replaced(text, [...replacements, ...named]),
-    eraseAddress: (text) => replaced(text, replacements),
+    /** The text with the pseudonym in place of address, id and names. A JSON text stays one. */
+    erase: (text: string): string => replaced(text, [...replacements, ...named]),
+    /** Erases addresses but no names, in names of other people. */
+    eraseAddress: (text: string): string => replaced(text, replacements),
   }
 }
+
+export type Traces = ReturnType<typeof tracesOf>
 
 /**
  * The ends of domains that may go on behind an address: of countries, and the common ones of all. Those that are usual

@@ -21,12 +21,6 @@ interface LoggedRequest {
   access: Access | undefined
 }
 
-interface AccessLog {
-  record(request: LoggedRequest): void
-  /** Writes the lines that are still held. Call it when the server has stopped. */
-  flush(): void
-}
-
 const fieldsOf = ({ method, path, status, ms, requestId, access }: LoggedRequest): LogFields => ({
   method,
   path: path.slice(0, MAX_PATH_LENGTH),
@@ -40,7 +34,7 @@ const fieldsOf = ({ method, path, status, ms, requestId, access }: LoggedRequest
 })
 
 /** Collects a line for each request and writes the lines together, outside the requests. */
-export function createAccessLog(log: Log, now: () => number = () => performance.now()): AccessLog {
+export function createAccessLog(log: Log, now: () => number = () => performance.now()) {
   let minute = Number.NEGATIVE_INFINITY
   let withoutKey = 0
   const reportLeftOut = () => {
@@ -68,11 +62,12 @@ export function createAccessLog(log: Log, now: () => number = () => performance.
     if (requests.length > 0) log.infoAll('request', requests.map(fieldsOf))
   }
   return {
+    /** Writes the lines that are still held. Call it when the server has stopped. */
     flush() {
       flush()
       reportLeftOut()
     },
-    record(request) {
+    record(request: LoggedRequest) {
       if (request.access === undefined && isLeftOut()) return
       held.push(request)
       if (held.length >= MAX_HELD) return flush()

@@ -12,16 +12,11 @@ const MINUTE_MS = 60_000
 const MAX_FORWARDED_LENGTH = 4_096
 const UNKNOWN = 'unknown'
 
-/** A limiter of clients by their address. */
-interface AddressLimiter {
-  /** Counts one request of the address. */
-  take(address: string): Decision
-  /** The decision on the next request, without counting. */
-  peek(address: string): Decision
-}
-
-/** `now` is the wall clock: the windows are its minutes, in each of which an address has `limit` requests. */
-export function createAddressLimiter(now: () => Date, limit = LIMIT): AddressLimiter {
+/**
+ * A limiter of clients by their address. `now` is the wall clock: the windows are its minutes, in each of which an address
+ * has `limit` requests.
+ */
+export function createAddressLimiter(now: () => Date, limit = LIMIT) {
   const windows = new Map<string, { minute: number; used: number }>()
   const decide = (used: number, admitted: boolean): Decision => {
     const nowMs = now().getTime()
@@ -39,7 +34,8 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT): AddressLim
     return window?.minute === Math.floor(now().getTime() / MINUTE_MS) ? window.used : 0
   }
   return {
-    take(address) {
+    /** Counts one request of the address. */
+    take(address: string): Decision {
       const used = usedOf(address)
       if (used >= limit) return decide(used, false)
       // Deleted and set again, so that the map's order is that of last use.
@@ -48,7 +44,8 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT): AddressLim
       windows.set(address, { minute: Math.floor(now().getTime() / MINUTE_MS), used: used + 1 })
       return decide(used + 1, true)
     },
-    peek: (address) => decide(usedOf(address), true),
+    /** The decision on the next request, without counting. */
+    peek: (address: string): Decision => decide(usedOf(address), true),
   }
 }
 

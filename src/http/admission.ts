@@ -72,13 +72,6 @@ export interface Admitted {
 /** Returns the address of the connection's other end. */
 type Peer = () => string | undefined
 
-export interface Admission {
-  /** Looks the key up and counts the request in the window; never throws. */
-  admit(request: Request, peer: Peer, window: WindowName): Admitted | Promise<Admitted>
-  /** The limit of the client's address, without counting the request: for preflights. */
-  peek(request: Request, peer: Peer): Decision
-}
-
 /**
  * Runs a small statement that many requests wait for, over a connection that slow reads do not take. Rejects when there is
  * no answer in time: on a connection that was lost unnoticed, all requests would wait for ever.
@@ -100,15 +93,7 @@ interface AdmissionDeps {
 const elapsedMs = () => performance.now()
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
-export function createAdmission({
-  sql,
-  lookUp,
-  config,
-  log,
-  now,
-  windowClock,
-  keyClock,
-}: AdmissionDeps): Admission {
+export function createAdmission({ sql, lookUp, config, log, now, windowClock, keyClock }: AdmissionDeps) {
   const addresses = createAddressLimiter(now)
   const clock = keyClock ?? elapsedMs
   const noting = (write: (sql: Sql, id: string) => Promise<void>) => (id: string) => {
@@ -169,7 +154,8 @@ export function createAdmission({
   }
 
   return {
-    admit(request, peer, window) {
+    /** Looks the key up and counts the request in the window; never throws. */
+    admit(request: Request, peer: Peer, window: WindowName): Admitted | Promise<Admitted> {
       const withoutKey = (): Admitted => ({
         access: undefined,
         limit: addresses.take(addressOf(request, peer)),
@@ -201,9 +187,12 @@ export function createAdmission({
         return count(accessOfPerson(found, token, request, exactAddressOf(request, peer)), window)
       })
     },
-    peek: (request, peer) => addresses.peek(addressOf(request, peer)),
+    /** The limit of the client's address, without counting the request: for preflights. */
+    peek: (request: Request, peer: Peer): Decision => addresses.peek(addressOf(request, peer)),
   }
 }
+
+export type Admission = ReturnType<typeof createAdmission>
 
 /** The access of a request. Throws UNAUTHORIZED, RATE_LIMITED, FORBIDDEN for a person's request without their token, or what the database threw. */
 export function accessOf(admitted: Admitted | undefined): Access {

@@ -55,14 +55,6 @@ export interface BodyPlaces {
   stopped: AbortSignal
 }
 
-export interface BodySemaphore {
-  placesOf(request: Request, orgId: string): BodyPlaces
-  /** Frees the request's places, if it has any. */
-  release(request: Request): void
-  /** Refuses requests that wait or whose bodies have not come, now and from now on. */
-  stop(): void
-}
-
 interface Held {
   small?: Free
   large?: Free
@@ -72,12 +64,7 @@ interface Held {
 const smallUnits = (bytes: number) => Math.min(Math.max(bytes, MIN_BODY_BYTES), SMALL_BODY_BYTES)
 
 /** The semaphore of one instance. */
-export function createBodySemaphore({
-  small,
-  large,
-  waitMs,
-  holdMs,
-}: SemaphoreLimits = LIMITS): BodySemaphore {
+export function createBodySemaphore({ small, large, waitMs, holdMs }: SemaphoreLimits = LIMITS) {
   const shares = {
     small: createShares({ ...small, what: 'requests' }),
     large: createShares({ ...large, what: 'large requests' }),
@@ -102,8 +89,9 @@ export function createBodySemaphore({
     return places
   }
   return {
+    /** Frees the request's places, if it has any. */
     release,
-    placesOf(request, orgId) {
+    placesOf(request: Request, orgId: string): BodyPlaces {
       let waitedMs = 0
       const take = async (kind: 'small' | 'large', units: number, heldUnits: number): Promise<void> => {
         const startedAt = performance.now()
@@ -130,6 +118,7 @@ export function createBodySemaphore({
         stopped: stopping.signal,
       }
     },
+    /** Refuses requests that wait or whose bodies have not come, now and from now on. */
     stop() {
       shares.small.stop()
       shares.large.stop()
@@ -137,3 +126,5 @@ export function createBodySemaphore({
     },
   }
 }
+
+export type BodySemaphore = ReturnType<typeof createBodySemaphore>

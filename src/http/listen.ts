@@ -16,17 +16,6 @@ const POLL_MS = 20
 /** No limit: Bun would refuse with an empty 413. The limits of http/body.ts refuse with JSON. */
 const MAX_REQUEST_BYTES = 2 ** 50
 
-export interface HttpServer {
-  port: number
-  /** `http://host:port`, as a client on this machine reaches it. */
-  url: string
-  /**
-   * Stops accepting, closes idle connections and waits for requests in flight: 20 s at most, 1.5 s for those that wait
-   * for others or whose bodies have not come.
-   */
-  stop(): Promise<void>
-}
-
 interface Address {
   host: string
   /** 0: any free port. */
@@ -44,7 +33,7 @@ type Servable = Pick<AnyElysia, 'fetch' | 'server'> & {
 }
 
 /** Serves `app` at `address`. Throws OperatorError when it is in use or not of this machine. */
-export function listen(app: Servable, address: Address, log: Log): HttpServer {
+export function listen(app: Servable, address: Address, log: Log) {
   const { fetch } = app
   const server = open(address, () =>
     Bun.serve({
@@ -70,10 +59,17 @@ export function listen(app: Servable, address: Address, log: Log): HttpServer {
   const port = server.port ?? address.port
   return {
     port,
+    /** `http://host:port`, as a client on this machine reaches it. */
     url: localUrl({ host: address.host, port }),
+    /**
+     * Stops accepting, closes idle connections and waits for requests in flight: 20 s at most, 1.5 s for those that wait
+     * for others or whose bodies have not come.
+     */
     stop: () => drain(server, app.refuseWaiting).finally(() => app.flushAccessLog?.()),
   }
 }
+
+export type HttpServer = ReturnType<typeof listen>
 
 /** Without a Host header (HTTP/1.0), or with one that is no host, Bun gives the path alone as the URL. */
 function withHost(request: Request): Request {

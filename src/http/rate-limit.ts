@@ -23,13 +23,6 @@ export interface Decision {
   retryAfterS: number
 }
 
-interface Limiter {
-  /** Counts a request of the organization, which has `limit` a minute. Rejects when the database does. */
-  take(orgId: string, limit: number): Decision | Promise<Decision>
-  /** The decision from memory, without counting; undefined when the organization's minute is not known. */
-  peek(orgId: string, limit: number): Decision | undefined
-}
-
 interface Window {
   /** Unix minutes, by the database's clock. */
   minute: number
@@ -51,7 +44,7 @@ interface LimiterDeps {
 }
 
 /** The limiter of one instance. */
-export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
+export function createLimiter({ lease, clock }: LimiterDeps) {
   const windows = new Map<string, Window>()
 
   const windowOf = (orgId: string): Window => {
@@ -116,11 +109,13 @@ export function createLimiter({ lease, clock }: LimiterDeps): Limiter {
   }
 
   return {
-    take(orgId, limit) {
+    /** Counts a request of the organization, which has `limit` a minute. Rejects when the database does. */
+    take(orgId: string, limit: number): Decision | Promise<Decision> {
       const window = windowOf(orgId)
       return spend(window, limit) ?? takeLeased(orgId, window, limit)
     },
-    peek(orgId, limit) {
+    /** The decision from memory, without counting; undefined when the organization's minute is not known. */
+    peek(orgId: string, limit: number): Decision | undefined {
       const window = windows.get(orgId)
       return window === undefined || clock() >= window.endsAt ? undefined : decide(window, limit, true)
     },

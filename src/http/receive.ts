@@ -15,16 +15,6 @@ const MIN_CHECK_MS = 100
 const MAX_CHECK_MS = 1_000
 const PACE: Pace = { graceMs: 10_000, bytesPerS: 1024, wantedBytesPerS: 64 * 1024 }
 
-interface Receiving {
-  /**
-   * The next bytes; undefined at the end. Throws 408 when they come too slowly, and 503 when the server stops or others
-   * need the body's place.
-   */
-  next(): Promise<Uint8Array | undefined>
-  /** The caller calls it at the end of reading, however it ends. */
-  end(): void
-}
-
 /**
  * Reads a body that must come at a minimum rate: of 10 s + n s of reading, n KiB; while another organization waits for its
  * place, 64 times that. Only the time counts in which more bytes are asked for. A body that is not read to its end closes
@@ -34,7 +24,7 @@ export function receive(
   body: ReadableStream<Uint8Array>,
   { stopped, isWanted }: Pick<BodyPlaces, 'stopped' | 'isWanted'>,
   { graceMs, bytesPerS, wantedBytesPerS } = PACE,
-): Receiving {
+) {
   const reader = body.getReader()
   let size = 0
   let readMs = 0
@@ -58,7 +48,11 @@ export function receive(
   let timer = setTimeout(check, Math.min(graceMs, MAX_CHECK_MS))
   stopped.addEventListener('abort', stop)
   return {
-    async next() {
+    /**
+     * The next bytes; undefined at the end. Throws 408 when they come too slowly, and 503 when the server stops or others
+     * need the body's place.
+     */
+    async next(): Promise<Uint8Array | undefined> {
       if (stopped.aborted) stop()
       if (failure !== undefined) throw failure
       askedAt = performance.now()
@@ -70,6 +64,7 @@ export function receive(
       size += value?.byteLength ?? 0
       return value
     },
+    /** The caller calls it at the end of reading, however it ends. */
     end() {
       clearTimeout(timer)
       stopped.removeEventListener('abort', stop)

@@ -20,14 +20,8 @@ interface LimitMeter {
 export const LIMITS = ['read', 'sync', 'address', 'badge'] as const
 type LimitName = (typeof LIMITS)[number]
 
-export interface RequestMeter {
-  /** `route` is a pattern: no part of a path that a client chose. */
-  of(method: string, route: string): RouteMeter
-  limits: Record<LimitName, LimitMeter>
-}
-
 /** Adds counts and durations of requests, and the decisions of the rate limits. */
-export function measureRequests(registry: Registry): RequestMeter {
+export function measureRequests(registry: Registry) {
   const requests = registry.counter({
     name: 'cloud_analytics_http_requests_total',
     help: 'Requests answered on the public port, by pattern of the route.',
@@ -69,7 +63,8 @@ export function measureRequests(registry: Registry): RequestMeter {
   // the outer map is by route: the strings of routes are the router's, so that finding one costs no new string
   const meters = new Map<string, Map<string, RouteMeter>>()
   return {
-    of(method, route) {
+    /** `route` is a pattern: no part of a path that a client chose. */
+    of(method: string, route: string): RouteMeter {
       let byMethod = meters.get(route)
       if (byMethod === undefined) {
         byMethod = new Map()
@@ -91,6 +86,8 @@ export function measureRequests(registry: Registry): RequestMeter {
     },
   }
 }
+
+export type RequestMeter = ReturnType<typeof measureRequests>
 
 /** A cache of responses has counted these since the start. */
 interface CacheState {

@@ -11,23 +11,18 @@ export interface ThreadReport {
 type TallyCounts = [labels: string[], count: number][]
 
 /** Counts of a thread that wait for its next report. */
-export interface Tally {
-  add(labels: string[], count?: number): void
-  /** The counts since the last call. */
-  take(): TallyCounts
-}
-
-export function createTally(): Tally {
+export function createTally() {
   let counts = new Map<string, [string[], number]>()
   return {
-    add(labels, count = 1) {
+    add(labels: string[], count = 1) {
       if (count === 0) return
       const key = labels.join('\0')
       const known = counts.get(key)
       if (known === undefined) counts.set(key, [labels, count])
       else known[1] += count
     },
-    take() {
+    /** The counts since the last call. */
+    take(): TallyCounts {
       const taken = [...counts.values()]
       counts = new Map()
       return taken

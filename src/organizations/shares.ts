@@ -25,18 +25,6 @@ export interface Wait {
 /** Frees what was taken; a second call does nothing. */
 export type Free = () => void
 
-export interface Shares {
-  /**
-   * Takes `units`, at most `each`, for the organization; waits for them, in the order of its requests and in turn with
-   * other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
-   */
-  take(orgId: string, units: number, wait: Wait): Promise<Free>
-  /** Whether another organization waits for what this one may have taken, and not for its own share. */
-  isWantedBeside(orgId: string): boolean
-  /** Refuses those that wait, and from now on those that would. */
-  stop(): void
-}
-
 interface Waiter {
   units: number
   enter(): void
@@ -51,7 +39,7 @@ interface Queue {
 
 const RETRY_AFTER_S = 5
 
-export function createShares({ total, each, waiting, what }: ShareLimits): Shares {
+export function createShares({ total, each, waiting, what }: ShareLimits) {
   let taken = 0
   const takenBy = new Map<string, number>()
   /** The organization that was served longest ago comes first. */
@@ -122,7 +110,11 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
   }
 
   return {
-    async take(orgId, units, wait) {
+    /**
+     * Takes `units`, at most `each`, for the organization; waits for them, in the order of its requests and in turn with
+     * other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
+     */
+    async take(orgId: string, units: number, wait: Wait): Promise<Free> {
       if (units > each) throw new RangeError(`${units} of ${each} ${what}`)
       const isNobodyBefore = !queues.has(orgId) && firstInTurn() === undefined
       if (isNobodyBefore && taken + units <= total && isWithinShare(orgId, units))
@@ -131,13 +123,15 @@ export function createShares({ total, each, waiting, what }: ShareLimits): Share
       if (stopped || isFull || wait.signal?.aborted === true) throw busy(what)
       return await waitFor(orgId, units, wait)
     },
-    isWantedBeside(orgId) {
+    /** Whether another organization waits for what this one may have taken, and not for its own share. */
+    isWantedBeside(orgId: string): boolean {
       for (const [other, { waiters }] of queues) {
         const [first] = waiters
         if (other !== orgId && first !== undefined && isWithinShare(other, first.units)) return true
       }
       return false
     },
+    /** Refuses those that wait, and from now on those that would. */
     stop() {
       stopped = true
       for (const { waiters } of [...queues.values()]) for (const waiter of [...waiters]) waiter.refuse()

@@ -11,18 +11,11 @@ interface PairCounts {
   changesLeft: number
 }
 
-export interface Partners {
-  /** A change set was added to the history (1) or removed from it (-1). Call it before the change sets have changed. */
-  note(changeSet: ReadonlySet<string>, by: 1 | -1): void
-  /** The changes shared with each file that may be coupled with `file`, and with some that are not. */
-  of(file: string): ReadonlyMap<string, number>
-}
-
 /** `changeSets` and `revisions`: of the history as it is now. */
 export function createPartners(
   changeSets: (file: string) => Iterable<ReadonlySet<string>>,
   revisions: (file: string) => number,
-): Partners {
+) {
   const known = new Map<string, PairCounts>()
   const count = (file: string): PairCounts => {
     const all = new Map<string, number>()
@@ -37,7 +30,8 @@ export function createPartners(
     return { shared, changesLeft }
   }
   return {
-    note(changeSet, by) {
+    /** A change set was added to the history (1) or removed from it (-1). Call it before the change sets have changed. */
+    note(changeSet: ReadonlySet<string>, by: 1 | -1) {
       for (const file of changeSet) {
         const counted = known.get(file)
         if (counted === undefined) continue
@@ -52,7 +46,8 @@ export function createPartners(
         }
       }
     },
-    of(file) {
+    /** The changes shared with each file that may be coupled with `file`, and with some that are not. */
+    of(file: string): ReadonlyMap<string, number> {
       const counted = known.get(file) ?? count(file)
       known.set(file, counted)
       return counted.shared

@@ -59,18 +59,12 @@ interface Sums {
   lastAt: string
 }
 
-/** Accumulates the existing files of a domain. Their order must be fixed: sums of doubles depend on it. */
-export interface Domain {
-  add(file: FileHistory): void
-  result(): DomainExpertise
-}
-
-export function createDomain(): Domain {
+export function createDomain() {
   const authors = new Map<string, Sums>()
   let files = 0
   let weights = 0
   return {
-    add(file) {
+    add(file: FileHistory) {
       const weight = Math.log(1 + file.authors.reduce((sum, author) => sum + author.commits, 0))
       const degrees = normalisedDegrees(file)
       for (const [index, { email, lastAt }] of file.authors.entries()) {
@@ -84,9 +78,12 @@ export function createDomain(): Domain {
       weights += weight
       files += 1
     },
-    result: () => resultOf(authors, files, weights),
+    result: (): DomainExpertise => resultOf(authors, files, weights),
   }
 }
+
+/** Accumulates the existing files of a domain. Their order must be fixed: sums of doubles depend on it. */
+export type Domain = ReturnType<typeof createDomain>
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
 

@@ -19,18 +19,7 @@ export interface ClaimerDeps {
 }
 
 /** Claims deliveries while slots are free: one claim at a time, organizations in rotation. */
-interface Claimer {
-  /** Adds an organization that may have due deliveries. */
-  add(orgId: string): void
-  /** Claims nothing for `ms`. */
-  pause(ms: number): void
-  /** The next claims search from the first waiting delivery again, since a retry may be due earlier. */
-  resetCursors(): void
-  /** Claims nothing more; resolves when no claim is running. */
-  stop(): Promise<void>
-}
-
-export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
+export function createClaimer({ slots, log, ...deps }: ClaimerDeps) {
   /** Organizations to claim for, in the order they were added. */
   const queue = new Set<string>()
   const cursorsOf = new Map<string, Map<string, string>>()
@@ -86,16 +75,20 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps): Claimer {
     })
   }
   return {
-    add(orgId) {
+    /** Adds an organization that may have due deliveries. */
+    add(orgId: string) {
       if (isStopped) return
       queue.add(orgId)
       run()
     },
-    pause(ms) {
+    /** Claims nothing for `ms`. */
+    pause(ms: number) {
       pausedUntilMs = performance.now() + ms
       setTimeout(run, ms)
     },
+    /** The next claims search from the first waiting delivery again, since a retry may be due earlier. */
     resetCursors: () => cursorsOf.clear(),
+    /** Claims nothing more; resolves when no claim is running. */
     async stop() {
       isStopped = true
       await running

@@ -33,11 +33,6 @@ interface DeliveriesDeps {
   log: Log
 }
 
-export interface Deliveries {
-  /** Claims nothing more; resolves when all attempts in flight are settled. */
-  drain(): Promise<void>
-}
-
 /** Delivers until `drain`. */
 export function startDeliveries({
   pool,
@@ -47,7 +42,7 @@ export function startDeliveries({
   secretKey,
   onAttempt,
   log,
-}: DeliveriesDeps): Deliveries {
+}: DeliveriesDeps) {
   const egress = createEgress({
     allowCidrs: settings.webhookAllowCidrs,
     allowHttp: settings.webhookAllowHttp,
@@ -84,6 +79,7 @@ export function startDeliveries({
     log,
   })
   return {
+    /** Claims nothing more; resolves when all attempts in flight are settled. */
     async drain() {
       await Promise.all([listener.close(), loop.drain()])
       await presence.close()
@@ -91,3 +87,5 @@ export function startDeliveries({
     },
   }
 }
+
+export type Deliveries = ReturnType<typeof startDeliveries>

@@ -21,12 +21,8 @@ interface ListenerDeps {
   log: Log
 }
 
-interface Listener {
-  close(): Promise<void>
-}
-
 /** Listens until `close`, through failures of the database; never rejects. */
-export function startListener(deps: ListenerDeps): Listener {
+export function startListener(deps: ListenerDeps) {
   const heartbeat = `beat ${randomLowerAlnum(12)}`
   const closing = Promise.withResolvers<void>()
   let isClosing = false

@@ -33,17 +33,8 @@ interface HeldOutcome extends Outcome {
   isFirst: boolean
 }
 
-interface Loop {
-  /** The organization may have due deliveries. */
-  wake(orgId: string): void
-  /** Any organization may. */
-  look(): void
-  /** Claims nothing more; resolves when all attempts in flight are settled. May be called twice. */
-  drain(): Promise<void>
-}
-
 /** Starts delivering. `deps` must not throw synchronously; rejections are logged and tried again. */
-export function startLoop(deps: LoopDeps): Loop {
+export function startLoop(deps: LoopDeps) {
   const { log } = deps
   const slots = createSlots(deps.concurrency)
   const startAttempts = startInChunks(({ orgId, delivery }: { orgId: string; delivery: Claimed }) => {
@@ -117,8 +108,11 @@ export function startLoop(deps: LoopDeps): Loop {
     await slots.empty()
   }
   return {
+    /** The organization may have due deliveries. */
     wake: claimer.add,
+    /** Any organization may. */
     look: poller.look,
+    /** Claims nothing more; resolves when all attempts in flight are settled. May be called twice. */
     drain() {
       draining ??= finish()
       return draining

@@ -13,14 +13,8 @@ export interface PollerDeps {
   log: Log
 }
 
-interface Poller {
-  /** Looks at once; while it looks already, once more after that. */
-  look(): void
-  stop(): void
-}
-
 /** Looks for organizations with due deliveries until `stop`. */
-export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps): Poller {
+export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
   let hasFailed = false
@@ -49,6 +43,7 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps):
   }
   void poll()
   return {
+    /** Looks at once; while it looks already, once more after that. */
     look() {
       isWanted = true
       if (isLooking || isStopped) return

@@ -36,17 +36,8 @@ interface PresenceDeps {
   log: Log
 }
 
-interface Presence {
-  /** The id for claims; null while the row is not known to be there: the lease alone protects a claim then. */
-  id(): string | null
-  /** Resolves after the first look, also when that failed. */
-  started: Promise<void>
-  /** Deletes the row; nothing may be in flight. */
-  close(): Promise<void>
-}
-
 /** Keeps a row for this worker and deletes those of workers that have ended, until `close`; never rejects. */
-export function startPresence({ pool, onChange, log }: PresenceDeps): Presence {
+export function startPresence({ pool, onChange, log }: PresenceDeps) {
   const id = randomLowerAlnum(16)
   const started = Promise.withResolvers<void>()
   const closing = Promise.withResolvers<void>()
@@ -112,8 +103,11 @@ export function startPresence({ pool, onChange, log }: PresenceDeps): Presence {
   }
   const running = run()
   return {
-    id: () => (isPresent ? id : null),
+    /** The id for claims; null while the row is not known to be there: the lease alone protects a claim then. */
+    id: (): string | null => (isPresent ? id : null),
+    /** Resolves after the first look, also when that failed. */
     started: started.promise,
+    /** Deletes the row; nothing may be in flight. */
     async close() {
       isClosing = true
       closing.resolve()

@@ -11,23 +11,7 @@ const RESERVED_PART = 0.25
  */
 const TAKEN_FOR_EACH_FREE = 2
 
-/**
- * The deliveries that may be in flight at once. A slot is held from the claim to the settlement: that bounds
- * the memory, and the attempts lost in a crash, however many deliveries wait.
- */
-export interface Slots {
-  isFull(): boolean
-  /** The organization may take this many more slots. */
-  shareOf(orgId: string): number
-  /** Retries, and attempts to failing endpoints, may take this many more slots. */
-  shareOfRetries(): number
-  take(orgId: string, isFirst: boolean): void
-  release(orgId: string, isFirst: boolean): void
-  /** Resolves when no slot is taken. */
-  empty(): Promise<void>
-}
-
-export function createSlots(total: number): Slots {
+export function createSlots(total: number) {
   const maxRetries = total - Math.floor(total * RESERVED_PART)
   const takenBy = new Map<string, number>()
   let taken = 0
@@ -41,17 +25,20 @@ export function createSlots(total: number): Slots {
     else takenBy.set(orgId, own)
   }
   return {
-    isFull: () => taken >= total,
-    shareOf(orgId) {
+    isFull: (): boolean => taken >= total,
+    /** The organization may take this many more slots. */
+    shareOf(orgId: string): number {
       const share = TAKEN_FOR_EACH_FREE * (total - taken) - (takenBy.get(orgId) ?? 0)
       return Math.max(0, Math.ceil(share / (TAKEN_FOR_EACH_FREE + 1)))
     },
-    shareOfRetries: () => maxRetries - takenByRetries,
-    take: (orgId, isFirst) => change(orgId, isFirst, 1),
-    release(orgId, isFirst) {
+    /** Retries, and attempts to failing endpoints, may take this many more slots. */
+    shareOfRetries: (): number => maxRetries - takenByRetries,
+    take: (orgId: string, isFirst: boolean) => change(orgId, isFirst, 1),
+    release(orgId: string, isFirst: boolean) {
       change(orgId, isFirst, -1)
       if (taken === 0) whenEmpty?.resolve()
     },
+    /** Resolves when no slot is taken. */
     async empty() {
       if (taken === 0) return
       whenEmpty ??= Promise.withResolvers()
@@ -59,3 +46,9 @@ export function createSlots(total: number): Slots {
     },
   }
 }
+
+/**
+ * The deliveries that may be in flight at once. A slot is held from the claim to the settlement: that bounds
+ * the memory, and the attempts lost in a crash, however many deliveries wait.
+ */
+export type Slots = ReturnType<typeof createSlots>

@@ -4,14 +4,6 @@ import type { ThreadMeter } from '../metrics/threads.ts'
 import { withTimeout } from '../timeout.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker, type WorkerSettings } from './messages.ts'
 
-/** The worker, through restarts of its thread. */
-interface SupervisedWorker {
-  /** `ok`, or what is wrong: for /health. */
-  state(): string
-  /** Drains and ends the thread. May be called twice. */
-  stop(): Promise<void>
-}
-
 interface SupervisorOptions {
   spawn: () => Worker
   target: ConnectTarget
@@ -48,7 +40,7 @@ interface Thread {
  * Starts the worker thread and restarts it when it ends, with any exit code, and after ten seconds without a
  * heartbeat. Each consecutive failure doubles the wait. The server continues meanwhile.
  */
-export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
+export function superviseWorker(options: SupervisorOptions) {
   const { log, meter, tickMs = HEARTBEAT_MS } = options
   let thread: Thread | undefined
   let failures = 0
@@ -85,12 +77,14 @@ export function superviseWorker(options: SupervisorOptions): SupervisedWorker {
   }
   begin()
   return {
-    state() {
+    /** `ok`, or what is wrong: for /health. */
+    state(): string {
       if (thread === undefined) return 'restarting'
       if (!thread.databaseOk) return 'database unreachable'
       // the first thread counts as running while it starts, a restarted one after its first heartbeat
       return thread.heartbeats > 0 || failures === 0 ? 'ok' : 'restarting'
     },
+    /** Drains and ends the thread. May be called twice. */
     stop() {
       stopped ??= finish()
       return stopped

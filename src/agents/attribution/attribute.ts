@@ -25,32 +25,26 @@ export interface KeptRepository {
   notes: string | null
 }
 
-export interface AttributionMemory {
-  written: Written
-  /** The commits by project and hash: see `commitKey`. */
-  readonly commits: Readonly<Record<string, KeptCommit | undefined>>
-  /** The state of each repository, by project. */
-  readonly repositories: Readonly<Record<string, KeptRepository | undefined>>
-  setCommit(key: string, commit: KeptCommit | undefined): void
-  setRepository(project: string, repository: KeptRepository): void
-}
-
 /** A memory that ends with the run. */
-export function memoryOfRun(now: () => number): AttributionMemory {
+export function memoryOfRun(now: () => number) {
   const commits: Record<string, KeptCommit | undefined> = {}
   const repositories: Record<string, KeptRepository | undefined> = {}
   return {
     written: createWritten('', now),
+    /** The commits by project and hash: see `commitKey`. */
     commits,
+    /** The state of each repository, by project. */
     repositories,
-    setCommit: (key, commit) => {
+    setCommit: (key: string, commit: KeptCommit | undefined) => {
       commits[key] = commit
     },
-    setRepository: (project, repository) => {
+    setRepository: (project: string, repository: KeptRepository) => {
       repositories[project] = repository
     },
   }
 }
+
+export type AttributionMemory = ReturnType<typeof memoryOfRun>
 
 export interface Attribution {
   /** Says what agents wrote of commits: of all that are new and may have their lines, and of known ones of which that changed. */

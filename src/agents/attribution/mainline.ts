@@ -1,17 +1,8 @@
 import { branchHeads } from '../git/default-branch.ts'
 import { runGit } from '../git/git-log.ts'
 
-/** The default branch: its commits by first parents, and what each of them brought. */
-export interface Mainline {
-  /** The index of the last commit before this time (ms since 1970); undefined for none. */
-  lastBefore(ms: number): number | undefined
-  shaAt(index: number): string
-  /** The index of the commit by which the branch has had this one; undefined where it has it not. */
-  indexOf(sha: string): number | undefined
-}
-
 /** Reads the default branch. */
-export async function readMainline(root: string): Promise<Mainline> {
+export async function readMainline(root: string) {
   const { main } = await branchHeads(root)
   const { output } = await runGit(root, ['rev-list', '--parents', '--timestamp', main ?? 'HEAD'])
   const commits = new Map<string, { ms: number; parents: string[] }>()
@@ -33,14 +24,19 @@ export async function readMainline(root: string): Promise<Mainline> {
     }
   }
   return {
-    lastBefore(ms) {
+    /** The index of the last commit before this time (ms since 1970); undefined for none. */
+    lastBefore(ms: number): number | undefined {
       const index = line.findLastIndex((sha) => (commits.get(sha)?.ms ?? 0) < ms)
       return index === -1 ? undefined : index
     },
-    shaAt: (index) => line[index] ?? '',
-    indexOf: (sha) => indexes.get(sha),
+    shaAt: (index: number): string => line[index] ?? '',
+    /** The index of the commit by which the branch has had this one; undefined where it has it not. */
+    indexOf: (sha: string): number | undefined => indexes.get(sha),
   }
 }
+
+/** The default branch: its commits by first parents, and what each of them brought. */
+export type Mainline = Awaited<ReturnType<typeof readMainline>>
 
 /** A file got another name by the commit of this index. */
 export interface Rename {

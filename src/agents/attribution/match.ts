@@ -8,16 +8,7 @@ const ENOUGH = 40
 /** The numbers, from 0, of the lines that commits have, by the id of their edit. */
 export type Used = Record<string, number[]>
 
-/** The written lines that no commit has yet. */
-export interface Pool {
-  /** Takes a line of this key out of an edit; its number, or undefined where the edit has none left. */
-  take(edit: WrittenEdit, key: string): number | undefined
-  giveBack(edit: WrittenEdit, key: string, line: number): void
-  /** Lines of the edit, used ones too. */
-  sizeOf(edit: WrittenEdit): number
-}
-
-export function createPool(used: Iterable<Used>): Pool {
+export function createPool(used: Iterable<Used>) {
   const taken = new Map<string, Set<number>>()
   for (const commit of used)
     for (const [id, lines] of Object.entries(commit))
@@ -38,11 +29,17 @@ export function createPool(used: Iterable<Used>): Pool {
     return found
   }
   return {
-    take: (edit, key) => leftOf(edit).byKey.get(key)?.shift(),
-    giveBack: (edit, key, line) => void leftOf(edit).byKey.get(key)?.unshift(line),
-    sizeOf: (edit) => leftOf(edit).size,
+    /** Takes a line of this key out of an edit; its number, or undefined where the edit has none left. */
+    take: (edit: WrittenEdit, key: string): number | undefined => leftOf(edit).byKey.get(key)?.shift(),
+    giveBack: (edit: WrittenEdit, key: string, line: number) =>
+      void leftOf(edit).byKey.get(key)?.unshift(line),
+    /** Lines of the edit, used ones too. */
+    sizeOf: (edit: WrittenEdit): number => leftOf(edit).size,
   }
 }
+
+/** The written lines that no commit has yet. */
+export type Pool = ReturnType<typeof createPool>
 
 /** A line of a commit that an edit wrote. */
 export interface Match {

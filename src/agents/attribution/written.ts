@@ -5,31 +5,13 @@ import type { MadeCommit, WrittenEdit } from './written-edits.ts'
 /** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */
 type Kept = (WrittenEdit | MadeCommit) & { added: number }
 
-/** The edits and commits of the sessions that this machine has read. */
-export interface Written {
-  /** Adds what is not known yet. */
-  add(deeds: readonly (WrittenEdit | MadeCommit)[]): void
-  /** Whether a file has edits. */
-  has(repository: string, path: string): boolean
-  /** The edits of files that wrote lines of one of the keys, the newest first. */
-  editsOf(repository: string, paths: readonly string[], keys: ReadonlySet<string>): WrittenEdit[]
-  /** Counts the files in which sessions wrote a line of this key. */
-  filesWith(key: string): number
-  /** The sessions that noted the commit as their own. */
-  makersOf(sha: string): readonly MadeCommit[]
-  /** The time of the first edit in the repository, or commit, that was added after this time, or of all; undefined for none. */
-  firstSince(repository: string, added?: number): number | undefined
-  /** Returns the deeds that were added since the last call, as lines of JSON. */
-  takeAdded(): string
-}
-
 /** Longer than lines may be used, and longer than the last count of what survives. */
 export const KEPT_MS = 60 * 86_400_000
 /** Git never cuts a hash further. */
 const SHA_START = 4
 
 /** `stored`: the deeds of earlier runs, as lines of JSON. A damaged line is left out. */
-export function createWritten(stored: string, now: () => number): Written {
+export function createWritten(stored: string, now: () => number) {
   const ids = new Set<string>()
   const edits = new Map<string, (WrittenEdit & Kept)[]>()
   const commits = new Map<string, MadeCommit[]>()
@@ -65,7 +47,8 @@ export function createWritten(stored: string, now: () => number): Written {
     if (isKept(deed)) keep(deed)
   }
   return {
-    add(deeds) {
+    /** Adds what is not known yet. */
+    add(deeds: readonly (WrittenEdit | MadeCommit)[]) {
       for (const deed of deeds) {
         // one that is too old to be kept is read again with its file, and is not new then
         const isOld = deed.at < now() - KEPT_MS
@@ -73,8 +56,11 @@ export function createWritten(stored: string, now: () => number): Written {
         if (keep(kept) && !isOld) added.push(kept)
       }
     },
-    has: (repository, path) => edits.get(path)?.some((edit) => isIn(edit, repository)) === true,
-    editsOf(repository, paths, keys) {
+    /** Whether a file has edits. */
+    has: (repository: string, path: string): boolean =>
+      edits.get(path)?.some((edit) => isIn(edit, repository)) === true,
+    /** The edits of files that wrote lines of one of the keys, the newest first. */
+    editsOf(repository: string, paths: readonly string[], keys: ReadonlySet<string>): WrittenEdit[] {
       const found = new Set(
         paths.flatMap((path) => {
           const index = indexOf(path)
@@ -83,27 +69,34 @@ export function createWritten(stored: string, now: () => number): Written {
       )
       return [...found].filter((edit) => isIn(edit, repository)).sort((a, b) => b.at - a.at)
     },
-    filesWith(key) {
+    /** Counts the files in which sessions wrote a line of this key. */
+    filesWith(key: string): number {
       inFiles ??= keysByFile(edits.values())
       const number = numberOf(key)
       return firstAtLeast(inFiles, number + 1) - firstAtLeast(inFiles, number)
     },
-    makersOf: (sha) =>
+    /** The sessions that noted the commit as their own. */
+    makersOf: (sha: string): readonly MadeCommit[] =>
       (commits.get(sha.slice(0, SHA_START)) ?? []).filter((made) => sha.startsWith(made.sha)),
-    firstSince(repository, since = -1) {
+    /** The time of the first edit in the repository, or commit, that was added after this time, or of all; undefined for none. */
+    firstSince(repository: string, since = -1): number | undefined {
       let first: number | undefined
       for (const deed of all)
         if (deed.added > since && ('sha' in deed || isIn(deed, repository)) && deed.at < (first ?? Infinity))
           first = deed.at
       return first
     },
-    takeAdded() {
+    /** Returns the deeds that were added since the last call, as lines of JSON. */
+    takeAdded(): string {
       const text = added.map((deed) => `${JSON.stringify(deed)}\n`).join('')
       added = []
       return text
     },
   }
 }
+
+/** The edits and commits of the sessions that this machine has read. */
+export type Written = ReturnType<typeof createWritten>
 
 /** A key has at most 46.5 bits. */
 const numberOf = (key: string): number => Number.parseInt(key, 36)

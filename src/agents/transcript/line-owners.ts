@@ -1,21 +1,10 @@
-/**
- * Maps the hash of a conversation line's key to the session that it was first read for. It is a table in typed
- * arrays: 20 bytes for a line, where a Map of strings takes 100.
- */
-export interface LineOwners {
-  /** True when the line was first read for another session; else it is now this session's. */
-  isOfOther(lineKey: string, sessionId: string): boolean
-  /** The lines added since the last call, in the form that `createLineOwners` takes. */
-  takeAdded(): Uint8Array<ArrayBuffer>
-}
-
 /** Hash of the line's key (8 bytes) and of its session's id (4 bytes), little endian. */
 export const OWNER_BYTES = 12
 const FIRST_SLOTS = 1 << 14
 const MAX_LOAD = 0.6
 
 /** A table with the `stored` lines of earlier runs; an incomplete entry at their end is ignored. */
-export function createLineOwners(stored?: Uint8Array): LineOwners {
+export function createLineOwners(stored?: Uint8Array) {
   let slots = FIRST_SLOTS
   const count = Math.floor((stored?.length ?? 0) / OWNER_BYTES)
   while (count > slots * MAX_LOAD) slots *= 2
@@ -50,7 +39,8 @@ export function createLineOwners(stored?: Uint8Array): LineOwners {
       put(view.getBigUint64(at, true), view.getUint32(at + 8, true))
   }
   return {
-    isOfOther(lineKey, sessionId) {
+    /** True when the line was first read for another session; else it is now this session's. */
+    isOfOther(lineKey: string, sessionId: string): boolean {
       const key = BigInt(Bun.hash(lineKey)) || 1n
       const owner = Bun.hash.xxHash32(sessionId)
       const slot = slotOf(key)
@@ -59,7 +49,8 @@ export function createLineOwners(stored?: Uint8Array): LineOwners {
       added.push({ key, owner })
       return false
     },
-    takeAdded() {
+    /** The lines added since the last call, in the form that `createLineOwners` takes. */
+    takeAdded(): Uint8Array<ArrayBuffer> {
       const bytes = new Uint8Array(added.length * OWNER_BYTES)
       const view = new DataView(bytes.buffer)
       for (const [index, { key, owner }] of added.entries()) {
@@ -71,3 +62,9 @@ export function createLineOwners(stored?: Uint8Array): LineOwners {
     },
   }
 }
+
+/**
+ * Maps the hash of a conversation line's key to the session that it was first read for. It is a table in typed
+ * arrays: 20 bytes for a line, where a Map of strings takes 100.
+ */
+export type LineOwners = ReturnType<typeof createLineOwners>

@@ -6,19 +6,6 @@ export interface Stamp {
   mtimeMs: number
 }
 
-export interface Changes {
-  /** A file is as this stamp says. */
-  note(path: string, stamp: Stamp, nowMs: number): void
-  /** Forgets the files for which this is true. */
-  forget(isGone: (path: string) => boolean): void
-  /** Returns the time when the next changed file is due; undefined when none is changed. */
-  dueAtMs(): number | undefined
-  /** The changed files, to be passed to `sent` when they were sent. */
-  pending(): ReadonlyMap<string, Stamp>
-  /** These were sent at `startedMs`; with `withoutGrowing` not those that were being written to then. */
-  sent(files: ReadonlyMap<string, Stamp>, startedMs: number, nowMs: number, withoutGrowing: boolean): void
-}
-
 interface Pending {
   stamp: Stamp
   /** Time when the change was first seen. */
@@ -29,22 +16,25 @@ const isSame = (a: Stamp | undefined, b: Stamp): boolean =>
   a !== undefined && a.size === b.size && a.mtimeMs === b.mtimeMs
 
 /** A file is due `quietMs` after it was written to, or `growingMs` after its first change that was not sent. */
-export function createChanges(quietMs: number, growingMs: number): Changes {
+export function createChanges(quietMs: number, growingMs: number) {
   const known = new Map<string, Stamp>()
   const changed = new Map<string, Pending>()
   return {
-    note(path, stamp, nowMs) {
+    /** A file is as this stamp says. */
+    note(path: string, stamp: Stamp, nowMs: number) {
       const pending = changed.get(path)
       if (isSame(known.get(path), stamp)) changed.delete(path)
       else if (pending === undefined) changed.set(path, { stamp, firstMs: nowMs })
       else pending.stamp = stamp
     },
-    forget(isGone) {
+    /** Forgets the files for which this is true. */
+    forget(isGone: (path: string) => boolean) {
       for (const files of [known, changed]) {
         for (const path of files.keys()) if (isGone(path)) files.delete(path)
       }
     },
-    dueAtMs() {
+    /** Returns the time when the next changed file is due; undefined when none is changed. */
+    dueAtMs(): number | undefined {
       let dueMs: number | undefined
       for (const { stamp, firstMs } of changed.values()) {
         const atMs = Math.min(Math.max(stamp.mtimeMs, 0) + quietMs, firstMs + growingMs)
@@ -52,8 +42,11 @@ export function createChanges(quietMs: number, growingMs: number): Changes {
       }
       return dueMs
     },
-    pending: () => new Map([...changed].map(([path, { stamp }]) => [path, stamp])),
-    sent(files, startedMs, nowMs, withoutGrowing) {
+    /** The changed files, to be passed to `sent` when they were sent. */
+    pending: (): ReadonlyMap<string, Stamp> =>
+      new Map([...changed].map(([path, { stamp }]) => [path, stamp])),
+    /** These were sent at `startedMs`; with `withoutGrowing` not those that were being written to then. */
+    sent(files: ReadonlyMap<string, Stamp>, startedMs: number, nowMs: number, withoutGrowing: boolean) {
       for (const [path, stamp] of files) {
         const pending = changed.get(path)
         const wasGrowing = startedMs - stamp.mtimeMs < quietMs

@@ -17,12 +17,6 @@ export interface SyncResult {
   growing: number
 }
 
-export interface RunningSync {
-  result: Promise<SyncResult>
-  /** Asks it to stop, and ends it when it does not. */
-  stop(): void
-}
-
 const STOP_MS = 10_000
 const MAX_MS = 3_600_000
 
@@ -34,7 +28,7 @@ export function runSync(
   args: readonly string[],
   target: SyncTarget,
   env: Record<string, string | undefined>,
-): RunningSync {
+) {
   const { ended, kill } = runSelf(['sync', ...args, '--quiet', '--json'], {
     env: {
       ...env,
@@ -50,6 +44,7 @@ export function runSync(
       const { created, updated, growing_files: growing } = sent
       return { failure, isUsage: code === 2, created, updated, growing }
     }),
+    /** Asks it to stop, and ends it when it does not. */
     stop() {
       kill('SIGTERM')
       setTimeout(() => kill('SIGKILL'), STOP_MS).unref()

@@ -28,15 +28,6 @@ interface Lane {
   since: number
 }
 
-export interface Lanes {
-  /** Sends a statement over a lane; by `otherwise` when it is a slow one, or when all lanes have one. */
-  send(statement: Statement, otherwise: Send): void
-  /** Counts one of the other connections as taken, by a transaction, until the result is called. */
-  hold(): () => void
-  /** Connections that are taken, and statements that wait for one. */
-  load(): { used: number; waiting: number }
-}
-
 interface Waiting {
   statement: Statement
   shape: string
@@ -72,7 +63,7 @@ function shapeOf({ strings, args }: Statement): string {
 const MAX_SHAPES = 10_000
 
 /** `pools` have one connection each; `others` is how many connections the statements have that are sent otherwise. */
-export function createLanes(pools: readonly Sql[], others: number): Lanes {
+export function createLanes(pools: readonly Sql[], others: number) {
   const lanes = pools.map((sql): Lane => {
     // never sent
     const query: unknown = sql``
@@ -164,23 +155,28 @@ export function createLanes(pools: readonly Sql[], others: number): Lanes {
     }, SLOW_MS)
   }
   return {
-    send(statement, otherwise) {
+    /** Sends a statement over a lane; by `otherwise` when it is a slow one, or when all lanes have one. */
+    send(statement: Statement, otherwise: Send) {
       const shape = shapeOf(statement)
       const isShort = (expected.get(shape) ?? Infinity) <= SLOW_MS
       const queue = isShort ? waiting : slowWaiting
       queue.push({ statement, shape, otherwise })
       sendWaiting()
     },
-    hold() {
+    /** Counts one of the other connections as taken, by a transaction, until the result is called. */
+    hold(): () => void {
       othersInFlight += 1
       return () => {
         othersInFlight -= 1
         sendWaiting()
       }
     },
-    load: () => ({
+    /** Connections that are taken, and statements that wait for one. */
+    load: (): { used: number; waiting: number } => ({
       used: lanes.filter(({ inFlight }) => inFlight > 0).length + Math.min(othersInFlight, others),
       waiting: waiting.length + slowWaiting.length + Math.max(0, othersInFlight - others),
     }),
   }
 }
+
+export type Lanes = ReturnType<typeof createLanes>

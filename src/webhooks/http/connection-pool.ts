@@ -1,18 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Connection, openConnection, type RequestEvents } from './connection.ts'
 
-/** The connections of a sender: kept for IDLE_MS for the next request to the same scheme, host and port. */
-export interface ConnectionPool {
-  /** Assigns the idle connection to `origin` that was used last to `request`, if there is one. */
-  take(origin: string, request: RequestEvents): Connection | undefined
-  /** A new connection to one of `addresses`, all of them checked. Throws when no socket can be made. */
-  open(url: URL, addresses: readonly string[], request: RequestEvents): Connection
-  /** Ends the request's use. Keeps the connection if the response is complete and it can be used again. */
-  release(connection: Connection, isComplete: boolean): void
-  /** Closes all connections, those in use too. */
-  close(): void
-}
-
 /** Shorter than receivers' keep-alive time, so that one rarely closes while a request is sent. */
 const IDLE_MS = 1_000
 /** Idle connections to all receivers: some 50 KB each with TLS. */
@@ -21,16 +9,8 @@ const MAX_IDLE = 256
 const isUsable = ({ socket, parser }: Connection): boolean =>
   parser.isKept() && !socket.destroyed && socket.readyState === 'open' && socket.writableLength === 0
 
-interface IdleConnections {
-  add(connection: Connection): void
-  remove(connection: Connection): void
-  /** Removes and returns the one of this origin that was used last. */
-  pop(origin: string): Connection | undefined
-  size(): number
-}
-
 /** Closes each connection after IDLE_MS. One timer for all: one for each request costs more. */
-function createIdleConnections(): IdleConnections {
+function createIdleConnections() {
   const byOrigin = new Map<string, Connection[]>()
   /** Time when each became idle, the oldest first. */
   const since = new Map<Connection, number>()
@@ -55,7 +35,7 @@ function createIdleConnections(): IdleConnections {
     }
   }
   return {
-    add(connection) {
+    add(connection: Connection) {
       since.set(connection, performance.now())
       const same = byOrigin.get(connection.origin)
       if (same === undefined) byOrigin.set(connection.origin, [connection])
@@ -63,17 +43,18 @@ function createIdleConnections(): IdleConnections {
       if (timer === undefined) timer = setTimeout(sweep, IDLE_MS)
     },
     remove,
-    pop(origin) {
+    /** Removes and returns the one of this origin that was used last. */
+    pop(origin: string): Connection | undefined {
       const connection = byOrigin.get(origin)?.at(-1)
       if (connection !== undefined) remove(connection)
       return connection
     },
-    size: () => since.size,
+    size: (): number => since.size,
   }
 }
 
 /** `ca`: certificate authorities in PEM, in place of the system's. */
-export function createConnectionPool(ca?: string): ConnectionPool {
+export function createConnectionPool(ca?: string) {
   const idle = createIdleConnections()
   const open = new Set<Connection>()
   let context: SecureContext | undefined
@@ -88,7 +69,8 @@ export function createConnectionPool(ca?: string): ConnectionPool {
     idle.remove(connection)
   }
   return {
-    take(origin, request) {
+    /** Assigns the idle connection to `origin` that was used last to `request`, if there is one. */
+    take(origin: string, request: RequestEvents): Connection | undefined {
       for (let kept = idle.pop(origin); kept !== undefined; kept = idle.pop(origin)) {
         // the receiver has closed it, and the event was not emitted yet
         if (!isUsable(kept)) continue
@@ -98,20 +80,26 @@ export function createConnectionPool(ca?: string): ConnectionPool {
       }
       return undefined
     },
-    open(url, addresses, request) {
+    /** A new connection to one of `addresses`, all of them checked. Throws when no socket can be made. */
+    open(url: URL, addresses: readonly string[], request: RequestEvents): Connection {
       if (isClosed) throw new Error('the sender was closed')
       const connection = openConnection(url, addresses, contextOf(url), request, remove)
       open.add(connection)
       return connection
     },
-    release(connection, isComplete) {
+    /** Ends the request's use. Keeps the connection if the response is complete and it can be used again. */
+    release(connection: Connection, isComplete: boolean) {
       connection.request = null
       if (isComplete && !isClosed && idle.size() < MAX_IDLE && isUsable(connection)) idle.add(connection)
       else connection.socket.destroy()
     },
+    /** Closes all connections, those in use too. */
     close() {
       isClosed = true
       for (const { socket } of open) socket.destroy()
     },
   }
 }
+
+/** The connections of a sender: kept for IDLE_MS for the next request to the same scheme, host and port. */
+export type ConnectionPool = ReturnType<typeof createConnectionPool>

@@ -26,20 +26,6 @@ export class ResponseError extends Error {}
 const headTooLarge = () => new ResponseError('the headers of the answer are larger than 16 KiB')
 const notHttp = () => new ResponseError('the answer is not HTTP/1.1')
 
-/** Reads the responses of one connection, one after another. */
-export interface ResponseParser {
-  /** Prepares for the next response. */
-  begin(): void
-  /** Returns the error in the bytes; null when there is none. After an error only `begin` may be called. */
-  read(bytes: Buffer): ResponseError | null
-  /** No more bytes will come; some bodies end so. */
-  end(): void
-  /** The response was read to its end. */
-  isComplete(): boolean
-  /** The receiver keeps the connection, and sent nothing after the response. */
-  isKept(): boolean
-}
-
 /** The kind of the next bytes: lines, except in the bodies, `chunk-data` and `complete`. */
 type State =
   | 'status-line'
@@ -53,7 +39,7 @@ type State =
   | 'complete'
 
 /** A parser for one connection. Reading a response takes some 3 µs. */
-export function createResponseParser(on: ResponseEvents): ResponseParser {
+export function createResponseParser(on: ResponseEvents) {
   let state: State = 'status-line'
   let isKept = true
   let head: ResponseHead | undefined
@@ -124,6 +110,7 @@ export function createResponseParser(on: ResponseEvents): ResponseParser {
     return end
   }
   return {
+    /** Prepares for the next response. */
     begin() {
       state = 'status-line'
       isKept = true
@@ -131,7 +118,8 @@ export function createResponseParser(on: ResponseEvents): ResponseParser {
       line = ''
       lineBytes = 0
     },
-    read(bytes) {
+    /** Returns the error in the bytes; null when there is none. After an error only `begin` may be called. */
+    read(bytes: Buffer): ResponseError | null {
       for (let at = 0; at < bytes.length; ) {
         if (state === 'complete') {
           isKept = false
@@ -156,10 +144,16 @@ export function createResponseParser(on: ResponseEvents): ResponseParser {
       }
       return null
     },
+    /** No more bytes will come; some bodies end so. */
     end() {
       if (state === 'body-until-close') state = 'complete'
     },
-    isComplete: () => state === 'complete',
-    isKept: () => isKept,
+    /** The response was read to its end. */
+    isComplete: (): boolean => state === 'complete',
+    /** The receiver keeps the connection, and sent nothing after the response. */
+    isKept: (): boolean => isKept,
   }
 }
+
+/** Reads the responses of one connection, one after another. */
+export type ResponseParser = ReturnType<typeof createResponseParser>

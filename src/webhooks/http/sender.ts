@@ -10,17 +10,10 @@ import type { OutgoingRequest, SenderOptions } from './request.ts'
 // may differ from the one that was checked, it uses the proxies of the environment, and it has at most 256
 // requests in flight.
 
-export interface Sender {
-  /** One POST. Never rejects. */
-  send(request: OutgoingRequest): Promise<AttemptResult>
-  /** Closes all connections, those in use too. */
-  close(): void
-}
-
 const failed = (failure: ExchangeResult['failure']): ExchangeResult => ({ response: null, failure })
 
 /** A sender with its own connection pool. Checks each URL once, and its host's addresses at each attempt. */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions) {
   const { egress } = options
   const pool = createConnectionPool(options.ca)
   // may be cached: the rules do not change while the program runs
@@ -35,7 +28,8 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
   return {
-    async send(outgoing) {
+    /** One POST. Never rejects. */
+    async send(outgoing: OutgoingRequest): Promise<AttemptResult> {
       const startedAt = new Date()
       const begin = performance.now()
       const { response, failure } = await attempt(outgoing)
@@ -50,6 +44,9 @@ export function createSender(options: SenderOptions): Sender {
         responseBody: response?.body.text() ?? null,
       }
     },
+    /** Closes all connections, those in use too. */
     close: pool.close,
   }
 }
+
+export type Sender = ReturnType<typeof createSender>

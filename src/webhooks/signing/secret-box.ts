@@ -11,27 +11,21 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const OVERHEAD_BYTES = 1 + IV_BYTES + TAG_BYTES
 
-export interface SecretBox {
-  /** Identifies the key without revealing it. */
-  readonly digest: Uint8Array
-  /** Encrypts `text` for this `context`. The result is 29 bytes longer than the text in UTF-8. */
-  seal(text: string, context: string): Uint8Array
-  /** Decrypts. Throws, without the text in the error, when the key, the context or a bit differs. */
-  open(sealed: Uint8Array, context: string): string
-}
-
 /** `key` has 32 bytes. */
-export function createSecretBox(key: Uint8Array): SecretBox {
+export function createSecretBox(key: Uint8Array) {
   if (key.length !== KEY_BYTES) throw new RangeError(`a secret key has ${KEY_BYTES} bytes`)
   return {
+    /** Identifies the key without revealing it. */
     digest: createHmac('sha256', key).update('cloud-analytics secret key').digest(),
-    seal(text, context) {
+    /** Encrypts `text` for this `context`. The result is 29 bytes longer than the text in UTF-8. */
+    seal(text: string, context: string): Uint8Array {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(context))
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([Uint8Array.of(VERSION), iv, body, cipher.getAuthTag()])
     },
-    open(sealed, context) {
+    /** Decrypts. Throws, without the text in the error, when the key, the context or a bit differs. */
+    open(sealed: Uint8Array, context: string): string {
       if (sealed.length < OVERHEAD_BYTES || sealed[0] !== VERSION) throw unreadable()
       const iv = sealed.subarray(1, 1 + IV_BYTES)
       const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
@@ -45,6 +39,8 @@ export function createSecretBox(key: Uint8Array): SecretBox {
     },
   }
 }
+
+export type SecretBox = ReturnType<typeof createSecretBox>
 
 /** Memoizes `open`: each delivery to an endpoint needs the same secret. */
 export function memoizedOpen(box: Pick<SecretBox, 'open'>): Pick<SecretBox, 'open'> {
