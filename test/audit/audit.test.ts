@@ -5,8 +5,7 @@ import { listEntries } from '../../src/audit/queries.ts'
 import { AUDIT_ROLLUP } from '../../src/audit-log/rollup.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase
 let app: App

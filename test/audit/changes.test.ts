@@ -7,8 +7,7 @@ import { AUDIT_ROLLUP } from '../../src/audit-log/rollup.ts'
 import { commandLineActor } from '../../src/cli/command/actor.ts'
 import { client, tenant, testApp } from '../support/api.ts'
 import { PROGRAM } from '../support/cli.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Every change of state by a key or a command leaves its entry in the log, and one that changes nothing leaves none.
 

@@ -9,8 +9,7 @@ import { microsOf, timestampOf } from '../../src/dates.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 
 let database: TestDatabase

@@ -4,8 +4,7 @@ import { checkRollups } from '../../src/doctor/checks.ts'
 import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Several organizations in one statement, each against its own data.
 

@@ -4,8 +4,7 @@ import type { App } from '../../src/app.ts'
 import { RISK_TABLES } from '../../src/risk/check.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // GitHub's webhook: state, title, branch and merge of pull requests.
 

@@ -6,8 +6,7 @@ import { COMMIT_ROLLUP } from '../../src/commits/rollup.ts'
 import { renameProject } from '../../src/sync/rename-project.ts'
 import { OUTCOME_ROLLUP } from '../../src/usage/outcome-rollup.ts'
 import { repeatingClient, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { bodyOf, given, sync } from '../support/risk-records.ts'
 
 // After each of several rounds of random changes the sums are those that are computed from all rows, and every way to group

@@ -12,8 +12,7 @@ import { exportLines } from '../../src/sync/export.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { tenant } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
 // The server merges parts of sessions: sent in any order, twice, after an import, beside records of other clients.

@@ -5,8 +5,7 @@ import { RISK_TABLES } from '../../src/risk/check.ts'
 import { seedRisks } from '../../src/seed/risks.ts'
 import { exportLines } from '../../src/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, bodyOf, firstOf, given, list, post, type Risk, sync } from '../support/risk-records.ts'
 
 // GET /v1/risk and the pr_risk records of sync that have the parts, against what a naive computation says.

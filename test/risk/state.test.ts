@@ -4,8 +4,7 @@ import { rebuildTables } from '../../src/db/derived-tables.ts'
 import { RISK_TABLES } from '../../src/risk/check.ts'
 import { exportLines } from '../../src/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Ask, bodyOf, given, list, post, sync } from '../support/risk-records.ts'
 
 // A pull request has a state, times, commit and URL, which records may leave out.

@@ -5,8 +5,7 @@ import { updateOrganization } from '../../src/organizations/queries.ts'
 import { FINDING_TABLES } from '../../src/security/check.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // GET /v1/findings and PATCH /v1/findings/:finding_id.
 

@@ -4,8 +4,7 @@ import { loadPricer } from '../../src/scoring/prices.ts'
 import { FINDING_TABLES } from '../../src/security/check.ts'
 import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Both routes against what a naive computation over the same sessions says, after random writes and rewrites.
 

@@ -3,8 +3,7 @@ import { loadPricer, type Pricer } from '../../src/scoring/prices.ts'
 import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { exportSessions } from '../../src/sessions/export.ts'
 import { repeatingClient, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Tokens of models without a known price: counted apart, never as $0 that looks like a price.
 

@@ -10,9 +10,8 @@ import { repriceSessions } from '../../src/sync/reprice.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
 import { untilWriterWaits } from '../support/held-organization.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { CLAUDE, call, inboxEmpty, logs } from '../telemetry/fixtures.ts'
 
 // Sessions whose price became known after they were written.

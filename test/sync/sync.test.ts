@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../src/scoring/prices.ts'
 import { SESSION_TABLES } from '../../src/sessions/check.ts'
 import { writeRecords } from '../../src/sync/write.ts'
-import { findDifferences } from '../support/differences.ts'
 import { PLANTED } from '../support/planted-secrets.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { findDifferences, testDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')

@@ -3,8 +3,7 @@ import { ACTIVITY_TABLES } from '../../src/sessions/check.ts'
 import { exportLines } from '../../src/sync/export.ts'
 import { writeRecords } from '../../src/sync/write.ts'
 import { repeatingClient, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { findDifferences, testDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 
 const NOW = new Date('2026-11-21T12:34:56.789Z')

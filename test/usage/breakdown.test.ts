@@ -3,8 +3,7 @@ import type { App } from '../../src/app.ts'
 import { rebuildTables } from '../../src/db/derived-tables.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { KEYS, makeRecords, type Session, sumsByHand } from './by-hand.ts'
 
 // Breakdowns against sums by hand over the list and the details of the sessions.

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Parts of sessions belong to pull requests: after each of many changes in any order, the stored parts are what the
 // rules give for all that is stored.

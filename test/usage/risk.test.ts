@@ -3,8 +3,7 @@ import type { App } from '../../src/app.ts'
 import { rebuildTables } from '../../src/db/derived-tables.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // A pull request with the sessions that worked on it.
 

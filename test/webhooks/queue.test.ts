@@ -9,8 +9,7 @@ import { findDueOrganizations } from '../../src/webhooks/outbox/find-due.ts'
 import { MAX_LOST } from '../../src/webhooks/outbox/lease.ts'
 import { release } from '../../src/webhooks/outbox/release.ts'
 import { deleteEnded } from '../../src/webhooks/outbox/workers.ts'
-import { findDifferences } from '../support/differences.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import {
   addDeliveries,
   addEndpoint,
