@@ -154,7 +154,7 @@ function rollupRows(
     .map(
       ({ grain, from, before }) => sql`
         (
-          r.grain = ${grain}
+          r.grain = ${sql.unsafe(`'${grain}'`)}
           ${from === undefined ? sql`` : sql`and r.bucket >= ${from}::date`}
           ${before === undefined ? sql`` : sql`and r.bucket < ${before}::date`}
         )`,
@@ -163,7 +163,8 @@ function rollupRows(
   return sql`
     from ${sql(table)} r
     where r.org_id = ${orgId}
-      and r.dims = ${dimsOf(query, by)}
+      -- a literal, as in usageRows
+      and r.dims = ${sql.unsafe(`'${dimsOf(query, by)}'`)}
       and (${inSpans})
       ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}`
 }

@@ -130,11 +130,25 @@ const sumRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, di
     r.input, r.output, r.cache_read, r.cache_creation, r.unpriced_tokens, '' as ticket, r.sessions
   from usage_rollups r
   where r.org_id = ${orgId}
-    and r.dims = ${dims}
-    and r.grain = ${span.grain}
+    -- not parameters: the generic plan would expect as many rows of these as of the dims with the most
+    and r.dims = ${sql.unsafe(`'${dims}'`)}
+    and r.grain = ${sql.unsafe(`'${span.grain}'`)}
     ${span.from === undefined ? sql`` : sql`and r.bucket >= ${span.from}`}
     ${span.before === undefined ? sql`` : sql`and r.bucket < ${span.before}`}
     ${summedConditions(sql, orgId, filters, 'r')}`
+
+/** Whether the sums by branch of all time are those of the sessions that match. */
+export const isOfBranches = ({ project: _project, date_from, date_to, ...filters }: UsageFilters): boolean =>
+  date_from === undefined &&
+  date_to === undefined &&
+  !needsSessions(filters) &&
+  SUMMED_FILTERS.every((name) => name === 'project' || filters[name] === undefined)
+
+/** `from branch_rollups r where …`: a row for each branch of the project, or of all. */
+export const branchRows = (sql: ISql, orgId: string, { project = '' }: UsageFilters) => sql`
+  from branch_rollups r
+  where r.org_id = ${orgId}
+    and r.project = ${project}`
 
 const PART_COLUMNS = `
   u.project, u.member, u.agent, u.model, u.branch, u.day as bucket,
