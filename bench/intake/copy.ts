@@ -12,6 +12,7 @@ export const TABLES = [
   'session_links',
   'session_usage',
   'usage_rollups',
+  'branch_rollups',
   'findings',
   'finding_rollups',
   'file_rollups',

@@ -19,7 +19,7 @@ export type BreakdownKey = (typeof BREAKDOWN_KEYS)[number]
 export const BreakdownQuery = Type.Object({
   by: oneOf(BREAKDOWN_KEYS, {
     description:
-      'What an item is of. Reading time does not grow with the number of sessions, except by branch or ticket and with the ' +
+      'What an item is of. Reading time does not grow with the number of sessions, except by ticket, by branch of some days, and with the ' +
       'filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two ' +
       'of project, member and agent or model together: those read the sessions that match',
     examples: ['project'],

@@ -4,7 +4,7 @@ import { memberAddresses } from '../db/member-addresses.ts'
 import { JsonText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import type { Dimension, UsageFilters } from '../usage/model.ts'
-import { usageRows } from '../usage/sources.ts'
+import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
 import type { BreakdownKey, BreakdownQuery } from './breakdown-model.ts'
 
 const isDimension = (key: BreakdownKey | undefined): key is Dimension =>
@@ -87,6 +87,7 @@ export async function getBreakdown(
   const keys = [by, and_by]
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
+  const isByBranch = by === 'branch' && and_by === undefined && isOfBranches(query)
   const isByTime = keys.some((key) => key !== undefined && !isDimension(key))
   // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
   const ids = sql`
@@ -100,16 +101,18 @@ export async function getBreakdown(
     columns.includes('model') || columns.includes('ticket') || query.model !== undefined,
   )
   const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)
-  const sumsIn = (filters: UsageFilters) => sql`
+  const sumsOf = (key: Fragment, andKey: Fragment, filters: UsageFilters, names = columns) => sql`
     select
-      ${breakdownKeyOf(sql, by, own)} as key,
-      ${and_by === undefined ? sql`null::text` : breakdownKeyOf(sql, and_by, own)} as and_key,
+      ${key} as key, ${andKey} as and_key,
       sum(${sessions}) as sessions, sum(${turns}) as turns,
       sum(${allSessions}) as all_sessions, sum(${allTurns}) as all_turns, sum(r.cost) as cost,
       sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
       sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
-    from (${usageRows(sql, orgId, filters, { columns, byDays })}) r
+    from (${usageRows(sql, orgId, filters, { columns: names, byDays })}) r
     group by 1, 2`
+  const none = sql`null::text`
+  const andKey = and_by === undefined ? none : breakdownKeyOf(sql, and_by, own)
+  const sumsIn = (filters: UsageFilters) => sumsOf(breakdownKeyOf(sql, by, own), andKey, filters)
   // no key is an empty text
   const topped = (table: Fragment) => sql`
     select
@@ -121,8 +124,17 @@ export async function getBreakdown(
     from ${table} s
     left join largest k on k.and_key = coalesce(s.and_key, '')
     group by 1, 2`
-  const named =
-    top === undefined
+  // one page is read of the branches, of which there may be as many as sessions; the total from sums with fewer rows
+  const named = isByBranch
+    ? sql`
+        sums as not materialized (
+          select
+            ${breakdownKeyOf(sql, by, own)} as key, ${none} as and_key, r.sessions, r.turns, r.cost, r.input, r.output,
+            r.cache_read, r.cache_creation, r.unpriced_tokens
+          ${branchRows(sql, orgId, query)}
+        ),
+        whole as (${sumsOf(none, none, query, [])}),`
+    : top === undefined
       ? sql`sums as materialized (${sumsIn(query)}),`
       : sql`
           pairs as materialized (${sumsIn(query)}),
@@ -151,15 +163,15 @@ export async function getBreakdown(
     ${before}
     total as materialized (
       select
-        count(*) as groups, coalesce(sum(g.all_sessions), 0) as sessions, coalesce(sum(g.all_turns), 0) as turns,
+        coalesce(sum(g.all_sessions), 0) as sessions, coalesce(sum(g.all_turns), 0) as turns,
         coalesce(sum(g.cost), 0) as cost, case when sum(g.cost) > 0 then 1 else 0 end::numeric as share,
         coalesce(sum(g.input), 0) as input, coalesce(sum(g.output), 0) as output,
         coalesce(sum(g.cache_read), 0) as cache_read, coalesce(sum(g.cache_creation), 0) as cache_creation,
         coalesce(sum(g.unpriced_tokens), 0) as unpriced_tokens
-      from sums g
+      from ${isByBranch ? sql`whole` : sql`sums`} g
     )
     select
-      (select g.groups from total g) as groups,
+      (select count(*) from sums) as groups,
       (
         select '{' || ${sql.unsafe(SUMS_ITEM)} ${previous} || '}'
         from total g

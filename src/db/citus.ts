@@ -16,6 +16,7 @@ export const PLACEMENTS = {
   api_keys: 'reference',
   audit_log: 'distributed',
   audit_rollups: 'distributed',
+  branch_rollups: 'distributed',
   browser_sessions: 'reference',
   budget_alerts: 'distributed',
   budgets: 'distributed',

@@ -16,6 +16,7 @@ import webhooks from './migrations/0010_webhooks.sql' with { type: 'text' }
 import webhookClaim from './migrations/0011_webhook_claim.sql' with { type: 'text' }
 import webhookSettle from './migrations/0012_webhook_settle.sql' with { type: 'text' }
 import people from './migrations/0013_people.sql' with { type: 'text' }
+import branches from './migrations/0014_branches.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -27,7 +28,7 @@ interface Migration {
 /** The migrations by number, without gaps. A released one is never edited: a change of the schema is a new one. */
 export const MIGRATIONS: readonly Migration[] = Object.entries({
   ...{ organizations, sessions, usage, cost, team, commits, audit, security, risk, webhooks },
-  ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people },
+  ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people, branches },
 }).map(([name, text], index) => ({ number: index + 1, name, text }))
 
 /** Held while a database is migrated; any constant that nothing else uses. */

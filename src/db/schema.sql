@@ -57,6 +57,22 @@ create table audit_rollups (
   constraint audit_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'all'::text]))
 ) with (fillfactor=70);
 
+create table branch_rollups (
+  org_id text not null,
+  project text not null,
+  branch text not null,
+  sessions bigint not null,
+  turns bigint not null,
+  cost numeric(20,6) not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  constraint branch_rollups_pkey PRIMARY KEY (org_id, project, branch)
+);
+CREATE INDEX branch_rollups_by_cost ON branch_rollups USING btree (org_id, project, cost DESC, NULLIF(branch, ''::text) COLLATE "C");
+
 create table browser_sessions (
   token_hash bytea not null,
   org_id text not null,

@@ -30,6 +30,7 @@ const REPLACED_BEFORE = new Set([
   'session_hours',
   'session_usage',
   'usage_rollups',
+  'branch_rollups',
   'findings',
   'finding_rollups',
   'outcome_rollups',

@@ -12,7 +12,7 @@ import { type Touching, updateDirectories } from '../sessions/rollup.ts'
 import { copySessions } from '../sessions/store-write.ts'
 import { PULL_REQUEST_PARTS } from '../usage/check.ts'
 import { OUTCOME_ROLLUP } from '../usage/outcome-rollup.ts'
-import { USAGE_ROLLUP } from '../usage/rollup.ts'
+import { BRANCH_ROLLUP, USAGE_ROLLUP } from '../usage/rollup.ts'
 import { copyUsage } from '../usage/write.ts'
 import { batchesOf, generateSessions, type SeedPlan } from './generate.ts'
 import { analyzeSessions, insertSeedEntries, refreshStatistics } from './queries.ts'
@@ -67,6 +67,7 @@ export async function seedSessions(
     await rebuildTables(tx, orgId, [
       ...SESSION_TABLES,
       USAGE_ROLLUP,
+      BRANCH_ROLLUP,
       PULL_REQUEST_PARTS,
       OUTCOME_ROLLUP,
       ...FINDING_TABLES,

@@ -2,7 +2,7 @@ import type { ISql } from '../db/client.ts'
 import type { CheckedTable, DerivedTable, OrgId } from '../db/derived-tables.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestParts } from './pull-request-queries.ts'
-import { USAGE_ROLLUP } from './rollup.ts'
+import { BRANCH_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 import { TICKETS } from './ticket-check.ts'
 
 /** These are divided beside the cost, each in proportion to a weight of its own. */
@@ -148,6 +148,7 @@ export const USAGE_TABLES: readonly CheckedTable[] = [
     describe: ({ session_id, model }) => `usage of ${session_id} (${model || 'no model'})`,
   },
   USAGE_ROLLUP,
+  BRANCH_ROLLUP,
   {
     name: 'session_links',
     columns: ['session_id', 'repo', 'pr_number'],

@@ -53,3 +53,30 @@ export const USAGE_ROLLUP = rollup({
     )`,
   describe: ({ dims, grain, bucket }) => `usage of a ${grain} (${bucket}) by ${dims}`,
 })
+
+/** The sums of all time by branch: a row in the session's project, and one in all, whose project is ''. */
+export const BRANCH_ROLLUP = rollup({
+  name: 'branch_rollups',
+  key: ['project', 'branch'],
+  sums: ['sessions', 'turns', 'cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'],
+  rows: USAGE_ROLLUP.rows,
+  count: (sql, rows) => sql`
+    with branches as materialized (
+      select
+        s.project, s.branch, count(*) filter (where s.is_main) as sessions,
+        coalesce(sum(s.turns) filter (where s.is_main), 0) as turns, sum(s.cost) as cost, sum(s.input) as input,
+        sum(s.output) as output, sum(s.cache_read) as cache_read, sum(s.cache_creation) as cache_creation,
+        sum(s.unpriced_tokens) as unpriced_tokens
+      ${rows}
+      group by s.project, s.branch
+    )
+    select
+      p.project, b.branch, sum(b.sessions)::bigint as sessions, sum(b.turns)::bigint as turns, sum(b.cost) as cost,
+      sum(b.input)::bigint as input, sum(b.output)::bigint as output, sum(b.cache_read)::bigint as cache_read,
+      sum(b.cache_creation)::bigint as cache_creation, sum(b.unpriced_tokens)::bigint as unpriced_tokens
+    from branches b
+    cross join lateral (select b.project union select '') as p (project)
+    group by p.project, b.branch`,
+  describe: ({ branch, project }) =>
+    `usage of the branch ${branch || '(none)'} in ${project || 'all projects'}`,
+})

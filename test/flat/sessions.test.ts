@@ -210,3 +210,26 @@ test('a breakdown by member reads each member once, however many sums there are'
   expect(rows + indexOnly).toBeLessThanOrEqual(2 * members.length)
   expect(rows + indexOnly).toBeGreaterThanOrEqual(members.length)
 })
+
+test('a breakdown by branch reads the branches of its page, however many there are', async () => {
+  const branches = 5_000
+  const { orgId: other } = await tenant(database.sql)
+  await database.sql`
+    insert into branch_rollups
+    select ${other}, '', 'branch-' || n, 1, 1, n % 100, 1, 1, 1, 1, 0
+    from generate_series(1, ${branches}::integer) n`
+  await database.sql`vacuum analyze branch_rollups`
+  const { rows } = await mostRead(
+    database.sql,
+    () =>
+      getBreakdown(
+        database.sql,
+        other,
+        { by: 'branch', sort: 'cost', order: 'desc', page: 1, per_page: PAGE },
+        null,
+      ),
+    new Set(['branch_rollups']),
+  )
+  // all are counted, by the table or an index, and none is read to sort them
+  expect(rows).toBeLessThanOrEqual(branches + 2 * PAGE)
+})
