@@ -1,3 +1,4 @@
+import type { AnyElysia } from 'elysia'
 import { authorize } from './access.ts'
 import { type Admitted, accessOf } from './admission.ts'
 import { createBodyCheck, readBody, readPacked } from './body.ts'
@@ -5,7 +6,7 @@ import type { BodySemaphore } from './body-semaphore.ts'
 import type { lifecycle } from './lifecycle.ts'
 import { targetOf } from './lifecycle.ts'
 import { queryReader } from './query-reader.ts'
-import { cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
+import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
 import { csvSource, prefersCsv } from './responses/csv.ts'
 import { linkOfValue } from './responses/links.ts'
 import type { ResponseSet } from './responses/response.ts'
@@ -30,7 +31,6 @@ interface Routed {
   request: Request
   params: Record<string, string> | undefined
   set: ResponseSet
-  server: { timeout(request: Request, seconds: number): void } | null
   admitted: Admitted | undefined
 }
 
@@ -80,15 +80,24 @@ function sourceOf({ path, kept, csv, handler }: Route, call: Call): ResponseSour
 }
 
 /** The way of every request of a route, once its key is known and it is counted: nothing is read before it is allowed. */
-function answerOf(route: Route, { bodies, cache, checkResponse, prefix }: AnswerDeps) {
+function answerOf(
+  route: Route,
+  { bodies, cache, checkResponse, prefix }: AnswerDeps,
+  app: Pick<AnyElysia, 'server'>,
+) {
   const readQuery = route.query === undefined ? undefined : queryReader(route.query)
   const readBodyOf = bodyReader(route, bodies)
-  return async (base: string, { request, params = {}, set, server, admitted }: Routed) => {
+  const linkOfCall = (target: string, value: unknown) => {
+    if (!(value instanceof CachedResponse)) return linkOfValue(target, value, prefix)
+    if (value.link?.target !== target) value.link = { target, header: linkOfValue(target, value, prefix) }
+    return value.link.header
+  }
+  return async (base: string, { request, params = {}, set, admitted }: Routed) => {
     const access = accessOf(admitted)
     const { query, hidesMembers } = authorize(access, route, () => readQuery?.(request.url))
     replaceNul(params)
     const body = await readBodyOf(request, access.orgId)
-    if (route.timeoutS !== undefined) server?.timeout(request, route.timeoutS)
+    if (route.timeoutS !== undefined) app.server?.timeout(request, route.timeoutS)
     const call = { params, query, body, access, hidesMembers, request }
     const value = await (route.kept === undefined
       ? route.handler(call)
@@ -98,7 +107,7 @@ function answerOf(route: Route, { bodies, cache, checkResponse, prefix }: Answer
     if (route.status !== 200) set.status = route.status
     if (route.location !== undefined)
       set.headers.location = `${prefix}${base}${route.location(value, params)}`
-    const link = linkOfValue(targetOf(request.url), value, prefix)
+    const link = linkOfCall(targetOf(request.url), value)
     if (link !== undefined) set.headers.link = link
     return value
   }
@@ -111,12 +120,12 @@ export function addRoutes(
   deps: AnswerDeps,
 ): void {
   for (const route of routes) {
-    const answer = answerOf(route, deps)
+    const answer = answerOf(route, deps, app)
     for (const base of route.alsoBelow === undefined ? BASES : [...BASES, route.alsoBelow]) {
-      // The names are taken from the context here, and bodies are not: Elysia reads the handler's text, and would parse what
-      // else the context has.
-      app.route(route.method, `${base}${route.path}`, async ({ request, params, set, server, admitted }) =>
-        answer(base, { request, params, set, server, admitted }),
+      // The names are taken from the context here, and bodies are not: Elysia reads the handler's text, and would parse or
+      // define what else the context has.
+      app.route(route.method, `${base}${route.path}`, async ({ request, params, set, admitted }) =>
+        answer(base, { request, params, set, admitted }),
       )
     }
   }

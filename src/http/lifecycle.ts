@@ -192,9 +192,12 @@ export function lifecycle({
         return undefined
       }
       if (responseValue instanceof CachedResponse) {
-        const body = sendCached(responseValue, request, set)
-        record(request, arrival, route, Number(set.status ?? 200), requestId)
-        return new Response(body)
+        const response = sendCached(responseValue, request, set)
+        record(request, arrival, route, response.status, requestId)
+        // Elysia returns a Response as it is where `set` has nothing; else it would copy it, with a stream of its body.
+        set.headers = {}
+        set.status = 200
+        return response
       }
       const text = responseText(responseValue, set, request, admitted !== undefined)
       record(request, arrival, route, Number(set.status ?? 200), requestId)
@@ -202,15 +205,14 @@ export function lifecycle({
       return text as unknown as Response
     })
 
-  const sendCached = (response: CachedResponse, request: Request, set: ResponseSet) => {
+  const sendCached = (response: CachedResponse, request: Request, { headers }: ResponseSet): Response => {
     const encoding = encodingOf(response, request.headers.get('accept-encoding'))
-    Object.assign(set.headers, cachedHeaders(response, encoding))
-    if (isUnchanged(response, encoding, request)) {
-      set.status = 304
-      for (const name of BODY_HEADERS) delete set.headers[name]
-      return null
-    }
-    return bodyFor(request, encodedBody(response, encoding, cache.grow))
+    Object.assign(headers, cachedHeaders(response, encoding))
+    const init = { headers: headers as Record<string, string> }
+    if (!isUnchanged(response, encoding, request))
+      return new Response(bodyFor(request, encodedBody(response, encoding, cache.grow)), init)
+    for (const name of BODY_HEADERS) delete headers[name]
+    return new Response(null, { ...init, status: 304 })
   }
   return { app, flushAccessLog: accessLog.flush }
 }

@@ -17,14 +17,22 @@ export interface ResponseSource {
   contentType?: string | undefined
 }
 
-/** A key of flat parameters, the same in whatever order they were given. */
-export const cacheKeyOf = (route: string, parameters: Record<string, unknown>): string =>
-  `${route} ${JSON.stringify(parameters, Object.keys(parameters).sort())}`
+/** A key of flat parameters, the same in whatever order they were given. No text of a request contains NUL. */
+export function cacheKeyOf(route: string, parameters: Record<string, unknown>): string {
+  let key = route
+  for (const name of Object.keys(parameters).sort()) {
+    const value = parameters[name]
+    if (value !== undefined) key += `\0${name}\0${value}`
+  }
+  return key
+}
 
 /** A complete response body. */
 export class CachedResponse {
   /** The compressed bodies by encoding; each is kept when it is first sent. */
   readonly compressed = new Map<string, Uint8Array<ArrayBuffer>>()
+  /** The Link header of the target that was asked for last. */
+  link: { target: string; header: string | undefined } | undefined
 
   constructor(
     /** JSON, in UTF-8. */
