@@ -10,7 +10,7 @@ import type { ISql } from './client.ts'
  */
 export type Placement = 'distributed' | 'reference' | 'local'
 
-/** Every table of the schema by name; test/db/citus.test.ts fails for one that is missing. */
+/** Every table of the schema by name; test/repository/distribution.test.ts fails for one that is missing. */
 export const PLACEMENTS = {
   accounts: 'reference',
   api_keys: 'reference',

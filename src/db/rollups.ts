@@ -6,15 +6,17 @@ interface Declared {
   name: string
   key: readonly string[]
   sums: readonly string[]
-  /** Columns with the least, and with the greatest, value of what is counted. */
-  least?: readonly string[]
-  greatest?: readonly string[]
+  /**
+   * Pairs of columns, with the least and the greatest value of what is counted, in the table's order: Citus 13.0 sorts the
+   * columns of `set (…) = (select …)` so, but not what they are set to.
+   */
+  ranges?: readonly (readonly [least: string, greatest: string])[]
   /** `from … where …`: the organization's rows that are counted, as `s`. */
   rows: (sql: ISql, orgId: OrgId) => Fragment
   /** Counts such rows: a row for each key. */
   count: (sql: ISql, rows: Fragment) => Fragment
   /**
-   * Rows in which the columns `least` and `greatest` of the rollup's row `r` are found again, after rows were removed that
+   * Rows in which the columns of `ranges` of the rollup's row `r` are found again, after rows were removed that
    * had one of them. Each is for the rows of which the removed counts `b` meet its condition; they are applied in this order.
    */
   extremes?: readonly { of: (sql: ISql) => Fragment; from: (sql: ISql, orgId: string) => Fragment }[]
@@ -32,10 +34,11 @@ export const rollup = ({ count, ...declared }: Declared): Rollup => ({
   query: (sql, orgId) => count(sql, declared.rows(sql, orgId)),
 })
 
-const valuesOf = (
-  { sums, least = [], greatest = [] }: Omit<Declared, 'count'>,
-  key: readonly string[] = [],
-) => [...key, ...sums, ...least, ...greatest]
+const valuesOf = ({ sums, ranges = [] }: Omit<Declared, 'count'>, key: readonly string[] = []) => [
+  ...key,
+  ...sums,
+  ...ranges.flat(),
+]
 
 /** Conditions on rows `s`: those that a write may replace, and those that it writes. Undefined: none. */
 interface Counted {
@@ -103,11 +106,11 @@ export async function addDifference(
   changed: Rollup,
   { before, after }: Counted,
 ): Promise<void> {
-  const { name, key, sums, least = [], greatest = [] } = changed
+  const { name, key, sums, ranges = [] } = changed
   const list = (columns: readonly string[], textOf: (column: string) => string, separator = ', ') =>
     tx.unsafe(columns.map(textOf).join(separator))
   const aggregateOf = (column: string) =>
-    sums.includes(column) ? 'sum' : least.includes(column) ? 'min' : 'max'
+    sums.includes(column) ? 'sum' : ranges.some(([least]) => least === column) ? 'min' : 'max'
   const keys = list(key, (column) => column)
   const values = list(valuesOf(changed, key), (column) => column)
   const insert = (rows: Fragment) => tx`
@@ -133,7 +136,7 @@ export async function addDifference(
       from (${differences}) d
       group by ${keys}
       -- sessions may have been replaced by others that are counted alike
-      ${least.length > 0 ? tx`` : tx`having ${isChanged((column) => `sum(d.${column})`)}`}`)}
+      ${ranges.length > 0 ? tx`` : tx`having ${isChanged((column) => `sum(d.${column})`)}`}`)}
       returning ${list(valuesOf(changed, key), (column) => `r.${column}`)}
     )
     select json_agg(c)::text as empty
@@ -156,27 +159,30 @@ export async function addDifference(
         where ${of(tx)}
       )
       update ${tx(name)} r
-      set (${list([...least, ...greatest], (column) => column)}) = (
-        select ${list([...least, ...greatest], (column) => `${aggregateOf(column)}(e.${column})`)}
+      set (${list(ranges.flat(), (column) => column)}) = (
+        select ${list(ranges.flat(), (column) => `${aggregateOf(column)}(e.${column})`)}
         from (${from(tx, orgId)}) e
       )
       from b
       where r.org_id = ${orgId}
         and ${isRow}
-        and (
-          ${list(least, (column) => `b.${column} <= r.${column}`, ' or ')}
-          or ${list(greatest, (column) => `b.${column} >= r.${column}`, ' or ')}
-        )`
+        and (${tx.unsafe(
+          ranges
+            .map(([least, greatest]) => `b.${least} <= r.${least} or b.${greatest} >= r.${greatest}`)
+            .join(' or '),
+        )})`
   }
 }
 
 /** `set` of a row that is there: it gets the sums of both, the lesser and the greater values. */
-const mergedBy = (tx: ISql, { sums, least = [], greatest = [] }: Rollup, stored: string): Fragment =>
+const mergedBy = (tx: ISql, { sums, ranges = [] }: Rollup, stored: string): Fragment =>
   tx.unsafe(
     [
       ...sums.map((column) => `${column} = ${stored}.${column} + excluded.${column}`),
-      ...least.map((column) => `${column} = least(${stored}.${column}, excluded.${column})`),
-      ...greatest.map((column) => `${column} = greatest(${stored}.${column}, excluded.${column})`),
+      ...ranges.flatMap(([least, greatest]) => [
+        `${least} = least(${stored}.${least}, excluded.${least})`,
+        `${greatest} = greatest(${stored}.${greatest}, excluded.${greatest})`,
+      ]),
     ].join(', '),
   )
 

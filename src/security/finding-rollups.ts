@@ -59,8 +59,7 @@ const FILE_ROLLUP = rollup({
   name: 'file_rollups',
   key: ['project', 'grain', 'bucket', 'file_key'],
   sums: ['sessions'],
-  least: ['first_seen_at'],
-  greatest: ['last_seen_at'],
+  ranges: [['first_seen_at', 'last_seen_at']],
   rows: openFindings,
   count: (sql, rows) => sql`
     select

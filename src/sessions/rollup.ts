@@ -28,8 +28,10 @@ const FIGURES = rollup({
   name: 'session_rollups',
   key: ['grain', 'project', 'bucket'],
   sums: ['sessions', 'cost', 'unpriced_tokens', 'quality_sum', 'security_sum'],
-  least: ['quality_min', 'security_min'],
-  greatest: ['quality_max', 'security_max'],
+  ranges: [
+    ['quality_min', 'quality_max'],
+    ['security_min', 'security_max'],
+  ],
   rows: allSessions,
   count: (sql, rows) => sql`
     with s as materialized (

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { PLACEMENTS } from '../../src/db/citus.ts'
+import { FINDING_ROLLUPS } from '../../src/security/finding-rollups.ts'
+import { SESSION_ROLLUPS } from '../../src/sessions/rollup.ts'
 
 // These rules let the tables be distributed by organization (docs/scaling.md); they are read from the schema and from
 // the sources.
@@ -33,6 +35,18 @@ test('every key of a distributed table has org_id', () => {
   }
   expect(keys.length).toBeGreaterThanOrEqual(distributed.length)
   expect(without).toEqual([])
+})
+
+test('the ranges of rollups are in the order of the table, as Citus needs them to set them', () => {
+  const withRanges = [...SESSION_ROLLUPS, ...FINDING_ROLLUPS].filter(({ ranges }) => ranges !== undefined)
+  expect(withRanges).toHaveLength(2)
+  for (const { name, ranges = [] } of withRanges) {
+    const [table = ''] = schema.match(new RegExp(`^create table ${name} \\([\\s\\S]*?^\\)`, 'm')) ?? []
+    const columns = [...table.matchAll(/^ {2}(\w+) /gm)].flatMap(([, column = '']) =>
+      ranges.flat().includes(column) ? [column] : [],
+    )
+    expect(columns).toEqual(ranges.flat())
+  }
 })
 
 test('no foreign key leads out of the tables that every node has', () => {
