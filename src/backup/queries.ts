@@ -208,6 +208,6 @@ export async function findSecretKeyDigest(sql: ISql): Promise<Uint8Array | undef
   const [row] = await sql<{ digest: Uint8Array }[]>`
     select k.digest
     from secret_key_check k
-    where exists (select from webhook_endpoints e)`
+    where exists (select e.id from webhook_endpoints e)`
   return row?.digest
 }
