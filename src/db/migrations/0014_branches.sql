@@ -25,7 +25,9 @@ select
   r.org_id, p.project, r.branch, sum(r.main_sessions), sum(r.main_turns), sum(r.cost), sum(r.input), sum(r.output),
   sum(r.cache_read), sum(r.cache_creation), sum(r.unpriced_tokens)
 from usage_rollups r
-cross join lateral (select r.project union select '') as p (project)
+-- Citus refuses the union that leaves one row where the project is '' already
+cross join lateral (values (r.project, true), ('', r.project <> '')) as p (project, is_counted)
 where r.dims = 'project_branch'
   and r.grain = 'month'
+  and p.is_counted
 group by r.org_id, p.project, r.branch;
