@@ -9,7 +9,7 @@ import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createLog } from '../../src/log.ts'
 import { rlsMode, scopedPool, secureRows } from './rls.ts'
-import { citusUrls, closeTemplate, joinNodes } from './scaling/citus.ts'
+import { citusUrls, closeTemplate, joinNodes, rollBackPrepared } from './scaling/citus.ts'
 
 /** A migrated, empty database that no other test uses. */
 export interface TestDatabase {
@@ -78,15 +78,20 @@ async function createDatabase(templateOf: (server: TestServer) => string): Promi
     return rlsMode === undefined ? owner : scopedPool(owner, url, role, max)
   }
   const sql = pool(4)
+  const nodes = [serverUrl, ...server.workers].map((node) => urlOf(node, name))
   return {
     sql,
     url,
-    nodes: [serverUrl, ...server.workers].map((node) => urlOf(node, name)),
+    nodes,
     pool,
     target: { url },
     async drop() {
       await sql.end({ timeout: 1 })
-      await Promise.all(admins.map((admin) => admin`drop database ${admin(name)} with (force)`))
+      // the coordinator's first: it ends the transactions on the workers
+      for (const [index, admin] of admins.entries()) {
+        if (index > 0) await rollBackPrepared(admin, nodes[index] ?? '')
+        await admin`drop database ${admin(name)} with (force)`
+      }
     },
   }
 }

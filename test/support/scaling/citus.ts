@@ -35,3 +35,15 @@ export async function closeTemplate(admin: Sql, template: string): Promise<void>
     await Bun.sleep(50)
   }
 }
+
+/** Ends the transactions of a worker's database that a coordinator left prepared: the database cannot be dropped before. */
+export async function rollBackPrepared(admin: Sql, url: string): Promise<void> {
+  const left = await admin<{ gid: string }[]>`
+    select p.gid
+    from pg_prepared_xacts p
+    where p.database = ${new URL(url).pathname.slice(1)}`
+  if (left.length === 0) return
+  const node = connect({ url }, { max: 1, applicationName: 'test-prepared' })
+  for (const { gid } of left) await node.unsafe(`rollback prepared '${gid}'`)
+  await node.end()
+}
