@@ -79,7 +79,7 @@ const FILE_ROLLUP = rollup({
           and s.project = r.project
           and s.file_key = r.file_key
           and s.created_at >= r.bucket::timestamp at time zone 'UTC'
-          and s.created_at < (r.bucket + case r.grain when 'day' then interval '1 day' else interval '1 month' end)
+          and s.created_at < (r.bucket + case when r.grain = 'day' then interval '1 day' else interval '1 month' end)
             at time zone 'UTC'`,
     },
   ],
