@@ -15,9 +15,10 @@ export async function renameInRisks(tx: ISql, orgId: string, { from, to }: Renam
   const before = await findCounted(tx, orgId, renamed)
   await tx`
     update pr_risks
-    set origin = json_build_object(
-      'project', ${to}::text, 'branch', origin->'branch', 'commits', coalesce(origin->'commits', '[]')
-    )
+    -- Citus refuses json_build_object of columns in an update
+    set origin = (
+      '{"branch": null, "commits": []}'::jsonb || coalesce(origin::jsonb, '{}') || jsonb_build_object('project', ${to}::text)
+    )::json
     where org_id = ${orgId}
       and ${from} = any (projects)`
   await recountPullRequests(tx, orgId, before, await findCounted(tx, orgId, renamed))
