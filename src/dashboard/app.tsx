@@ -26,6 +26,7 @@ import { TeamPage } from './pages/team.tsx'
 import { WebhooksPage } from './pages/webhooks.tsx'
 import { messageOf } from './parts/change.tsx'
 import { Choice, named } from './parts/field.tsx'
+import { Button } from './parts/form.tsx'
 import { DevicesPage } from './settings/devices.tsx'
 import { SettingsPage } from './settings/settings.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -138,9 +139,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
             <a href={`${basePath()}docs`}>API</a>
           </nav>
           <ThemeChooser />
-          <button type="button" onClick={signOut}>
-            Sign out
-          </button>
+          <Button act={signOut}>Sign out</Button>
         </Menu>
       </header>
       <main id="content" tabIndex={-1}>

@@ -63,8 +63,7 @@ export function Figure({
             { name: of, cell: (mark) => mark.title },
             ...(drawn[0]?.lines ?? []).map(([name], index) => ({
               name,
-              isNumber: true,
-              cell: ({ lines }: Mark) => lines[index]?.[1],
+              number: ({ lines }: Mark) => lines[index]?.[1],
             })),
           ]}
         />

@@ -1,3 +1,4 @@
+import { NamedLink } from '../parts/link.tsx'
 export interface Named {
   name: string
   /** A click on the name goes there. */
@@ -19,13 +20,7 @@ export function Legend({ names, limit }: { names: readonly Named[]; limit?: stri
           <svg width="10" height="10" aria-hidden="true">
             <rect class={seriesClass({ name, isRest }, index)} width="10" height="10" rx="2" />
           </svg>
-          {href === undefined ? (
-            <bdi>{name}</bdi>
-          ) : (
-            <a href={href}>
-              <bdi>{name}</bdi>
-            </a>
-          )}
+          {href === undefined ? <bdi>{name}</bdi> : <NamedLink to={href}>{name}</NamedLink>}
         </li>
       ))}
       {limit !== undefined && (

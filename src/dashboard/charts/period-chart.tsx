@@ -1,3 +1,4 @@
+import { formatDollars, formatDollarTick } from '../client/format.ts'
 import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { Legend, type Named, seriesClass } from './legend.tsx'
@@ -15,9 +16,6 @@ interface PeriodChartProps {
   periods: readonly string[]
   /** Stacked in this order, the first at the bottom. */
   series: readonly Series[]
-  format: (value: number) => string
-  /** Formats values of the vertical axis; `format` does unless given. */
-  formatTick?: (value: number) => string
   /** A dashed line at this height. */
   limit?: { name: string; value: number } | undefined
   /** A click on a period's bar goes there. */
@@ -27,17 +25,8 @@ interface PeriodChartProps {
 const HEIGHT = 240
 const MAX_BAR = 40
 
-/** Stacked bars, one for each period. */
-export function PeriodChart({
-  title,
-  description,
-  periods,
-  series,
-  format,
-  formatTick = format,
-  limit,
-  linkOf,
-}: PeriodChartProps) {
+/** Stacked bars of US dollars, one for each period. */
+export function PeriodChart({ title, description, periods, series, limit, linkOf }: PeriodChartProps) {
   const sums = periods.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const ticks = ticksTo(Math.max(0, ...sums, limit?.value ?? 0))
   const max = ticks.at(-1) ?? 1
@@ -51,9 +40,10 @@ export function PeriodChart({
       title: period,
       lines: [
         ...series.map(
-          ({ name, values }) => [name, format(values[index] ?? 0), isStacked && values[index] === 0] as const,
+          ({ name, values }) =>
+            [name, formatDollars(values[index] ?? 0), isStacked && values[index] === 0] as const,
         ),
-        ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
+        ...(isStacked ? [['Total', formatDollars(sums[index] ?? 0)] as const] : []),
       ],
       href: linkOf?.(period),
     }))
@@ -61,7 +51,7 @@ export function PeriodChart({
     const bar = Math.max(1, Math.min(MAX_BAR, partOf(width, periods.length) * 0.8))
     return (
       <>
-        <Axes width={width} height={HEIGHT} ticks={ticks} y={y} format={formatTick} labels={periods} />
+        <Axes width={width} height={HEIGHT} ticks={ticks} y={y} format={formatDollarTick} labels={periods} />
         {periods.map((period, index) => {
           let below = 0
           return (
@@ -105,7 +95,7 @@ export function PeriodChart({
         (isStacked || limit !== undefined) && (
           <Legend
             names={isStacked ? series : []}
-            limit={limit === undefined ? undefined : `${limit.name} ${format(limit.value)}`}
+            limit={limit === undefined ? undefined : `${limit.name} ${formatDollars(limit.value)}`}
           />
         )
       }

@@ -2,6 +2,7 @@ import type { BreakdownItem } from '../../cost/breakdown-model.ts'
 import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
 import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
 import { KEY_NAMES, type Key, NONE, type Sums } from './breakdown.ts'
 
@@ -34,13 +35,7 @@ interface Shown {
 
 export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): Column<BreakdownItem>[] {
   const keyCell = (of: Key, key: string | null) =>
-    key === null ? (
-      NONE
-    ) : (
-      <a href={narrowed(of, key)}>
-        <bdi>{nameOf(key)}</bdi>
-      </a>
-    )
+    key === null ? NONE : <NamedLink to={narrowed(of, key)}>{nameOf(key)}</NamedLink>
   return [
     { name: KEY_NAMES[by], sort: 'key', cell: ({ key }) => keyCell(by, key) },
     ...(andBy === undefined
@@ -52,15 +47,10 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
           },
         ]),
     dollarColumn('Cost', 'cost', 'cost'),
-    {
-      name: 'Change',
-      isNumber: true,
-      cell: ({ cost, previous }) => <Change now={cost} before={previous?.cost} />,
-    },
+    { name: 'Change', number: ({ cost, previous }) => <Change now={cost} before={previous?.cost} /> },
     {
       name: 'Share',
-      isNumber: true,
-      cell: ({ share }) => (
+      number: ({ share }) => (
         <>
           {formatShare(share)} <Bar fraction={share} />
         </>
@@ -69,21 +59,15 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
     {
       name: 'Sessions',
       sort: 'sessions',
-      isNumber: true,
-      cell: (item) => <a href={sessionsOf(item)}>{formatWhole(item.sessions)}</a>,
+      number: (item) => <a href={sessionsOf(item)}>{formatWhole(item.sessions)}</a>,
     },
     wholeColumn('Turns', 'turns'),
     {
       name: 'Tokens',
       sort: 'tokens',
-      isNumber: true,
-      cell: ({ tokens }) =>
+      number: ({ tokens }) =>
         formatCompact(tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation),
     },
-    {
-      name: 'From cache',
-      isNumber: true,
-      cell: ({ tokens }) => cacheShareOf(tokens),
-    },
+    { name: 'From cache', number: ({ tokens }) => cacheShareOf(tokens) },
   ]
 }

@@ -3,7 +3,7 @@ import type { CostSummary } from '../../cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { pathOf, useApi } from '../client/api.ts'
 import { daysOfPeriod, type Granularity, lengthOf } from '../client/days.ts'
-import { formatCompact, formatDollars, formatDollarTick, formatWhole } from '../client/format.ts'
+import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -93,8 +93,6 @@ export function CostPage({ route: { query } }: PageProps) {
                   values,
                   href: key == null ? undefined : narrowed(by, key),
                 }))}
-                format={formatDollars}
-                formatTick={formatDollarTick}
                 linkOf={(period) =>
                   linkTo('cost', {
                     ...Object.fromEntries(query),

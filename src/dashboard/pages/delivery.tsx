@@ -3,6 +3,7 @@ import type { DeliveryDetail } from '../../webhooks/deliveries/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { orUnknown, timeColumn, UNKNOWN } from '../parts/columns.tsx'
+import { Button } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -33,23 +34,17 @@ export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
               <code>{value.id}</code>
             </h2>
             <p>
-              <button type="button" onClick={() => void redeliver()}>
-                Redeliver
-              </button>
+              <Button act={redeliver}>Redeliver</Button>
             </p>
             <Table
               caption="Attempts"
               rows={value.attempts}
               keyOf={({ number }) => String(number)}
               columns={[
-                { name: 'Attempt', isNumber: true, cell: ({ number }) => number },
+                { name: 'Attempt', number: ({ number }) => number },
                 timeColumn('Began (UTC)', 'started_at'),
-                {
-                  name: 'Took',
-                  isNumber: true,
-                  cell: ({ duration_ms }) => orUnknown(duration_ms, (ms) => `${ms} ms`),
-                },
-                { name: 'Response', isNumber: true, cell: ({ status_code }) => status_code ?? UNKNOWN },
+                { name: 'Took', number: ({ duration_ms }) => orUnknown(duration_ms, (ms) => `${ms} ms`) },
+                { name: 'Response', number: ({ status_code }) => status_code ?? UNKNOWN },
                 {
                   name: 'Said',
                   cell: ({ error, response_body }) => (

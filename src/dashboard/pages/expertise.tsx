@@ -1,7 +1,7 @@
 import type { DomainExpertise, Expertise } from '../../team/model.ts'
 import { useApi } from '../client/api.ts'
-import { formatPercent, formatScore, formatWhole } from '../client/format.ts'
-import { Bar } from '../parts/bar.tsx'
+import { formatPercent, formatWhole } from '../client/format.ts'
+import { ScoreBar } from '../parts/bar.tsx'
 import { dayColumn, textColumn, wholeColumn } from '../parts/columns.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
@@ -10,21 +10,12 @@ import type { Column } from '../parts/table.tsx'
 /** Columns of a person's domain. */
 export const EXPERTISE: readonly Column<DomainExpertise>[] = [
   textColumn('Domain', 'domain'),
-  {
-    name: 'Score',
-    isNumber: true,
-    cell: ({ score }) => (
-      <>
-        {formatScore(score)} <Bar fraction={score / 100} />
-      </>
-    ),
-  },
+  { name: 'Score', number: ({ score }) => <ScoreBar score={score} /> },
   wholeColumn('Commits', 'commits'),
   wholeColumn('Sessions', 'sessions'),
   {
     name: 'Files owned',
-    isNumber: true,
-    cell: ({ files_owned, ownership_percent }) =>
+    number: ({ files_owned, ownership_percent }) =>
       `${formatWhole(files_owned)} (${formatPercent(ownership_percent)})`,
   },
   dayColumn('Last active', 'last_active_at'),
@@ -82,8 +73,9 @@ export function ExpertiseTables({ org, query, matches }: ExpertiseTablesProps) {
                   wholeColumn('Files', 'files'),
                   {
                     name: 'Bus factor',
-                    isNumber: true,
-                    cell: ({ bus_factor }) => <span class={bus_factor <= 1 ? 'bad' : ''}>{bus_factor}</span>,
+                    number: ({ bus_factor }) => (
+                      <span class={bus_factor <= 1 ? 'bad' : ''}>{bus_factor}</span>
+                    ),
                   },
                   {
                     name: 'Primary owner',

@@ -7,7 +7,7 @@ import { Saying, useChanges } from '../parts/change.tsx'
 import { severityColumn, textColumn, timeColumn } from '../parts/columns.tsx'
 import { Chooser, datesOf, Filters, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
 import { SEVERITIES } from '../parts/findings.tsx'
-import { Form, Input } from '../parts/form.tsx'
+import { Button, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
@@ -131,11 +131,7 @@ function Decision({ finding: { id, title, status, note }, change }: DecisionProp
       kind=""
       send="Dismiss"
       onSend={({ why }) => change(id, { status: 'dismissed', note: why || undefined })}
-      buttons={
-        <button type="button" onClick={() => setAsked(false)}>
-          Keep
-        </button>
-      }
+      buttons={<Button act={() => setAsked(false)}>Keep</Button>}
     >
       <Input label="Why (optional)" name="why" maxLength={2000} hasFocus />
     </Form>

@@ -2,13 +2,14 @@ import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../outcomes/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
-import { formatDollars, formatDollarTick, formatShare, formatWhole } from '../client/format.ts'
+import { formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { dollarColumn, orUnknown, shareColumn, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { datesOf, Filters, pick, QueryChoice, rangeOf } from '../parts/filters.tsx'
+import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { NONE } from './breakdown.ts'
@@ -60,8 +61,6 @@ export function OutcomesPage({ route: { query } }: PageProps) {
                   description={`A bar for each ${by}: US dollars of the sessions that belong to pull requests which were merged, closed or opened in it.`}
                   periods={data.map(({ key }) => key ?? NONE)}
                   series={[{ name: 'Linked cost', values: data.map(({ linked_cost }) => linked_cost) }]}
-                  format={formatDollars}
-                  formatTick={formatDollarTick}
                 />
               )}
               <Table
@@ -153,18 +152,15 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
       key === null ? (
         NONE
       ) : by === 'repo' ? (
-        <a href={linkTo('pull-requests', { repo: key })}>
-          <bdi>{key}</bdi>
-        </a>
+        <NamedLink to={linkTo('pull-requests', { repo: key })}>{key}</NamedLink>
       ) : (
         <bdi>{members.get(key)?.name ?? key}</bdi>
       ),
   },
-  { name: 'Merged', isNumber: true, cell: ({ pull_requests: { merged } }) => formatWhole(merged) },
+  { name: 'Merged', number: ({ pull_requests: { merged } }) => formatWhole(merged) },
   {
     name: 'Open / closed',
-    isNumber: true,
-    cell: ({ pull_requests: { open, closed } }) => `${formatWhole(open)} / ${formatWhole(closed)}`,
+    number: ({ pull_requests: { open, closed } }) => `${formatWhole(open)} / ${formatWhole(closed)}`,
   },
   dollarColumn('Cost', 'cost'),
   dollarColumn('Linked cost', 'linked_cost'),
@@ -175,8 +171,7 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
   shareColumn('Share', 'ai_share'),
   ...(['14', '30'] as const).map((days) => ({
     name: `After ${days} d`,
-    isNumber: true,
-    cell: ({ survival }: Outcome) => orUnknown(survival?.[days].share, formatShare),
+    number: ({ survival }: Outcome) => orUnknown(survival?.[days].share, formatShare),
   })),
 ]
 

@@ -9,7 +9,6 @@ import {
   countOf,
   formatCompact,
   formatDollars,
-  formatDollarTick,
   formatPercent,
   formatScore,
   formatWhole,
@@ -95,8 +94,6 @@ export function OverviewPage({ who }: PageProps) {
               description="A bar for each UTC day: the cost of the sessions that began on it, in US dollars."
               periods={days.slice(-DAYS)}
               series={[{ name: 'Cost', values: costs(summary).slice(-DAYS) }]}
-              format={formatDollars}
-              formatTick={formatDollarTick}
               linkOf={(day) => linkTo('cost', { from: day, to: day })}
             />
           )

@@ -4,10 +4,11 @@ import type { Expertise } from '../../team/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Page, useApi } from '../client/api.ts'
 import { addDays, daysOfPeriod, today, weekOf } from '../client/days.ts'
-import { countOf, formatDollars, formatDollarTick } from '../client/format.ts'
+import { countOf } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { SESSION_COLUMNS } from '../parts/columns.tsx'
+import { Back } from '../parts/link.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -31,9 +32,7 @@ export function PersonPage({ id, query }: { id: string; query: URLSearchParams }
   const links = { member: person?.email ?? id, ...range }
   return (
     <>
-      <p>
-        <a href={linkTo('team')}>All members</a>
-      </p>
+      <Back to="team">All members</Back>
       <h2>
         <bdi>{person?.name ?? id}</bdi>
       </h2>
@@ -50,8 +49,6 @@ export function PersonPage({ id, query }: { id: string; query: URLSearchParams }
               description="A bar for each week, stacked by model: US dollars of the person’s sessions that began in it."
               periods={periods}
               series={series}
-              format={formatDollars}
-              formatTick={formatDollarTick}
               linkOf={(week) => linkTo('sessions', { ...links, ...daysOfPeriod(week, 'week', range) })}
             />
           )

@@ -8,10 +8,10 @@ import {
   formatTime,
   formatWhole,
 } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
-import { Bar } from '../parts/bar.tsx'
+import { ScoreBar } from '../parts/bar.tsx'
 import { dollarColumn, SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
+import { Back } from '../parts/link.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -22,9 +22,7 @@ export function PullRequestPage({ id }: { id: string }) {
   const item = useApi<RiskDetail>(`/risk/${encodeURIComponent(id)}`)
   return (
     <>
-      <p>
-        <a href={linkTo('pull-requests')}>All pull requests</a>
-      </p>
+      <Back to="pull-requests">All pull requests</Back>
       <Show loaded={item} what="the pull request">
         {(value) => (
           <>
@@ -62,13 +60,7 @@ export function PullRequestPage({ id }: { id: string }) {
                 { name: 'Part', cell: (part) => part },
                 {
                   name: 'Score',
-                  isNumber: true,
-                  cell: (part) => (
-                    <>
-                      {formatScore(value[`${part}_score`])}{' '}
-                      <Bar fraction={value[`${part}_score`] / 100} kind="bad" />
-                    </>
-                  ),
+                  number: (part) => <ScoreBar score={value[`${part}_score`]} kind="bad" />,
                 },
                 {
                   name: 'From',

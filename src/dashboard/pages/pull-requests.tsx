@@ -10,6 +10,8 @@ import { Bar } from '../parts/bar.tsx'
 import { messageOf } from '../parts/change.tsx'
 import { orUnknown, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { FilterForm, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
+import { Button } from '../parts/form.tsx'
+import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 import { PullRequestPage } from './pull-request.tsx'
@@ -101,15 +103,13 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
   const ofSessions = (
     name: string,
     pick: (sessions: RiskDetail['sessions']) => string,
-  ): Column<RiskScore> => ({ name, isNumber: true, cell: ({ id }) => orUnknown(known?.byId.get(id), pick) })
+  ): Column<RiskScore> => ({ name, number: ({ id }) => orUnknown(known?.byId.get(id), pick) })
   const columns: Column<RiskScore>[] = [
     {
       name: 'Pull request',
       cell: ({ id, repo, pr_number, pr_title }) => (
         <>
-          <a href={linkTo('pull-requests', {}, id)}>
-            <bdi>{`${repo}#${pr_number}`}</bdi>
-          </a>{' '}
+          <NamedLink to={linkTo('pull-requests', {}, id)}>{`${repo}#${pr_number}`}</NamedLink>{' '}
           <bdi>{pr_title}</bdi>
         </>
       ),
@@ -117,8 +117,7 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
     {
       name: 'Risk',
       sort: 'risk',
-      isNumber: true,
-      cell: ({ risk_score, rating }) => (
+      number: ({ risk_score, rating }) => (
         <>
           <span class={`severity ${rating}`}>{rating}</span> {risk_score}{' '}
           <Bar fraction={risk_score / 100} kind={rating} />
@@ -173,9 +172,7 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
         </Show>
       ) : (
         <p>
-          <button type="button" onClick={() => setAsked(true)}>
-            Show what their sessions cost
-          </button>{' '}
+          <Button act={() => setAsked(true)}>Show what their sessions cost</Button>{' '}
           <span class="note">{countOf(ids.length, 'request')}</span>
         </p>
       )}

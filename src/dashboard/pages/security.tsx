@@ -3,7 +3,7 @@ import { useApi } from '../client/api.ts'
 import { countOf, formatScore, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { Bar } from '../parts/bar.tsx'
+import { ScoreBar } from '../parts/bar.tsx'
 import { textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { datesOf, Filters, pick } from '../parts/filters.tsx'
@@ -105,18 +105,12 @@ const COLUMNS: readonly Column<HeatmapFile>[] = [
   textColumn('Project', 'project'),
   {
     name: 'Risk',
-    isNumber: true,
-    cell: ({ risk_score }) => (
-      <>
-        {formatScore(risk_score)} <Bar fraction={risk_score / 100} kind={risk_score > 50 ? 'bad' : 'fair'} />
-      </>
-    ),
+    number: ({ risk_score }) => <ScoreBar score={risk_score} kind={risk_score > 50 ? 'bad' : 'fair'} />,
   },
   ...SEVERITIES.map(
     (severity): Column<HeatmapFile> => ({
       name: severity,
-      isNumber: true,
-      cell: ({ findings }) => (
+      number: ({ findings }) => (
         <span class={`heat ${findings[severity] > 0 ? severity : ''}`}>{findings[severity]}</span>
       ),
     }),

@@ -16,6 +16,8 @@ import { Bar } from '../parts/bar.tsx'
 import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
+import { Button } from '../parts/form.tsx'
+import { Back, NamedLink } from '../parts/link.tsx'
 import { QualityFactors } from '../parts/quality-factors.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -28,9 +30,7 @@ export function SessionPage({ id }: { id: string }) {
   const session = useApi<SessionDetail>(`/sessions/${encodeURIComponent(id)}`)
   return (
     <>
-      <p>
-        <a href={linkTo('sessions')}>All sessions</a>
-      </p>
+      <Back to="sessions">All sessions</Back>
       <h2>
         <code>{id}</code>
       </h2>
@@ -68,11 +68,7 @@ function SessionFacts({ session }: { session: SessionDetail }) {
   const { tokens, unpriced_tokens } = session
   const source =
     session.cost_source === 'reported' ? 'as the agent reported it' : 'estimated from tokens and prices'
-  const link = (href: string, name: string) => (
-    <a href={href}>
-      <bdi>{name}</bdi>
-    </a>
-  )
+  const link = (href: string, name: string) => <NamedLink to={href}>{name}</NamedLink>
   const project = (name: string) => link(linkTo('sessions', { project: name }), name)
   const user = (id: string) => link(linkTo('team', {}, id), members.get(id)?.name ?? id)
   const used = ({ input, output, cache_read, cache_creation }: NonNullable<typeof tokens>) =>
@@ -119,8 +115,7 @@ function Tools({ session: { tools_used } }: { session: SessionDetail }) {
           wholeColumn('Errors', 'errors'),
           {
             name: 'Failed',
-            isNumber: true,
-            cell: ({ calls, errors }) => <Bar fraction={calls === 0 ? 0 : errors / calls} kind="bad" />,
+            number: ({ calls, errors }) => <Bar fraction={calls === 0 ? 0 : errors / calls} kind="bad" />,
           },
         ]}
       />
@@ -145,22 +140,16 @@ function Turns({ turns }: { turns: readonly TurnDetail[] }) {
           timeColumn('At (UTC)', 'started_at'),
           {
             name: 'In',
-            isNumber: true,
-            cell: ({ tokens }) =>
+            number: ({ tokens }) =>
               orUnknown(tokens, ({ input, cache_read, cache_creation }) =>
                 formatCompact(input + cache_read + cache_creation),
               ),
           },
-          {
-            name: 'Out',
-            isNumber: true,
-            cell: ({ tokens }) => orUnknown(tokens, ({ output }) => formatCompact(output)),
-          },
+          { name: 'Out', number: ({ tokens }) => orUnknown(tokens, ({ output }) => formatCompact(output)) },
           {
             name: 'Cost',
-            isNumber: true,
             // tokens without a known price cost something
-            cell: ({ cost, tokens }) =>
+            number: ({ cost, tokens }) =>
               cost === null && tokens !== null ? 'not known' : orUnknown(cost, formatDollars),
           },
           {
@@ -171,9 +160,7 @@ function Turns({ turns }: { turns: readonly TurnDetail[] }) {
         ]}
       />
       {turns.length > shown && (
-        <button type="button" onClick={() => setShown(shown + TURNS)}>
-          Show more of {formatWhole(turns.length)} turns
-        </button>
+        <Button act={() => setShown(shown + TURNS)}>Show more of {formatWhole(turns.length)} turns</Button>
       )}
     </section>
   )

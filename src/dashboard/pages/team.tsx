@@ -12,6 +12,8 @@ import { setQuery } from '../client/router.ts'
 import { dayColumn, textColumn } from '../parts/columns.tsx'
 import { Field } from '../parts/field.tsx'
 import { FilterForm } from '../parts/filters.tsx'
+import { Button } from '../parts/form.tsx'
+import { NamedLink } from '../parts/link.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { useMemberCosts } from './breakdown.ts'
@@ -112,9 +114,7 @@ function Members({ query, org, matches }: MembersProps) {
                 {
                   name: 'Member',
                   cell: ({ id, display_name }) => (
-                    <a href={linkTo('team', {}, id)}>
-                      <bdi>{display_name}</bdi>
-                    </a>
+                    <NamedLink to={linkTo('team', {}, id)}>{display_name}</NamedLink>
                   ),
                 },
                 textColumn('Address', 'email'),
@@ -122,8 +122,7 @@ function Members({ query, org, matches }: MembersProps) {
                 dayColumn('Joined', 'joined_at'),
                 {
                   name: `Sessions, ${MEMBER_DAYS} days`,
-                  isNumber: true,
-                  cell: ({ id, email }) => (
+                  number: ({ id, email }) => (
                     <a href={linkTo('sessions', { member: email })}>
                       {figureOf(id, ({ sessions }) => formatWhole(sessions), formatWhole(0))}
                     </a>
@@ -131,8 +130,7 @@ function Members({ query, org, matches }: MembersProps) {
                 },
                 {
                   name: `Cost, ${MEMBER_DAYS} days`,
-                  isNumber: true,
-                  cell: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost), formatDollars(0)),
+                  number: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost), formatDollars(0)),
                 },
               ]}
             />
@@ -140,9 +138,7 @@ function Members({ query, org, matches }: MembersProps) {
           {known?.isWhole === false && (
             <p class="note">
               Sessions and cost are those of the {formatWhole(known.byId.size)} who cost most.{' '}
-              <button type="button" onClick={() => setPages(pages + 1)}>
-                Load more
-              </button>
+              <Button act={() => setPages(pages + 1)}>Load more</Button>
             </p>
           )}
         </section>

@@ -12,6 +12,8 @@ import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { DayField } from '../parts/field.tsx'
 import { FilterForm, pick, QueryChoice } from '../parts/filters.tsx'
+import { Button } from '../parts/form.tsx'
+import { Back } from '../parts/link.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { OpenedDelivery } from './delivery.tsx'
@@ -36,9 +38,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
   }
   return (
     <>
-      <p>
-        <a href={linkTo('webhooks')}>All endpoints</a>
-      </p>
+      <Back to="webhooks">All endpoints</Back>
       <Show loaded={endpoint} what="the endpoint">
         {(value) => (
           <>
@@ -67,9 +67,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
       <h2>Deliveries</h2>
       <FilterForm>
         <QueryChoice name="status" label="Status" values={STATUSES} query={query} />
-        <button type="button" onClick={reload}>
-          Load again
-        </button>
+        <Button act={reload}>Load again</Button>
       </FilterForm>
       <List
         loaded={deliveries}
@@ -86,11 +84,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
           },
           wholeColumn('Attempts', 'attempts'),
           timeColumn('Next (UTC)', 'next_attempt_at'),
-          {
-            name: 'Response',
-            isNumber: true,
-            cell: ({ last_status_code }) => last_status_code ?? UNKNOWN,
-          },
+          { name: 'Response', number: ({ last_status_code }) => last_status_code ?? UNKNOWN },
           {
             name: 'Delivery',
             cell: (delivery) => (
@@ -171,15 +165,9 @@ function Actions({ path, endpoint: { enabled }, run }: ActionsProps) {
     )
   return (
     <div class="actions">
-      <button type="button" onClick={() => void test()}>
-        Send a test
-      </button>
-      <button type="button" onClick={() => void retry()}>
-        Retry all that wait
-      </button>
-      <button type="button" onClick={() => void toggle()}>
-        {enabled ? 'Turn off' : 'Turn on'}
-      </button>
+      <Button act={test}>Send a test</Button>
+      <Button act={retry}>Retry all that wait</Button>
+      <Button act={toggle}>{enabled ? 'Turn off' : 'Turn on'}</Button>
       <Asked question="Really rotate?" act={rotate}>
         Rotate the secret
       </Asked>
@@ -190,12 +178,8 @@ function Actions({ path, endpoint: { enabled }, run }: ActionsProps) {
         Finish the rotation
       </Asked>
       <DayField label="Failed since" value={since} onChange={setSince} />
-      <button type="button" onClick={() => void recover(true)}>
-        Count
-      </button>
-      <button type="button" onClick={() => void recover(false)}>
-        Send again
-      </button>
+      <Button act={() => recover(true)}>Count</Button>
+      <Button act={() => recover(false)}>Send again</Button>
     </div>
   )
 }

@@ -1,5 +1,12 @@
+import { formatScore } from '../client/format.ts'
+
+interface BarProps {
+  fraction: number
+  kind?: string | undefined
+}
+
 /** A value as the filled part of a bar, `fraction` 0 to 1. The value itself stands beside it. */
-export function Bar({ fraction, kind = 'series0' }: { fraction: number; kind?: string }) {
+export function Bar({ fraction, kind = 'series0' }: BarProps) {
   return (
     <svg class="bar" width="80" height="8" aria-hidden="true">
       <rect class="track" width="80" height="8" rx="2" />
@@ -7,6 +14,13 @@ export function Bar({ fraction, kind = 'series0' }: { fraction: number; kind?: s
     </svg>
   )
 }
+
+/** A score of 0 to 100 with its bar. */
+export const ScoreBar = ({ score, kind }: { score: number; kind?: string }) => (
+  <>
+    {formatScore(score)} <Bar fraction={score / 100} kind={kind} />
+  </>
+)
 
 /** The class of a score of which high is good. */
 export const goodness = (score: number): string => (score >= 80 ? 'good' : score >= 50 ? 'fair' : 'bad')

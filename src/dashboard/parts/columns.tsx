@@ -1,15 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../sessions/model.ts'
-import {
-  formatCompact,
-  formatDollars,
-  formatScore,
-  formatShare,
-  formatTime,
-  formatWhole,
-} from '../client/format.ts'
+import { formatCompact, formatDollars, formatShare, formatTime, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import { Bar, goodness } from './bar.tsx'
+import { goodness, ScoreBar } from './bar.tsx'
 import type { Column } from './table.tsx'
 
 /** Stands for what is not known. */
@@ -23,26 +16,25 @@ export const orUnknown = <Value,>(
 
 /** Makes columns of one field of the rows. */
 const columnOf =
-  <Value,>(write: (value: Value) => ComponentChildren, isNumber = false) =>
+  <Value,>(write: (value: Value) => ComponentChildren, kind: 'cell' | 'number' = 'cell') =>
   <Name extends string>(
     name: string,
     field: Name,
     sort?: string,
   ): Column<{ readonly [Key in Name]?: Value | null }> => ({
     name,
-    isNumber,
     sort,
-    cell: (row) => orUnknown(row[field], write),
+    [kind]: (row: { readonly [Key in Name]?: Value | null }) => orUnknown(row[field], write),
   })
 
 export const textColumn = columnOf((text: string) => <bdi>{text}</bdi>)
 export const codeColumn = columnOf((text: string) => <code>{text}</code>)
 export const timeColumn = columnOf(formatTime)
 export const dayColumn = columnOf((timestamp: string) => timestamp.slice(0, 10))
-export const wholeColumn = columnOf(formatWhole, true)
-export const compactColumn = columnOf(formatCompact, true)
-export const dollarColumn = columnOf(formatDollars, true)
-export const shareColumn = columnOf(formatShare, true)
+export const wholeColumn = columnOf(formatWhole, 'number')
+export const compactColumn = columnOf(formatCompact, 'number')
+export const dollarColumn = columnOf(formatDollars, 'number')
+export const shareColumn = columnOf(formatShare, 'number')
 export const severityColumn = columnOf((severity: string) => (
   <span class={`severity ${severity}`}>{severity}</span>
 ))
@@ -54,12 +46,8 @@ const beganColumn: Column<{ id: string; created_at: string }> = {
 }
 /** Writes a score of which high is good. */
 export const scoreColumn = columnOf(
-  (score: number) => (
-    <>
-      {formatScore(score)} <Bar fraction={score / 100} kind={goodness(score)} />
-    </>
-  ),
-  true,
+  (score: number) => <ScoreBar score={score} kind={goodness(score)} />,
+  'number',
 )
 /** Lists of sessions have these in common. */
 export const SESSION_COLUMNS: readonly Column<SessionListItem>[] = [

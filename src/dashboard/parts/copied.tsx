@@ -1,4 +1,5 @@
 import { Saying, useChanges } from './change.tsx'
+import { Button } from './form.tsx'
 
 /** A text with a button that copies it. */
 export function Copied({ text }: { text: string }) {
@@ -16,9 +17,7 @@ export function Copied({ text }: { text: string }) {
         <code>{text}</code>
       </pre>
       <div class="actions">
-        <button type="button" onClick={() => void run(copy, 'Copied')}>
-          Copy
-        </button>
+        <Button act={() => run(copy, 'Copied')}>Copy</Button>
         <Saying said={said} />
       </div>
     </div>

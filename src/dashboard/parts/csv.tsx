@@ -1,5 +1,6 @@
 import { request } from '../client/api.ts'
 import { Saying, useChanges } from './change.tsx'
+import { Button } from './form.tsx'
 
 export interface CsvProps {
   path: string
@@ -21,9 +22,7 @@ export function Csv({ path, name }: CsvProps) {
   }
   return (
     <div class="actions">
-      <button type="button" onClick={() => void run(save)}>
-        Save this page as CSV
-      </button>
+      <Button act={() => run(save)}>Save this page as CSV</Button>
       <Saying said={said} />
     </div>
   )

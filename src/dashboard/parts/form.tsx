@@ -55,6 +55,19 @@ export function Form({ title, kind = 'settings', send, onSend, onInput, buttons,
   )
 }
 
+interface ButtonProps {
+  /** A promise is not waited for. */
+  act: () => unknown
+  children: ComponentChildren
+}
+
+/** A button that does something by itself. */
+export const Button = ({ act, children }: ButtonProps) => (
+  <button type="button" onClick={() => void act()}>
+    {children}
+  </button>
+)
+
 interface InputProps {
   label: string
   name: string

@@ -68,12 +68,11 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
           { name: 'What was seen', cell: wordsOf },
           {
             name: 'Points',
-            isNumber: true,
-            cell: ({ points }) => (
+            number: ({ points }) => (
               <span class={points < 0 ? 'bad' : points > 0 ? 'good' : ''}>{signed(points, formatScore)}</span>
             ),
           },
-          { name: 'At most', isNumber: true, cell: ({ weight }) => signed(weight, formatScore) },
+          { name: 'At most', number: ({ weight }) => signed(weight, formatScore) },
         ]}
       />
     </section>

@@ -3,6 +3,7 @@ import { type ApiFailure, type Loaded, MAX_RETRY_S } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { Button } from './form.tsx'
 import type { Place } from './table.tsx'
 
 interface ShowProps<Value> {
@@ -44,9 +45,7 @@ function Failure({ error: { status, message, retryAfterS }, retry, what }: Failu
       {message}
       {retryAfterS !== undefined &&
         `; ${retryAfterS <= MAX_RETRY_S ? 'trying' : 'it can be tried'} again in ${formatDuration(retryAfterS)}`}{' '}
-      <button type="button" onClick={retry}>
-        Try again
-      </button>
+      <Button act={retry}>Try again</Button>
     </p>
   )
 }

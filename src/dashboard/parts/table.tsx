@@ -7,8 +7,9 @@ import { Choice } from './field.tsx'
 
 export interface Column<Row> {
   name: string
-  cell: (row: Row) => ComponentChildren
-  isNumber?: boolean
+  /** A column has one of these; numbers stand at the right. */
+  cell?: (row: Row) => ComponentChildren
+  number?: (row: Row) => ComponentChildren
   /** The API's name of the column, if it can sort by it. */
   sort?: string | undefined
 }
@@ -60,9 +61,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProp
         <tbody>
           {rows.map((row, index) => (
             <tr key={keyOf(row, index)} data-key={keyOf(row, index)}>
-              {columns.map(({ name, cell, isNumber }, nth) => (
-                <td key={nth} class={isNumber === true ? 'number' : ''} data-name={name}>
-                  {cell(row)}
+              {columns.map(({ name, number, cell = number }, nth) => (
+                <td key={nth} class={number === undefined ? '' : 'number'} data-name={name}>
+                  {cell?.(row)}
                 </td>
               ))}
             </tr>
@@ -93,8 +94,8 @@ function useOverflow() {
 }
 
 function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const { name, isNumber, sort } = column
-  const kind = isNumber === true ? 'number' : ''
+  const { name, number, sort } = column
+  const kind = number === undefined ? '' : 'number'
   if (sort === undefined || sorting === undefined)
     return (
       <th scope="col" class={kind}>

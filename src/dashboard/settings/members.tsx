@@ -8,7 +8,7 @@ import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
 import { Choice } from '../parts/field.tsx'
 import { FilterForm, pick, QueryField } from '../parts/filters.tsx'
-import { type Fields, Form, Input } from '../parts/form.tsx'
+import { Button, type Fields, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
 
@@ -99,9 +99,7 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
             name: 'Change',
             cell: (member) => (
               <p class="actions">
-                <button type="button" onClick={() => void invite(member)}>
-                  Link to sign in
-                </button>
+                <Button act={() => invite(member)}>Link to sign in</Button>
                 <Asked question="Remove? Sessions and keys end" act={() => remove(member.id)}>
                   Remove
                 </Asked>
