@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage } from '../http/query.ts'
+import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage, textFilter } from '../http/query.ts'
 import { closed, component, nullable, Timestamp } from '../records/fields.ts'
 
 const MAX_FILTER_LENGTH = 200
@@ -11,35 +11,22 @@ export const MAX_REPORT_ENTRIES = 10_000
 export const AuditListQuery = Type.Object({
   page: Page,
   per_page: PerPage,
-  action: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: MAX_FILTER_LENGTH,
-      description: 'Only this action, or those that begin alike: `webhook.*`',
-      examples: ['api_key.created'],
-    }),
+  action: textFilter(
+    'Only this action, or those that begin alike: `webhook.*`',
+    'api_key.created',
+    MAX_FILTER_LENGTH,
   ),
-  user_id: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: MAX_FILTER_LENGTH,
-      description: 'Only entries of this actor',
-      examples: ['key_4f1c2a9b'],
-    }),
-  ),
+  user_id: textFilter('Only entries of this actor', 'key_4f1c2a9b', MAX_FILTER_LENGTH),
   date_from: DateFrom,
   date_to: DateTo,
 })
 export type AuditListQuery = Static<typeof AuditListQuery>
 
 export const AuditReportQuery = Type.Object({
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: MAX_CURSOR_LENGTH,
-      description: 'RFC 3339 timestamp with an offset: where to go on, as `next_cursor` says',
-      examples: ['2026-01-31T12:34:56.789123Z'],
-    }),
+  cursor: textFilter(
+    'RFC 3339 timestamp with an offset: where to go on, as `next_cursor` says',
+    '2026-01-31T12:34:56.789123Z',
+    MAX_CURSOR_LENGTH,
   ),
   direction: oneOfOr(
     ['before', 'after'],

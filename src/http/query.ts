@@ -50,14 +50,11 @@ const day = (description: string, example: string) =>
 export const DateFrom = day('First UTC day, inclusive', '2026-01-01')
 export const DateTo = day('Last UTC day, inclusive', '2026-01-31')
 
-export const Project = Type.Optional(
-  Type.String({
-    minLength: 1,
-    maxLength: MAX_PROJECT_LENGTH,
-    description: 'Only this project',
-    examples: ['web-app'],
-  }),
-)
+/** A filter by a text. */
+export const textFilter = (description: string, example: string, maxLength = 200) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
+
+export const Project = textFilter('Only this project', 'web-app', MAX_PROJECT_LENGTH)
 
 /** One of `values`; wrap it in `Type.Optional` where the parameter may be missing. */
 export function oneOf<const Values extends readonly string[]>(

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, oneOfOr, Page, Pagination, PerPage, Project } from '../http/query.ts'
+import { DateFrom, DateTo, oneOfOr, Page, Pagination, PerPage, Project, textFilter } from '../http/query.ts'
 import { closed, component, nullable } from '../records/fields.ts'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'agent'] as const
@@ -10,23 +10,11 @@ export const OutcomesQuery = Type.Object({
   date_from: DateFrom,
   date_to: DateTo,
   project: Project,
-  repo: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description:
-        'Only this repository; sessions and commits count under that of their project’s pull requests',
-      examples: ['acme/checkout'],
-    }),
+  repo: textFilter(
+    'Only this repository; sessions and commits count under that of their project’s pull requests',
+    'acme/checkout',
   ),
-  member: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 320,
-      description: 'Only what this member did: an id, or an address in any case',
-      examples: ['ada@example.com'],
-    }),
-  ),
+  member: textFilter('Only what this member did: an id, or an address in any case', 'ada@example.com', 320),
   page: Page,
   per_page: PerPage,
 })

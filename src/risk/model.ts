@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
+import { oneOf, Page, PageOf, PerPage, textFilter } from '../http/query.ts'
 import { component, nullable, Timestamp } from '../records/fields.ts'
 import { RiskContributions, STATES } from '../records/risk.ts'
 
@@ -9,14 +9,7 @@ export type Rating = (typeof RATINGS)[number]
 export const RiskListQuery = Type.Object({
   page: Page,
   per_page: PerPage,
-  repo: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Only pull requests of this repository',
-      examples: ['acme/checkout'],
-    }),
-  ),
+  repo: textFilter('Only pull requests of this repository', 'acme/checkout'),
   rating: Type.Optional(oneOf(RATINGS, { description: 'Only scores of this band' })),
   state: Type.Optional(oneOf(STATES, { description: 'Only pull requests in this state' })),
 })

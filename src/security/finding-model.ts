@@ -1,11 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage, Project } from '../http/query.ts'
+import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage, Project, textFilter } from '../http/query.ts'
 import { closed, component, nullable } from '../records/fields.ts'
 import { FindingNote, FindingStatus } from '../records/finding.ts'
 import { Finding } from '../sessions/model.ts'
-
-const text = (description: string, example: string, maxLength = 200) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
 
 export const FindingListQuery = Type.Object({
   page: Page,
@@ -16,11 +13,15 @@ export const FindingListQuery = Type.Object({
       examples: ['high'],
     }),
   ),
-  rule_id: text('Only of this rule', 'aws-access-key'),
-  category: text('Only of this category', 'secret', 100),
+  rule_id: textFilter('Only of this rule', 'aws-access-key'),
+  category: textFilter('Only of this category', 'secret', 100),
   project: Project,
-  file: text('Only in this file', 'src/deploy.ts', 4096),
-  member: text('Only in sessions of this member: an id, or an address in any case', 'ada@example.com', 320),
+  file: textFilter('Only in this file', 'src/deploy.ts', 4096),
+  member: textFilter(
+    'Only in sessions of this member: an id, or an address in any case',
+    'ada@example.com',
+    320,
+  ),
   status: Type.Optional(
     oneOf(['open', 'dismissed'], { description: 'Only of this status', examples: ['open'] }),
   ),
