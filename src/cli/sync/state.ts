@@ -58,23 +58,6 @@ export interface StateFile {
   repositories: Record<string, KeptRepository>
 }
 
-export interface SyncState extends Readonly<Omit<StateFile, 'version'>> {
-  setKey(keyId: string, key: StateOfKey): void
-  setFile(path: string, file: StateOfFile): void
-  setSession(id: string, session: StateOfSession): void
-  setCommit(id: string, sent: string): void
-  /** The lines that agents wrote, read from the disk at the first call. */
-  attribution(): AttributionMemory
-  /** The lines read in earlier runs and this one; read from the disk at the first call. */
-  owners(): LineOwners
-  /** Forgets what was sent. */
-  forget(): void
-  /** Writes what changed, unless the last write was so recent that writing would take more than a twentieth of the time. */
-  save(): void
-  /** Writes what changed. */
-  flush(): void
-}
-
 type Kept = 'keys' | 'files' | 'sessions' | 'commits' | 'attributed' | 'repositories'
 
 const STATE_NAME = /^sync-[0-9a-f]{32}\.json$/
@@ -157,7 +140,7 @@ export function openState(
   server: string,
   organization: StateFile['organization'],
   read?: ReadState,
-): SyncState {
+) {
   const name = new Bun.CryptoHasher('sha256')
     .update(`${server} ${organization.id}`)
     .digest('hex')
@@ -210,17 +193,18 @@ export function openState(
     get commits() {
       return current.commits
     },
-    setKey: (keyId, key) => set('keys', keyId, key),
-    setFile: (file, value) => set('files', file, value),
-    setSession: (id, value) => set('sessions', id, value),
-    setCommit: (id, sent) => set('commits', id, sent),
+    setKey: (keyId: string, key: StateOfKey) => set('keys', keyId, key),
+    setFile: (path: string, file: StateOfFile) => set('files', path, file),
+    setSession: (id: string, session: StateOfSession) => set('sessions', id, session),
+    setCommit: (id: string, sent: string) => set('commits', id, sent),
     get attributed() {
       return current.attributed
     },
     get repositories() {
       return current.repositories
     },
-    attribution() {
+    /** The lines that agents wrote, read from the disk at the first call. */
+    attribution(): AttributionMemory {
       written ??= createWritten(readWritten(writtenPath), () => Date.now())
       return {
         written,
@@ -234,10 +218,12 @@ export function openState(
         setRepository: (project, repository) => set('repositories', project, repository),
       }
     },
-    owners() {
+    /** The lines read in earlier runs and this one; read from the disk at the first call. */
+    owners(): LineOwners {
       owners ??= createLineOwners(readLines(linesPath))
       return owners
     },
+    /** Forgets what was sent. */
     forget() {
       rmSync(path, { force: true })
       rmSync(linesPath, { force: true })
@@ -248,12 +234,16 @@ export function openState(
       stamp = ''
       for (const [keyId, key] of Object.entries(keys)) set('keys', keyId, key)
     },
+    /** Writes what changed, unless the last write was so recent that writing would take more than a twentieth of the time. */
     save() {
       if (performance.now() >= nextSaveMs) flush()
     },
+    /** Writes what changed. */
     flush,
   }
 }
+
+export type SyncState = ReturnType<typeof openState>
 
 /** Identifies a version of a file; empty when there is no file. */
 function stampOf(path: string): string {
