@@ -21,6 +21,21 @@ const SERVICE =
   /heroku|snyk|twilio|netlify|mail(?:chimp|gun)|vercel|hubspot|sentry|discord|new.?relic|spaces|azure|cloudflare|datadog|supabase|square|postman/i
 const SERVICE_WORD = /key|token|secret|auth|password|pat\b/i
 
+const ASSIGNED =
+  /(key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}(?:(?:,?\s{1,40}["']?value["']?)?[ \t]{0,40}[=:>][>=]?[ \t]{0,2}\\?["'`]?|,[ \t]?["'`])(?![^\d\s"'`]{8,199}[\s"'`])([\w!#%&*+,./=?@^~|-]{8,200})(?![\w!#%&*+./=?@^~|([{$-]|<[^/])/gi
+/** The same from a given place on. */
+const ASSIGNED_AT = new RegExp(ASSIGNED.source, 'iy')
+/**
+ * The sign and what is behind it, as in ASSIGNED, which is found three times as fast as the ends of names. Where a narrowed text
+ * alone has a space or a quote, the value before it has no digit.
+ */
+const SIGN = /[=:>,](?=[>=]?[ \t]{0,2}\\?["'`]?(?=[\w!#%&*+,./=?@^~|-]{8})(?![^\d\s"'`]{8,199}[\s"'`]))/g
+/** The part of ASSIGNED before its sign. */
+const BEFORE_SIGN =
+  /(?:key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}(?:,?\s{1,40}["']?value["']?)?[ \t]{0,40}$/i
+/** Its largest length. */
+const MAX_BEFORE = 96
+
 export const ASSIGNED_RULES: readonly OwnRule[] = [
   {
     ruleId: 'assigned-secret',
@@ -28,8 +43,8 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
     // the pattern starts at the end of a name such as API_KEY: what is before it is looked at only where a value
     // follows; between them is a sign, the comma between arguments, or `value` as a name of its own (Kubernetes,
     // NuGet)
-    pattern:
-      /(key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}(?:(?:,?\s{1,40}["']?value["']?)?[ \t]{0,40}[=:>][>=]?[ \t]{0,2}\\?["'`]?|,[ \t]?["'`])(?![^\d\s"'`]{8,199}[\s"'`])([\w!#%&*+,./=?@^~|-]{8,200})(?![\w!#%&*+./=?@^~|([{$-]|<[^/])/gi,
+    pattern: ASSIGNED,
+    matchesIn: assignmentsIn,
     severity: 'high',
     secretIn: assignedSecret,
   },
@@ -45,12 +60,29 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
   {
     ruleId: 'redis-url',
     title: 'Redis address with a password',
-    needed: /diss?:\/\//,
+    needed: ['dis://', 'diss://'],
     pattern: /rediss?:\/\/[^\s:@/"'`<>{}$]{0,100}:([^\s:@/"'`<>{}$]{6,200})@[\w.[\]:-]{1,253}/g,
     severity: 'high',
     secretIn: ({ 0: secret, 1: password = '' }) => (looksRandom(password, 6) ? { at: 0, secret } : null),
   },
 ]
+
+/** The matches of ASSIGNED that have a digit in the value: a sign has one name before it, which is before those of later signs. */
+function* assignmentsIn(text: string, narrow: string): Generator<RegExpExecArray> {
+  /** All before is searched. */
+  let from = 0
+  for (const { index: sign } of narrow.matchAll(SIGN)) {
+    const before = text.slice(Math.max(0, sign - MAX_BEFORE), sign)
+    const at = before.search(BEFORE_SIGN)
+    const start = sign - before.length + at
+    if (at === -1 || start < from) continue
+    ASSIGNED_AT.lastIndex = start
+    const match = ASSIGNED_AT.exec(text)
+    if (match === null) continue
+    from = start + match[0].length
+    yield match
+  }
+}
 
 function assignedSecret({ 0: match, 1: end = '', 2: value = '', index, input }: RegExpExecArray) {
   if (!/\d/.test(value)) return null

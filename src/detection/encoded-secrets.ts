@@ -1,3 +1,4 @@
+import { type LongWord, longWordsIn } from './long-words.ts'
 import { type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
 /** Characters of the shortest run: 18 bytes. */
@@ -16,10 +17,14 @@ const HEAD = 64
  * Finds secrets inside base64, such as Kubernetes secrets: runs of base64 that decode to printable ASCII are scanned like
  * any text. A finding has the position and length of its run, and the secret in plain text.
  */
-export async function findEncoded(text: string, scan: Scanner): Promise<RawFinding[]> {
+export async function findEncoded(
+  text: string,
+  words: readonly LongWord[],
+  scan: Scanner,
+): Promise<RawFinding[]> {
   const runs: { at: number; length: number; from: number }[] = []
   let decoded = ''
-  for (const { at, run } of encodedIn(text)) {
+  for (const { at, run } of encodedIn(text, words)) {
     const plain = decode(run)
     if (plain === null) continue
     runs.push({ at, length: run.length, from: decoded.length })
@@ -28,7 +33,7 @@ export async function findEncoded(text: string, scan: Scanner): Promise<RawFindi
   if (runs.length === 0) return []
   const found: RawFinding[] = []
   let index = 0
-  for (const raw of (await scan(decoded)).sort((a, b) => a.start - b.start)) {
+  for (const raw of (await scan(decoded, longWordsIn(decoded))).sort((a, b) => a.start - b.start)) {
     while ((runs[index + 1]?.from ?? Number.POSITIVE_INFINITY) <= raw.start) index += 1
     const run = runs[index]
     if (run !== undefined)
@@ -38,23 +43,26 @@ export async function findEncoded(text: string, scan: Scanner): Promise<RawFindi
 }
 
 /**
- * The matches of ENCODED. A run of 24 characters has one at each place of every 24, so most characters need not be looked at:
- * the expression alone, which tries every character as a start, takes four times as long.
+ * The matches of ENCODED, each of which begins in a long word. A run of 24 characters has one at each place of every 24, so most
+ * characters need not be looked at: the expression alone, which tries every character as a start, takes four times as long.
  */
-export function* encodedIn(text: string): Generator<{ at: number; run: string }> {
+export function* encodedIn(text: string, words: readonly LongWord[]): Generator<{ at: number; run: string }> {
   /** All before is searched. */
   let from = 0
-  for (let at = SHORTEST - 1; at < text.length; at = from + SHORTEST - 1) {
-    let start = at + 1
-    while (start > from && IS_BASE64[text.charCodeAt(start - 1)] === 1) start -= 1
-    let end = at + 1
-    if (start <= at) while (end < start + SHORTEST && IS_BASE64[text.charCodeAt(end)] === 1) end += 1
-    from = end
-    if (end - start < SHORTEST) continue
-    ENCODED.lastIndex = start
-    const run = ENCODED.exec(text)?.[0] ?? ''
-    from = start + run.length
-    yield { at: start, run }
+  for (const word of words) {
+    from = Math.max(from, word.start)
+    for (let at = from + SHORTEST - 1; at < word.end; at = from + SHORTEST - 1) {
+      let start = at + 1
+      while (start > from && IS_BASE64[text.charCodeAt(start - 1)] === 1) start -= 1
+      let end = at + 1
+      if (start <= at) while (end < start + SHORTEST && IS_BASE64[text.charCodeAt(end)] === 1) end += 1
+      from = end
+      if (end - start < SHORTEST) continue
+      ENCODED.lastIndex = start
+      const run = ENCODED.exec(text)?.[0] ?? ''
+      from = start + run.length
+      yield { at: start, run }
+    }
   }
 }
 

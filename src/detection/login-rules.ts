@@ -1,4 +1,5 @@
 import { looksRandom } from './random-text.ts'
+import type { Needed } from './searched.ts'
 import type { OwnRule } from './service-rules.ts'
 
 // Passwords that are known by the form of the file, address or command line that they are in. Most such texts are examples,
@@ -11,7 +12,7 @@ export const LOGIN_RULES: readonly OwnRule[] = [
   login(
     'netrc-password',
     'password in .netrc',
-    /login/,
+    ['login'],
     `\\blogin\\s{1,8}\\S{1,100}\\s{1,8}password\\s{1,8}(${OF_PASSWORD}{8,200})`,
   ),
   login(
@@ -45,7 +46,7 @@ export const LOGIN_RULES: readonly OwnRule[] = [
   {
     ruleId: 'encoded-login',
     title: 'login in base64',
-    needed: /(?:asic|auth)[\\": \t=]{1,12}[A-Za-z\d+/]{12}/,
+    needed: ['asic ', '"auth"', '"auth\\"', '_auth='],
     pattern:
       /(?:\b[Bb]asic |"auth\\?"[ \t]{0,4}:[ \t]{0,4}\\?"|\b_auth="?)([A-Za-z\d+/]{12,1000}={0,2})(?![A-Za-z\d+/=])/g,
     severity: 'high',
@@ -58,7 +59,7 @@ export const LOGIN_RULES: readonly OwnRule[] = [
 ]
 
 /** A rule for a password at the end of a match. */
-function login(ruleId: string, title: string, needed: RegExp, form: string): OwnRule {
+function login(ruleId: string, title: string, needed: Needed, form: string): OwnRule {
   return {
     ruleId,
     title,

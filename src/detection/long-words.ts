@@ -10,12 +10,15 @@ const IS_IN_WORD = new Uint8Array(0x1_0000)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.~-')
   IS_IN_WORD[character.charCodeAt(0)] = 1
 
-/**
- * The words of a text that have 20 characters or more of `[\w+/=.~-]`, each on a line, with the 8 characters before it. What an
- * expression for such characters finds in the text it finds here too, if it is as long as a long word.
- */
-export function longWordsIn(text: string): string {
-  const words: string[] = []
+/** A long word: its offset in the text, end exclusive. */
+export interface LongWord {
+  start: number
+  end: number
+}
+
+/** The words of a text that have 20 characters or more of `[\w+/=.~-]`. */
+export function longWordsIn(text: string): LongWord[] {
+  const words: LongWord[] = []
   /** All before is searched. */
   let from = 0
   // a long word has one character at each place of every 20, so most characters need not be looked at
@@ -25,7 +28,14 @@ export function longWordsIn(text: string): string {
     let end = at + 1
     if (start <= at) while (IS_IN_WORD[text.charCodeAt(end)] === 1) end += 1
     from = end
-    if (end - start >= SHORTEST) words.push(text.slice(Math.max(0, start - BEFORE), end))
+    if (end - start >= SHORTEST) words.push({ start, end })
   }
-  return words.join('\n')
+  return words
 }
+
+/**
+ * The words, each on a line, with the 8 characters before it. What an expression for characters of words finds in the text it
+ * finds here too, if it is as long as a long word.
+ */
+export const joinedWords = (text: string, words: readonly LongWord[]): string =>
+  words.map(({ start, end }) => text.slice(Math.max(0, start - BEFORE), end)).join('\n')

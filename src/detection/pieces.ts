@@ -1,3 +1,4 @@
+import type { LongWord } from './long-words.ts'
 import type { Scanner } from './secret-rules.ts'
 
 /** Characters of a piece, which ends where the line ends that has the last of them. */
@@ -16,17 +17,23 @@ const LEAD = 16 * 1024
  * finding is the whole one.
  */
 export function inPieces(scan: Scanner): Scanner {
-  return async (text) => {
-    if (text.length <= PIECE) return scan(text)
+  return async (text, words) => {
+    if (text.length <= PIECE) return scan(text, words)
     const found = []
     for (const { start, end } of piecesOf(text)) {
-      for (const raw of await scan(text.slice(start, end))) {
+      for (const raw of await scan(text.slice(start, end), wordsOf(words, start, end))) {
         if (start === 0 || raw.start >= LEAD) found.push({ ...raw, start: start + raw.start })
       }
     }
     return found
   }
 }
+
+/** The words of a piece, by their offset in it. */
+const wordsOf = (words: readonly LongWord[], start: number, end: number): LongWord[] =>
+  words
+    .filter((word) => word.end > start && word.start < end)
+    .map((word) => ({ start: Math.max(0, word.start - start), end: Math.min(end, word.end) - start }))
 
 function* piecesOf(text: string): Generator<{ start: number; end: number }> {
   let start = 0

@@ -3,6 +3,7 @@ import type {
   SecretLintRuleCreator as Rule,
   SecretLintSourceCode as Source,
 } from '@secretlint/types'
+import { hasNeeded, type Needed, type Searched } from './searched.ts'
 
 // Runs the rules of secretlint's recommended preset on a text. @secretlint/core, which does the same for files, compares
 // every message with every other one: 48,000 key ids in 1 MB took 20 s. It also obeys comments that switch rules off.
@@ -24,29 +25,28 @@ const IGNORED_RULE = `${PREFIX}filter-comments`
 /** The options of rules. The rule for ids of AWS keys is off by default. */
 const OPTIONS: Readonly<Record<string, object>> = { [`${PREFIX}aws`]: { enableIDScanRule: true } }
 
-/** A pattern, and the rules that find nothing in a text without a match of one of theirs. */
-type Needed = readonly [RegExp, ...string[]]
+/** A rule finds nothing in a text that has none of its needs; each need is listed with the rules that have it. */
+type NeededBy<Need> = readonly [Need, ...string[]]
 
 /**
- * Patterns that match any text in which the rules named beside them can find something, narrowed, and are faster than those
- * rules: 16 characters in a row are compared at once. A rule may have several. Rules that are as fast themselves have none.
+ * The rules named beside a need find something only in texts that have it. All needs are faster than those rules: an expression compares
+ * 16 characters in a row at once. A rule may have several. Rules that are as fast themselves have none.
  */
-export const NEEDED: readonly Needed[] = [
+export const NEEDED: readonly NeededBy<Needed>[] = [
   // ids of AWS accounts, for which the rule searches too, are no secrets
   [/(?:CESS|cess)_?(?:KEY|key|Key)/, 'aws'],
-  [/x-oauth-basic@/, 'npm'],
-  [/_authToken=/, 'npm'],
+  [['x-oauth-basic@', '_authToken='], 'npm'],
   [/:\/\/[-a-zA-Z0-9_]{1,256}:[-a-zA-Z0-9_]{1,256}@/, 'basicauth'],
-  [/xox[abopr]-|xapp-/, 'slack'],
+  [['xox', 'xapp-'], 'slack'],
   // others of its tokens are long words
-  [/ghs_/, 'github'],
+  [['ghs_'], 'github'],
   // mongodb, mongodb+srv, mysql, mysqlx, postgres, postgresql
   [/(?:db|es|lx|ql|rv):\/\//i, 'database-connection-string'],
-  [/-----BEGIN/, 'privatekey'],
+  [['-----BEGIN'], 'privatekey'],
   [/SG\.\w{1,128}\./, 'sendgrid'],
 ]
 /** The same for rules whose secrets are long words: they match the long words of such a text. */
-export const NEEDED_WORDS: readonly Needed[] = [
+export const NEEDED_WORDS: readonly NeededBy<RegExp>[] = [
   [/(?:A3T[A-Z0-9]|AKIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ASIA)[A-Z0-9]{16}/, 'aws'],
   // the ends of cfat_, cfut_, glsa_ and figd_: with four characters before each class it takes twice the time
   [
@@ -84,11 +84,14 @@ export async function loadPresetRules(): Promise<readonly Rule[]> {
   return preset.rules.filter(({ meta }) => meta.id !== IGNORED_RULE)
 }
 
-/** The rules that can find something in a text. `narrow`: the text, narrowed; `words`: the long words of it. */
-export function rulesFor(presetRules: readonly Rule[], narrow: string, words: string): readonly Rule[] {
-  const namedIn = (searched: string, all: readonly Needed[]) =>
-    all.flatMap(([needed, ...rules]) => (needed.test(searched) ? rules.map((rule) => PREFIX + rule) : []))
-  const possible = new Set([...namedIn(narrow, NEEDED), ...namedIn(words, NEEDED_WORDS)])
+/** The rules that can find something in a text. */
+export function rulesFor(presetRules: readonly Rule[], searched: Searched): readonly Rule[] {
+  const possible = new Set(
+    [
+      ...NEEDED.filter(([needed]) => hasNeeded(searched, needed)),
+      ...NEEDED_WORDS.filter(([needed]) => needed.test(searched.words)),
+    ].flatMap(([, ...rules]) => rules.map((rule) => PREFIX + rule)),
+  )
   return presetRules.filter(({ meta }) => !NEEDING.has(meta.id) || possible.has(meta.id))
 }
 

@@ -3,6 +3,7 @@ import { cut } from '../text.ts'
 import { isOfNoKind } from './assigned-secrets.ts'
 import { findEncoded } from './encoded-secrets.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { longWordsIn } from './long-words.ts'
 import { inPieces } from './pieces.ts'
 import { loadScanner, type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
 
@@ -25,18 +26,24 @@ const MAX_FINDINGS = 1_000
 let scanner: Promise<Scanner> | undefined
 
 /** Finds the secrets in a text, in order of position and without overlaps. */
-export async function findSecrets(text: string): Promise<FoundSecret[]> {
+export const findSecrets = async (text: string): Promise<FoundSecret[]> =>
+  withLines(text, await positionsIn(text))
+
+type Position = Omit<FoundSecret, 'line'>
+
+async function positionsIn(text: string): Promise<Position[]> {
   scanner ??= loadScanner().then(inPieces)
   const scan = await scanner
-  const found = new Map<string, FoundSecret>()
+  const found = new Map<string, Position>()
   const fingerprintOnce = memoized(secretFingerprint)
-  for (const raw of [...(await scan(text)), ...(await findEncoded(text, scan))]) {
+  const words = longWordsIn(text)
+  for (const raw of [...(await scan(text, words)), ...(await findEncoded(text, words, scan))]) {
     const key = `${raw.ruleId} ${raw.start}`
     // a secret that the end of a piece cuts is longer in the next piece
     if ((found.get(key)?.end ?? 0) < raw.start + (raw.length ?? raw.secret.length))
-      found.set(key, { ...withoutText(raw, fingerprintOnce), line: 0 })
+      found.set(key, withoutText(raw, fingerprintOnce))
   }
-  return withLines(text, withoutOverlaps([...found.values()]))
+  return withoutOverlaps([...found.values()])
 }
 
 /** The function with its results kept, since one secret may occur thousands of times in a text. */
@@ -50,7 +57,7 @@ function memoized(fingerprint: typeof secretFingerprint): typeof secretFingerpri
   }
 }
 
-function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Omit<FoundSecret, 'line'> {
+function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Position {
   const { ruleId, title, secret, start, severity, length = secret.length } = raw
   return {
     ruleId,
@@ -70,8 +77,8 @@ function secretFingerprint(ruleId: string, secret: string): string {
 
 // Two rules may match at one position, such as connection string and basic auth: keeps the longer match. A rule that goes
 // by the name of a variable gives way to those that know what its value is.
-function withoutOverlaps(found: readonly FoundSecret[]): FoundSecret[] {
-  const isKnown = ({ ruleId }: FoundSecret) => !isOfNoKind(ruleId)
+function withoutOverlaps(found: readonly Position[]): Position[] {
+  const isKnown = ({ ruleId }: Position) => !isOfNoKind(ruleId)
   const known = withoutOverlapping(found.filter(isKnown))
   const others = withoutOverlapping(found.filter((secret) => !isKnown(secret)))
   let index = 0
@@ -82,9 +89,9 @@ function withoutOverlaps(found: readonly FoundSecret[]): FoundSecret[] {
   return [...known, ...apart].sort((a, b) => a.start - b.start)
 }
 
-function withoutOverlapping(found: readonly FoundSecret[]): FoundSecret[] {
+function withoutOverlapping(found: readonly Position[]): Position[] {
   const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end)
-  const kept: FoundSecret[] = []
+  const kept: Position[] = []
   for (const secret of sorted) {
     const previous = kept.at(-1)
     if (previous === undefined || secret.start >= previous.end) kept.push(secret)
@@ -92,7 +99,7 @@ function withoutOverlapping(found: readonly FoundSecret[]): FoundSecret[] {
   return kept
 }
 
-function withLines(text: string, found: readonly FoundSecret[]): FoundSecret[] {
+function withLines(text: string, found: readonly Position[]): FoundSecret[] {
   let line = 1
   // kept between secrets: to look for the end of a long line again for each of its secrets takes quadratic time
   let lineEnd = text.indexOf('\n')
@@ -140,22 +147,18 @@ export async function findSecretsInTexts<Scanned extends { text: string }>(
     length += text.length + TEXT_SEPARATOR.length
   }
   const joined = texts.map(({ text }) => text).join(TEXT_SEPARATOR)
-  const found = new Map<Scanned, FoundSecret[]>()
+  const positions = new Map<Scanned, Position[]>()
   let index = 0
-  let firstLine = 1
-  let counted = 0
-  for (const secret of await findSecrets(joined)) {
+  for (const secret of await positionsIn(joined)) {
     while ((starts[index + 1] ?? Number.POSITIVE_INFINITY) <= secret.start) index += 1
     const start = starts[index] ?? 0
-    for (; counted < start; counted += 1) if (joined.charCodeAt(counted) === 10) firstLine += 1
     const scanned = texts[index]
     if (scanned === undefined) continue
-    const local = { start: secret.start - start, end: secret.end - start, line: secret.line - firstLine + 1 }
-    const secrets = found.get(scanned) ?? []
-    found.set(scanned, secrets)
-    secrets.push({ ...secret, ...local })
+    const inText = positions.get(scanned) ?? []
+    positions.set(scanned, inText)
+    inText.push({ ...secret, start: secret.start - start, end: secret.end - start })
   }
-  return found
+  return new Map([...positions].map(([scanned, inText]) => [scanned, withLines(scanned.text, inText)]))
 }
 
 /** The finding of a secret for a record. `where`: its origin in words, such as `a prompt`. The writer adds the id. */

@@ -1,5 +1,6 @@
 import type { Severity } from '../records/finding.ts'
 import { looksRandom } from './random-text.ts'
+import type { Needed } from './searched.ts'
 
 /** A rule of our own. */
 export interface OwnRule {
@@ -7,12 +8,14 @@ export interface OwnRule {
   title: string
   /** Its time is linear in the text: no two starts of a match share more than a bounded number of characters. */
   pattern: RegExp
-  /** Matches every text in which the rule finds something, narrowed, and is faster: see `narrowed` of secret-rules.ts. */
-  needed?: RegExp
+  /** Is in every text in which the rule finds something. */
+  needed?: Needed
   /** The same for a rule whose secrets are long words: matches the long words of such a text. */
   word?: RegExp
   /** Four characters, one of which every match has, with 16 characters of tokens behind them: see `headsIn` of secret-rules.ts. */
   heads?: readonly string[]
+  /** Its matches that may be secrets, where they are found faster than by the pattern alone. `narrow`: see `Searched`. */
+  matchesIn?: (text: string, narrow: string) => Iterable<RegExpExecArray>
   severity: Severity
   /** The secret inside a match, if it is not the match: its offset from the match and its text. */
   secretIn?: (match: RegExpExecArray) => { at: number; secret: string } | null

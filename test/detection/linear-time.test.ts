@@ -11,7 +11,8 @@ import {
   reportsOf,
   rulesFor,
 } from '../../src/detection/preset-rules.ts'
-import { narrowed, OWN_RULES, ownFindings } from '../../src/detection/secret-rules.ts'
+import { searchedOf } from '../../src/detection/searched.ts'
+import { OWN_RULES, ownFindings } from '../../src/detection/secret-rules.ts'
 import { findSecrets } from '../../src/detection/secrets.ts'
 import { patternsOf, withoutConditions } from './preset-patterns.ts'
 
@@ -34,7 +35,7 @@ async function subjects(): Promise<Subject[]> {
   const own = OWN_RULES.map(
     (rule): Subject => ({
       name: rule.ruleId,
-      run: (text) => [...ownFindings(rule, text)],
+      run: (text) => [...ownFindings(rule, text, searchedOf(text, longWordsIn(text)).narrow)],
       // its expression is only the middle of a token
       patterns: [
         rule.ruleId === 'json-web-token' ? /ey[\w-]{17,}\.ey[\w/-]{17,}\.[\w/-]{10,}/ : rule.pattern,
@@ -45,11 +46,15 @@ async function subjects(): Promise<Subject[]> {
   const preset = rules.map(async (rule): Promise<Subject> => {
     return { name: rule.meta.id, run: (text) => reportsOf([rule], text), patterns: await patternsOf(rule) }
   })
-  const encoded = { name: 'base64', run: (text: string) => [...encodedIn(text)], patterns: [ENCODED] }
+  const encoded = {
+    name: 'base64',
+    run: (text: string) => [...encodedIn(text, longWordsIn(text))],
+    patterns: [ENCODED],
+  }
   const needed = {
     name: 'what rules need',
-    run: (text: string) => rulesFor(rules, text, longWordsIn(narrowed(text))),
-    patterns: [...NEEDED, ...NEEDED_WORDS].map(([pattern]) => pattern),
+    run: (text: string) => rulesFor(rules, searchedOf(text, longWordsIn(text))),
+    patterns: [...NEEDED, ...NEEDED_WORDS].flatMap(([need]) => (need instanceof RegExp ? need : [])),
   }
   return [...own, ...(await Promise.all(preset)), encoded, needed]
 }

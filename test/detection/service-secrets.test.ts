@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { longWordsIn } from '../../src/detection/long-words.ts'
+import { searchedOf } from '../../src/detection/searched.ts'
 import { OWN_RULES, ownFindings, ownRulesFor } from '../../src/detection/secret-rules.ts'
 import { findSecrets } from '../../src/detection/secrets.ts'
 import { PLANTED } from '../support/planted-secrets.ts'
@@ -110,18 +111,22 @@ describe('placeholders in the forms of vendors are no secrets', () => {
   })
 })
 
+/** The expression that texts for a rule are generated from; that of web tokens is only their middle. */
+const generatedBy = ({ ruleId, pattern }: (typeof OWN_RULES)[number]): RegExp =>
+  ruleId === 'json-web-token' ? /ey[\w-]{17,}\.ey[\w/-]{17,}\.[\w/-]{10,}/ : pattern
+
 describe('a rule of our own is not left out for a text in which it finds something', () => {
   for (const [index, rule] of OWN_RULES.entries()) {
     if ((rule.needed ?? rule.word ?? rule.heads) === undefined) continue
     test(`${index} ${rule.ruleId}`, () => {
-      const samples = fc.sample(fc.stringMatching(new RegExp(withoutConditions(rule.pattern))), {
+      const samples = fc.sample(fc.stringMatching(new RegExp(withoutConditions(generatedBy(rule)))), {
         numRuns: 200,
         seed: 7,
       })
       for (const sample of samples) {
         const text = `before ${sample} after`
-        if ([...ownFindings(rule, text)].length > 0)
-          expect(ownRulesFor(text, longWordsIn(text)), text).toContain(rule)
+        if ([...ownFindings(rule, text, text)].length > 0)
+          expect(ownRulesFor(searchedOf(text, longWordsIn(text))), text).toContain(rule)
       }
     })
   }
