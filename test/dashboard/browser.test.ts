@@ -157,6 +157,9 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
         await page.resize(width, 900, scheme)
         await visit(owner, `#/${name}`)
         expect(page.problems.splice(0)).toEqual([])
+        // each row in view of the list of sessions is asked for once the page has loaded
+        const ofPage = page.ownRequests().filter((url) => /\/v1\/(?!sessions\/)/.test(url))
+        expect(ofPage.length).toBeLessThanOrEqual(MAX_REQUESTS)
         // only tables scroll, within their own boxes
         expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
         await page.evaluate(AXE)
@@ -168,9 +171,6 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       }
       // Chromium draws some of its own controls from data URLs
       const asked = page.requests.splice(0).filter((url) => /^(?!data:|about:)/.test(url))
-      // each row in view of the list of sessions is asked for once the page has loaded
-      const ofPage = asked.filter((url) => /\/v1\/(?!sessions\/)/.test(url))
-      expect(ofPage.length).toBeLessThanOrEqual(2 * MAX_REQUESTS)
       const origins = new Set(asked.map((url) => new URL(url).origin))
       expect([...origins]).toEqual([new URL(server.url).origin])
       expect(await page.evaluate('globalThis.hostile')).toBeUndefined()
@@ -368,9 +368,9 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       [1440, 'light'],
     ] as const) {
       await page.resize(width, 900, scheme)
-      page.requests.splice(0)
       await visit(full, hash)
-      expect(page.requests.filter((url) => url.includes('/v1/')).length).toBeLessThanOrEqual(MAX_REQUESTS)
+      const asked = page.ownRequests().filter((url) => url.includes('/v1/'))
+      expect(asked.length).toBeWithin(1, MAX_REQUESTS + 1)
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       await page.evaluate(AXE)
       expect(await page.evaluate<object[]>(`axe.run().then(({ violations }) => violations)`)).toEqual([])

@@ -39,6 +39,8 @@ export interface Page {
   problems: string[]
   /** The URLs that the page asked for. */
   requests: string[]
+  /** The URLs that the document asked for that was opened last: none of those of the document before it. */
+  ownRequests(): string[]
 }
 
 export interface Browser {
@@ -145,17 +147,28 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
   const call = (method: string, params?: object) => send(method, params, session)
   const problems: string[] = []
   const requests: string[] = []
-  let loaded: (() => void) | undefined
+  // Chromium gives each document the id of its loader: events of the document before may still arrive after a navigation
+  const sent: { url: string; loaderId: unknown }[] = []
+  const loaded = new Set<unknown>()
+  let current: unknown
+  let onLoad = () => {}
   listen(session, (method, params) => {
-    if (method === 'Page.loadEventFired') loaded?.()
+    if (method === 'Page.lifecycleEvent' && params.name === 'load') {
+      loaded.add(params.loaderId)
+      onLoad()
+    }
     if (method === 'Runtime.exceptionThrown') problems.push(JSON.stringify(params))
     if (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(String(params.type)))
       problems.push(JSON.stringify(params.args))
     if (method === 'Log.entryAdded') problems.push(JSON.stringify(params.entry))
-    if (method === 'Network.requestWillBeSent')
-      requests.push((params.request as { url: string } | undefined)?.url ?? '')
+    if (method === 'Network.requestWillBeSent') {
+      const url = (params.request as { url: string } | undefined)?.url ?? ''
+      requests.push(url)
+      sent.push({ url, loaderId: params.loaderId })
+    }
   })
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await call(`${domain}.enable`)
+  await call('Page.setLifecycleEventsEnabled', { enabled: true })
   const evaluate = async <Value>(expression: string): Promise<Value> => {
     const { result, exceptionDetails } = await call('Runtime.evaluate', {
       expression,
@@ -178,6 +191,7 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
   return {
     problems,
     requests,
+    ownRequests: () => sent.filter(({ loaderId }) => loaderId === current).map(({ url }) => url),
     evaluate,
     clickAt,
     async click(element, by) {
@@ -207,11 +221,15 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
       await call('Input.insertText', { text })
     },
     async open(url) {
-      const done = new Promise<void>((resolve) => {
-        loaded = resolve
-      })
-      await call('Page.navigate', { url })
-      await done
+      const { loaderId, errorText } = await call('Page.navigate', { url })
+      if (errorText !== undefined) throw new Error(`${url}: ${errorText}`)
+      // another fragment of the same document has no loader
+      if (loaderId === undefined) return
+      current = loaderId
+      while (!loaded.has(loaderId))
+        await new Promise<void>((resolve) => {
+          onLoad = resolve
+        })
     },
     async until(expression, timeoutMs = 15_000) {
       const deadline = performance.now() + timeoutMs

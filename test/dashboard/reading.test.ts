@@ -163,10 +163,12 @@ describe.skipIf(program === null)('a list', () => {
   }, 60_000)
 
   test('suggests members and branches once its field has the focus, and asks for nothing before', async () => {
-    page.requests.splice(0)
     await visit('#/sessions')
     const asked = () =>
-      page.requests.filter((url) => url.includes('/v1/')).map((url) => url.split('?')[0]?.split('/v1')[1])
+      page
+        .ownRequests()
+        .filter((url) => url.includes('/v1/'))
+        .map((url) => url.split('?')[0]?.split('/v1')[1])
     // who is signed in was asked before
     expect(asked()[0]).toBe('/sessions')
     for (const path of asked().slice(1)) expect(path).toMatch(/^\/(sessions\/sess_\d+|team)$/)
@@ -182,12 +184,11 @@ describe.skipIf(program === null)('a list', () => {
 
   test('of sessions has the columns that were chosen, also in another tab', async () => {
     await page.resize(1440, 500)
-    page.requests.splice(0)
     await visit('#/sessions')
     for (const known of ['Ada', 'claude-code', 'claude-opus-4-5'])
       await page.until(`document.querySelector('tbody tr').innerText.includes('${known}')`)
     // the rows below the window are not asked for before they are seen
-    const details = page.requests.filter((url) => url.includes('/sessions/sess_'))
+    const details = page.ownRequests().filter((url) => url.includes('/sessions/sess_'))
     expect(details.length).toBeLessThan(15)
     const last = `[...document.querySelectorAll('tbody tr')].at(-1)`
     expect(await page.evaluate<string>(`${last}.innerText`)).toContain('…')
