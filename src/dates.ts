@@ -193,7 +193,6 @@ export function shortSpansOf(
 
 /** Lengths of the buckets of a series. */
 export const GRANULARITIES = ['day', 'week', 'month'] as const
-export type Granularity = (typeof GRANULARITIES)[number]
 
 /** PostgreSQL's `to_char` writes a timestamp at UTC with this pattern as the API gives timestamps. */
 export const TIME_PATTERN = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'

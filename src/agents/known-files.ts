@@ -19,10 +19,10 @@ export interface KnownFile {
   ids: string[]
 }
 
-export type FileLook = Pick<KnownFile, 'size' | 'mtimeMs' | 'ends'>
+type FileLook = Pick<KnownFile, 'size' | 'mtimeMs' | 'ends'>
 
 /** `same`: as it was. `grown`: what was known is its beginning. `other`: not known, or another content. */
-export type Change = 'same' | 'grown' | 'other'
+type Change = 'same' | 'grown' | 'other'
 
 /** A file as it is now, beside what was known of it. */
 export interface Look {

@@ -4,7 +4,7 @@ import { unnest } from '../db/rows.ts'
 import { AUDIT_ROLLUP } from './rollup.ts'
 
 /** The texts of an entry. */
-export interface EntryTexts {
+interface EntryTexts {
   id: string
   action: string
   userId: string

@@ -67,4 +67,4 @@ export const authRoutes = (deps: AuthDeps) => {
 }
 
 /** Elysia must not read the body: it is read by the route, within its limits. */
-export const leaveUnread = () => null
+const leaveUnread = () => null

@@ -21,7 +21,7 @@ const LINE_FEED = Buffer.from('\n')
 const END = Buffer.from(`\n${END_OF_ROWS}`)
 
 /** A table's rows as the text of COPY. `chunks` has to be read before the next table. */
-export interface TableRows {
+interface TableRows {
   name: string
   columns: readonly string[]
   chunks: AsyncGenerator<Buffer>

@@ -12,7 +12,7 @@ const NAME = /^cloud-analytics-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.zst$/
 const nameOf = (at: Date): string =>
   `cloud-analytics-${at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.zst`
 
-export interface ScheduledBackup {
+interface ScheduledBackup {
   path: string
   at: Date
 }
@@ -60,7 +60,7 @@ export function removeOldBackups(folder: string, keep: number): string[] {
 }
 
 /** A backup that could not be made. */
-export interface FailedBackup {
+interface FailedBackup {
   /** RFC 3339. */
   at: string
   error: string

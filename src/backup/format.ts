@@ -20,7 +20,7 @@ const SUMS_PREFIX = '-- tables '
 export const END_OF_ROWS = '\\.\n'
 
 /** A restore needs these before the rows. */
-export interface Header {
+interface Header {
   format: typeof FORMAT
   /** RFC 3339, of the snapshot. */
   created_at: string

@@ -7,7 +7,7 @@ import { type BackupFile, createBackupFile } from './file-writer.ts'
 import { createTableSum, END_OF_ROWS, headerLine, sumsLine, type TableSum, tableLine } from './format.ts'
 import { copyOut, describeServer, listTables, lockTables, type StoredTable } from './queries.ts'
 
-export interface BackupOptions {
+interface BackupOptions {
   file: string
   /** The key that encrypts webhook secrets, to have it inside; null: not inside. */
   secretKey: Uint8Array | null
@@ -18,7 +18,7 @@ export interface BackupOptions {
 }
 
 /** A backup that was made. */
-export interface MadeBackup {
+interface MadeBackup {
   /** RFC 3339: all that was committed before is inside. */
   created_at: string
   /** The size of the file. */

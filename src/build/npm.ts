@@ -20,7 +20,7 @@ const common = (version: string) => ({
 })
 
 /** The package.json of the package with the target's executable. */
-export function platformPackage(version: string, target: Target): object {
+function platformPackage(version: string, target: Target): object {
   const [system = '', cpu = '', libc] = target.split('-')
   return {
     name: packageOf(target),

@@ -3,7 +3,7 @@ import { storedAs } from './client/storage.ts'
 const stored = storedAs('cloud-analytics-theme', () => localStorage)
 /** `light` or `dark` as chosen in this browser; else as its system has it. */
 export const THEMES = ['system', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
+type Theme = (typeof THEMES)[number]
 
 export const readTheme = (): Theme => THEMES.find((theme) => theme === stored.read()) ?? 'system'
 

@@ -8,7 +8,7 @@ import type { ISql } from './client.ts'
  * node; `reference`, copied to every node, for what is looked up before the organization is known; `local`, on the
  * coordinator, to which all instances are connected.
  */
-export type Placement = 'distributed' | 'reference' | 'local'
+type Placement = 'distributed' | 'reference' | 'local'
 
 /** Every table of the schema by name; test/repository/distribution.test.ts fails for one that is missing. */
 export const PLACEMENTS = {

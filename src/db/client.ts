@@ -36,7 +36,7 @@ export interface ConnectOptions {
 
 /** The embedded PostgreSQL's socket in its folder. */
 export const SOCKET_NAME = '.s.PGSQL.5432'
-export const socketPath = (socketDir: string): string => `${socketDir}/${SOCKET_NAME}`
+const socketPath = (socketDir: string): string => `${socketDir}/${SOCKET_NAME}`
 
 const STATEMENT_TIMEOUT_MS = 25_000
 const LOCK_TIMEOUT_MS = 10_000

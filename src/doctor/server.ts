@@ -4,7 +4,7 @@ import { findFailingEndpoints, MAX_COUNTED, readQueueState } from '../webhooks/o
 import { type Check, check } from './checks.ts'
 
 /** A delivery is sent within seconds of its due time; an older one means that the worker does not keep up. */
-export const MAX_DUE_S = 300
+const MAX_DUE_S = 300
 /** Failing endpoints that are named. */
 const MAX_NAMED = 5
 

@@ -13,7 +13,7 @@ import { eraseInTables } from './person-tables.ts'
 import { pseudonymOf, tracesOf } from './traces.ts'
 
 /** Numbers of changed rows. */
-export interface Erased {
+interface Erased {
   /** The pseudonym that replaces the person from now on. */
   pseudonym: string
   sessions: number

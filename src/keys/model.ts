@@ -26,7 +26,7 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number]
 
 /** `write` includes these, but not `audit:write`, by which entries get into the audit log under anybody's name. */
-export const WRITE_SCOPES = [
+const WRITE_SCOPES = [
   'sessions:write',
   'commits:write',
   'risk:write',

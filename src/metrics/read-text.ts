@@ -1,5 +1,5 @@
 /** A line of the metrics' text. */
-export interface ReadSample {
+interface ReadSample {
   name: string
   labels: Record<string, string>
   value: number

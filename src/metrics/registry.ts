@@ -8,7 +8,7 @@ import { withTimeout } from '../timeout.ts'
 type LabelValues = readonly string[]
 
 /** The name and meaning of a metric. Units come last: `_seconds`, `_bytes`; counters end in `_total`. */
-export interface Description {
+interface Description {
   name: `cloud_analytics_${string}`
   help: string
   labels?: readonly string[]
@@ -18,19 +18,19 @@ export interface Counter {
   add(count?: number): void
 }
 
-export interface Histogram {
+interface Histogram {
   /** Adds a value, in the metric's unit. */
   observe(value: number): void
 }
 
 /** A value that is read when the metrics are. */
-export interface Sample {
+interface Sample {
   labels?: LabelValues
   value: number
 }
 
 /** A metric of a state that is read when the metrics are; without a value where it is not known now. */
-export interface Gauge<State> extends Description {
+interface Gauge<State> extends Description {
   of: (state: State) => number | readonly Sample[] | undefined
 }
 

@@ -17,7 +17,7 @@ interface LimitMeter {
   failed: Counter
 }
 
-export const LIMITS = ['read', 'sync', 'address', 'badge'] as const
+const LIMITS = ['read', 'sync', 'address', 'badge'] as const
 type LimitName = (typeof LIMITS)[number]
 
 /** Adds counts and durations of requests, and the decisions of the rate limits. */

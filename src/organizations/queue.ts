@@ -26,7 +26,7 @@ export const changeInTurn =
   (orgId, work) =>
     enqueueWrite(orgId, () => inOrganization(writes, orgId, work))
 
-export interface OrganizationQueues {
+interface OrganizationQueues {
   enqueueWrite: EnqueueWrite
   /** Refuses the writes that wait, and from now on those that would. */
   stop(): void

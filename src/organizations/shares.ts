@@ -14,7 +14,7 @@ interface ShareLimits {
   what: string
 }
 
-export interface Wait {
+interface Wait {
   /** The units that the waiting request already holds. */
   units: number
   /** Ends the wait: the client has left. */

@@ -11,7 +11,7 @@ const SLOW_DOWN_S = 5
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
 
 /** A machine's wish to sign in. */
-export interface NewDevice {
+interface NewDevice {
   device_code: string
   /** `XXXX-XXXX` */
   user_code: string
@@ -30,7 +30,7 @@ export async function createDevice(sql: Sql, name: string): Promise<NewDevice> {
 }
 
 /** The answer to a machine's question: who has approved it, or why it gets no key yet. */
-export type DeviceAnswer =
+type DeviceAnswer =
   | { error: 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' }
   | { orgId: string; memberId: string; name: string }
 

@@ -13,7 +13,7 @@ export interface WriteResult extends RecordCounts {
 }
 
 /** The rows to write, each key once, and the counts of the request. */
-export interface Changes<Row> extends WriteResult {
+interface Changes<Row> extends WriteResult {
   rows: Row[]
 }
 

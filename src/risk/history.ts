@@ -24,7 +24,7 @@ interface LastChange {
 }
 
 /** The commits of a project in a time window that advances: names of files, change sets and hotspots. */
-export interface MovingHistory extends ChangeHistory {
+interface MovingHistory extends ChangeHistory {
   /** Adds later commits, in order of time, then removes those before `from` and all but the latest `limit`. */
   advance(commits: readonly CommittedChange[], from: number, limit: number): void
   /** The current name of the file that had this name; the name itself if the history does not contain it. */

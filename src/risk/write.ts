@@ -59,7 +59,7 @@ export async function computeRisks(
   return { prepared, parts }
 }
 
-export interface RisksWritten extends WriteResult {
+interface RisksWritten extends WriteResult {
   /** Updates the rollups of the scores that were written. Needs the organization's lock. */
   updateRollups: () => Promise<void>
   /** The pull requests that were written, and their former places, for `updateParts`. */

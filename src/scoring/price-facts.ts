@@ -3,7 +3,7 @@
 // day from which it holds. The price of another day is a row of its own; a row goes when the library has it.
 
 /** A price for prompts of more than `above` tokens, or for all. */
-export interface FactTier {
+interface FactTier {
   above: number
   input: number
   output: number

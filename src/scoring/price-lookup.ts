@@ -23,7 +23,7 @@ export interface PriceRow<Unit = number> {
   cacheWrite1h: Price<Unit>
 }
 
-export interface FoundPrices {
+interface FoundPrices {
   row: PriceRow
   /** The model costs this part of the list price where it is served. */
   percent: bigint
@@ -43,7 +43,7 @@ const VENDORS = [
 const RESELLERS = ['cursor', 'github-copilot', 'aws']
 
 /** Looks the prices of a model up, at a time in RFC 3339; undefined for a name that is not known. */
-export type LookUp = (model: string, at: string) => FoundPrices | undefined
+type LookUp = (model: string, at: string) => FoundPrices | undefined
 
 export function createLookUp(library: Library): LookUp {
   const known = knownModels(library)

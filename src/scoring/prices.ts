@@ -132,7 +132,7 @@ export function picodollarsOf(dollars: number): bigint {
 }
 
 /** The cost of a session record. */
-export interface PricedRecord {
+interface PricedRecord {
   /** US dollars. */
   cost: number
   /** One for each of its turns; null where it has no tokens, or its model no known price. */

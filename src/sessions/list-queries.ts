@@ -22,7 +22,7 @@ export const listItem = (cost: string): string => `'{"id":"' || s.id || '","proj
   || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
 
 /** In a list, where what is not known is 0. */
-export const LIST_ITEM = listItem('trim_scale(s.estimated_cost)')
+const LIST_ITEM = listItem('trim_scale(s.estimated_cost)')
 /** In the detail `d`: null where nothing says what the session used. */
 export const DETAIL_COST = `case
   when s.estimated_cost = 0 and d.detail->>'tokens' is null then 'null' else trim_scale(s.estimated_cost)::text

@@ -44,7 +44,7 @@ export const NamesQuery = Type.Object({ page: Page, per_page: PerPage })
 export type NamesQuery = Static<typeof NamesQuery>
 
 /** A name that sessions have: of a project, a model or an agent. */
-export const SessionName = component('SessionName', {
+const SessionName = component('SessionName', {
   name: Type.String({ examples: ['checkout'] }),
   sessions: Type.Integer({ description: 'A session counts under each of its models', examples: [128] }),
   last_session_at: Timestamp('When the newest of them began; UTC, milliseconds'),

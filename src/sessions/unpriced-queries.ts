@@ -64,7 +64,7 @@ export async function findUnchanged(
 }
 
 /** The usage of an organization without a price. `models` and `undivided` are of its first 1,000 such sessions. */
-export interface Unpriced {
+interface Unpriced {
   sessions: number
   tokens: bigint
   /** The models of the tokens; `unknown` for none. */

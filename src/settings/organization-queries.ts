@@ -19,7 +19,7 @@ type Row = Omit<OrganizationSettings, 'badges' | 'ticket_pattern' | 'ticket_igno
 }
 
 /** The stored form of GitHub's secret is bound to its organization. */
-export const githubSecretContext = (orgId: string): string => `github secret of ${orgId}`
+const githubSecretContext = (orgId: string): string => `github secret of ${orgId}`
 
 async function findRow(sql: ISql, orgId: string): Promise<Row> {
   const [row] = await sql<Row[]>`

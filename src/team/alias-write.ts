@@ -9,7 +9,7 @@ interface AliasRow {
 }
 
 /** The changes of aliases. */
-export interface AliasesWritten {
+interface AliasesWritten {
   /** Addresses that belong to another member than before, or to none: the expertise of their authors changes. */
   addresses: readonly string[]
   /** The own addresses of the members who got or lost some. */

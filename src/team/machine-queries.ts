@@ -46,14 +46,14 @@ export async function listMachines(
 }
 
 /** A machine that has not sent records for some days; `days` are whole ones. */
-export interface SilentMachine {
+interface SilentMachine {
   machine: string
   user_key: string
   days: number
 }
 
 /** Machines by how long they have been silent. */
-export interface MachineSilence {
+interface MachineSilence {
   heard: number
   /** Longest first. */
   silent: SilentMachine[]

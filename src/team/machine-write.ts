@@ -8,7 +8,7 @@ import { memberAddresses } from '../db/member-addresses.ts'
 const MAX_MACHINES = 1_000
 
 /** A request's report on the machine that sent it. */
-export interface MachineReport {
+interface MachineReport {
   machine: string
   /** The address or id of the one whose sessions it sends; null where the request has no user, or several. */
   user: string | null

@@ -11,7 +11,7 @@ import type { SecretBox } from './signing/secret-box.ts'
 import { replaceSecretKey } from './signing/secret-key-queries.ts'
 
 /** The new secret of an endpoint of the organization with the slug `org`. */
-export interface NewSecret {
+interface NewSecret {
   org: string
   id: string
   url: string

@@ -28,7 +28,7 @@ import {
 import { getEndpoint, listEndpoints } from './queries.ts'
 
 /** Only the routes of webhooks need these dependencies. */
-export interface WebhookDeps extends EndpointDeps {
+interface WebhookDeps extends EndpointDeps {
   egress: Egress
   resolve: Resolve
 }

@@ -6,7 +6,7 @@ import type { Match } from './match.ts'
 import type { WrittenEdit } from './written-edits.ts'
 
 /** A file of a commit with the edits that may have written its added lines. */
-export interface EditedFile {
+interface EditedFile {
   file: LoggedFile
   /** The newest first. */
   edits: WrittenEdit[]

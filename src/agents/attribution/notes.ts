@@ -57,7 +57,7 @@ export async function readNotes(
 }
 
 /** Returns the lines that a note names; none where it is not readable. */
-export function parseNote(text: string): NotedLines[] {
+function parseNote(text: string): NotedLines[] {
   const [lines = '', json] = text.split(/^---$/m)
   const about = objectOf(parseJson(json ?? ''))
   if (!SCHEMA.test(textOf(about.schema_version) ?? '')) return []

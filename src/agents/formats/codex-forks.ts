@@ -16,7 +16,7 @@ import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
 // their old times, or with new ones. What they used is counted in the parent's file.
 
 /** Whether the head of a rollout says that it continues another thread's. */
-export function isFork(meta: Json): boolean {
+function isFork(meta: Json): boolean {
   return textOf(meta.forked_from_id) !== null || spawnOf(meta) !== undefined
 }
 

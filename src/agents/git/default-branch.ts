@@ -26,7 +26,7 @@ async function isDefaultBranch(root: string): Promise<boolean> {
 }
 
 /** Whether the default branch has a commit; undefined where this clone does not say. */
-export type Reach = (sha: string) => boolean | undefined
+type Reach = (sha: string) => boolean | undefined
 
 /** `current`: all commits of the current branch. */
 export async function createReach(

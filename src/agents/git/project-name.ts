@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, parse, resolve } from 'node:path'
 // take longer than to read its sessions.
 
 /** The repository that a folder of this machine is in. */
-export interface Repository {
+interface Repository {
   /** The last part of the URL of `origin`, else the name of the folder of its main worktree. */
   name: string
   /** The top folder of the folder's worktree, and that of the main worktree where this is another one. */

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 // Paths of a transcript by the rules of the system that it was written on, which its folders and its paths show: the same
 // on whatever system it is read. The results have `/`.
 
-export const isWindowsPath = (path: string): boolean => /^(?:[A-Za-z]:[/\\]|\\\\)/.test(path)
+const isWindowsPath = (path: string): boolean => /^(?:[A-Za-z]:[/\\]|\\\\)/.test(path)
 
 /** The last part of a folder's path; empty for a root. */
 export const folderName = (folder: string): string => posix.basename(slashed(folder, isWindowsPath(folder)))
@@ -17,7 +17,7 @@ export function isPartOf(folder: string, other: string): boolean {
 }
 
 /** The folders of a session, as it wrote them. */
-export interface SessionFolders {
+interface SessionFolders {
   /** Relative paths are relative to this; undefined when it is not known. */
   base: string | undefined
   /** Paths in one of these are relative to it. */

@@ -116,7 +116,7 @@ export class SourceFile {
   }
 }
 
-export const noTokens = (): MessageTokens => ({
+const noTokens = (): MessageTokens => ({
   input: 0,
   output: 0,
   cache_read: 0,

@@ -108,7 +108,7 @@ export interface SecretScan {
 }
 
 /** The part of a session that a scan changes. */
-export interface Scanned {
+interface Scanned {
   /** The secrets by fingerprint and file. */
   secrets: Map<string, { place: Place; secret: FoundSecret }>
   /** Sum of `content.length` over its turns. */

@@ -24,7 +24,7 @@ export async function fetchKeyOwner(url: string, key: string): Promise<KeyWhoAmI
  * The answer to `GET /v1<path>` where it is a 2xx or a refusal that is about the request. Throws OperatorError when the
  * server is not available, knows no such key or redirects.
  */
-export async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Promise<Answer> {
+async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Promise<Answer> {
   const response = await askServer(`${url}/v1${path}`, {
     timeoutMs: TIMEOUT_MS,
     headers: { authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },

@@ -13,7 +13,7 @@ export interface ServerOptions {
 }
 
 /** The source of a value. */
-export type Origin = 'flag' | 'environment' | 'login'
+type Origin = 'flag' | 'environment' | 'login'
 
 export interface Server {
   /** Without a slash at its end. */

@@ -7,7 +7,7 @@ import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 
-export interface SeedOptions {
+interface SeedOptions {
   org: string
   sessions: number
   audit: number

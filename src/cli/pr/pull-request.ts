@@ -23,7 +23,7 @@ export interface DescribedPullRequest {
   discussion?: Discussion | undefined
 }
 
-export type Told = { [Field in keyof PrRiskRecord]?: PrRiskRecord[Field] | undefined } & { pr_number: number }
+type Told = { [Field in keyof PrRiskRecord]?: PrRiskRecord[Field] | undefined } & { pr_number: number }
 
 export interface PullRequestFlags {
   base?: string

@@ -31,7 +31,7 @@ const WRITERS = 4
 const LOOK_UP_LIMIT_MS = 3_000
 
 /** A server that listens. */
-export interface RunningServer {
+interface RunningServer {
   /** The address of the listener, with the actual port. */
   url: string
   database: OpenDatabase

@@ -5,7 +5,7 @@ import { printMessage } from '../command/output.ts'
 
 const TIMEOUT_MS = 30_000
 
-export interface Ran {
+interface Ran {
   ok: boolean
   /** Its standard output. */
   output: string

@@ -4,7 +4,7 @@ import type { Program, UserService } from './user-service.ts'
 const TASK = 'Cloud Analytics watch'
 
 /** The user that a task is for. */
-export interface WindowsUser {
+interface WindowsUser {
   /** `DOMAIN\name`. */
   account: string
   /** The folder of this user's settings of the program. */

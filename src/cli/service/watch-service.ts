@@ -18,7 +18,7 @@ import type { Program, UserService } from './user-service.ts'
 // The service of a user that runs `watch`.
 
 /** The service on this platform. Throws OperatorError where there is none. */
-export function serviceOf(
+function serviceOf(
   program: Program,
   env: Environment,
   platform: NodeJS.Platform = process.platform,

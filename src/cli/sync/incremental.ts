@@ -7,7 +7,7 @@ import type { StateOfSession, SyncState } from './state.ts'
 
 // Selects the files that a run reads: those that changed since the server answered for all of their sessions.
 
-export interface Selection {
+interface Selection {
   /** Leaves out files that were last written before this time, ms since 1970. */
   sinceMs?: number | undefined
   /** Leaves out sessions that were written to within this time, unless they were last sent `GROWING` times as long ago. */

@@ -13,7 +13,7 @@ import { appendPrivate, readLines, readWritten } from './kept-lines.ts'
 // lost: then everything is sent again, which changes nothing at the server.
 
 /** A file, and what became of its sessions. */
-export interface StateOfFile extends KnownFile {
+interface StateOfFile extends KnownFile {
   /**
    * The options and version that read it when the server had answered for all of its sessions (and those of the files
    * that share them); null before.
@@ -35,7 +35,7 @@ export interface StateOfSession {
   skipped?: SkippedSession['reason']
 }
 
-export interface StateOfKey {
+interface StateOfKey {
   /** Time when the server last accepted it, UTC. */
   at: string
   /** The address of its member, which never changes; null where it has none. */

@@ -19,7 +19,7 @@ const MAX_RETRY_MS = 60_000
 /** The quiet that `sync` sees is some ms shorter than the one seen here. */
 const MARGIN_MS = 500
 
-export interface Following {
+interface Following {
   /** Whether there is anything to look at: agents may be installed later. */
   hasPaths(): boolean
   /** Size and time of all files. */

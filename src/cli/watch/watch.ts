@@ -14,7 +14,7 @@ import { follow, QUIET_MS } from './loop.ts'
 import { type WatchRecord, writeWatchRecord } from './record.ts'
 import { runSync, type SyncResult, type SyncTarget } from './run-sync.ts'
 
-export interface WatchOptions extends SyncTarget {
+interface WatchOptions extends SyncTarget {
   project?: string
   projectFrom?: ProjectFrom
   content?: true

@@ -51,7 +51,7 @@ async function endpointsAt(server: Server): Promise<Endpoint[]> {
   throw notOurs(server.url, 200)
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   status?: string
   event?: string
   limit: number

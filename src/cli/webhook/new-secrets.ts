@@ -10,7 +10,7 @@ import { type Context, withDatabase } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
-export interface NewSecretsOptions {
+interface NewSecretsOptions {
   org?: string
   all?: true
   yes?: true

@@ -2,7 +2,7 @@ import { MARGIN, Scale } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
 
-export interface Point {
+interface Point {
   key: string
   /** Names the point in its tooltip and in the table. */
   name: string

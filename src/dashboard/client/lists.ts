@@ -28,7 +28,7 @@ const getTeam = (): Promise<TeamOverview> => getKept<TeamOverview>('/team')
 
 export type Suggested = 'project' | 'model' | 'agent' | 'member' | 'branch'
 /** A value of a filter, and what it is called where that differs. */
-export type Suggestion = readonly [value: string, name: string]
+type Suggestion = readonly [value: string, name: string]
 
 const namesOf = async (path: string): Promise<Suggestion[]> => {
   const { data } = await getKept<Page<{ name: string }>>(pathOf(path, { per_page: MAX_NAMES }))

@@ -13,7 +13,7 @@ export function keepCsrfToken(token: string | undefined): void {
 export const readCsrfToken = (): string | undefined => csrfToken
 
 /** The server's answer to a request outside /v1. */
-export interface AuthAnswer {
+interface AuthAnswer {
   status: number
   body: Record<string, unknown>
 }

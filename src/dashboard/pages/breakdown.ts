@@ -29,7 +29,7 @@ export const NONE = '(none)'
 const OTHERS = '(others)'
 
 /** Costs of the range's periods, stacked by the keys that cost most. */
-export interface Stack {
+interface Stack {
   periods: string[]
   /** `key`: null for what has none of its own, undefined for the others together. */
   series: (Series & { key: string | null | undefined })[]

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The message about the last change. */
-export interface Said {
+interface Said {
   text: string
   isProblem: boolean
 }

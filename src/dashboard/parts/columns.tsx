@@ -45,10 +45,7 @@ const beganColumn: Column<{ id: string; created_at: string }> = {
   cell: ({ id, created_at }) => <a href={linkTo('sessions', {}, id)}>{formatTime(created_at)}</a>,
 }
 /** Writes a score of which high is good. */
-export const scoreColumn = columnOf(
-  (score: number) => <ScoreBar score={score} kind={goodness(score)} />,
-  'number',
-)
+const scoreColumn = columnOf((score: number) => <ScoreBar score={score} kind={goodness(score)} />, 'number')
 /** Lists of sessions have these in common. */
 export const SESSION_COLUMNS: readonly Column<SessionListItem>[] = [
   beganColumn,

@@ -16,7 +16,7 @@ import {
 } from './model.ts'
 import { type RedeliveryDeps, recover, redeliver, retryAll, testEndpoint } from './redelivery.ts'
 
-export interface DeliveryDeps extends RedeliveryDeps {
+interface DeliveryDeps extends RedeliveryDeps {
   limitTests: TestLimit
 }
 

@@ -2,7 +2,7 @@ import type { Fragment, Sql } from '../../db/client.ts'
 import { FAILING_AFTER } from './claim.ts'
 
 /** The state of the queue of deliveries, over all organizations. */
-export interface QueueState {
+interface QueueState {
   /** Due deliveries that nobody has claimed, of enabled endpoints: counted up to MAX_COUNTED. */
   backlog: number
   /** The oldest of them has been due for this many seconds; 0 without any. */
@@ -69,7 +69,7 @@ export async function readQueueState(sql: Sql): Promise<QueueState> {
 }
 
 /** An enabled endpoint whose last FAILING_AFTER attempts failed. */
-export interface FailingEndpoint {
+interface FailingEndpoint {
   slug: string
   id: string
   failures: number
