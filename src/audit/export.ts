@@ -1,5 +1,6 @@
 import { TIME_PATTERN_US } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { pagesOf } from '../db/rows.ts'
 
 /** Entries read at a time. */
 const PAGE = 5_000
@@ -15,21 +16,17 @@ interface EntryRow {
 
 /** Every audit entry as a line of NDJSON, in order of time, page by page. */
 export async function* exportAuditEntries(sql: Sql, orgId: string): AsyncGenerator<string> {
-  let after = '-infinity'
-  for (;;) {
-    const rows = await sql<EntryRow[]>`
+  const entriesAfter = async ({ created_at }: Pick<EntryRow, 'created_at'>): Promise<EntryRow[]> =>
+    await sql<EntryRow[]>`
       select l.id, l.action, l.user_id, to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as created_at,
         l.ip_address, l.details::text as details
       from audit_log l
       where l.org_id = ${orgId}
-        and l.created_at > ${after}::timestamptz
+        and l.created_at > ${created_at}::timestamptz
       order by l.created_at
       limit ${PAGE}`
+  for await (const rows of pagesOf(PAGE, { created_at: '-infinity' }, entriesAfter))
     yield rows.map(entryLine).join('')
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
-    after = last.created_at
-  }
 }
 
 /** The stored details are JSON already. */

@@ -79,3 +79,21 @@ function arrayOf(sql: ISql, type: ColumnType, values: readonly unknown[]): Fragm
       return sql`${values as string[]}::${sql.unsafe(type)}[]`
   }
 }
+
+/**
+ * The pages of a list: `read` gives at most `size` rows after one, first after `start`. The last page may be empty.
+ */
+export async function* pagesOf<Place, Row extends Place>(
+  size: number,
+  start: Place,
+  read: (after: Place) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  let after = start
+  for (;;) {
+    const rows = await read(after)
+    yield rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < size) return
+    after = last
+  }
+}

@@ -1,5 +1,6 @@
 import { findTexts, replaceTexts } from '../audit-log/replace.ts'
 import { inOrganization } from '../db/org-lock.ts'
+import { pagesOf } from '../db/rows.ts'
 import type { Erasure } from './person-tables.ts'
 import { mayHave } from './queries.ts'
 
@@ -9,14 +10,9 @@ const BATCH = 500
 /** Replaces the person in the audit log, with its counts. Returns how many entries changed. */
 export async function eraseInAudit(erasure: Erasure): Promise<number> {
   let changed = 0
-  let after = ''
-  for (;;) {
-    const ids = await findTraced(erasure, after)
+  for await (const ids of pagesOf(BATCH, '', (after) => findTraced(erasure, after)))
     if (ids.length > 0) changed += await eraseInBatch(erasure, ids)
-    const last = ids.at(-1)
-    if (last === undefined || ids.length < BATCH) return changed
-    after = last
-  }
+  return changed
 }
 
 async function findTraced({ sql, orgId, traces }: Erasure, after: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { lockOrganization } from '../db/org-lock.ts'
+import { pagesOf } from '../db/rows.ts'
 import { changePacked } from '../records/session-parts.ts'
 import { writeFindings } from '../security/write.ts'
 import { readTexts, type StoredTexts } from '../sessions/deleted-queries.ts'
@@ -30,14 +31,9 @@ async function inPages(
   erase: (ids: string[]) => Promise<number>,
 ): Promise<number> {
   let changed = 0
-  let after = ''
-  for (;;) {
-    const found = await find(after)
+  for await (const found of pagesOf(PAGE, { id: '' }, ({ id }) => find(id)))
     for (const ids of inBatchesOfBytes(found)) changed += await erase(ids)
-    const last = found.at(-1)
-    if (last === undefined || found.length < PAGE) return changed
-    after = last.id
-  }
+  return changed
 }
 
 async function findWithParts({ sql, orgId }: Erasure, after: string): Promise<SizedSession[]> {

@@ -1,6 +1,7 @@
 import type { ReportSummary } from '../audit/model.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
+import { pagesOf } from '../db/rows.ts'
 import { codeOf, OperatorError } from '../errors.ts'
 import { countingTexts } from './person-rollups.ts'
 import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
@@ -65,16 +66,11 @@ export async function eraseInTables(erasure: Erasure): Promise<number> {
 
 async function eraseInTable(erasure: Erasure, table: OrganizationTable): Promise<number> {
   let changed = 0
-  let after = '(0,0)'
-  for (;;) {
-    const places = await findTraced(erasure, table, after)
+  for await (const places of pagesOf(PAGE, '(0,0)', (after) => findTraced(erasure, table, after)))
     for (let start = 0; start < places.length; start += BATCH) {
       changed += await eraseInRows(erasure, table, places.slice(start, start + BATCH))
     }
-    const last = places.at(-1)
-    if (last === undefined || places.length < PAGE) return changed
-    after = last
-  }
+  return changed
 }
 
 /** Finds the places of rows after `after` that may contain something of the person. Nobody waits for it. */

@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { pagesOf } from '../db/rows.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { RiskListQuery, RiskScore } from './model.ts'
 import type { Lifecycle, Origin } from './prepare.ts'
@@ -121,23 +122,19 @@ const PAGE = 1_000
  * contributions, so that an import gives the same scores whatever commits the other instance has.
  */
 export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<object[]> {
-  let after = { position: '-infinity', id: '' }
-  for (;;) {
-    const rows = await sql<(RiskRow & StoredLifecycle & { position: string; origin: Origin | null })[]>`
+  const risksAfter = async ({ position, id }: { position: string; id: string }) =>
+    await sql<(RiskRow & StoredLifecycle & { position: string; origin: Origin | null })[]>`
       select ${riskColumns(sql)}, ${lifecycleColumns(sql)}, k.origin, k.created_at::text as position
       from pr_risks k
       where k.org_id = ${orgId}
-        and (k.created_at, k.id) > (${after.position}::timestamptz, ${after.id})
+        and (k.created_at, k.id) > (${position}::timestamptz, ${id})
       order by k.created_at, k.id
       limit ${PAGE}`
+  for await (const rows of pagesOf(PAGE, { position: '-infinity', id: '' }, risksAfter))
     yield rows.map(({ position: _position, origin, ...row }) => {
       const { risk_score: _score, rating: _rating, ...record } = riskOf(row)
       return { type: 'pr_risk', ...record, ...recordedOrigin(origin), ...recordedLifecycle(row) }
     })
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
-    after = { position: last.position, id: last.id }
-  }
 }
 
 /** The fields of a record that have a value: exports of scores without them stay as they were. */

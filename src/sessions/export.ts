@@ -1,4 +1,5 @@
 import type { Fragment, ISql, Sql } from '../db/client.ts'
+import { pagesOf } from '../db/rows.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
@@ -27,28 +28,16 @@ type PlacedRow = SessionRow & { position: string }
  * that is written meanwhile is exported as it was before or after.
  */
 export async function* exportSessions(sql: Sql, orgId: string): AsyncGenerator<string> {
-  let after = { position: '-infinity', id: '' }
-  for (;;) {
-    const rows = await sessionsAfter(sql, orgId, after)
+  const sessionsAfter = async ({ position, id }: Pick<PlacedRow, 'position' | 'id'>): Promise<PlacedRow[]> =>
+    await sql<PlacedRow[]>`
+      select ${exportedColumns(sql, orgId)}, s.created_at::text as position
+      from sessions s
+      where s.org_id = ${orgId}
+        and (s.created_at, s.id) > (${position}::timestamptz, ${id})
+      order by s.created_at, s.id
+      limit ${PAGE}`
+  for await (const rows of pagesOf(PAGE, { position: '-infinity', id: '' }, sessionsAfter))
     yield rows.map(({ position: _position, ...row }) => sessionLine(row)).join('')
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < PAGE) return
-    after = { position: last.position, id: last.id }
-  }
-}
-
-async function sessionsAfter(
-  sql: Sql,
-  orgId: string,
-  after: { position: string; id: string },
-): Promise<PlacedRow[]> {
-  return await sql<PlacedRow[]>`
-    select ${exportedColumns(sql, orgId)}, s.created_at::text as position
-    from sessions s
-    where s.org_id = ${orgId}
-      and (s.created_at, s.id) > (${after.position}::timestamptz, ${after.id})
-    order by s.created_at, s.id
-    limit ${PAGE}`
 }
 
 /** Selects the columns that `sessionLine` takes, of session `s`. */
