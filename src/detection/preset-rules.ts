@@ -29,8 +29,8 @@ const OPTIONS: Readonly<Record<string, object>> = { [`${PREFIX}aws`]: { enableID
 type NeededBy<Need> = readonly [Need, ...string[]]
 
 /**
- * The rules named beside a need find something only in texts that have it. All needs are faster than those rules: an expression compares
- * 16 characters in a row at once. A rule may have several. Rules that are as fast themselves have none.
+ * The rules named beside a need find something only in texts that have it. All needs are faster than those rules: an
+ * expression compares 16 characters in a row at once. A rule may have several. Rules that are as fast themselves have none.
  */
 export const NEEDED: readonly NeededBy<Needed>[] = [
   // ids of AWS accounts, for which the rule searches too, are no secrets
