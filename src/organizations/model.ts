@@ -1,5 +1,8 @@
 import type { Plan } from '../config.ts'
 
+/** Sessions may be kept for this number of days at most, unless for ever. */
+export const MAX_RETENTION_DAYS = 36_500
+
 /**
  * An organization owns its members, keys, sessions and all other data, and no request sees those of another one. Its plan
  * sets the limit of requests a minute, and whether webhooks are included. `http/admission.ts` derives the access of a

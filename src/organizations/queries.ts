@@ -5,7 +5,7 @@ import type { ISql, Sql } from '../db/client.ts'
 import { inOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { Organization } from './model.ts'
+import { MAX_RETENTION_DAYS, type Organization } from './model.ts'
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const MAX_NAME_LENGTH = 200
@@ -24,8 +24,6 @@ function checkPlan(plan: string): Plan {
   if (known === undefined) throw new OperatorError(`unknown plan; the plans are ${PLANS.join(', ')}`, 2)
   return known
 }
-
-const MAX_RETENTION_DAYS = 36_500
 
 /** Days from `400`, `400d` or `off` (null). Throws OperatorError (wrong usage). */
 function checkRetention(text: string): number | null {
@@ -142,35 +140,36 @@ export async function updateOrganization(
   },
   actor: Actor = SYSTEM,
 ): Promise<Organization> {
-  const name = change.name === undefined ? null : checkName(change.name)
-  const plan = change.plan === undefined ? null : checkPlan(change.plan)
-  const hideMembers = change.hideMembers ?? null
-  const retention =
-    change.retentionSessions === undefined ? undefined : checkRetention(change.retentionSessions)
+  const { name, plan, hideMembers, retentionSessions } = change
+  const wanted: Partial<Organization> = {
+    ...(name !== undefined && { name: checkName(name) }),
+    ...(plan !== undefined && { plan: checkPlan(plan) }),
+    ...(hideMembers !== undefined && { hide_members: hideMembers }),
+    ...(retentionSessions !== undefined && { retention_sessions_days: checkRetention(retentionSessions) }),
+  }
   const { id } = await getOrganization(sql, slug)
   return await inOrganization(sql, id, async (tx) => {
     const before = await getOrganization(tx, slug)
-    const changed = {
-      ...(name === null || name === before.name ? {} : { name }),
-      ...(plan === null || plan === before.plan ? {} : { plan }),
-      ...(hideMembers === null || hideMembers === before.hide_members ? {} : { hide_members: hideMembers }),
-      ...(retention === undefined || retention === before.retention_sessions_days
-        ? {}
-        : { retention_sessions_days: retention }),
-    }
+    const after = { ...before, ...wanted }
+    const changed = changedFields(before, after)
     if (Object.keys(changed).length === 0) return before
     await tx`
       update organizations
-      set name = coalesce(${name}, name), plan = coalesce(${plan}, plan),
-        hide_members = coalesce(${hideMembers}, hide_members),
-        retention_sessions_days = ${retention === undefined ? before.retention_sessions_days : retention}
+      set name = ${after.name}, plan = ${after.plan}, hide_members = ${after.hide_members},
+        retention_sessions_days = ${after.retention_sessions_days}
       where org_id = ${id}`
     await recordEntries(tx, id, actor, [
       { action: 'organization.updated', details: { ids: [id], ...changed } },
     ])
-    return { ...before, ...changed }
+    return after
   })
 }
+
+/** The fields of `after` that differ, for the audit log. */
+export const changedFields = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
+  Object.fromEntries(
+    Object.entries(after).filter(([field, value]) => !Bun.deepEquals(before[field as keyof Fields], value)),
+  ) as Partial<Fields>
 
 /** Organizations and the versions of their data: every transaction that writes an organization's data moves its version. */
 type Versions = ReadonlyMap<string, string>

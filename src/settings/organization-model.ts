@@ -2,11 +2,11 @@ import { type Static, Type } from '@sinclair/typebox'
 import { MAX_LABEL_LENGTH } from '../badges/model.ts'
 import { PLANS } from '../config.ts'
 import { oneOf } from '../http/query.ts'
+import { MAX_RETENTION_DAYS } from '../organizations/model.ts'
 import { closed, component, name, nullable } from '../records/fields.ts'
 
 const VISIBILITIES = ['public', 'private'] as const
 const MEMBER_VISIBILITIES = ['all', 'own'] as const
-const MAX_RETENTION_DAYS = 36_500
 
 const label = Type.String({ maxLength: MAX_LABEL_LENGTH })
 const color = Type.String({ maxLength: 20, examples: ['brightgreen', '#4c1'] })

@@ -4,6 +4,7 @@ import { makeBadgeToken } from '../badges/settings.ts'
 import { DEFAULT_COLORS, DEFAULT_THRESHOLDS } from '../badges/value.ts'
 import type { ISql } from '../db/client.ts'
 import { ApiError, validationError } from '../errors.ts'
+import { changedFields } from '../organizations/queries.ts'
 import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../organizations/tickets.ts'
 import { writeAllTickets } from '../usage/ticket-write.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
@@ -113,11 +114,7 @@ export async function changeSettings(
     where org_id = ${orgId}`
   if (ticket_pattern !== undefined || ticket_ignore !== undefined) await writeAllTickets(tx, orgId)
   const after = await getSettings(tx, orgId)
-  const changed = Object.fromEntries(
-    Object.entries(after).filter(
-      ([field, value]) => !Bun.deepEquals(before[field as keyof Row & keyof typeof before], value),
-    ),
-  )
+  const changed = changedFields(before, after)
   if (typeof github_secret === 'string') changed.github_secret_set = true
   if (Object.keys(changed).length > 0) {
     await recordEntries(tx, orgId, actor, [
