@@ -41,11 +41,7 @@ export async function writeReports(
     orgId,
     wanted.map(({ id }) => id),
   )
-  const { rows, ...result } = findChanges(wanted, stored, {
-    keyOf: ({ id }) => id,
-    idOf: ({ id }) => id,
-    isSame,
-  })
+  const { rows, ...result } = findChanges(wanted, stored, { keyOf: ({ id }) => id, isSame })
   await buildReports(tx, orgId, rows)
   return { ...result, generated: rows }
 }

@@ -45,7 +45,6 @@ export async function writeAudit(
   refuseOwnEntries(entries, stored)
   const { rows, ...result } = findChanges<KnownEntry, Entry>(entries, stored, {
     keyOf: ({ id }) => id,
-    idOf: ({ id }) => id,
     isSame,
   })
   await store(tx, orgId, rows, stored)

@@ -20,8 +20,8 @@ interface Changes<Row> extends WriteResult {
 interface Comparison<Row, Stored> {
   /** The key of a row in the map of stored rows. */
   keyOf: (row: Row) => string
-  /** Returns the id in the audit log. */
-  idOf: (row: Row) => string
+  /** Returns the id in the audit log, where it is not the key. */
+  idOf?: (row: Row) => string
   isSame: (row: Row, stored: Stored) => boolean
 }
 
@@ -32,7 +32,7 @@ interface Comparison<Row, Stored> {
 export function findChanges<Stored, Row extends Stored>(
   rows: readonly Row[],
   stored: ReadonlyMap<string, Stored>,
-  { keyOf, idOf, isSame }: Comparison<Row, Stored>,
+  { keyOf, idOf = keyOf, isSame }: Comparison<Row, Stored>,
 ): Changes<Row> {
   const latest = new Map(stored)
   const changed = new Map<string, Row>()

@@ -84,7 +84,6 @@ export async function writeSessions(
     stored,
     {
       keyOf: ({ id }) => id,
-      idOf: ({ id }) => id,
       isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
     },
   )
