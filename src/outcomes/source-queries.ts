@@ -29,7 +29,6 @@ const measured = (sql: Sql, columns: Record<string, string>) =>
 
 /** The columns of a source's row that make a key; null for one that the source has not. */
 interface Columns {
-  day: string
   project: string
   repo: string
   member: string
@@ -55,32 +54,35 @@ export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
     select jsonb_object_agg(p.project, p.repo) as of_project
     from (
       select distinct on (n.project) n.project, r.repo
-      from outcome_rollups r
+      from (
+        select r.project, r.repo, sum(r.open + r.merged + r.closed) as pull_requests
+        from outcome_rollups r
+        where r.org_id = ${orgId}
+          and r.dims = 'project'
+          and r.grain = 'month'
+          and r.repo <> ''
+        group by r.project, r.repo
+      ) r
       cross join lateral unnest(
         case r.project when '' then array[r.repo, ${sql.unsafe(NAME_OF_REPO)}] else array[r.project] end
       ) as n (project)
-      where r.org_id = ${orgId}
-        and r.dims = 'project'
-        and r.grain = 'month'
-        and r.repo <> ''
       group by n.project, r.repo
-      order by n.project, sum(r.open + r.merged + r.closed) desc, r.repo collate "C"
+      order by n.project, sum(r.pull_requests) desc, r.repo collate "C"
     ) p
   )`
 
 /** The repository's name without its owner. */
 const NAME_OF_REPO = "regexp_replace(r.repo, '^.*/', '')"
 
-/** The key of a row. Weeks begin on Monday, as 0001-01-01 did. */
+/** The key of a row. */
 function groupKeyOf({ sql, own }: Context, by: Group | null, columns: Columns): Fragment {
   const column = (name: keyof Columns) => sql`${sql.unsafe(columns[name])}`
   switch (by) {
     case null:
       return sql`null::text`
     case 'month':
-      return sql`date_trunc('month', ${column('day')}::timestamp)::date::text`
     case 'week':
-      return sql`(${column('day')} - (${column('day')} - '0001-01-01'::date) % 7)::text`
+      return sql`r.bucket::text`
     case 'member':
       return own === null
         ? sql`coalesce((select i.of_address from ids i) ->> ${column('member')}, nullif(${column('member')}, ''))`
@@ -96,17 +98,80 @@ const DAY_MS = 86_400_000
 
 const repoOf = (project: string): string => `((select r.of_project from repos r) ->> ${project})`
 
-/** All sources, each with the key and the measures that it has. */
-export function sourcesBy(context: Context, by: Group | null): Fragment {
-  const sources = [sessionsBy(context, by), pullRequestsBy(context, by), ...commitsBy(context, by)]
-  return sources.reduce((all, source) => context.sql`${all} union all ${source}`)
+/** The columns of a source's rows that a key is made of. Weeks begin on Monday, as 0001-01-01 did. */
+const KEY_COLUMNS: Record<Group | 'all', readonly string[]> = {
+  all: [],
+  month: ["date_trunc('month', r.bucket::timestamp)::date as bucket"],
+  week: ["r.bucket - (r.bucket - '0001-01-01'::date) % 7 as bucket"],
+  project: ['r.project'],
+  repo: ['r.project'],
+  member: ['r.member'],
+  agent: ['r.agent'],
 }
 
+/** Rows `r`, the expressions of their measures, and their columns that make keys. */
+interface Source {
+  rows: Fragment
+  sums: Record<string, string>
+  columns: Columns
+  /** The key of a project or repository is made of `repo` too. */
+  hasRepo?: boolean
+}
+
+/** All sources, each with the key and the measures that it has. */
+export const sourcesBy = (context: Context, by: Group | null): Fragment =>
+  [sessionsBy(context, by), ...pullRequestsBy(context, by), ...commitsBy(context, by)]
+    .map((source) => summedBy(context, by, source))
+    .reduce((all, source) => context.sql`${all} union all ${source}`)
+
+/** Sums the rows of a source before their keys are made and every measure is added to them, which takes longer than reading them. */
+function summedBy(context: Context, by: Group | null, { rows, sums, columns, hasRepo }: Source): Fragment {
+  const { sql } = context
+  const isRepo = hasRepo === true && (by === 'project' || by === 'repo')
+  const keys = [...KEY_COLUMNS[by ?? 'all'], ...(isRepo ? ['r.repo'] : [])]
+  const selected = [...keys, ...Object.entries(sums).map(([name, sum]) => `sum(${sum}) as ${name}`)]
+  const names = Object.fromEntries(Object.keys(sums).map((name) => [name, `r.${name}`]))
+  return sql`
+    select ${groupKeyOf(context, by, columns)} as key, ${measured(sql, names)}
+    from (
+      select ${sql.unsafe(selected.join(', '))}
+      ${rows}
+      ${keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.map((_, at) => at + 1).join(', '))}`}
+    ) r`
+}
+
+const columnsOf = (project: string, repo: string): Columns => ({
+  ...{ project, repo, member: 'r.member', agent: 'r.agent' },
+})
+
+const OF_PROJECT = columnsOf('r.project', repoOf('r.project'))
+
+/** The condition that a row's project is one of the repository's. An array, not a condition on each row: the index has it. */
+const isOfRepo = ({ sql, query: { repo } }: Context): Fragment =>
+  repo === undefined
+    ? sql``
+    : sql`
+        and r.project = any (
+          array(select p.key from repos r cross join jsonb_each_text(r.of_project) p where p.value = ${repo})
+        )`
+
 /** Sums the cost of sessions by their own date, project, member and agent. */
-function sessionsBy(context: Context, by: Group | null): Fragment {
+function sessionsBy(context: Context, by: Group | null): Source {
   const { sql, orgId, query } = context
   const { project, repo, member, date_from, date_to } = query
-  const isByRepo = by === 'repo' || repo !== undefined
+  const ofProject = project !== undefined || repo !== undefined
+  const byProject = by === 'project' || by === 'repo'
+  const isProject = project === undefined ? sql`` : sql`and r.project = ${project}`
+  const source = { sums: { cost: 'r.cost' }, columns: OF_PROJECT }
+  // the fewest rows; a row of all projects has the project '', which sessions without one have too
+  if (member === undefined && by !== 'member' && by !== 'agent' && (ofProject || !byProject)) {
+    const rows = sql`
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and (${inSpans(context, by === 'week')})
+        ${ofProject ? sql`${isProject} ${isOfRepo(context)}` : sql`and r.project = ''`}`
+    return { ...source, rows }
+  }
   const filters = {
     ...(project === undefined ? {} : { project }),
     ...(member === undefined ? {} : { member }),
@@ -114,22 +179,12 @@ function sessionsBy(context: Context, by: Group | null): Fragment {
     ...(date_to === undefined ? {} : { date_to }),
   }
   const columns = [
-    ...(by === 'project' || isByRepo ? (['project'] as const) : []),
+    ...(byProject || repo !== undefined ? (['project'] as const) : []),
     ...(by === 'member' ? (['member'] as const) : []),
     ...(by === 'agent' ? (['agent'] as const) : []),
   ]
   const rows = usageRows(sql, orgId, filters, { columns, byDays: by === 'week' })
-  const named = {
-    day: 'r.bucket',
-    project: 'r.project',
-    repo: repoOf('r.project'),
-    member: 'r.member',
-    agent: 'r.agent',
-  }
-  return sql`
-    select ${groupKeyOf(context, by, named)} as key, ${measured(sql, { cost: 'r.cost' })}
-    from (${rows}) r
-    ${repo === undefined ? sql`` : sql`where ${sql.unsafe(named.repo)} = ${repo}`}`
+  return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
 }
 
 /** The smallest grouping of the rollups that has the columns of the key and of the filters. */
@@ -141,16 +196,10 @@ function dimsOf({ project, repo, member }: OutcomesQuery, by: Group | null): str
   return hasMember ? 'member' : 'all'
 }
 
-/** `from … where …`: the rows of months and days that match, but for project and repository. */
-function rollupRows(
-  { sql, orgId, query }: Context,
-  table: string,
-  by: Group | null,
-  byDays = by === 'week',
-): Fragment {
-  const { member, date_from, date_to } = query
+/** The condition that a row `r` is one of the months and days of the range. */
+function inSpans({ sql, query: { date_from, date_to } }: Context, byDays: boolean): Fragment {
   const spans = byDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
-  const inSpans = spans
+  return spans
     .map(
       ({ grain, from, before }) => sql`
         (
@@ -160,56 +209,76 @@ function rollupRows(
         )`,
     )
     .reduce((all, span) => sql`${all} or ${span}`)
+}
+
+/** `from … where …`: the rows of months and days that match, but for project and repository. */
+function rollupRows(context: Context, table: string, by: Group | null, byDays = by === 'week'): Fragment {
+  const { sql, orgId, query } = context
+  const { member } = query
   return sql`
     from ${sql(table)} r
     where r.org_id = ${orgId}
       -- a literal, as in usageRows
       and r.dims = ${sql.unsafe(`'${dimsOf(query, by)}'`)}
-      and (${inSpans})
+      and (${inSpans(context, byDays)})
       ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}`
 }
 
 /** Pull requests with what belongs to them, and the part of the sessions' cost that is linked to one. */
-function pullRequestsBy(context: Context, by: Group | null): Fragment {
-  const { sql, query } = context
+function pullRequestsBy(context: Context, by: Group | null): Source[] {
+  const { sql, orgId, query } = context
   const { project, repo } = query
-  const named = {
-    day: 'r.bucket',
-    project: `case when r.repo = '' then r.project else coalesce(nullif(r.project, ''), ${NAME_OF_REPO}) end`,
-    repo: `case when r.repo = '' then ${repoOf('r.project')} else r.repo end`,
-    ...{ member: 'r.member', agent: 'r.agent' },
-  }
-  const sums = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost']
-  const isOfProject = (name: string) => sql`
-    and (
-      r.project = ${name}
-      or (r.project = '' and r.repo <> '' and ${name} in (r.repo, ${sql.unsafe(NAME_OF_REPO)}))
-    )`
-  return sql`
-    select
-      ${groupKeyOf(context, by, named)} as key,
-      ${measured(sql, Object.fromEntries(sums.map((name) => [name, `r.${name}`])))}
-    ${rollupRows(context, 'outcome_rollups', by)}
-    ${project === undefined ? sql`` : isOfProject(project)}
-    ${repo === undefined ? sql`` : sql`and ${sql.unsafe(named.repo)} = ${repo}`}`
+  const columns = columnsOf(
+    `case when r.repo = '' then r.project else coalesce(nullif(r.project, ''), ${NAME_OF_REPO}) end`,
+    `case when r.repo = '' then ${repoOf('r.project')} else r.repo end`,
+  )
+  const names = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost']
+  const sums = Object.fromEntries(names.map((name) => [name, `r.${name}`]))
+  // rows that name the project or repository, and those of which it is found by the other: each by the index
+  const ofProject =
+    project === undefined
+      ? [sql``]
+      : [
+          sql`and r.project = ${project}`,
+          sql`
+            and r.project = ''
+            and r.repo = any (
+              array(
+                select distinct r.repo
+                from outcome_rollups r
+                where r.org_id = ${orgId}
+                  and r.dims = 'project'
+                  and r.grain = 'month'
+                  and r.project = ''
+                  and r.repo <> ''
+                  and ${project} in (r.repo, ${sql.unsafe(NAME_OF_REPO)})
+              )
+            )`,
+        ]
+  const ofRepo =
+    repo === undefined ? [sql``] : [sql`and r.repo = ${repo}`, sql`and r.repo = '' ${isOfRepo(context)}`]
+  return ofProject.flatMap((first) =>
+    ofRepo.map((second) => ({
+      ...{ sums, columns, hasRepo: true },
+      rows: sql`${rollupRows(context, 'outcome_rollups', by)} ${first} ${second}`,
+    })),
+  )
 }
 
 /** Commits, less what is left of those that are too young. */
-function commitsBy(context: Context, by: Group | null): Fragment[] {
+function commitsBy(context: Context, by: Group | null): Source[] {
   const { sql, query, now } = context
-  const { project, repo } = query
-  const named = {
-    ...{ day: 'r.bucket', project: 'r.project', repo: repoOf('r.project'), member: 'r.member' },
-    agent: 'r.agent',
-  }
-  const rows = (summed: Record<string, string>, from: Fragment) => sql`
-    select ${groupKeyOf(context, by, named)} as key, ${measured(sql, summed)}
-    ${from}
-    ${project === undefined ? sql`` : sql`and r.project = ${project}`}
-    ${repo === undefined ? sql`` : sql`and ${sql.unsafe(named.repo)} = ${repo}`}`
+  const { project } = query
+  const source = (sums: Record<string, string>, from: Fragment) => ({
+    ...{ sums, columns: OF_PROJECT },
+    rows: sql`
+      ${from}
+      ${project === undefined ? sql`` : sql`and r.project = ${project}`}
+      ${isOfRepo(context)}`,
+  })
   const ofSurvival = ['survival_14', 'of_14', 'survival_30', 'of_30']
   const sums = by === 'agent' ? ['ai_lines'] : ['commits', 'effective_lines', 'ai_lines', ...ofSurvival]
-  const all = rows(
+  const all = source(
     Object.fromEntries(sums.map((name) => [name, `r.${name}`])),
     rollupRows(context, 'commit_rollups', by),
   )
@@ -224,5 +293,5 @@ function commitsBy(context: Context, by: Group | null): Fragment[] {
   const { date_from: from = '' } = query
   const date_from = [from, lastOld(30)].toSorted().at(-1) ?? from
   const days = rollupRows({ ...context, query: { ...query, date_from } }, 'commit_rollups', by, true)
-  return [all, rows(young, days)]
+  return [all, source(young, days)]
 }
