@@ -24,6 +24,8 @@ export interface Page {
   evaluate<Value>(expression: string): Promise<Value>
   /** Waits until the expression is true. */
   until(expression: string, timeoutMs?: number): Promise<void>
+  /** The middle of the element that the expression names, once nothing moves it: content above it, or its own width. */
+  middleOf(element: string): Promise<{ x: number; y: number }>
   /** Clicks the middle of the element that the expression names, with a mouse or a finger. */
   click(element: string, by?: 'mouse' | 'touch'): Promise<void>
   /** Clicks a point of the window. */
@@ -188,28 +190,32 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
     for (const type of ['mousePressed', 'mouseReleased'])
       await call('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1 })
   }
+  const middleOf = async (element: string) => {
+    const middle = () =>
+      evaluate<{ x: number; y: number }>(`{
+        const element = ${element}
+        element.scrollIntoView({ block: 'center' })
+        const { x, y, width, height } = element.getBoundingClientRect()
+        ;({ x: x + width / 2, y: y + height / 2 })
+      }`)
+    let place = await middle()
+    for (let before = { x: -1, y: -1 }; before.x !== place.x || before.y !== place.y; ) {
+      await Bun.sleep(60)
+      before = place
+      place = await middle()
+    }
+    return place
+  }
   return {
     problems,
     requests,
     ownRequests: () => sent.filter(({ loaderId }) => loaderId === current).map(({ url }) => url),
     evaluate,
     clickAt,
+    middleOf,
     async click(element, by) {
-      const middle = () =>
-        evaluate<{ x: number; y: number }>(`{
-          const element = ${element}
-          element.scrollIntoView({ block: 'center' })
-          const { x, y, width, height } = element.getBoundingClientRect()
-          ;({ x: x + width / 2, y: y + height / 2 })
-        }`)
-      // content that is still loaded above it would move it
-      let place = await middle()
-      for (let before = { x: -1, y: -1 }; before.x !== place.x || before.y !== place.y; ) {
-        await Bun.sleep(60)
-        before = place
-        place = await middle()
-      }
-      await clickAt(place.x, place.y, by)
+      const { x, y } = await middleOf(element)
+      await clickAt(x, y, by)
     },
     async press(key) {
       const code = KEY_CODES[key] ?? 0

@@ -75,12 +75,7 @@ const hash = () => page.evaluate<string>('location.hash')
 const button = (label: string) =>
   `[...document.querySelectorAll('button, summary, label.check')].find((one) => one.innerText.startsWith(${quoted(label)}))`
 /** The middle of the last bar of the chart. */
-const lastBar = () =>
-  page.evaluate<{ x: number; y: number }>(`{
-    document.querySelector('.chart').scrollIntoView({ block: 'center' })
-    const { x, y, width, height } = [...document.querySelectorAll('.chart svg[role=img] g > rect')].at(-1).getBoundingClientRect()
-    ;({ x: x + width / 2, y: y + height / 2 })
-  }`)
+const lastBar = () => page.middleOf(`[...document.querySelectorAll('.chart svg[role=img] g > rect')].at(-1)`)
 const today = new Date().toISOString().slice(0, 10)
 
 describe.skipIf(program === null)('a chart', () => {
