@@ -12,7 +12,7 @@ const OVERLAP = 48 * 1024
 const LEAD = 16 * 1024
 
 /**
- * A scanner that scans long texts in pieces, which bounds the memory of a scan. No line is cut, so that a secret of any
+ * A scanner that scans long texts in pieces, which bounds the memory of what it searches. No line is cut, so that a secret of any
  * length on one line is in one piece. What starts in the characters that two pieces share may be found twice: the longer
  * finding is the whole one.
  */
@@ -20,20 +20,22 @@ export function inPieces(scan: Scanner): Scanner {
   return async (text, words) => {
     if (text.length <= PIECE) return scan(text, words)
     const found = []
+    let first = 0
     for (const { start, end } of piecesOf(text)) {
-      for (const raw of await scan(text.slice(start, end), wordsOf(words, start, end))) {
+      while (first < words.length && (words[first]?.end ?? 0) <= start) first += 1
+      const own: LongWord[] = []
+      for (let at = first; at < words.length; at += 1) {
+        const word = words[at]
+        if (word === undefined || word.start >= end) break
+        own.push({ start: Math.max(0, word.start - start), end: Math.min(end, word.end) - start })
+      }
+      for (const raw of await scan(text.slice(start, end), own)) {
         if (start === 0 || raw.start >= LEAD) found.push({ ...raw, start: start + raw.start })
       }
     }
     return found
   }
 }
-
-/** The words of a piece, by their offset in it. */
-const wordsOf = (words: readonly LongWord[], start: number, end: number): LongWord[] =>
-  words
-    .filter((word) => word.end > start && word.start < end)
-    .map((word) => ({ start: Math.max(0, word.start - start), end: Math.min(end, word.end) - start }))
 
 function* piecesOf(text: string): Generator<{ start: number; end: number }> {
   let start = 0

@@ -6,7 +6,7 @@ import type { BodySemaphore } from './body-semaphore.ts'
 import type { lifecycle } from './lifecycle.ts'
 import { targetOf } from './lifecycle.ts'
 import { queryReader } from './query-reader.ts'
-import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
+import { cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
 import { csvSource, prefersCsv } from './responses/csv.ts'
 import { linkOfValue } from './responses/links.ts'
 import type { ResponseSet } from './responses/response.ts'
@@ -87,11 +87,6 @@ function answerOf(
 ) {
   const readQuery = route.query === undefined ? undefined : queryReader(route.query)
   const readBodyOf = bodyReader(route, bodies)
-  const linkOfCall = (target: string, value: unknown) => {
-    if (!(value instanceof CachedResponse)) return linkOfValue(target, value, prefix)
-    if (value.link?.target !== target) value.link = { target, header: linkOfValue(target, value, prefix) }
-    return value.link.header
-  }
   return async (base: string, { request, params = {}, set, admitted }: Routed) => {
     const access = accessOf(admitted)
     const { query, hidesMembers } = authorize(access, route, () => readQuery?.(request.url))
@@ -107,7 +102,7 @@ function answerOf(
     if (route.status !== 200) set.status = route.status
     if (route.location !== undefined)
       set.headers.location = `${prefix}${base}${route.location(value, params)}`
-    const link = linkOfCall(targetOf(request.url), value)
+    const link = linkOfValue(targetOf(request.url), value, prefix)
     if (link !== undefined) set.headers.link = link
     return value
   }

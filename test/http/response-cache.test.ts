@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gathered } from '../../src/db/pools/gathered.ts'
 import { cacheKeyOf } from '../../src/http/responses/cached-response.ts'
+import { csvSource } from '../../src/http/responses/csv.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { JsonText } from '../../src/json-text.ts'
 import { createKey, revokeKey } from '../../src/keys/queries.ts'
@@ -308,6 +309,13 @@ describe('the cache', () => {
   test('the order of parameters makes no other response', () => {
     expect(cacheKeyOf('/r', { a: 1, b: 'x' })).toBe(cacheKeyOf('/r', { b: 'x', a: 1 }))
     expect(cacheKeyOf('/r', { a: 1 })).not.toBe(cacheKeyOf('/r', { a: 2 }))
+  })
+
+  test('a value is not taken for a parameter, nor for the form of the response', () => {
+    expect(cacheKeyOf('/r', { a: 'x b y' })).not.toBe(cacheKeyOf('/r', { a: 'x', b: 'y' }))
+    const compute = async () => new JsonText('{"data":[]}')
+    const csv = csvSource({ key: cacheKeyOf('/r', { ticket: 'AB-1' }), compute }, {})
+    expect(csv.key).not.toBe(cacheKeyOf('/r', { ticket: 'AB-1 as CSV' }))
   })
 })
 

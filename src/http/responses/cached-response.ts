@@ -31,8 +31,6 @@ export function cacheKeyOf(route: string, parameters: Record<string, unknown>): 
 export class CachedResponse {
   /** The compressed bodies by encoding; each is kept when it is first sent. */
   readonly compressed = new Map<string, Uint8Array<ArrayBuffer>>()
-  /** The Link header of the target that was asked for last. */
-  link: { target: string; header: string | undefined } | undefined
 
   constructor(
     /** JSON, in UTF-8. */

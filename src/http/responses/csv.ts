@@ -56,7 +56,8 @@ export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 /** The page that `source` computes as JSON, as CSV with these columns. */
 export const csvSource = (source: ResponseSource, columns: CsvColumns<unknown>): ResponseSource => ({
   ...source,
-  key: `${source.key} as CSV`,
+  // no value in a key contains NUL
+  key: `${source.key}\0as CSV`,
   contentType: CONTENT_TYPE,
   async compute() {
     const page = (await source.compute()) as JsonText
