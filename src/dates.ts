@@ -24,7 +24,7 @@ function daysIn(year: number, month: number): number {
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1970 to 9999. */
 export function isTimestamp(text: string): boolean {
-  return instantOf(text) >= 0
+  return isNormalized(text) || instantOf(text) >= 0
 }
 
 /** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1 to 9999. */
@@ -42,16 +42,19 @@ function instantOf(text: string): number {
 const millisOf = (timestamp: string): number => Date.parse(timestamp.replace(' ', 'T').toUpperCase())
 
 const NORMALIZED = /^(?:19[7-9]|[2-9]\d\d)\d-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+/** A day that each month has. */
+const USUAL_DAY = /^.{5}(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T/
 
 /** True for a timestamp that `normalizeTimestamp` returns as it is. */
-export const isNormalized = (text: string): boolean => NORMALIZED.test(text) && isDate(text.slice(0, 10))
+export const isNormalized = (text: string): boolean =>
+  NORMALIZED.test(text) && (USUAL_DAY.test(text) || isDate(text.slice(0, 10)))
 
 /**
  * An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass
  * `isTimestamp`.
  */
 export function normalizeTimestamp(text: string): string {
-  return new Date(millisOf(text)).toISOString()
+  return isNormalized(text) ? text : new Date(millisOf(text)).toISOString()
 }
 
 const FRACTION = /\.(\d+)/

@@ -59,7 +59,7 @@ export async function readTelemetry(
     rejected += 1
     if (rejected === 1) reason = observed.refused
   }
-  decode(Buffer.concat(chunks, size), body, signal, add)
+  decode(body.encoding === undefined ? body.bytes : Buffer.concat(chunks, size), body, signal, add)
   await pause()
   const told = sessionsOf(await withoutSecrets(observations), now)
   const sessions = told.filter(({ parts }) => isPossible(parts))
@@ -88,8 +88,12 @@ function isPossible({ turns }: SessionParts): boolean {
 /** The observations with the secrets masked in names: all other texts of agents are ids. */
 async function withoutSecrets(observations: readonly Observation[]): Promise<readonly Observation[]> {
   const names = new Set<string>()
-  for (const each of observations)
-    for (const name of [each.agent, each.project, nameOf(each)]) if (name !== null) names.add(name)
+  const add = (name: string | null) => name !== null && names.add(name)
+  for (const each of observations) {
+    add(each.agent)
+    add(each.project)
+    add(nameOf(each))
+  }
   const masked = await maskTexts([...names])
   if (masked.size === 0) return observations
   const mask = (name: string) => masked.get(name) ?? name

@@ -38,7 +38,7 @@ const FORMS = [
 function readLog(log: Fields, resource: Attributes, onRecord: OnRecord): void {
   const attributes = attributesOf(log.attributes)
   const name = eventName(attributes, log.eventName, keptValue(log.body))
-  const at = withTime(attributes, timeOf(log.timeUnixNano) ?? timeOf(log.observedTimeUnixNano))
+  const at = withTime(attributes, [log.timeUnixNano, log.observedTimeUnixNano])
   onRecord({ signal: 'logs', name, at, attributes, resource, isError: false })
 }
 
@@ -76,7 +76,8 @@ function readMetric(metric: Fields, resource: Attributes, onRecord: OnRecord): v
 
 function attributesOf(list: unknown): Map<string, string | number | boolean> {
   const found = new Map<string, string | number | boolean>()
-  for (const { key, value } of objectsOf(list)) {
+  for (const attribute of listOf(list)) {
+    const { key, value } = objectOf(attribute)
     if (typeof key !== 'string' || !ATTRIBUTES.has(key)) continue
     const known = keptValue(value)
     if (known !== undefined) found.set(key, known)
@@ -102,8 +103,10 @@ function objectOf(value: unknown): Fields {
   return value as Fields
 }
 
-function objectsOf(value: unknown): readonly Fields[] {
+function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw new JsonFormError('must be an OTLP request')
-  return value.map(objectOf)
+  return value
 }
+
+const objectsOf = (value: unknown): readonly Fields[] => listOf(value).map(objectOf)

@@ -105,13 +105,17 @@ export function eventName(attributes: Attributes, field: unknown, body: unknown)
   return names.find((name) => name.includes('.')) ?? names[0] ?? ''
 }
 
-/** The time that an event states, else the record's, which is then kept as the event's: Codex sends none of the record. */
+/**
+ * The time that an event states, else the first of the record's times, which is then kept as the event's: Codex sends none
+ * of the record.
+ */
 export function withTime(
   attributes: Map<string, string | number | boolean>,
-  at: string | null,
+  nanoseconds: readonly unknown[],
 ): string | null {
   const stated = attributes.get('event.timestamp')
   if (typeof stated === 'string' && isTimestamp(stated)) return normalizeTimestamp(stated)
+  const at = nanoseconds.reduce<string | null>((known, each) => known ?? timeOf(each), null)
   if (at === null) attributes.delete('event.timestamp')
   else attributes.set('event.timestamp', at)
   return at

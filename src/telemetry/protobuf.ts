@@ -8,10 +8,12 @@ import {
   timeOf,
   withTime,
 } from './model.ts'
-import { MessageReader } from './wire.ts'
+import { MessageReader, namesOf } from './wire.ts'
 
 // Reads OTLP's requests from protobuf. Numbers of fields are those of opentelemetry-proto 1.x. All three requests are built
 // alike: resources (1), each with its resource (1) and scopes (2), each with records (2).
+
+const NAMES = namesOf(ATTRIBUTES)
 
 type OnRecord = (record: TelemetryRecord) => void
 type Found = Map<string, string | number | boolean>
@@ -42,13 +44,13 @@ function fields(message: MessageReader, take: (field: number, message: MessageRe
 
 /** Adds an attribute that is kept; of others the value is not decoded. */
 function readAttribute(attribute: MessageReader, found: Found): void {
-  let key = ''
+  let key: string | undefined
   let value: MessageReader | undefined
   for (let number = attribute.next(); number !== 0; number = attribute.next()) {
-    if (number === 1) key = attribute.text()
+    if (number === 1) key = attribute.name(NAMES)
     else if (number === 2) value = attribute.message()
   }
-  if (value === undefined || !ATTRIBUTES.has(key)) return
+  if (key === undefined || value === undefined) return
   const known = readValue(value)
   if (known !== undefined) found.set(key, known)
 }
@@ -78,7 +80,7 @@ function readLog(log: MessageReader, resource: Attributes, onRecord: OnRecord): 
     else if (number === 11) observed = message.fixed64()
     else if (number === 12) field = message.text()
   })
-  const at = withTime(attributes, timeOf(time) ?? timeOf(observed))
+  const at = withTime(attributes, [time, observed])
   const name = eventName(attributes, field, body)
   onRecord({ signal: 'logs', name, at, attributes, resource, isError: false })
 }

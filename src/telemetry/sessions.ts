@@ -1,7 +1,6 @@
 import { sessionIdOf } from '../ids.ts'
 import { mergeParts } from '../parts/merge.ts'
 import { type CallPart, partId, type SessionParts, type TurnPart } from '../records/session-parts.ts'
-import { compareText } from '../text.ts'
 import type { Usage } from './facts.ts'
 import type { Observation } from './observations.ts'
 
@@ -35,13 +34,15 @@ export function sessionsOf(observations: readonly Observation[], now: Date): Obs
 }
 
 function sessionOf(observations: readonly Observation[], now: string): ObservedSession {
-  const [{ agent, session }] = observations as [Observation]
-  const times = observations.map(({ at }) => at ?? now).sort(compareText)
+  const [{ agent, session, at: first }] = observations as [Observation]
   const project = observations.find((each) => each.project !== null)?.project ?? null
   const turns: TurnPart[] = []
   const calls: CallPart[] = []
+  let [from, to] = [first ?? now, first ?? now]
   for (const each of observations) {
     const at = each.at ?? now
+    if (at < from) from = at
+    if (at > to) to = at
     if (each.kind === 'usage') turns.push(usageTurn(each, at))
     else if (each.kind === 'prompt') turns.push(turnPart(`prompt ${each.key}`, 'user', at))
     else if (each.kind === 'tool') calls.push(callPart(each.key, each.name, each.ok))
@@ -49,7 +50,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
   const parts: SessionParts = {
     ...emptyParts(agent),
     project: { rank: project === null ? 0 : 1, at: null },
-    telemetry: { from: times[0] ?? now, to: times.at(-1) ?? now },
+    telemetry: { from, to },
   }
   return {
     id: sessionIdOf(session),

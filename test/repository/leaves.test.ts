@@ -32,7 +32,10 @@ describe('dates', () => {
     '2026-1-1',
     '20260101',
     'now',
-  ])('%s is none', (text) => expect(isDate(text)).toBe(false))
+  ])('%s is none', (text) => {
+    expect(isDate(text)).toBe(false)
+    expect(isTimestamp(`${text}T12:34:56.789Z`)).toBe(false)
+  })
   test.each(['2024-02-29', '1900-01-01', '0001-01-01', '9999-12-31'])('%s is one', (text) =>
     expect(isDate(text)).toBe(true),
   )
