@@ -31,7 +31,10 @@ interface DrainDeps extends SyncDeps {
 
 interface DrainOptions {
   delayMs: number
-  /** A request is taken while all that waits is likely to be written within this time, and waits twice as long for that. */
+  /**
+   * A request is taken while all that waits is likely to be written within this time, and waits half as long again for
+   * that.
+   */
   inTimeMs: number
   enqueueWrite: EnqueueWrite
   pauseOf: (orgId: string) => () => Promise<void> | undefined
@@ -49,6 +52,8 @@ interface Inbox {
   /** Sessions that no drain has begun to write. */
   waiting: Set<string>
   timer: ReturnType<typeof setTimeout> | undefined
+  /** The time at which the next drain is due, while there is a timer. */
+  dueMs: number
   /** Ends with the drain that runs. */
   over: Promise<void> | undefined
   beganMs: number
@@ -59,11 +64,14 @@ interface Inbox {
   sessionMs: number
 }
 
-/** The time until all that waits is written, by the time that sessions took. */
-function predictedMs({ waiting, over, beganMs, sessions, written, sessionMs }: Inbox): number {
-  if (over === undefined) return waiting.size * sessionMs
-  const tookMs = Math.max(sessionMs, (performance.now() - beganMs) / Math.max(1, written))
-  return (waiting.size + sessions - written) * tookMs
+/** The time until all that waits is written, by the time that sessions took: after the drain that runs, when it is due. */
+function predictedMs(inbox: Inbox, delayMs: number): number {
+  const { waiting, timer, dueMs, over, beganMs, sessions, written, sessionMs } = inbox
+  const nowMs = performance.now()
+  const untilDueMs = timer === undefined ? delayMs : dueMs - nowMs
+  if (over === undefined) return untilDueMs + waiting.size * sessionMs
+  const tookMs = Math.max(sessionMs, (nowMs - beganMs) / Math.max(1, written))
+  return Math.max(untilDueMs, (sessions - written) * tookMs) + waiting.size * tookMs
 }
 
 export function createDrains(
@@ -75,7 +83,7 @@ export function createDrains(
   let sessionMs = SESSION_MS
   const inboxOf = (orgId: string): Inbox => {
     const inbox = inboxes.get(orgId) ?? {
-      ...{ waiting: new Set(), timer: undefined, over: undefined },
+      ...{ waiting: new Set(), timer: undefined, dueMs: 0, over: undefined },
       ...{ beganMs: 0, sessions: 0, written: 0, sessionMs },
     }
     inboxes.set(orgId, inbox)
@@ -117,6 +125,7 @@ export function createDrains(
       else inbox.over = drain(orgId, inbox)
     }
     inbox.timer = setTimeout(begin, afterMs)
+    inbox.dueMs = performance.now() + afterMs
   }
   return {
     note,
@@ -128,9 +137,10 @@ export function createDrains(
         const isIdle = inbox.waiting.size === 0 && inbox.over === undefined
         for (const id of own) inbox.waiting.add(id)
         // noted also in case the request ends before it is stored
-        if (isIdle || predictedMs(inbox) <= inTimeMs) return note(orgId, [])
+        if (isIdle || predictedMs(inbox, delayMs) <= inTimeMs) return note(orgId, [])
         for (const id of own) inbox.waiting.delete(id)
-        if (performance.now() - sinceMs > 2 * inTimeMs) throw busy('More telemetry comes than can be written')
+        if (performance.now() - sinceMs > 1.5 * inTimeMs)
+          throw busy('More telemetry comes than can be written')
         await Bun.sleep(AGAIN_MS)
       }
     },

@@ -16,10 +16,11 @@ import { createTurns } from './turns.ts'
  * `workMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.
  * `waitMs`: from its arrival until its writing begins: what others and the database leave it. A commit of 100,000 files
  * takes some 5 s of the database's time on an idle machine, 17 s where six other programs share its two cores.
- * `drainMs`: how long telemetry is gathered until it is written to its sessions. `inTimeMs`: more is taken while it is likely
- * to be written within this time: with `drainMs`, and sessions that grow meanwhile, the 5 s that docs/telemetry.md promises.
+ * `drainMs`: how long telemetry is gathered until it is written to its sessions, each of which is composed as a whole.
+ * `inTimeMs`: more is taken while it is likely to be written within this time: with sessions that grow meanwhile, the 5 s
+ * that docs/telemetry.md promises.
  */
-const LIMITS = { workMs: 10_000, waitMs: 45_000, drainMs: 1_000, inTimeMs: 2_500 }
+const LIMITS = { workMs: 10_000, waitMs: 45_000, drainMs: 2_000, inTimeMs: 3_500 }
 /** A larger unpacked body needs a place for large ones: 32 MiB of JSON take several times that when prepared. */
 const SMALL_BYTES = 1024 * 1024
 /** Requests in work at once; those of one organization write one after the other anyway. */

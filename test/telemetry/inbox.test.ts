@@ -22,7 +22,7 @@ afterAll(() => database.drop())
 const intakeOf = (
   drainMs: number,
   onDrainFailed = (_orgId: string, _error: unknown) => {},
-  inTimeMs = 5_000,
+  inTimeMs = drainMs + 5_000,
 ) =>
   createIntake(
     {
