@@ -3,6 +3,9 @@
 
 /** `value` × 10^decimals as an integer, half up. The value must be finite and not negative. */
 export function scaled(value: number, decimals: number): bigint {
+  const units = Math.round(value * 10 ** decimals)
+  // no two decimals with up to 15 digits are the same double
+  if (units < 1e15 && units / 10 ** decimals === value) return BigInt(units)
   const [mantissa = '0', exponent = '0'] = String(value).split('e')
   const [whole = '0', fraction = ''] = mantissa.split('.')
   const digits = BigInt(whole + fraction)

@@ -66,11 +66,16 @@ export function priceTurns(
   for (const [index, turn] of turns.entries()) {
     const { model, tokens } = turn
     if (tokens === null) continue
-    const estimate =
-      turn.estimate === null ? priceOf(pricer, model, tokens, turn.at ?? from, false) : BigInt(turn.estimate)
-    const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
+    const estimate = () => {
+      const known =
+        turn.estimate === null
+          ? priceOf(pricer, model, tokens, turn.at ?? from, false)
+          : BigInt(turn.estimate)
+      const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
+      return known === undefined ? null : known + found
+    }
     if (turn.cost === null) estimates += 1
-    const cost = turn.cost === null ? (estimate === undefined ? null : estimate + found) : BigInt(turn.cost)
+    const cost = turn.cost === null ? estimate() : BigInt(turn.cost)
     if (cost === null)
       unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + allOf(tokens))
     const total = { model, tokens, cost: cost === null ? null : String(cost) }

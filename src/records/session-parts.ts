@@ -182,6 +182,7 @@ const unpackedText = (packed: string): string =>
 
 /** Whether a JSON text has few enough values to be parsed: counted by its commas and brackets. */
 function hasFewValues(json: string): boolean {
+  if (json.length <= MAX_VALUES) return true
   let values = 0
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at)

@@ -103,17 +103,17 @@ export async function storeInInbox(
         org_id, id, session_id, parts, project, user_email, is_bound, actor_id, ip_address, entry
       )
       select
-        ${orgId}, n.id, n.session, n.parts, n.project, n.email, n.bound, n.actor, n.address, n.details::json
+        ${orgId}, n.id, n.session, n.parts, n.project, n.email, n.bound, n.actor, n.address, n.details
       from ${unnest(tx, rows, {
         id: ['text', () => crypto.randomUUID()],
         session: 'text',
-        parts: 'text',
+        parts: 'json',
         project: 'text',
         email: 'text',
         bound: 'boolean',
         actor: 'text',
         address: 'text',
-        details: 'text',
+        details: 'json',
       })}`
   })
 }

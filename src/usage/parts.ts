@@ -76,9 +76,10 @@ export function partsOf({ cost, unpricedTokens, detail }: SessionToSplit): Part[
     return made
   }
   for (const model of detail.models) of(model)
-  for (const turn of detail.turn_records) addTurn(of(turn.model ?? main), turn)
+  for (const { model } of detail.turn_records) of(model ?? main)
   if (byModel.size === 1)
     return [{ model: main, is_main: true, cost, ...tokens, unpriced_tokens: unpricedTokens }]
+  for (const turn of detail.turn_records) addTurn(of(turn.model ?? main), turn)
   const models = [...byModel].sort(([a], [b]) => byBytes(a, b))
   const mainAt = models.findIndex(([model]) => model === main)
   const divide = (total: number, weightOf: (weights: Weights) => number): number[] =>
