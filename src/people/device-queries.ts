@@ -65,7 +65,7 @@ export async function askDevice(tx: ISql, deviceCode: string): Promise<DeviceAns
   }
   await tx`
     update device_requests
-    set asked_at = clock_timestamp(),
+    set asked_at = statement_timestamp(),
       interval_s = interval_s + ${early ? SLOW_DOWN_S : 0}
     where device_hash = ${hash}`
   return { error: early ? 'slow_down' : 'authorization_pending' }
@@ -82,6 +82,6 @@ export async function answerDevice(
     set approved = ${approver !== null}, org_id = ${approver?.orgId ?? null}, member_id = ${approver?.memberId ?? null}
     where user_code = ${userCode}
       and approved is null
-      and expires_at > clock_timestamp()`
+      and expires_at > statement_timestamp()`
   return count > 0
 }

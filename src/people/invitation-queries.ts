@@ -52,7 +52,7 @@ export async function useInvitation(tx: ISql, token: string): Promise<boolean> {
   const { count } = await tx`
     delete from invitations
     where token_hash = ${hashToken(token)}
-      and expires_at > clock_timestamp()`
+      and expires_at > statement_timestamp()`
   return count > 0
 }
 

@@ -79,9 +79,9 @@ export async function endSession(
 export async function touchSession(sql: Sql, id: string): Promise<void> {
   await sql`
     update browser_sessions
-    set last_used_at = clock_timestamp()
+    set last_used_at = statement_timestamp()
     where token_hash = ${Buffer.from(id, 'hex')}
-      and last_used_at < clock_timestamp() - interval '1 minute'`
+      and last_used_at < statement_timestamp() - interval '1 minute'`
 }
 
 /** Deletes sessions that have ended, and invitations and devices whose time is over; returns how many. */

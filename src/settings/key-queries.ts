@@ -10,12 +10,12 @@ type KeyRow = Omit<Key, 'member'> & { member_id: string | null; member_email: st
 const ownedBy = (sql: ISql, owner: string | undefined): Fragment =>
   owner === undefined ? sql`` : sql`and k.member_email = ${owner}`
 
-const keyColumns = (sql: ISql) => sql`
+const keyColumns = (sql: ISql, orgId: string) => sql`
   k.id, k.name, k.scopes, k.member_email, k.created_by,
   (
     select m.id
     from members m
-    where m.org_id = k.org_id
+    where m.org_id = ${orgId}
       and m.email = k.member_email
   ) as member_id,
   to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
@@ -37,7 +37,7 @@ export async function listKeyPage(
 ): Promise<KeyPage> {
   const [rows, [counted]] = await Promise.all([
     sql<KeyRow[]>`
-      select ${keyColumns(sql)}
+      select ${keyColumns(sql, orgId)}
       from api_keys k
       where k.org_id = ${orgId}
         ${ownedBy(sql, owner)}
@@ -56,7 +56,7 @@ export async function listKeyPage(
 /** Reads one key. Throws NOT_FOUND. */
 export async function getKey(sql: ISql, orgId: string, id: string, owner: string | undefined): Promise<Key> {
   const [row] = await sql<KeyRow[]>`
-    select ${keyColumns(sql)}
+    select ${keyColumns(sql, orgId)}
     from api_keys k
     where k.org_id = ${orgId}
       and k.id = ${id}

@@ -27,7 +27,7 @@ const newDevice = async (name = 'adas-laptop') =>
   (await ask('/auth/device', { name })).body as unknown as Device
 const poll = ({ device_code }: Device) => ask('/auth/device/token', { device_code })
 /** Moves the machine's last question back, so that it has waited. */
-const waited = () => db.sql`update device_requests set asked_at = asked_at - interval '1 minute'`
+const waited = () => db.sql`update device_requests set asked_at = now() - interval '1 minute'`
 
 test('a machine gets a key that is bound to who approves it, once', async () => {
   const { orgId, slug } = await tenant(db.sql)
