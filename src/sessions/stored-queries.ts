@@ -64,7 +64,8 @@ export async function findStored(
             quality_metadata json, files_touched json, origin text, security_metadata json
           )
         ) r
-        where d.org_id = s.org_id
+        -- the id itself, so that Citus plans for one node: it refuses json_to_record else
+        where d.org_id = ${orgId}
           and d.session_id = s.id
       ) as detail
     from sessions s
