@@ -64,13 +64,10 @@ function bodyReader({ body }: Route, bodies: BodySemaphore): (request: Request, 
  */
 function sourceOf({ path, kept, csv, handler }: Route, call: Call): ResponseSource {
   const { params, query, access, hidesMembers, request } = call
-  const further = typeof kept === 'function' ? kept() : undefined
-  const seen = {
-    ...(hidesMembers && { hidesMembers }),
-    ...(access.own && { own: access.own.keys.join(' ') }),
-  }
+  const further = typeof kept === 'function' ? kept() : {}
+  const seen = { hidesMembers: hidesMembers || undefined, own: access.own?.keys.join(' ') }
   const source: ResponseSource = {
-    key: cacheKeyOf(path, { ...params, ...(query as object), ...further, ...seen }),
+    key: cacheKeyOf(path, params, query as Record<string, unknown>, further, seen),
     compute: async () => (await handler(call)) as object,
   }
   if (csv === undefined) return source

@@ -25,6 +25,8 @@ import { leaseRequests, type WindowName } from './rate-windows.ts'
 const BEARER = /^bearer ([!-~]+)$/i
 const HEADER_LENGTH = 'Bearer '.length + KEY_LENGTH
 const UNAUTHORIZED = 'Missing or invalid API key'
+/** Presented keys whose parsed form is kept at most. */
+const MAX_PARSED = 10_000
 
 /** Somebody who signed in. */
 export interface Person {
@@ -113,7 +115,10 @@ export function createAdmission({ sql, lookUp, config, log, now, windowClock, ke
       }),
     )
   const keys = createKeyCache({
-    find: async (ids) => withOwn(await lookUp((from) => findKeys(from, ids))),
+    find: async (ids) => {
+      const found = await withOwn(await lookUp((from) => findKeys(from, ids)))
+      return found.map((key) => ({ ...key, access: accessBy(key) }))
+    },
     writeUse: noting(touchKey),
     clock,
   })
@@ -123,6 +128,7 @@ export function createAdmission({ sql, lookUp, config, log, now, windowClock, ke
     clock,
   })
   const cookieOf = cookieReader(config)
+  const presentedKey = createPresentedKeys()
   const limiterOf = (window: WindowName) =>
     createLimiter({
       lease: (orgId, count) =>
@@ -176,7 +182,12 @@ export function createAdmission({ sql, lookUp, config, log, now, windowClock, ke
         return whenFound(keys.find(key.id), (found) => {
           if (found === undefined || !sameHash(found.hash, key.hash)) return withoutKey()
           keys.noteUse(found.id)
-          return count(accessBy(found, exactAddressOf(request, peer)), window)
+          const { access } = found
+          const ipAddress = exactAddressOf(request, peer)
+          return count(
+            ipAddress === null ? access : { ...access, actor: { ...access.actor, ipAddress } },
+            window,
+          )
         })
       }
       const token = request.headers.has('authorization') ? undefined : cookieOf(request)
@@ -205,12 +216,24 @@ export function accessOf(admitted: Admitted | undefined): Access {
   return access
 }
 
-function presentedKey(request: Request): ParsedKey | undefined {
-  const header = request.headers.get('authorization')
-  return header?.length === HEADER_LENGTH ? parseKey(BEARER.exec(header)?.[1] ?? '') : undefined
+/** Returns the key that a request presents. The latest ones are parsed and hashed once. */
+function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
+  const parsed = new Map<string, ParsedKey>()
+  return ({ headers }) => {
+    const header = headers.get('authorization')
+    if (header?.length !== HEADER_LENGTH) return undefined
+    const known = parsed.get(header)
+    if (known !== undefined) return known
+    const key = parseKey(BEARER.exec(header)?.[1] ?? '')
+    if (key === undefined) return undefined
+    if (parsed.size >= MAX_PARSED) parsed.clear()
+    parsed.set(header, key)
+    return key
+  }
 }
 
-function accessBy(found: FoundKey & Pick<Access, 'own'>, ipAddress: string | null): Access {
+/** The access by a key of a request that changes nothing: its address is not determined. */
+function accessBy(found: FoundKey & Pick<Access, 'own'>): Access {
   const { orgId, id, plan, scopes, memberEmail, hideMembers, own } = found
   const hidesMembers = hideMembers && !grants(scopes, 'team:read')
   return {
@@ -223,7 +246,7 @@ function accessBy(found: FoundKey & Pick<Access, 'own'>, ipAddress: string | nul
     memberEmail,
     hidesMembers,
     own,
-    actor: { userId: `key_${id}`, ipAddress },
+    actor: { userId: `key_${id}`, ipAddress: null },
   }
 }
 

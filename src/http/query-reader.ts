@@ -88,15 +88,15 @@ export const uncheckedQuery = <Schema extends TObject>(schema: Schema): Schema =
 
 /**
  * A function that reads a URL's query string by `schema` (integer, number, enum, date and string parameters)
- * and returns the values, with the defaults filled in. Throws VALIDATION_ERROR naming every invalid,
- * repeated or missing parameter; unknown ones are ignored.
+ * and returns the values, with the defaults filled in, in the order of the schema, whatever order they were
+ * given in. Throws VALIDATION_ERROR naming every invalid, repeated or missing parameter; unknown ones are ignored.
  */
 export function queryReader<Schema extends TObject>(schema: Schema): (url: string) => Static<Schema> {
   const readers = new Map<string, Read>()
   const defaults: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     readers.set(name, readerOf(name, property))
-    if (property.default !== undefined) defaults[name] = property.default
+    defaults[name] = property.default
   }
   const required = schema.required ?? []
   return (url) => {

@@ -17,13 +17,17 @@ export interface ResponseSource {
   contentType?: string | undefined
 }
 
-/** A key of flat parameters, the same in whatever order they were given. No text of a request contains NUL. */
-export function cacheKeyOf(route: string, parameters: Record<string, unknown>): string {
+/** A key of flat parameters, each object with its names in an order of its own. No text of a request contains NUL. */
+export function cacheKeyOf(
+  route: string,
+  ...parameters: readonly Readonly<Record<string, unknown>>[]
+): string {
   let key = route
-  for (const name of Object.keys(parameters).sort()) {
-    const value = parameters[name]
-    if (value !== undefined) key += `\0${name}\0${value}`
-  }
+  for (const values of parameters)
+    for (const name in values) {
+      const value = values[name]
+      if (value !== undefined) key += `\0${name}\0${value}`
+    }
   return key
 }
 

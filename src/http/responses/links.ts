@@ -32,6 +32,18 @@ function referencesOf(target: string, name: string): (value: string) => string {
   return (value) => `${path}?${rest}${name}=${value}`
 }
 
+/** The latest link of a page's position: a kept response has the same position for all its requests. */
+const latest = new WeakMap<PagePosition, { target: string; link: string }>()
+
+/** `linkOf`, made once for requests of a kept response that follow one another. */
+function pageLinkOf(target: string, position: PagePosition, prefix: string): string {
+  const known = latest.get(position)
+  if (known?.target === target) return known.link
+  const link = linkOf(target, position, prefix)
+  latest.set(position, { target, link })
+  return link
+}
+
 /**
  * The Link header of a page of a list: `first`, `prev`, `next` and `last`, as far as they exist; behind the end, `prev` is
  * the last page. `target` is the request's path and query, `prefix` the path that a proxy puts before it.
@@ -60,7 +72,7 @@ export function cursorLinkOf(target: string, cursor: string | null, prefix: stri
 export function linkOfValue(target: string, value: unknown, prefix: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if ('pagination' in value && value.pagination !== undefined)
-    return linkOf(target, value.pagination as PagePosition, prefix)
+    return pageLinkOf(target, value.pagination as PagePosition, prefix)
   if ('next_cursor' in value) return cursorLinkOf(target, value.next_cursor as string | null, prefix)
   return undefined
 }
