@@ -179,7 +179,9 @@ const withoutState = (run: Started): Run => ({
 async function* recordsOf(run: Run): AsyncGenerator<{ record: SyncRecord; path: string }> {
   const repositories = run.paths.filter((path) => isRepository(resolve(path)))
   const others = run.paths.filter((path) => !repositories.includes(path))
-  if (others.length > 0) yield* sessionsOf({ ...run, paths: others })
+  // later runs count what this one reads too, if there is a state
+  const isAttributed = repositories.length > 0 || run.state !== undefined
+  if (others.length > 0) yield* sessionsOf({ ...run, paths: others }, isAttributed)
   if (repositories.length === 0) return
   await readUsualFolders(run.context, others, run.state, run.attribution.add)
   for (const path of repositories) yield* commitsOf(run, path)
@@ -208,7 +210,7 @@ async function* commitsOf({ options, summary, known, attribution }: Run, path: s
 }
 
 /** The sessions of the paths, each with the file it was read from. Adds each file to the summary. */
-async function* sessionsOf(run: Run) {
+async function* sessionsOf(run: Run, isAttributed: boolean) {
   const { context, paths, options, user, summary, ignored, incremental, state } = run
   const progress = await startProgress('reading', 100, options.quiet)
   let lookedAt = 0
@@ -230,7 +232,7 @@ async function* sessionsOf(run: Run) {
         summary.ignored += 1
         ignored.push(path)
       },
-      onWritten: run.attribution.add,
+      onWritten: isAttributed ? run.attribution.add : undefined,
       memory: incremental.memory,
       owners: state === undefined ? undefined : () => state.owners(),
       isLeftOut: (sources) => incremental.isLeftOut(sources),
