@@ -1,5 +1,5 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import { decompressed, isPacked, MAGIC_BYTES } from '../../decompress.ts'
 
 const CHUNK = 1024 * 1024
@@ -42,12 +42,7 @@ export async function* bytesOf(
     }
     return
   }
-  const file = await open(path, 'r')
-  try {
-    yield* chunksOf(file, onBytes, from)
-  } finally {
-    await file.close()
-  }
+  yield* chunksOf(path, onBytes, from)
 }
 
 /** The chunks as they are; `onBytes` gets the size of each. */
@@ -64,23 +59,27 @@ export async function* counted(
 /** Buffers of files that are read: new memory takes as long as the reads. */
 const spare: Buffer[] = []
 
-// all chunks of a file share one buffer
+// All chunks of a file share one buffer. It is read without promises, since to hand a read to a thread takes longer than the
+// read; timers, signals and requests get their turn after each chunk.
 async function* chunksOf(
-  file: FileHandle,
+  path: string,
   onBytes: (count: number) => void,
   from: number,
 ): AsyncGenerator<Buffer> {
+  const file = openSync(path, 'r')
   const chunk = spare.pop() ?? Buffer.allocUnsafe(CHUNK)
   try {
     let position = from
     for (;;) {
-      const { bytesRead } = await file.read(chunk, 0, CHUNK, position)
-      if (bytesRead === 0) return
-      position += bytesRead
-      onBytes(bytesRead)
-      yield chunk.subarray(0, bytesRead)
+      const count = readSync(file, chunk, 0, CHUNK, position)
+      if (count === 0) return
+      position += count
+      onBytes(count)
+      yield chunk.subarray(0, count)
+      await setImmediate()
     }
   } finally {
+    closeSync(file)
     spare.push(chunk)
   }
 }
