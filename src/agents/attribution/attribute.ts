@@ -1,12 +1,12 @@
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'
-import { type Attributed, aiOf, type History } from '../git/git.ts'
-import { logCommits } from '../git/git-log.ts'
+import { type Attributed, type Attributing, aiOf, type History, type ReadCommit } from '../git/git.ts'
 import type { AddedLine, LoggedCommit, LoggedFile } from '../git/parse-log.ts'
+import { openBlobs } from '../git/read-blobs.ts'
 import { type EditedCommit, withEdits } from './edited-files.ts'
 import { createPool, matchLines, type Pool, type Used } from './match.ts'
 import { type NotedLines, notedCommits, noteState, readNotes } from './notes.ts'
 import { countIn, rangesOf } from './ranges.ts'
-import { addSurvival, type FollowedCommit } from './survival.ts'
+import { createSurvival, type FollowedCommit } from './survival.ts'
 import { createWritten, KEPT_MS, type Written } from './written.ts'
 import type { WrittenEdit } from './written-edits.ts'
 
@@ -48,7 +48,7 @@ export type AttributionMemory = ReturnType<typeof memoryOfRun>
 
 export interface Attribution {
   /** Says what agents wrote of commits: of all that are new and may have their lines, and of known ones of which that changed. */
-  attribute(history: History): Promise<Map<string, Attributed>>
+  attribute(history: History): Promise<Attributing>
   /** The server has answered for a record. */
   accept(record: CommitRecord): void
   /** Keeps what the next run must know, after all records were answered for. */
@@ -83,73 +83,91 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
       }
       const shas = [...commits].flatMap(([sha, at]) => (isRead(sha, at) ? sha : []))
       const again = new Set(shas)
-      const kept = new Map<string, KeptCommit>()
-      for (const sha of commits.keys()) {
-        const commit = memory.commits[commitKey({ project, sha })]
-        if (commit !== undefined && !again.has(sha)) kept.set(sha, commit)
+      const kept = [...commits.keys()].flatMap((sha) => {
+        const commit = again.has(sha) ? undefined : memory.commits[commitKey({ project, sha })]
+        return commit === undefined ? [] : { ...commit, survival: { ...commit.survival }, sha }
+      })
+      const pool = createPool(kept.map(({ used }) => used))
+      const blobs = openBlobs(root)
+      const survive = createSurvival(root, blobs, [...again, ...kept.map(({ sha }) => sha)], startedMs)
+      const surviving = new Map<string, Attributed>()
+      for (const { sha, ...commit } of kept) {
+        if (commit.ai.lines === 0 || !(await survive({ ...commit, sha }))) continue
+        pending.set(commitKey({ project, sha }), commit)
+        surviving.set(sha, { ai: commit.ai, ...survivalOf(commit) })
       }
-      const pool = createPool([...kept.values()].map(({ used }) => used))
-      const found = new Map<string, Attributed>()
-      const ofShas = new Map([...noted].filter(([sha]) => again.has(sha)))
-      const readable = await readNotes(root, ofShas)
-      const wants = (sha: string, file: LoggedFile) =>
-        readable.has(sha) || namesOf(file).some((path) => written.has(repository, path))
-      const generated = shas.length === 0 ? new Set<string>() : await history.generated()
-      const editsOf = ({ sha, authoredMs }: LoggedCommit, file: LoggedFile) => {
+      const readable = await readNotes(blobs, new Map([...noted].filter(([sha]) => again.has(sha))))
+      blobs.close()
+      const isInTime = ({ sha, authoredMs }: LoggedCommit) => {
         const at = commits.get(sha) ?? 0
         const from = Math.min(at, authoredMs) - WRITTEN_BEFORE_MS
-        const keys = new Set(file.lines.map(({ key }) => key))
-        const edits = written.editsOf(repository, namesOf(file), keys)
-        return edits.filter((edit) => edit.at >= from && isAfter(at, edit.at))
+        return (edit: WrittenEdit) => edit.at >= from && isAfter(at, edit.at)
       }
-      const log = logCommits(root, shas, { generated, wants })
-      const add = (edited: EditedCommit) => {
-        const { commit } = edited
-        const at = commits.get(commit.sha) ?? 0
-        const result = whoWrote(edited, at, written, readable.get(commit.sha))
-        const key = commitKey({ project, sha: commit.sha })
+      const editsOf = (commit: LoggedCommit, file: LoggedFile) => {
+        const keys = new Set(file.lines.map(({ key }) => key))
+        return written.editsOf(repository, namesOf(file), keys).filter(isInTime(commit))
+      }
+      const add = async (read: ReadCommit, edited: EditedCommit) => {
+        const { sha } = edited.commit
+        const at = commits.get(sha) ?? 0
+        const result = whoWrote(edited, at, written, readable.get(sha))
+        const key = commitKey({ project, sha })
         const isEmpty = result.ai.lines === 0 && result.ai.sessions.length === 0
         const last = memory.commits[key]
-        pending.set(key, isEmpty ? undefined : { ...result, survival: { ...last?.survival } })
-        if (isEmpty && last === undefined && known.has(commit.sha)) return
-        found.set(commit.sha, { ai: result.ai })
-        const next = pending.get(key)
-        if (next !== undefined) kept.set(commit.sha, next)
+        const next = { ...result, survival: { ...last?.survival } }
+        pending.set(key, isEmpty ? undefined : next)
+        if (isEmpty && last === undefined && known.has(sha)) return
+        if (result.ai.lines > 0) await survive({ ...next, sha })
+        read.attributed = { ai: result.ai, ...(result.ai.lines > 0 ? survivalOf(next) : {}) }
       }
       // An edit after a commit's author date is an amend's, or after a rebase that of a later commit: it waits for the commits
       // that were authored before this one was committed.
-      const waiting = new Set<EditedCommit>()
-      const finishUntil = (ms: number) => {
-        for (const edited of waiting) {
+      const waiting = new Map<ReadCommit, EditedCommit>()
+      const finishUntil = async (ms: number) => {
+        for (const [read, edited] of waiting) {
           if ((commits.get(edited.commit.sha) ?? 0) > ms) continue
-          waiting.delete(edited)
-          matchFiles(edited, () => true, written, pool)
-          add(edited)
+          waiting.delete(read)
+          await matchFiles(edited, () => true, written, pool)
+          await add(read, edited)
         }
       }
-      for await (const edited of withEdits(root, log, editsOf)) {
-        const { authoredMs } = edited.commit
-        finishUntil(authoredMs)
+      const addTo = async (read: ReadCommit) => {
+        const { commit } = read
+        read.attributed = surviving.get(commit.sha)
+        if (commit.kind === 'unreadable' || !commit.hasLines || !again.has(commit.sha)) return
+        const { authoredMs } = commit
+        await finishUntil(authoredMs)
+        const edited = withEdits(blobs, commit, (file) => editsOf(commit, file))
         const isEarly = ({ at }: WrittenEdit) => isAfter(authoredMs, at)
-        matchFiles(edited, isEarly, written, pool)
-        if (edited.files.every(({ edits }) => edits.every(isEarly))) add(edited)
-        else waiting.add(edited)
-      }
-      finishUntil(Number.POSITIVE_INFINITY)
-      const followed = [...commits.keys()].flatMap((sha) => {
-        const commit = kept.get(sha)
-        return commit === undefined || commit.ai.lines === 0
-          ? []
-          : { ...commit, survival: { ...commit.survival }, sha }
-      })
-      const surviving = new Set([...(await addSurvival(root, followed, startedMs))].map(({ sha }) => sha))
-      for (const { sha, ...commit } of followed) {
-        if (!found.has(sha) && !surviving.has(sha)) continue
-        pending.set(commitKey({ project, sha }), commit)
-        found.set(sha, { ai: commit.ai, ...survivalOf(commit) })
+        await matchFiles(edited, isEarly, written, pool)
+        if (edited.files.every(({ edits }) => edits.every(isEarly))) await add(read, edited)
+        else waiting.set(read, edited)
       }
       read.set(project, { added: startedMs, notes })
-      return found
+      return {
+        needs: (sha) => again.has(sha) || surviving.has(sha),
+        wants: (commit, file) =>
+          again.has(commit.sha) &&
+          (readable.has(commit.sha) ||
+            namesOf(file).some((path) => written.has(repository, path, isInTime(commit)))),
+        async *read(log) {
+          /** Commits that wait, and those after them: they keep their order. */
+          const open: ReadCommit[] = []
+          try {
+            for await (const commit of log) {
+              const read = { commit, attributed: undefined }
+              open.push(read)
+              await addTo(read)
+              const first = open.findIndex((each) => waiting.has(each))
+              yield* open.splice(0, first === -1 ? open.length : first)
+            }
+            await finishUntil(Number.POSITIVE_INFINITY)
+            yield* open
+          } finally {
+            blobs.close()
+          }
+        },
+      }
     },
     accept(record) {
       const key = commitKey(record)
@@ -182,18 +200,19 @@ const makersOf = ({ commit }: EditedCommit, written: Written): Set<string> =>
   new Set(written.makersOf(commit.sha).map(({ session }) => session))
 
 /** Finds lines of a commit in some of the edits of its files. */
-function matchFiles(
+async function matchFiles(
   edited: EditedCommit,
   isWanted: (edit: WrittenEdit) => boolean,
   written: Written,
   pool: Pool,
-): void {
+): Promise<void> {
   const makers = makersOf(edited, written)
   const isSure = ({ session }: WrittenEdit) => makers.has(session)
   for (const { file, edits, before, matches } of edited.files) {
+    const wanted = edits.filter(isWanted)
     // people and agents alike write a line such as `return null`, and copy or move one that the file has
-    const weightOf = ({ key, size }: AddedLine) => (before.has(key) ? 0 : size / written.filesWith(key))
-    matchLines(file.lines, edits.filter(isWanted), matches, pool, { isSure, weightOf })
+    const weightOf = ({ key, size }: AddedLine) => size / written.filesWith(key)
+    if (wanted.length > 0) await matchLines(file.lines, wanted, matches, pool, { isSure, weightOf, before })
   }
 }
 

@@ -1,5 +1,6 @@
 import { branchHeads } from '../git/default-branch.ts'
 import { runGit } from '../git/git-log.ts'
+import { firstAtLeast } from './sorted.ts'
 
 /** Reads the default branch. */
 export async function readMainline(root: string) {
@@ -23,10 +24,14 @@ export async function readMainline(root: string) {
       open.push(...(commits.get(sha)?.parents ?? []))
     }
   }
+  // the earliest time of a commit and all after it: times of commits need not be in order, these are
+  const earliest = line.map((sha) => commits.get(sha)?.ms ?? 0)
+  for (let index = earliest.length - 2; index >= 0; index -= 1)
+    earliest[index] = Math.min(earliest[index] ?? 0, earliest[index + 1] ?? 0)
   return {
     /** The index of the last commit before this time (ms since 1970); undefined for none. */
     lastBefore(ms: number): number | undefined {
-      const index = line.findLastIndex((sha) => (commits.get(sha)?.ms ?? 0) < ms)
+      const index = firstAtLeast(earliest, ms) - 1
       return index === -1 ? undefined : index
     },
     shaAt: (index: number): string => line[index] ?? '',

@@ -48,20 +48,32 @@ export interface Match {
   line: number
 }
 
+interface Evidence {
+  isSure: (edit: WrittenEdit) => boolean
+  weightOf: (line: AddedLine) => number
+  before: () => Promise<ReadonlySet<string>>
+}
+
 /**
  * Finds who wrote the added lines of a file. `edits`: those that wrote one of them, the newest first; `isSure`: the session is known to have
- * made this commit. `weightOf`: how much a line proves that is alone. Adds to `matches`, by the index of the line, and takes what it
- * adds out of the pool.
+ * made this commit. `weightOf`: how much a line proves that is alone; nothing for one of `before`, the keys of the lines that the file
+ * had. Adds to `matches`, by the index of the line, and takes what it adds out of the pool.
  */
-export function matchLines(
+export async function matchLines(
   lines: readonly AddedLine[],
   edits: readonly WrittenEdit[],
   matches: (Match | undefined)[],
   pool: Pool,
-  { isSure, weightOf }: { isSure: (edit: WrittenEdit) => boolean; weightOf: (line: AddedLine) => number },
-): void {
+  { isSure, weightOf, before }: Evidence,
+): Promise<void> {
   const follows = (at: number) => lines[at]?.run === lines[at - 1]?.run
-  const weights = lines.map(weightOf)
+  const isEnough = async (run: readonly number[]) => {
+    const some = run.flatMap((at) => lines[at] ?? [])
+    const weigh = (those: readonly AddedLine[]) => those.reduce((sum, line) => sum + weightOf(line), 0)
+    if (weigh(some) < ENOUGH) return false
+    const copied = await before()
+    return weigh(some.filter(({ key }) => !copied.has(key))) >= ENOUGH
+  }
   const places = Map.groupBy(lines.keys(), (at) => lines[at]?.key ?? '')
   for (const edit of edits) {
     const found = new Map<number, number>()
@@ -72,13 +84,12 @@ export function matchLines(
       }
     if (found.size === 0) continue
     const isWhole = found.size === pool.sizeOf(edit)
-    const accepts = (run: readonly number[]) =>
-      isWhole || isSure(edit) || run.reduce((sum, at) => sum + (weights[at] ?? 0), 0) >= ENOUGH
+    const isOwn = isWhole || isSure(edit)
     for (const run of runsOf(
       [...found.keys()].sort((a, b) => a - b),
       follows,
     )) {
-      const isAccepted = accepts(run)
+      const isAccepted = isOwn || (await isEnough(run))
       for (const at of run) {
         const line = found.get(at) ?? 0
         if (isAccepted) matches[at] = { edit, line }

@@ -1,6 +1,6 @@
 import { sessionIdOf } from '../../ids.ts'
 import { runGit } from '../git/git-log.ts'
-import { readBlobs } from '../git/read-blobs.ts'
+import type { Blobs } from '../git/read-blobs.ts'
 import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
 import { parseRanges } from './ranges.ts'
 
@@ -41,13 +41,10 @@ export async function notedCommits(root: string, before: string | null): Promise
 
 /** Reads notes by the hash of their commit, each with its path. */
 export async function readNotes(
-  root: string,
+  blobs: Blobs,
   noted: ReadonlyMap<string, string>,
 ): Promise<Map<string, NotedLines[]>> {
-  const texts = await readBlobs(
-    root,
-    [...noted.values()].map((path) => `${REF}:${path}`),
-  )
+  const texts = await blobs.read([...noted.values()].map((path) => `${REF}:${path}`))
   const notes = new Map<string, NotedLines[]>()
   for (const [index, sha] of [...noted.keys()].entries()) {
     const lines = parseNote(texts[index] ?? '')

@@ -1,6 +1,6 @@
 import { SURVIVAL_DAYS } from '../../records/commit.ts'
 import { effectiveLine } from '../git/effective-lines.ts'
-import { readBlobs } from '../git/read-blobs.ts'
+import type { Blobs } from '../git/read-blobs.ts'
 import { type Mainline, type Rename, readMainline, renamesAfter } from './mainline.ts'
 import { countIn, parseRanges } from './ranges.ts'
 
@@ -20,104 +20,94 @@ export interface FollowedCommit {
 }
 
 const DAY_MS = 86_400_000
-/** Files read at a time: some MB. */
-const FILES_AT_A_TIME = 50
 
 /** The end of the day (UTC) that is `days` later. */
 const endOf = (at: number, days: number): number => (Math.floor(at / DAY_MS) + days + 1) * DAY_MS
 
-/** A file of a commit, and the commit of the default branch to compare it with. */
-interface Part<Commit> {
-  commit: Commit
+/** A day whose count is due, and the index of the last commit that the default branch had at its end. */
+interface Day {
   days: number
-  path: string
-  ranges: [number, number][]
-  from: number
   to: number
 }
 
-/**
- * Adds what is due at `now` to `survival` of the commits. Returns those to which something was added: a commit that was not on
- * the default branch on that day is left out.
- */
-export async function addSurvival<Commit extends FollowedCommit>(
-  root: string,
-  commits: readonly Commit[],
-  now: number,
-): Promise<Set<Commit>> {
-  const due = commits.flatMap((commit) =>
-    SURVIVAL_DAYS.filter((days) => commit.survival[days] === undefined && endOf(commit.at, days) <= now).map(
-      (days) => ({ commit, days }),
-    ),
-  )
-  const added = new Set<Commit>()
-  if (due.length === 0) return added
-  const mainline = await readMainline(root)
-  const parts: Part<Commit>[] = []
-  for (const { commit, days } of due) {
-    const from = mainline.indexOf(commit.sha)
-    const to = mainline.lastBefore(endOf(commit.at, days))
-    if (from === undefined || to === undefined || from > to) continue
-    commit.survival[days] = 0
-    added.add(commit)
-    for (const [path, lines] of Object.entries(commit.lines))
-      parts.push({ commit, days, path, ranges: parseRanges(lines) ?? [], from, to })
+/** `shas`: the commits that may be asked for. */
+export function createSurvival(root: string, blobs: Blobs, shas: readonly string[], now: number) {
+  let read: Promise<Mainline> | undefined
+  let renames: Promise<Rename[]> | undefined
+  const readRenames = (mainline: Mainline) => {
+    const first = shas.reduce((least, sha) => Math.min(least, mainline.indexOf(sha) ?? least), Infinity)
+    return renamesAfter(root, mainline, first)
   }
-  const missing: Part<Commit>[] = []
-  for (let start = 0; start < parts.length; start += FILES_AT_A_TIME) {
-    const some = parts.slice(start, start + FILES_AT_A_TIME)
-    missing.push(...(await countLeft(root, mainline, some, ({ path }) => path)))
+  /** Adds the lines that are left of a file. */
+  const countLeft = async (
+    commit: FollowedCommit,
+    path: string,
+    mainline: Mainline,
+    days: readonly Day[],
+  ) => {
+    const ranges = parseRanges(commit.lines[path] ?? '') ?? []
+    const nameAt = ({ to }: Day, name = path) => `${mainline.shaAt(to)}:${name}`
+    const [then, ...texts] = await blobs.read([`${commit.sha}:${path}`, ...days.map((day) => nameAt(day))])
+    const leftIn = lookFor(ranges, then ?? '')
+    for (const [index, day] of days.entries()) {
+      let later = texts[index] ?? null
+      if (later === null) {
+        renames ??= readRenames(mainline)
+        const name = renamed(path, mainline.indexOf(commit.sha) ?? 0, day.to, await renames)
+        if (name !== path) [later = null] = await blobs.read([nameAt(day, name)])
+      }
+      if (later !== null) commit.survival[day.days] = (commit.survival[day.days] ?? 0) + leftIn(later)
+    }
   }
-  const first = missing.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY)
-  const renames = missing.length === 0 ? [] : await renamesAfter(root, mainline, first)
-  const renamed = missing.filter((part) => nameAt(part, renames) !== part.path)
-  for (let start = 0; start < renamed.length; start += FILES_AT_A_TIME)
-    await countLeft(root, mainline, renamed.slice(start, start + FILES_AT_A_TIME), (part) =>
-      nameAt(part, renames),
+  /**
+   * Adds to `survival` of a commit what is due. Returns whether anything was: of a commit that was not on the default branch on
+   * that day nothing is.
+   */
+  return async (commit: FollowedCommit): Promise<boolean> => {
+    const due = SURVIVAL_DAYS.filter(
+      (days) => commit.survival[days] === undefined && endOf(commit.at, days) <= now,
     )
-  return added
+    if (due.length === 0) return false
+    read ??= readMainline(root)
+    const mainline = await read
+    const from = mainline.indexOf(commit.sha)
+    const counted = due.flatMap((days): Day[] => {
+      const to = mainline.lastBefore(endOf(commit.at, days))
+      return from === undefined || to === undefined || from > to ? [] : [{ days, to }]
+    })
+    for (const { days } of counted) commit.survival[days] = 0
+    if (counted.length > 0)
+      for (const path of Object.keys(commit.lines)) await countLeft(commit, path, mainline, counted)
+    return counted.length > 0
+  }
 }
 
 /** The name that the file had on that day. */
-const nameAt = ({ path, from, to }: Part<unknown>, renames: readonly Rename[]): string =>
+const renamed = (path: string, from: number, to: number, renames: readonly Rename[]): string =>
   renames.reduce(
     (name, rename) => (rename.index > from && rename.index <= to && rename.from === name ? rename.to : name),
     path,
   )
 
-/** Adds the lines that are left of files. Returns the files that are not there under this name. */
-async function countLeft<Commit extends FollowedCommit>(
-  root: string,
-  mainline: Mainline,
-  parts: readonly Part<Commit>[],
-  nameOf: (part: Part<Commit>) => string,
-): Promise<Part<Commit>[]> {
-  const names = parts.flatMap((part) => [
-    `${part.commit.sha}:${part.path}`,
-    `${mainline.shaAt(part.to)}:${nameOf(part)}`,
-  ])
-  const texts = await readBlobs(root, names)
-  return parts.filter((part, index) => {
-    const [then, later] = [texts[2 * index] ?? '', texts[2 * index + 1] ?? null]
-    if (later !== null)
-      part.commit.survival[part.days] = (part.commit.survival[part.days] ?? 0) + left(part, then, later)
-    return later === null
-  })
-}
-
-/** Counts the lines that are left. Where a line is there more than once, the other ones are taken to have stayed. */
-function left({ ranges }: Part<unknown>, then: string, later: string): number {
-  if (then === later) return countIn(ranges, 1, Number.POSITIVE_INFINITY)
+/**
+ * Returns what counts the lines that are left in a later text. Where a line is there more than once, the other ones are taken to
+ * have stayed.
+ */
+function lookFor(ranges: [number, number][], then: string): (later: string) => number {
   const lines = then.split('\n')
   const own = ranges.flatMap(([from, to]) => lines.slice(from - 1, to).map(effectiveLine))
   const wanted = Map.groupBy(own, (line) => line)
-  const [before, after] = [countsOf(lines, wanted), countsOf(later.split('\n'), wanted)]
-  let sum = 0
-  for (const [line, { length }] of wanted) {
-    const others = (before.get(line) ?? 0) - length
-    if (line !== null) sum += Math.max(0, Math.min(length, (after.get(line) ?? 0) - others))
+  const before = countsOf(lines, wanted)
+  return (later) => {
+    if (then === later) return countIn(ranges, 1, Number.POSITIVE_INFINITY)
+    const after = countsOf(later.split('\n'), wanted)
+    let sum = 0
+    for (const [line, { length }] of wanted) {
+      const others = (before.get(line) ?? 0) - length
+      if (line !== null) sum += Math.max(0, Math.min(length, (after.get(line) ?? 0) - others))
+    }
+    return sum
   }
-  return sum
 }
 
 /** Counts the wanted lines. */

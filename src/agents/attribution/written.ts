@@ -1,5 +1,6 @@
 import { splitKeys } from '../git/effective-lines.ts'
 import { isObject, parseJson } from '../transcript/json-fields.ts'
+import { firstAtLeast } from './sorted.ts'
 import type { MadeCommit, WrittenEdit } from './written-edits.ts'
 
 /** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */
@@ -56,9 +57,9 @@ export function createWritten(stored: string, now: () => number) {
         if (keep(kept) && !isOld) added.push(kept)
       }
     },
-    /** Whether a file has edits. */
-    has: (repository: string, path: string): boolean =>
-      edits.get(path)?.some((edit) => isIn(edit, repository)) === true,
+    /** Whether a file has such an edit. */
+    has: (repository: string, path: string, isWanted: (edit: WrittenEdit) => boolean): boolean =>
+      edits.get(path)?.some((edit) => isIn(edit, repository) && isWanted(edit)) === true,
     /** The edits of files that wrote lines of one of the keys, the newest first. */
     editsOf(repository: string, paths: readonly string[], keys: ReadonlySet<string>): WrittenEdit[] {
       const found = new Set(
@@ -107,17 +108,6 @@ function keysByFile(files: Iterable<readonly WrittenEdit[]>): Float64Array {
   for (const edits of files)
     for (const key of new Set(edits.flatMap(({ keys }) => splitKeys(keys)))) numbers.push(numberOf(key))
   return Float64Array.from(numbers).sort()
-}
-
-/** The index of the first number that is not below `value`. */
-function firstAtLeast(sorted: Float64Array, value: number): number {
-  let [from, to] = [0, sorted.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if ((sorted[middle] ?? 0) < value) from = middle + 1
-    else to = middle
-  }
-  return from
 }
 
 /** An edit that is not known to be in a repository may be in any. */

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../errors.ts'
 import { type LoggedCommit, type LoggedFile, type LogReading, parseLog } from './parse-log.ts'
 
-type Logged = LoggedCommit | { kind: 'unreadable'; sha: string; reason: string }
+export type Logged = LoggedCommit | { kind: 'unreadable'; sha: string; reason: string }
 
 /** Settings of the user or the repository must not change the output, run programs, or fetch missing objects. */
 const SETTINGS = [
@@ -56,7 +56,7 @@ export async function* logCommits(
 /** Returns the files that differ between two commits. Throws OperatorError where git fails. */
 export async function diffFiles(root: string, from: string, to: string): Promise<LoggedFile[]> {
   const flags = LOG.slice(LOG.indexOf('--no-color'))
-  const process = spawnGit(root, ['diff', '-z', ...flags, ...WITH_LINES, from, to], '')
+  const process = spawnGit(root, ['diff', '-z', ...flags, ...WITH_LINES, from, to], 'ignore')
   // read as the log of one commit
   async function* asLog() {
     yield new TextEncoder().encode(`\x01${to}\0\0\0\0\0\0`)
@@ -84,7 +84,7 @@ async function* streamLog(
   onErrors: (text: string) => void = () => {},
 ): AsyncGenerator<LoggedCommit> {
   const args = [...LOG, ...(hasLines ? WITH_LINES : WITHOUT_LINES)]
-  const process = spawnGit(root, args, `${shas.join('\n')}\n`)
+  const process = spawnGit(root, args, Buffer.from(`${shas.join('\n')}\n`))
   try {
     let commit: LoggedCommit | undefined
     for await (const next of parseLog(process.stdout, hasLines, reading)) {
@@ -104,7 +104,7 @@ export async function runGit(
   args: readonly string[],
   input = '',
 ): Promise<{ code: number; output: string; errors: string }> {
-  const process = spawnGit(root, args, input)
+  const process = spawnGit(root, args, Buffer.from(input))
   const [output, errors, code] = await Promise.all([
     new Response(process.stdout).text(),
     new Response(process.stderr).text(),
@@ -113,7 +113,11 @@ export async function runGit(
   return { code, output, errors }
 }
 
-export function spawnGit(root: string, args: readonly string[], input: string) {
+export function spawnGit<Input extends Buffer | 'pipe' | 'ignore'>(
+  root: string,
+  args: readonly string[],
+  stdin: Input,
+) {
   const program = Bun.which('git')
   if (program === null)
     throw new OperatorError(
@@ -122,7 +126,7 @@ export function spawnGit(root: string, args: readonly string[], input: string) {
   // git hooks set GIT_DIR and other variables, which select another repository
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
   return Bun.spawn([program, ...SETTINGS, '-C', root, ...args], {
-    stdin: Buffer.from(input),
+    stdin,
     stdout: 'pipe',
     stderr: 'pipe',
     env: { ...env, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1' },

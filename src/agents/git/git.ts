@@ -5,8 +5,8 @@ import { OperatorError } from '../../errors.ts'
 import { type CommitAi, type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
 import { type Author, addressesByName, isNoreply, nameKey } from './authors.ts'
 import { createReach, findCommits } from './default-branch.ts'
-import { logCommits, runGit } from './git-log.ts'
-import { GENERATED, HEAD_LINES, type LoggedCommit } from './parse-log.ts'
+import { type Logged, logCommits, runGit } from './git-log.ts'
+import { GENERATED, HEAD_LINES, type LoggedCommit, type LogReading } from './parse-log.ts'
 import { createRepositoryFinder } from './project-name.ts'
 
 /** The fields of a commit's record that its content does not decide. */
@@ -22,8 +22,22 @@ export interface History {
   commits: ReadonlyMap<string, number>
   /** The commits that are stored already. */
   known: { has(sha: string): boolean }
-  /** Files that programs write; a reader adds those that it finds. Looked for at the first call. */
-  generated: () => Promise<Set<string>>
+}
+
+/** A commit, and what agents wrote of it: undefined where that is as it was, or not known. */
+export interface ReadCommit {
+  commit: Logged
+  attributed: Attributed | undefined
+}
+
+/** Says what agents wrote of commits while these are read. */
+export interface Attributing {
+  /** Whether a known commit has to be read. */
+  needs(sha: string): boolean
+  /** Whether the lines of a file are wanted. */
+  wants: NonNullable<LogReading['wants']>
+  /** Returns the commits in their order. */
+  read(log: AsyncIterable<Logged>): AsyncIterable<ReadCommit>
 }
 
 export interface GitOptions {
@@ -36,8 +50,7 @@ export interface GitOptions {
   known?: ((project: string) => Promise<ReadonlyMap<string, boolean>>) | undefined
   /** Whether known commits of the current branch are read too. */
   resend?: boolean
-  /** Returns what agents wrote of commits; known commits among them are read again. */
-  attribute?: ((history: History) => Promise<ReadonlyMap<string, Attributed>>) | undefined
+  attribute?: ((history: History) => Promise<Attributing>) | undefined
   onProgress?: (read: number, total: number) => void
 }
 
@@ -87,21 +100,23 @@ export async function* readCommits(
     [...stored.keys()].filter((sha) => !times.has(sha) && hasChanged(sha)),
   )
   const known = options.resend === true ? new Set<string>() : stored
-  let found: Promise<Set<string>> | undefined
-  const generated = () => {
-    found ??= generatedFiles(root)
-    return found
-  }
-  const history = { root, repository, project, commits, known, generated }
-  const attributed = (await options.attribute?.(history)) ?? new Map<string, Attributed>()
-  const here = [...commits.keys()].filter((sha) => !known.has(sha) || hasChanged(sha) || attributed.has(sha))
+  const attributing = await options.attribute?.({ root, repository, project, commits, known })
+  const isNew = (sha: string) => !known.has(sha) || hasChanged(sha)
+  const here = [...commits.keys()].filter((sha) => isNew(sha) || attributing?.needs(sha))
   const wanted = [...here, ...elsewhere.keys()]
   const result = { path, project, commits: 0, merges, known: commits.size - here.length, notes }
   let withoutLines = 0
   let addresses: ReadonlyMap<string, string> | undefined
-  const reading = wanted.length === 0 ? {} : { generated: await generated() }
-  for await (const commit of logCommits(root, wanted, reading)) {
-    options.onProgress?.(result.commits, wanted.length)
+  const generated = wanted.length === 0 ? undefined : await generatedFiles(root)
+  const log = logCommits(root, wanted, { generated, wants: attributing?.wants })
+  let read = 0
+  for await (const { commit, attributed } of attributing?.read(log) ?? unattributed(log)) {
+    options.onProgress?.(read, wanted.length)
+    read += 1
+    if (attributed === undefined && !isNew(commit.sha)) {
+      result.known += 1
+      continue
+    }
     if (commit.kind === 'unreadable') {
       notes.push(`commit ${commit.sha} cannot be read: ${commit.reason}`)
       continue
@@ -121,7 +136,7 @@ export async function* readCommits(
     const isOn = isOnDefault(commit.sha)
     yield {
       ...recordOf(project, commit, at, notes),
-      ...(commit.hasLines ? (attributed.get(commit.sha) ?? { ai: aiOf(commit) }) : {}),
+      ...(commit.hasLines ? (attributed ?? { ai: aiOf(commit) }) : {}),
       ...(isOn === undefined ? {} : { on_default_branch: isOn }),
     }
     result.commits += 1
@@ -131,6 +146,10 @@ export async function* readCommits(
       `${withoutLines} commits without line counts: the contents of their files are not in this clone`,
     )
   return result
+}
+
+async function* unattributed(log: AsyncIterable<Logged>): AsyncGenerator<ReadCommit> {
+  for await (const commit of log) yield { commit, attributed: undefined }
 }
 
 /** A person may be called Claude: the address decides. */

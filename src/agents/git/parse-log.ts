@@ -43,9 +43,9 @@ export interface LoggedCommit {
 
 export interface LogReading {
   /** Files that programs write. Those that turn out to be are added. */
-  generated?: Set<string>
+  generated?: Set<string> | undefined
   /** Whether the effective lines of a file are wanted, not only their number. */
-  wants?: (sha: string, file: LoggedFile) => boolean
+  wants?: ((commit: LoggedCommit, file: LoggedFile) => boolean) | undefined
 }
 
 export const GENERATED = 'DO NOT EDIT'
@@ -99,7 +99,7 @@ export async function* parseLog(
         const found = patched[next]
         next += 1
         const isCounted = found !== undefined && isCountedFile(found.path)
-        const isWanted = isCounted && wants(commit?.sha ?? '', found)
+        const isWanted = isCounted && commit !== undefined && wants(commit, found)
         file = found && { file: found, isCounted, isWanted }
       }
     }

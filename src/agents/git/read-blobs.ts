@@ -1,19 +1,65 @@
 import { spawnGit } from './git-log.ts'
 
-/** Reads the contents of objects by their names, as `HEAD:src/app.ts`, with one git; null for one that is not there. */
-export async function readBlobs(root: string, names: readonly string[]): Promise<(string | null)[]> {
-  if (names.length === 0) return []
-  // a name ends with its line: one with a newline is none
-  const input = names.map((name) => `${name.replaceAll('\n', ' ')}\n`).join('')
-  const bytes = Buffer.from(await new Response(spawnGit(root, ['cat-file', '--batch'], input).stdout).bytes())
-  let at = 0
-  return names.map(() => {
-    const end = bytes.indexOf('\n', at)
-    const [, size] = / (?:blob|commit|tree|tag) (\d+)$/.exec(bytes.toString('utf8', at, end)) ?? []
-    at = end + 1
-    if (size === undefined) return null
-    const text = bytes.toString('utf8', at, at + Number(size))
-    at += Number(size) + 1
+const NEWLINE = 10
+
+/**
+ * Reads the contents of objects with one git for all of them: it keeps the versions of a file that it has unpacked, from which
+ * it makes the next. It starts with the first object.
+ */
+export function openBlobs(root: string) {
+  let git: ReturnType<typeof start> | undefined
+  let left: Buffer = Buffer.alloc(0)
+  const start = () => {
+    const process = spawnGit(root, ['cat-file', '--batch'], 'pipe')
+    return { process, chunks: process.stdout[Symbol.asyncIterator]() }
+  }
+  const close = () => {
+    git?.process.kill()
+    git = undefined
+    left = Buffer.alloc(0)
+  }
+  /** Waits for so many bytes; false where git ended before: the next call starts another one. */
+  const load = async (length: number): Promise<boolean> => {
+    const parts: Uint8Array[] = [left]
+    let size = left.length
+    while (size < length) {
+      const { done, value } = (await git?.chunks.next()) ?? { done: true }
+      if (done || value === undefined) break
+      parts.push(value)
+      size += value.length
+    }
+    left = Buffer.concat(parts)
+    if (size < length) close()
+    return size >= length
+  }
+  const take = (length: number): string => {
+    const text = left.toString('utf8', 0, length)
+    left = left.subarray(length + 1)
     return text
-  })
+  }
+  const next = async (): Promise<string | null> => {
+    while (!left.includes(NEWLINE)) if (!(await load(left.length + 1))) return null
+    const [, size] = / (?:blob|commit|tree|tag) (\d+)$/.exec(take(left.indexOf(NEWLINE))) ?? []
+    if (size === undefined) return null
+    return left.length > Number(size) || (await load(Number(size) + 1)) ? take(Number(size)) : null
+  }
+  return {
+    /** The contents of objects by their names, as `HEAD:src/app.ts`; null for one that is not there. */
+    async read(names: readonly string[]): Promise<(string | null)[]> {
+      if (names.length === 0) return []
+      git ??= start()
+      // a name ends with its line: one with a newline is none
+      git.process.stdin.write(names.map((name) => `${name.replaceAll('\n', ' ')}\n`).join(''))
+      // git takes more names only while what it says is read
+      const sent = Promise.resolve(git.process.stdin.flush())
+      const texts: (string | null)[] = []
+      for (const _ of names) texts.push(await next())
+      await sent
+      return texts
+    },
+    close,
+  }
 }
+
+/** Reads the contents of objects. */
+export type Blobs = ReturnType<typeof openBlobs>
