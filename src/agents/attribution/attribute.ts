@@ -105,7 +105,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
       }
       const editsOf = (commit: LoggedCommit, file: LoggedFile) => {
         const keys = new Set(file.lines.map(({ key }) => key))
-        return written.editsOf(repository, namesOf(file), keys).filter(isInTime(commit))
+        return written.editsOf(repository, namesOf(file), keys, isInTime(commit))
       }
       const add = async (read: ReadCommit, edited: EditedCommit) => {
         const { sha } = edited.commit

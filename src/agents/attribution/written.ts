@@ -6,6 +6,8 @@ import type { MadeCommit, WrittenEdit } from './written-edits.ts'
 /** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */
 type Kept = (WrittenEdit | MadeCommit) & { added: number }
 
+type IsWanted = (edit: WrittenEdit) => boolean
+
 /** Longer than lines may be used, and longer than the last count of what survives. */
 export const KEPT_MS = 60 * 86_400_000
 /** Git never cuts a hash further. */
@@ -18,8 +20,6 @@ export function createWritten(stored: string, now: () => number) {
   const commits = new Map<string, MadeCommit[]>()
   const all: Kept[] = []
   let inFiles: Float64Array | undefined
-  /** The edits by path and key, for the files that were asked for. */
-  const byKey = new Map<string, Map<string, WrittenEdit[]>>()
   let added: Kept[] = []
 
   const keep = (deed: Kept): boolean => {
@@ -29,19 +29,9 @@ export function createWritten(stored: string, now: () => number) {
     if ('sha' in deed) pushTo(commits, deed.sha.slice(0, SHA_START), deed)
     else {
       pushTo(edits, deed.path, deed)
-      byKey.delete(deed.path)
       inFiles = undefined
     }
     return true
-  }
-  const indexOf = (path: string) => {
-    const known = byKey.get(path)
-    if (known !== undefined) return known
-    const index = new Map<string, WrittenEdit[]>()
-    for (const edit of edits.get(path) ?? [])
-      for (const key of new Set(splitKeys(edit.keys))) pushTo(index, key, edit)
-    byKey.set(path, index)
-    return index
   }
   for (const line of stored.split('\n')) {
     const deed = parseJson(line)
@@ -58,17 +48,24 @@ export function createWritten(stored: string, now: () => number) {
       }
     },
     /** Whether a file has such an edit. */
-    has: (repository: string, path: string, isWanted: (edit: WrittenEdit) => boolean): boolean =>
+    has: (repository: string, path: string, isWanted: IsWanted): boolean =>
       edits.get(path)?.some((edit) => isIn(edit, repository) && isWanted(edit)) === true,
     /** The edits of files that wrote lines of one of the keys, the newest first. */
-    editsOf(repository: string, paths: readonly string[], keys: ReadonlySet<string>): WrittenEdit[] {
-      const found = new Set(
-        paths.flatMap((path) => {
-          const index = indexOf(path)
-          return [...keys].flatMap((key) => index.get(key) ?? [])
-        }),
-      )
-      return [...found].filter((edit) => isIn(edit, repository)).sort((a, b) => b.at - a.at)
+    editsOf(
+      repository: string,
+      paths: readonly string[],
+      keys: ReadonlySet<string>,
+      isWanted: IsWanted,
+    ): WrittenEdit[] {
+      const found = new Set<WrittenEdit>()
+      for (const path of paths) {
+        const byKey = new Map<string, WrittenEdit[]>()
+        for (const edit of edits.get(path) ?? [])
+          if (isIn(edit, repository) && isWanted(edit))
+            for (const key of new Set(splitKeys(edit.keys))) if (keys.has(key)) pushTo(byKey, key, edit)
+        for (const key of keys) for (const edit of byKey.get(key) ?? []) found.add(edit)
+      }
+      return [...found].sort((a, b) => b.at - a.at)
     },
     /** Counts the files in which sessions wrote a line of this key. */
     filesWith(key: string): number {

@@ -18,7 +18,7 @@ export function openBlobs(root: string) {
     git = undefined
     left = Buffer.alloc(0)
   }
-  /** Waits for so many bytes; false where git ended before: the next call starts another one. */
+  /** Waits for this number of bytes; false where git ended before: the next call starts another one. */
   const load = async (length: number): Promise<boolean> => {
     const parts: Uint8Array[] = [left]
     let size = left.length
