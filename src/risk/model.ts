@@ -63,6 +63,12 @@ export const RiskDetail = component('RiskDetail', {
   merged_at: nullable(Timestamp('UTC, milliseconds')),
   closed_at: nullable(Timestamp('UTC, milliseconds')),
   url: nullable(Type.String({ examples: ['https://github.com/acme/checkout/pull/128'] })),
+  effective_lines: Type.Integer({
+    description: 'Effective lines that its commits added, as far as these were sent with their lines',
+    examples: [200],
+  }),
+  ai_lines: Type.Integer({ description: 'Those of the lines that agents wrote', examples: [80] }),
+  ai_share: nullable(Type.Number({ description: 'ai_lines ÷ effective_lines', examples: [0.4] })),
   sessions: component('RiskSessions', {
     count: Type.Integer({ description: 'Sessions that worked on the pull request', examples: [3] }),
     cost: Type.Number({ description: 'The sum of their parts; US dollars', examples: [4.5] }),

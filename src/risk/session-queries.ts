@@ -8,13 +8,14 @@ import { RISK_FIELDS, riskColumns } from './queries.ts'
 /** Sessions in a response. */
 const MAX_SESSIONS = 50
 /**
- * One risk score with the sessions of the pull request, and what of their cost is its (usage/pull-request-queries.ts). With
- * `own` only their sessions are listed, and the sums are still of all. Throws NOT_FOUND.
+ * One risk score with the sessions of the pull request, what of their cost is its (usage/pull-request-queries.ts), and the
+ * effective lines of its commits with those that agents wrote. With `own` only their sessions are listed, and the sums are
+ * still of all. Throws NOT_FOUND.
  */
 export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | null): Promise<JsonText> {
   const [row] = await sql<{ text: string }[]>`
     with pr as materialized (
-      select ${riskColumns(sql)}, k.state, k.merged_at, k.closed_at, k.url
+      select ${riskColumns(sql)}, k.state, k.merged_at, k.closed_at, k.url, k.projects
       from pr_risks k
       where k.org_id = ${orgId}
         and k.id = ${id}
@@ -31,11 +32,32 @@ export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | nu
         on u.org_id = ${orgId}
         and u.session_id = s.session_id
         and u.is_main
+    ),
+    -- a fork has its commits in two projects
+    lines as (
+      select coalesce(sum(a.effective_lines), 0) as effective, coalesce(sum(a.lines), 0) as ai
+      from pr p
+      join pr_commits g
+        on g.org_id = ${orgId}
+        and g.repo = p.repo
+        and g.pr_number = p.pr_number
+      cross join lateral (
+        select a.effective_lines, a.lines
+        from commit_ai a
+        where a.org_id = ${orgId}
+          and a.project = any (p.projects)
+          and a.sha = g.sha
+          and a.effective_lines is not null
+        order by a.lines desc, a.project
+        limit 1
+      ) a
     )
     select
       '{' || ${sql.unsafe(RISK_FIELDS)} || ',"state":"' || p.state
         || '","merged_at":' || ${timeOrNull(sql, 'p.merged_at')} || ',"closed_at":' || ${timeOrNull(sql, 'p.closed_at')}
-        || ',"url":' || coalesce(to_json(p.url)::text, 'null') || ',"sessions":' || (
+        || ',"url":' || coalesce(to_json(p.url)::text, 'null') || ',"effective_lines":' || l.effective
+        || ',"ai_lines":' || l.ai
+        || ',"ai_share":' || coalesce(trim_scale(round(l.ai / nullif(l.effective, 0), 6))::text, 'null') || ',"sessions":' || (
         select '{"count":' || count(*) || ',"cost":' || coalesce(trim_scale(sum(f.part)), 0)
           || ',"average_quality":' || coalesce(trim_scale(round(avg(f.quality_score), 2)), 0)
           || ',"findings":' || coalesce(sum(f.findings), 0) || ',"data":['
@@ -56,7 +78,8 @@ export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | nu
           limit ${MAX_SESSIONS}
         ) s
       ), '') || ']}}' as text
-    from pr p`
+    from pr p
+    cross join lines l`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such pull request')
   return new JsonText(row.text)
 }

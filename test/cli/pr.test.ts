@@ -12,6 +12,7 @@ let database: TestDatabase
 let server: Serving
 let env: { DATA_DIR: string; DATABASE_URL: string }
 let signedIn: typeof env & Record<string, string>
+let key = ''
 const sha = { base: '', head: '' }
 
 async function git(...args: string[]): Promise<string> {
@@ -39,9 +40,9 @@ beforeAll(async () => {
     '--name',
     'ci',
     '--scopes',
-    'risk:write,risk:read,sessions:write',
+    'risk:write,risk:read,sessions:write,commits:write',
   ]
-  const { key } = await runJson(made, env)
+  ;({ key } = await runJson(made, env))
   signedIn = { ...env, HOME: folder.path, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
   await Bun.write(join(clone, 'README.md'), 'one\n')
   await git('init', '-q')
@@ -59,11 +60,7 @@ beforeAll(async () => {
     ...{ type: 'session', id: 'sess_a', project_name: 'checkout', created_at: new Date(Date.now() - 60_000) },
     ...{ branch: 'refunds', estimated_cost: 2.5, turns: 3 },
   }
-  await fetch(`${server.url}/v1/sync`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: JSON.stringify({ records: [session] }),
-  })
+  await sync([session])
 }, SLOW_MS)
 afterAll(async () => {
   await server.end()
@@ -98,6 +95,13 @@ afterEach(() => {
   asked.length = 0
 })
 
+const sync = (records: object[]) =>
+  fetch(`${server.url}/v1/sync`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ records }),
+  })
+
 const pr = (args: string[], more: Record<string, string> = {}) =>
   run(['pr', ...args], { ...signedIn, ...more }, undefined, clone)
 
@@ -130,6 +134,7 @@ test(
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout).toContain('### Risk ')
       expect(stdout).toContain('1 AI coding session worked on it: **$2.50**')
+      expect(stdout).toContain('no laptop has synced its commits')
     }
     expect(comments.map(({ id, body }) => [id, body.split('\n')[1]?.slice(0, 9)])).toEqual([
       [1, undefined],
@@ -137,6 +142,19 @@ test(
     ])
     expect(asked.at(-1)).toBe('PATCH /repos/acme/checkout/issues/comments/2 Bearer ghs_test')
     expect((await Bun.file(summary).text()).match(/### Risk/g)).toHaveLength(2)
+    const commit = {
+      ...{ type: 'commit', project: 'checkout', sha: sha.head, author_email: 'ada@example.com' },
+      ...{ author_name: 'Ada', committed_at: '2026-06-01T00:00:00Z', files: [] },
+      ai: {
+        lines: 3,
+        effective_lines: 8,
+        by_agent: { 'claude-code': 3 },
+        provenance: 'transcript',
+        sessions: [],
+      },
+    }
+    await sync([commit])
+    expect((await pr([], job)).stdout).toContain('Agents wrote 3 of its 8 effective lines (**38 %**).')
     const shown = await pr(['--json'], job)
     expect(JSON.parse(shown.stdout)).toMatchObject({
       ...{ repo: 'acme/checkout', pr_number: 7, pr_title: 'Refund twice', files_changed: 2, state: 'open' },

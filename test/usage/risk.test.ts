@@ -47,6 +47,9 @@ const commit = (sha: string, committed_at: string, more: object = {}) => ({
 })
 
 interface Found {
+  effective_lines: number
+  ai_lines: number
+  ai_share: number | null
   sessions: { data: { id: string }[]; count: number; cost: number; average_quality: number; findings: number }
 }
 async function get(id: string, key = owner.key): Promise<Found> {
@@ -120,6 +123,7 @@ test('sessions are found by link, branch and commit, each once', async () => {
     merged_at: null,
     closed_at: null,
     url: null,
+    ...{ effective_lines: 0, ai_lines: 0, ai_share: null },
     sessions: {
       count: 5,
       cost: 6.25,
@@ -149,6 +153,30 @@ test('what a pull request and its sessions are linked by may change', async () =
   expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
   await database.sql.begin((tx) => rebuildTables(tx, owner.orgId, USAGE_TABLES))
   expect(await idsOf('risk_1')).toEqual(['sess_other_project', 'sess_both'])
+})
+
+test('the lines of its commits, and those of agents', async () => {
+  const aiOf = (lines: number, effective_lines: number) => ({
+    ai: { lines, effective_lines, by_agent: { codex: lines }, provenance: 'transcript', sessions: [] },
+  })
+  const [first, second, other, plain] = ['1', '2', '3', '4'].map((digit) => digit.repeat(40)) as [
+    ...[string, string, string, string],
+  ]
+  const time = '2026-06-11T00:00:00Z'
+  const linesOf = async (id: string) => {
+    const { effective_lines, ai_lines, ai_share } = await get(id)
+    return [effective_lines, ai_lines, ai_share]
+  }
+  await send([pullRequest(20, { commits: [first, second, plain] }), commit(plain, time)])
+  expect(await linesOf('risk_20')).toEqual([0, 0, null])
+  await send([
+    commit(first, time, aiOf(2, 5)),
+    // a commit that the default branch has not, as before a squash, is still the pull request's
+    commit(second, time, { ...aiOf(1, 4), on_default_branch: false }),
+    commit(other, time, aiOf(100, 100)),
+    commit(first, time, { ...aiOf(50, 50), project: 'elsewhere' }),
+  ])
+  expect(await linesOf('risk_20')).toEqual([9, 3, 0.333333])
 })
 
 test('the first 50 are shown, all are counted', async () => {

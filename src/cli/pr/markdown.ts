@@ -18,7 +18,7 @@ const code = (text: string): string => `\`${text.replaceAll(/[`\r\n]/g, ' ').rep
 
 /** Risk with its reasons, and the sessions with what they cost, in a few lines. */
 export function markdownOf(risk: RiskDetail): string {
-  const { sessions } = risk
+  const { sessions, effective_lines, ai_lines, ai_share } = risk
   const rows = PARTS.map((part) => {
     const reasons = [...risk.contributions[part]]
       .filter(({ points }) => points !== 0)
@@ -31,6 +31,10 @@ export function markdownOf(risk: RiskDetail): string {
     sessions.count === 0
       ? 'No AI coding session is known to have worked on it.'
       : `${sessions.count} AI coding ${sessions.count === 1 ? 'session' : 'sessions'} worked on it: **$${sessions.cost.toFixed(2)}**, quality ${sessions.average_quality}, ${sessions.findings} security ${sessions.findings === 1 ? 'finding' : 'findings'}.`
+  const written =
+    ai_share === null
+      ? 'Which of its lines agents wrote is not known: no laptop has synced its commits.'
+      : `Agents wrote ${ai_lines} of its ${effective_lines} effective lines (**${Math.round(ai_share * 100)} %**).`
   return [
     MARKER,
     `### Risk ${risk.risk_score} of 100: ${risk.rating}`,
@@ -40,5 +44,6 @@ export function markdownOf(risk: RiskDetail): string {
     ...rows,
     '',
     worked,
+    written,
   ].join('\n')
 }

@@ -5,11 +5,12 @@ import {
   formatDollars,
   formatDuration,
   formatScore,
+  formatShare,
   formatTime,
   formatWhole,
 } from '../client/format.ts'
 import { ScoreBar } from '../parts/bar.tsx'
-import { dollarColumn, SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
+import { dollarColumn, orUnknown, SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Back } from '../parts/link.tsx'
 import { Empty, Show } from '../parts/show.tsx'
@@ -50,6 +51,7 @@ export function PullRequestPage({ id }: { id: string }) {
                   value.sessions.count === 0 ? UNKNOWN : formatScore(value.sessions.average_quality),
                 ],
                 ['Their findings', formatWhole(value.sessions.findings)],
+                ['Agents’ share of lines', orUnknown(value.ai_share, formatShare)],
               ]}
             />
             <Table
