@@ -10,7 +10,6 @@ import { deletionRoutes } from './erasure/routes.ts'
 import { githubRoutes } from './github/routes.ts'
 import { addRoutes } from './http/add-routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
-import { createBodySemaphore } from './http/body-semaphore.ts'
 import { createDiskState, createReadiness, healthRoutes, REMOVED } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { localUrl } from './http/listen.ts'
@@ -19,11 +18,14 @@ import { dashboardRoutes } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createResponseCheck } from './http/responses/response-check.ts'
 import type { Route } from './http/route.ts'
+import type { Intake } from './intake/messages.ts'
+import { syncRoutes } from './intake/routes.ts'
+import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
+import { changeInTurn, createGate, createWriteQueue, type Gate, WRITES } from './organizations/gate.ts'
 import { findVersions, findVersionsBySlug } from './organizations/queries.ts'
-import { changeInTurn, createOrganizationQueues } from './organizations/queue.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
@@ -31,9 +33,6 @@ import { securityRoutes } from './security/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { findingRoutes } from './sync/finding-routes.ts'
-import type { Intake } from './sync/intake.ts'
-import { syncRoutes } from './sync/routes.ts'
-import { telemetryRoutes } from './sync/telemetry-routes.ts'
 import { teamRoutes } from './team/routes.ts'
 import { sentEvents } from './webhooks/catalogue-page.ts'
 import { createTestLimit } from './webhooks/deliveries/concurrent-tests.ts'
@@ -65,6 +64,8 @@ export interface AppDeps {
   secrets: SecretBox
   /** Whether each response is checked by its schema: in tests and under `bun run dev`. */
   checkResponses: boolean
+  /** Tests only: a gate of other limits. */
+  gate?: Gate
   /** Tests only: the clock of the rate limit's minutes, which is otherwise the database's. */
   windowClock?: () => Date
   /** Tests only: the clock of the keys' cache, in milliseconds. */
@@ -81,7 +82,7 @@ export function createApp(deps: AppDeps) {
   const { sql, writes, lookUp, config, log, registry, now, worker, intake, secrets } = deps
   const requests = measureRequests(registry)
   const admission = createAdmission(deps)
-  const bodies = createBodySemaphore()
+  const gate = deps.gate ?? createGate()
   const readVersion = gathered((ids) => lookUp((from) => findVersions(from, ids)))
   const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
@@ -95,7 +96,7 @@ export function createApp(deps: AppDeps) {
   const routeDeps = { sql, config, now }
 
   const listenUrl = () => localUrl({ host: config.host, port: app.server?.port ?? config.port })
-  const { enqueueWrite, stop: stopQueues } = createOrganizationQueues()
+  const { enqueueWrite, stop: stopQueue } = createWriteQueue(WRITES.changes)
   const egress = createEgress({
     allowCidrs: config.webhookAllowCidrs,
     allowHttp: config.webhookAllowHttp,
@@ -131,8 +132,8 @@ export function createApp(deps: AppDeps) {
     ...outcomeRoutes(routeDeps),
     ...settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }),
     ...whoAmIRoutes(routeDeps),
-    ...syncRoutes(intake),
-    ...telemetryRoutes(intake),
+    ...syncRoutes(intake, gate),
+    ...telemetryRoutes(intake, gate),
     ...webhookRoutes(routeDeps, webhookDeps),
     ...deliveryRoutes(routeDeps, webhookDeps),
   ]
@@ -141,7 +142,7 @@ export function createApp(deps: AppDeps) {
     log,
     requests,
     admission,
-    bodies,
+    gate,
     cache,
     diskPlace: placeOfDisk(config),
     isDataRemoved: () => disk() === REMOVED,
@@ -149,12 +150,12 @@ export function createApp(deps: AppDeps) {
   app
     .use(healthRoutes(readiness))
     .use(dashboardRoutes(publicPath(config)))
-    .use(authRoutes({ writes, config, log, bodies, listenUrl, windowClock: deps.windowClock }))
-    .use(githubRoutes({ writes, config, bodies, box: secrets, now }))
+    .use(authRoutes({ writes, config, log, gate, listenUrl, windowClock: deps.windowClock }))
+    .use(githubRoutes({ writes, config, gate, box: secrets, now }))
     .use(docsRoutes({ config, endpoints, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
   addRoutes(app, endpoints, {
-    bodies,
+    gate,
     cache,
     checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
     prefix: publicPath(config),
@@ -165,8 +166,8 @@ export function createApp(deps: AppDeps) {
     endpoints,
     /** Refuses the requests that wait for others, or whose bodies have not come. */
     refuseWaiting() {
-      bodies.stop()
-      stopQueues()
+      gate.stop()
+      stopQueue()
     },
   })
 }

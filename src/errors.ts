@@ -48,6 +48,13 @@ export const fieldError = (
 ): ApiError =>
   new ApiError('VALIDATION_ERROR', `${field}: ${message}`, { ...options, details: [{ field, message }] })
 
+/** 503: nothing is wrong with the request, which may be sent again after some seconds. */
+export const busy = (reason: string, { retryAfterS = 2, headers = {} } = {}): ApiError =>
+  new ApiError('INTERNAL_ERROR', `${reason}; try again`, {
+    status: 503,
+    headers: { ...headers, 'retry-after': String(retryAfterS) },
+  })
+
 /** Parts of a request that the key may not send; the message joins those of `problems`. */
 export const forbidden = (...problems: FieldProblem[]): ApiError => problemsError('FORBIDDEN', problems)
 

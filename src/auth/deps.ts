@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { clientAddress, exactAddress } from '../http/address-limit.ts'
 import { createBodyCheck, readBody } from '../http/body.ts'
-import type { BodySemaphore } from '../http/body-semaphore.ts'
 import type { Log } from '../log.ts'
+import type { Gate } from '../organizations/gate.ts'
 
 /** The routes of signing in need these. */
 export interface AuthDeps {
@@ -14,7 +14,7 @@ export interface AuthDeps {
   log: Log
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
   windowClock?: (() => Date) | undefined
-  bodies: BodySemaphore
+  gate: Gate
   /** The server's address without PUBLIC_URL: that of its listener. */
   listenUrl: () => string
 }
@@ -26,12 +26,12 @@ const OWNER = 'sign-in'
 
 /** A function that reads a request's JSON by the schema. Throws VALIDATION_ERROR, with 415 for another type. */
 export function bodyReader<Schema extends TSchema>(
-  bodies: BodySemaphore,
+  gate: Gate,
   schema: Schema,
 ): (request: Request) => Promise<Static<Schema>> {
   const check = createBodyCheck(schema)
   return async (request) => {
-    const body = await readBody(request, { maxBytes: MAX_BYTES }, bodies.placesOf(request, OWNER))
+    const body = await readBody(request, { maxBytes: MAX_BYTES }, gate.pass(request, OWNER))
     check(body)
     return body as Static<Schema>
   }

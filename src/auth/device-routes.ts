@@ -41,11 +41,11 @@ const mayApprove = (role: Role): boolean => scopesFor(role).includes('sessions:w
 
 /** Signing a machine in: RFC 8628. */
 export const deviceRoutes = (deps: AuthDeps) => {
-  const { writes, config, bodies, listenUrl } = deps
+  const { writes, config, gate, listenUrl } = deps
   const cookieOf = cookieReader(config)
-  const readDevice = bodyReader(bodies, DeviceBody)
-  const readToken = bodyReader(bodies, DeviceTokenBody)
-  const readApproval = bodyReader(bodies, ApproveBody)
+  const readDevice = bodyReader(gate, DeviceBody)
+  const readToken = bodyReader(gate, DeviceTokenBody)
+  const readApproval = bodyReader(gate, ApproveBody)
   const hide = { parse: () => null, detail: { hide: true } }
   return new Elysia()
     .post(

@@ -9,10 +9,10 @@ import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
 
 /** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
 export const authRoutes = (deps: AuthDeps) => {
-  const { writes, config, bodies } = deps
+  const { writes, config, gate } = deps
   const cookieOf = cookieReader(config)
-  const readPassword = bodyReader(bodies, PasswordBody)
-  const readAccept = bodyReader(bodies, AcceptBody)
+  const readPassword = bodyReader(gate, PasswordBody)
+  const readAccept = bodyReader(gate, AcceptBody)
   const hide = { detail: { hide: true } }
   const refuseWithoutPasswords = () => {
     if (!config.passwords) {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { action } from '../http/route.ts'
-import type { EnqueueWrite } from '../organizations/queue.ts'
+import type { EnqueueWrite } from '../organizations/gate.ts'
 import { deleteByIds } from './delete-sessions.ts'
 
 interface DeletionDeps {

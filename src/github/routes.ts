@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
 import { bodyError, readRaw } from '../http/body.ts'
-import type { BodySemaphore } from '../http/body-semaphore.ts'
+import type { Gate } from '../organizations/gate.ts'
 import { findGithubSecret } from '../settings/organization-queries.ts'
 import { storePullRequestEvent } from '../sync/pull-request-events.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
@@ -15,7 +15,7 @@ import { eventOf } from './event.ts'
 interface GithubDeps {
   writes: Sql
   config: Config
-  bodies: BodySemaphore
+  gate: Gate
   box: SecretBox
   now: () => Date
 }
@@ -27,7 +27,7 @@ const MAX_BYTES = 25 * 1024 * 1024
  * Takes GitHub's webhook. What its signature proves counts in no limit; anything else counts for the client's address, so
  * that nobody tries signatures.
  */
-export function githubRoutes({ writes, config, bodies, box, now }: GithubDeps) {
+export function githubRoutes({ writes, config, gate, box, now }: GithubDeps) {
   const limiter = createAddressLimiter(now)
   return new Elysia().post(
     '/github/:org_slug',
@@ -40,9 +40,7 @@ export function githubRoutes({ writes, config, bodies, box, now }: GithubDeps) {
       const found = await findGithubSecret(writes, box, params.org_slug)
       // without a secret no body is read
       const bytes =
-        found === undefined
-          ? undefined
-          : await readRaw(request, MAX_BYTES, bodies.placesOf(request, found.orgId))
+        found === undefined ? undefined : await readRaw(request, MAX_BYTES, gate.pass(request, found.orgId))
       const signature = request.headers.get('x-hub-signature-256') ?? ''
       if (found === undefined || bytes === undefined || !verifySignature(found.secret, bytes, signature)) {
         const decision = limiter.take(address)

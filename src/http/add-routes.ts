@@ -1,8 +1,8 @@
 import type { AnyElysia } from 'elysia'
+import type { Gate } from '../organizations/gate.ts'
 import { authorize } from './access.ts'
 import { type Admitted, accessOf } from './admission.ts'
 import { createBodyCheck, readBody, readPacked } from './body.ts'
-import type { BodySemaphore } from './body-semaphore.ts'
 import type { lifecycle } from './lifecycle.ts'
 import { targetOf } from './lifecycle.ts'
 import { queryReader } from './query-reader.ts'
@@ -18,7 +18,7 @@ import type { Call, Route } from './route.ts'
 const BASES = ['/v1', '/api/v1'] as const
 
 interface AnswerDeps {
-  bodies: BodySemaphore
+  gate: Gate
   cache: ResponseCache
   /** Undefined: responses are not checked. In production that took 15 % of a request. */
   checkResponse: CheckResponse | undefined
@@ -43,16 +43,20 @@ function replaceNul(params: Record<string, string>): void {
 }
 
 /** A function that reads and checks the body of a route's request. Throws VALIDATION_ERROR. */
-function bodyReader({ body }: Route, bodies: BodySemaphore): (request: Request, orgId: string) => unknown {
+function bodyReader({ body }: Route, gate: Gate): (request: Request, orgId: string) => unknown {
   if (body === undefined) return () => undefined
   const { schema, problems, ...options } = body
-  const places = (request: Request, orgId: string) => bodies.placesOf(request, orgId)
   if (options.packed === true) {
-    return (request, orgId) => readPacked(request, options, places(request, orgId))
+    return async (request, orgId) => {
+      const pass = gate.pass(request, orgId)
+      const body = await readPacked(request, options, pass)
+      await pass.takeWork(body.bytes.length)
+      return body
+    }
   }
   const check = createBodyCheck(schema, problems)
   return async (request, orgId) => {
-    const value = await readBody(request, options, places(request, orgId))
+    const value = await readBody(request, options, gate.pass(request, orgId))
     check(value)
     return value
   }
@@ -79,11 +83,11 @@ function sourceOf({ path, kept, csv, handler }: Route, call: Call): ResponseSour
 /** The way of every request of a route, once its key is known and it is counted: nothing is read before it is allowed. */
 function answerOf(
   route: Route,
-  { bodies, cache, checkResponse, prefix }: AnswerDeps,
+  { gate, cache, checkResponse, prefix }: AnswerDeps,
   app: Pick<AnyElysia, 'server'>,
 ) {
   const readQuery = route.query === undefined ? undefined : queryReader(route.query)
-  const readBodyOf = bodyReader(route, bodies)
+  const readBodyOf = bodyReader(route, gate)
   return async (base: string, { request, params = {}, set, admitted }: Routed) => {
     const access = accessOf(admitted)
     const { query, hidesMembers } = authorize(access, route, () => readQuery?.(request.url))

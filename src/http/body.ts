@@ -1,9 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ApiError, type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../errors.ts'
+import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from '../organizations/gate.ts'
 import '../records/formats.ts'
 import { problemsIn } from '../records/problems.ts'
-import { type BodyPlaces, FREE_BODY_BYTES, SMALL_BODY_BYTES } from './body-semaphore.ts'
 import { parseJson } from './json.ts'
 import { receive } from './receive.ts'
 
@@ -28,7 +28,7 @@ export interface BodyOptions {
   types?: readonly string[]
   /** A missing body is `{}`. */
   optional?: boolean
-  /** The handler gets the body as it was sent, a PackedBody, and unpacks and checks it. */
+  /** The handler gets the body as it was sent, a PackedBody, for the intake: the request has taken its place there. */
   packed?: boolean
 }
 
@@ -68,23 +68,19 @@ function encodingOf(request: Request): Encoding | undefined {
 export async function readRaw(
   request: Request,
   maxBytes: number,
-  places: BodyPlaces,
+  pass: Pass,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (encodingOf(request) !== undefined) throw bodyError('must not be packed', 415)
-  return await readBytes(request, maxBytes, places)
+  return await readBytes(request, maxBytes, pass)
 }
 
-/** All bytes of the body as they were sent; waits for `places`. Throws 413, 408 when they come too slowly, and 503. */
-async function readBytes(
-  request: Request,
-  maxBytes: number,
-  places: BodyPlaces,
-): Promise<Uint8Array<ArrayBuffer>> {
+/** All bytes of the body as they were sent; waits for places of `pass`. Throws 413, 408 when they come too slowly, and 503. */
+async function readBytes(request: Request, maxBytes: number, pass: Pass): Promise<Uint8Array<ArrayBuffer>> {
   const header = request.headers.get('content-length')
   const declared = header === null ? undefined : Number(header)
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes)
   if (request.body === null) return Buffer.alloc(0)
-  const body = receive(request.body, places)
+  const body = receive(request.body, pass)
   const chunks: Uint8Array[] = []
   let size = 0
   try {
@@ -92,8 +88,8 @@ async function readBytes(
       size += chunk.byteLength
       // the server's parser enforces a declared length; a chunked body is counted while it is read
       if (size > maxBytes) throw tooLarge(maxBytes)
-      if (size > FREE_BODY_BYTES) await places.takeSmall(declared ?? SMALL_BODY_BYTES, SMALL_BODY_BYTES)
-      if (size > SMALL_BODY_BYTES) await places.takeLarge()
+      if (size > FREE_BODY_BYTES) await pass.takeSmall(declared ?? SMALL_BODY_BYTES, SMALL_BODY_BYTES)
+      if (size > SMALL_BODY_BYTES) await pass.takeLarge()
       chunks.push(chunk)
     }
   } finally {
@@ -159,34 +155,34 @@ export async function readAtMost(
 }
 
 /**
- * The request's body as it was sent. It waits for `places`. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 415 for another
+ * The request's body as it was sent. It waits for places of `pass`. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 415 for another
  * type or encoding, 408 when it comes too slowly; and INTERNAL_ERROR with 503.
  */
 export async function readPacked(
   request: Request,
   { maxBytes = MAX_BODY_BYTES, types = [JSON_TYPE] }: BodyOptions,
-  places: BodyPlaces,
+  pass: Pass,
 ): Promise<PackedBody> {
   const mediaType = mediaTypeOf(request, types)
   const encoding = encodingOf(request)
-  const bytes = await readBytes(request, maxBytes, places)
+  const bytes = await readBytes(request, maxBytes, pass)
   return { bytes, encoding, mediaType }
 }
 
 /**
  * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark. It waits for
- * `places`. Throws as `readPacked` does, also 413 beyond `maxBytes` unpacked, and 400 for what is not JSON.
+ * places of `pass`. Throws as `readPacked` does, also 413 beyond `maxBytes` unpacked, and 400 for what is not JSON.
  */
 export async function readBody(
   request: Request,
   { maxBytes = MAX_BODY_BYTES, optional = false }: BodyOptions,
-  places: BodyPlaces,
+  pass: Pass,
 ): Promise<unknown> {
   if (optional && request.body === null) return {}
-  const packed = await readPacked(request, { maxBytes }, places)
+  const packed = await readPacked(request, { maxBytes }, pass)
   if (optional && packed.bytes.length === 0) return {}
   const isPacked = packed.encoding !== undefined
-  await places.takeSmall(isPacked ? SMALL_BODY_BYTES : packed.bytes.length, packed.bytes.length)
+  await pass.takeSmall(isPacked ? SMALL_BODY_BYTES : packed.bytes.length, packed.bytes.length)
   const bytes = isPacked ? Buffer.concat(await Array.fromAsync(unpack(packed, maxBytes))) : packed.bytes
   let text: string
   try {

@@ -1,13 +1,12 @@
 import type { ValueErrorIterator } from '@sinclair/typebox/compiler'
 import { NotFoundError, ValidationError } from 'elysia'
 import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
-import { ApiError, codeOf, type FieldProblem, MAX_PROBLEMS, messageOf } from '../errors.ts'
+import { ApiError, busy, codeOf, type FieldProblem, MAX_PROBLEMS, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { problemsIn } from '../records/problems.ts'
 import type { ErrorBody } from './query.ts'
 import type { ResponseSet } from './responses/response.ts'
 
-const UNREACHABLE_RETRY_S = 2
 /** An operator has to free space first. */
 const DISK_FULL_RETRY_S = 60
 /** An unreachable database is logged once in this time, not once for each request. */
@@ -63,8 +62,7 @@ export function createErrorResponse({ log, diskPlace, allowedMethods }: ErrorDep
       unreachableLoggedAt = performance.now()
       log.warn('the database is away', fields)
     }
-    const options = { status: 503, headers: { 'retry-after': String(UNREACHABLE_RETRY_S) } }
-    return new ApiError('INTERNAL_ERROR', 'The database is away or busy; try again', options)
+    return busy('The database is away or busy')
   }
   const known = (failed: FailedRequest): ApiError | undefined => {
     const { error, request, path, requestId } = failed

@@ -3,9 +3,9 @@ import { ApiError } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
+import type { Gate } from '../organizations/gate.ts'
 import { createAccessLog } from './access-log.ts'
 import { type Admission, type Admitted, limitHeaders } from './admission.ts'
-import type { BodySemaphore } from './body-semaphore.ts'
 import { createErrorResponse, dataRemoved } from './errors.ts'
 import type { WindowName } from './rate-windows.ts'
 import { BODY_HEADERS, cachedHeaders, isUnchanged } from './responses/cached-headers.ts'
@@ -76,7 +76,7 @@ interface LifecycleDeps {
   log: Log
   admission: Admission
   requests: RequestMeter
-  bodies: Pick<BodySemaphore, 'release'>
+  gate: Pick<Gate, 'release'>
   cache: ResponseCache
   /** The disk on which an operator frees space for the database; `on its disk` unless given. */
   diskPlace?: string
@@ -92,7 +92,7 @@ export function lifecycle({
   log,
   requests,
   admission,
-  bodies,
+  gate,
   cache,
   diskPlace = 'on its disk',
   isDataRemoved = () => false,
@@ -181,7 +181,7 @@ export function lifecycle({
     })
     // `route` is undefined where no route takes the request, whatever its type
     .mapResponse(({ responseValue, set, request, startedAt, admitted, route: pattern }) => {
-      bodies.release(request)
+      gate.release(request)
       const arrival = { startedAt, admitted }
       const route = (pattern as string | undefined) ?? NO_ROUTE
       const requestId = String(set.headers['x-request-id'])

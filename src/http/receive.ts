@@ -1,5 +1,5 @@
-import { ApiError, fieldError } from '../errors.ts'
-import type { BodyPlaces } from './body-semaphore.ts'
+import { type ApiError, busy, fieldError } from '../errors.ts'
+import type { Pass } from '../organizations/gate.ts'
 
 interface Pace {
   /** Reading may take this long beyond the time by the rate. */
@@ -22,7 +22,7 @@ const PACE: Pace = { graceMs: 10_000, bytesPerS: 1024, wantedBytesPerS: 64 * 102
  */
 export function receive(
   body: ReadableStream<Uint8Array>,
-  { stopped, isWanted }: Pick<BodyPlaces, 'stopped' | 'isWanted'>,
+  { stopped, isWanted }: Pick<Pass, 'stopped' | 'isWanted'>,
   { graceMs, bytesPerS, wantedBytesPerS } = PACE,
 ) {
   const reader = body.getReader()
@@ -83,12 +83,7 @@ const tooSlow = (bytesPerS: number, graceMs: number) =>
     { status: 408, headers: CLOSE },
   )
 
-const unavailable = (message: string, retryAfterS: number) =>
-  new ApiError('INTERNAL_ERROR', message, {
-    status: 503,
-    headers: { ...CLOSE, 'retry-after': String(retryAfterS) },
-  })
+const stopping = () => busy('The server stops', { headers: CLOSE })
 
-const stopping = () => unavailable('The server stops; try again', 2)
-
-const placeNeeded = () => unavailable('The body came slowly while others waited for its place; try again', 5)
+const placeNeeded = () =>
+  busy('The body came slowly while others waited for its place', { retryAfterS: 5, headers: CLOSE })

@@ -1,6 +1,6 @@
 import { SYSTEM } from '../audit-log/append.ts'
-import { ApiError } from '../errors.ts'
-import type { EnqueueWrite } from '../organizations/queue.ts'
+import { ApiError, busy } from '../errors.ts'
+import type { EnqueueWrite } from '../organizations/gate.ts'
 import { mergeParts } from '../parts/merge.ts'
 import type { SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
@@ -9,7 +9,6 @@ import type { PreparedSession } from '../sessions/prepare.ts'
 import { toldSession } from '../sessions/writing/telemetry.ts'
 import { InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
 import { type SyncDeps, storeBatch } from '../sync/write.ts'
-import { busy } from './refusals.ts'
 
 /** Writes what is in the inbox of telemetry to its sessions, organization by organization. */
 export interface Drains {

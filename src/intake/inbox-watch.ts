@@ -2,7 +2,7 @@ import type { Sql } from '../db/client.ts'
 import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { findLeft } from '../sync/inbox-write.ts'
-import type { Intake } from '../sync/intake.ts'
+import type { Intake } from './messages.ts'
 
 /** Rows are left over after 3 s: with these and the drain they are written within 5 s of the answer. */
 const WATCH_MS = 1_000

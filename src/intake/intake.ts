@@ -1,33 +1,23 @@
-import { ApiError } from '../errors.ts'
+import { ApiError, busy, fieldError } from '../errors.ts'
 import { renumberRecords } from '../http/json.ts'
-import { createOrganizationQueues } from '../organizations/queue.ts'
+import { createWriteQueue, SMALL_BODY_BYTES, UNPACKED, WRITES } from '../organizations/gate.ts'
 import { createShares, type Free } from '../organizations/shares.ts'
-import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from '../sync/intake.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
 import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
 import { createDrains, noteBeyond } from './drains.ts'
+import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
 import { readBatch } from './read-batch.ts'
 import { readTelemetry } from './read-telemetry.ts'
-import { busy, clientLeft, tooMuchWork } from './refusals.ts'
 import { storeTelemetry } from './store-telemetry.ts'
 import { createTurns } from './turns.ts'
 
 /**
  * `workMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.
- * `waitMs`: from its arrival until its writing begins: what others and the database leave it. A commit of 100,000 files
- * takes some 5 s of the database's time on an idle machine, 17 s where six other programs share its two cores.
  * `drainMs`: how long telemetry is gathered until it is written to its sessions, each of which is composed as a whole.
  * `inTimeMs`: more is taken while it is likely to be written within this time: with sessions that grow meanwhile, the 5 s
  * that docs/telemetry.md promises.
  */
-const LIMITS = { workMs: 10_000, waitMs: 45_000, drainMs: 2_000, inTimeMs: 3_500 }
-/** A larger unpacked body needs a place for large ones: 32 MiB of JSON take several times that when prepared. */
-const SMALL_BYTES = 1024 * 1024
-/** Requests in work at once; those of one organization write one after the other anyway. */
-const REQUESTS = { total: 64, each: 4, waiting: 2_000, what: 'requests' }
-/** Writes at once, of all organizations: those with a history take seconds, and leave connections to the others. */
-const WRITES = { history: 2, others: 4 }
-const LARGE_REQUESTS = { total: 2, each: 1, waiting: 250, what: 'large requests' }
+const LIMITS = { workMs: 10_000, drainMs: 2_000, inTimeMs: 3_500 }
 
 interface IntakeDeps extends SyncDeps {
   /** Called with each record that a request is refused for. */
@@ -37,40 +27,36 @@ interface IntakeDeps extends SyncDeps {
 }
 
 /**
- * The intake in this thread: requests take turns, organization by organization, and each has 10 s of work and 45 s until its
- * writing begins. The server runs it in a thread of its own (thread.ts).
+ * The intake in this thread: requests that passed the gate take turns, organization by organization, and each has 10 s of
+ * work. The server runs it in a thread of its own (thread.ts).
  */
 export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = {}): Intake {
-  const { workMs, waitMs, drainMs, inTimeMs } = { ...LIMITS, ...limits }
-  const turns = createTurns()
-  const places = createShares(REQUESTS)
-  const largePlaces = createShares(LARGE_REQUESTS)
-  const histories = createOrganizationQueues(waitMs, WRITES.history)
-  const others = createOrganizationQueues(waitMs, WRITES.others)
+  const { workMs, drainMs, inTimeMs } = { ...LIMITS, ...limits }
+  const pauseOf = createTurns()
+  const unpacked = createShares(UNPACKED)
+  const histories = createWriteQueue(WRITES.histories)
+  const others = createWriteQueue(WRITES.records)
   const drains = createDrains(deps, {
     delayMs: drainMs,
     inTimeMs,
     enqueueWrite: others.enqueueWrite,
     // a turn of its own: among the organization's requests it would fall behind them
-    pauseOf: (orgId) => turns.pauseOf(`inbox of ${orgId}`),
+    pauseOf: (orgId) => pauseOf(`inbox of ${orgId}`),
   })
-  const inWork = new Set<Lifetime>()
-  let stopped: PromiseWithResolvers<void> | undefined
+  const inWork = new Map<Lifetime, Promise<SyncResult>>()
+  let isStopped = false
 
   const run = async (request: IntakeRequest, lifetime: Lifetime): Promise<SyncResult> => {
     const { orgId, actor, body, options } = request
     const { signal } = lifetime
-    const wait = { units: 1, signal, waitMs }
-    const release = await places.take(orgId, 1, wait)
-    let releaseLarge: Free | undefined
+    let freeUnpacked: Free | undefined
     try {
-      const pauses = lifetime.pauses(turns.pauseOf(orgId))
       const reading = {
-        pause: pauses.counted,
+        pause: lifetime.counted,
         async onBytes(bytes: number) {
-          if (bytes > SMALL_BYTES) releaseLarge ??= await largePlaces.take(orgId, 1, wait)
+          if (bytes > SMALL_BODY_BYTES) freeUnpacked ??= await unpacked.take(orgId, 1, { units: 1, signal })
           // others worked while this part of the body was waited for
-          pauses.resume()
+          lifetime.resume()
         },
         onRecord: lifetime.reach,
       }
@@ -90,11 +76,11 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
         storeContent: deps.storeContent,
         sender,
         isChecked: false,
-        pause: pauses.counted,
+        pause: lifetime.counted,
         ...(deps.onRefused && { onRefused: deps.onRefused }),
       })
       const { batch, numbers } = await readBatch(body, preparer, { ...reading, maxBytes: MAX_SYNC_BYTES })
-      const computed = await computeBatch(deps.sql, orgId, batch, pauses.uncounted)
+      const computed = await computeBatch(deps.sql, orgId, batch, lifetime.uncounted)
       // until the lock the transaction is rolled back when the client leaves or the time is over
       const onBeyond = noteBeyond(deps, orgId)
       const writing = { ...computed, beforeLock: lifetime.beginWriting, onBeyond }
@@ -104,41 +90,43 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
       return await lifetime.untilAborted(enqueueWrite(orgId, store, signal))
     } finally {
       // otherwise the heap grows by the next one: some 75 MB more after ten texts of a megabyte each
-      if (releaseLarge !== undefined) Bun.gc(true)
-      releaseLarge?.()
-      release()
+      if (freeUnpacked !== undefined) Bun.gc(true)
+      freeUnpacked?.()
     }
   }
-  const leave = (lifetime: Lifetime) => {
-    lifetime.end()
-    inWork.delete(lifetime)
-    if (inWork.size === 0) stopped?.resolve()
-  }
   return {
-    async submit(request, left) {
-      if (stopped !== undefined) throw stopping()
-      if (left.aborted) throw clientLeft()
-      const lifetime = createLifetime(left, workMs, waitMs)
-      inWork.add(lifetime)
+    async submit(request, given) {
+      if (isStopped) throw stopping()
+      given.throwIfAborted()
+      const lifetime = createLifetime(given, pauseOf(request.orgId), workMs)
+      const work = run(request, lifetime)
+      inWork.set(lifetime, work)
       try {
-        return await run(request, lifetime)
+        return await work
       } finally {
-        leave(lifetime)
+        inWork.delete(lifetime)
       }
     },
     drain(orgIds) {
       for (const orgId of orgIds) drains.note(orgId, [], 0)
     },
     async stop() {
-      stopped ??= Promise.withResolvers()
-      if (inWork.size === 0) stopped.resolve()
-      for (const lifetime of inWork) lifetime.abort(stopping())
-      await Promise.all([stopped.promise, drains.stop()])
+      isStopped = true
+      for (const lifetime of inWork.keys()) lifetime.abort(stopping())
+      await Promise.all([Promise.allSettled(inWork.values()), drains.stop()])
     },
   }
 }
 
 const stopping = () => busy('The server is stopping')
+
+/** 413 for a request whose work takes longer than it may; `name` is where it was. */
+const tooMuchWork = (name: string, workMs: number) =>
+  fieldError(
+    name,
+    `was reached after ${workMs / 1000} s of work, the most for one request: send fewer or smaller records`,
+    { status: 413 },
+  )
 
 type Pause = () => Promise<void> | undefined
 
@@ -149,24 +137,26 @@ function processorMs(): number {
 
 type Lifetime = ReturnType<typeof createLifetime>
 
-/**
- * A request's lifetime until its writing begins: before that it ends when the client leaves, the time is over, or the server
- * stops.
- */
-function createLifetime(left: AbortSignal, workMs: number, waitMs: number) {
+/** A request's lifetime until its writing begins: before that it ends when `given` aborts, or the server stops. */
+function createLifetime(given: AbortSignal, pause: Pause, workMs: number) {
   const controller = new AbortController()
   const { signal } = controller
   let isWriting = false
   let name = 'body'
+  let doneMs = 0
+  let sinceMs = processorMs()
   /** Throws `reason` in the request's work, unless its writing has begun. */
-  const abort = (reason: ApiError) => {
+  const abort = (reason: unknown) => {
     if (!isWriting) controller.abort(reason)
   }
-  const onTimeout = () =>
-    abort(busy(`The server was too busy to write the request within ${waitMs / 1000} s`))
-  const onLeft = () => abort(clientLeft())
-  const timer = setTimeout(onTimeout, waitMs)
-  left.addEventListener('abort', onLeft, { once: true })
+  given.addEventListener('abort', () => abort(given.reason), { once: true })
+  const resume = () => {
+    sinceMs = processorMs()
+  }
+  const uncounted = () => {
+    signal.throwIfAborted()
+    return pause()?.then(() => signal.throwIfAborted())
+  }
   return {
     signal,
     abort,
@@ -174,27 +164,17 @@ function createLifetime(left: AbortSignal, workMs: number, waitMs: number) {
     reach(next: string) {
       name = next
     },
-    /** `pause` in forms that throw once the request is aborted. */
-    pauses(pause: Pause) {
-      let doneMs = 0
-      let sinceMs = processorMs()
-      const resume = () => {
-        sinceMs = processorMs()
-      }
-      /** Counts nothing: others work in the thread between two calls, since the request waits for the database. */
-      const uncounted = () => {
-        signal.throwIfAborted()
-        return pause()?.then(() => signal.throwIfAborted())
-      }
-      /** Counts the thread's processor time since its last call or `resume` as work; throws beyond the limit. */
-      const counted = () => {
-        const nowMs = processorMs()
-        doneMs += nowMs - sinceMs
-        sinceMs = nowMs
-        if (doneMs > workMs) throw tooMuchWork(name, workMs)
-        return uncounted()?.then(resume)
-      }
-      return { counted, uncounted, resume }
+    /** Counts none of the thread's processor time since then: others worked. */
+    resume,
+    /** `pause`, which throws once the request is aborted. Others work between two calls, since it waits for the database. */
+    uncounted,
+    /** Does the same, counts the thread's processor time since its last call as work, and throws beyond the limit. */
+    counted() {
+      const nowMs = processorMs()
+      doneMs += nowMs - sinceMs
+      sinceMs = nowMs
+      if (doneMs > workMs) throw tooMuchWork(name, workMs)
+      return uncounted()?.then(resume)
     },
     /** Resolves to the result of `work`; rejects as soon as the request is aborted, while `work` goes on. */
     untilAborted<Result>(work: Promise<Result>): Promise<Result> {
@@ -206,10 +186,6 @@ function createLifetime(left: AbortSignal, workMs: number, waitMs: number) {
     beginWriting() {
       signal.throwIfAborted()
       isWriting = true
-    },
-    end() {
-      clearTimeout(timer)
-      left.removeEventListener('abort', onLeft)
     },
   }
 }

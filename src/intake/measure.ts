@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import type { Counter, Registry } from '../metrics/registry.ts'
-import type { Intake } from '../sync/intake.ts'
 import { AGENTS, SESSION_RESULTS } from './count-sessions.ts'
+import type { Intake } from './messages.ts'
 
 /**
  * The result of a request to write records. `busy`: 503, to be tried again; `left`: its client did not wait;
@@ -47,7 +47,9 @@ export function measureIntake(registry: Registry, intake: Intake): Intake {
         lastStoredMs = Date.now()
         return result
       } catch (error) {
-        requests(resultOf(error, signal.aborted)).add()
+        // its time may be over instead, which is a 503
+        const hasLeft = signal.aborted && signal.reason.code === 'VALIDATION_ERROR'
+        requests(resultOf(error, hasLeft)).add()
         throw error
       }
     },

@@ -1,10 +1,40 @@
+import type { Actor } from '../audit-log/append.ts'
 import type { ConnectTarget } from '../db/client.ts'
 import { ApiError, codeOf, type ErrorCode } from '../errors.ts'
+import type { PackedBody } from '../http/body.ts'
 import type { LogFormat, LogLevel } from '../log.ts'
 import type { ThreadReport } from '../metrics/threads.ts'
 import type { PriceFile } from '../model-prices.ts'
-import type { IntakeRequest } from '../sync/intake.ts'
-import type { SyncResult } from '../sync/write.ts'
+import type { SendOptions, SyncResult } from '../sync/write.ts'
+import type { Signal } from '../telemetry/model.ts'
+
+/** Largest request, packed and unpacked. */
+export const MAX_SYNC_BYTES = 32 * 1024 * 1024
+
+/** A request to write records. */
+export interface IntakeRequest {
+  orgId: string
+  actor: Actor
+  options: SendOptions
+  /** Telemetry has one; a body without a signal has records. */
+  signal?: Signal
+  /** Taken over: the sender must not use its bytes afterwards. */
+  body: PackedBody
+}
+
+/** Unpacks, checks, prepares and writes the records of requests: intake.ts, which thread.ts runs in a thread of its own. */
+export interface Intake {
+  /**
+   * Writes the records of a body, all or none. When `signal` aborts before the writing begins, it gives up and throws the
+   * signal's reason. Throws VALIDATION_ERROR or FORBIDDEN naming the records, or INTERNAL_ERROR with 503 when it is
+   * busy, restarted or stopping.
+   */
+  submit(request: IntakeRequest, signal: AbortSignal): Promise<SyncResult>
+  /** Writes the telemetry soon that an instance which has ended left in the inbox of these organizations. */
+  drain(orgIds: readonly string[]): void
+  /** Refuses what is not being written yet, waits for what is, and ends. */
+  stop(): Promise<void>
+}
 
 /** The settings that the thread needs. */
 export interface IntakeSettings {
@@ -27,8 +57,8 @@ export type ToIntake =
   | { type: 'request'; id: number; request: IntakeRequest }
   /** These organizations have telemetry in the inbox. */
   | { type: 'drain'; orgIds: readonly string[] }
-  /** The client has left. */
-  | { type: 'cancel'; id: number }
+  /** The request is to end with this error, unless it is being written. */
+  | { type: 'cancel'; id: number; error: SentError }
   /** Refuse what is not being written, wait for what is, then send `stopped`. */
   | { type: 'stop' }
 

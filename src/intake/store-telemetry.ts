@@ -1,9 +1,9 @@
 import type { Sql } from '../db/client.ts'
 import { telemetryEntry } from '../sync/audit-entries.ts'
 import { findForeign, storeInInbox } from '../sync/inbox-write.ts'
-import type { IntakeRequest } from '../sync/intake.ts'
 import type { SyncResult } from '../sync/write.ts'
 import type { Signal } from '../telemetry/model.ts'
+import type { IntakeRequest } from './messages.ts'
 import type { ReadTelemetry } from './read-telemetry.ts'
 
 /**

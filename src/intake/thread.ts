@@ -1,14 +1,18 @@
 import type { ConnectTarget } from '../db/client.ts'
-import { messageOf } from '../errors.ts'
+import { busy, messageOf } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { ThreadMeter } from '../metrics/threads.ts'
-import { createShares, type Free } from '../organizations/shares.ts'
-import type { Intake } from '../sync/intake.ts'
 import type { SyncResult } from '../sync/write.ts'
 import { withTimeout } from '../timeout.ts'
-import { type FromIntake, type IntakeSettings, receivedError, type ToIntake } from './messages.ts'
-import { busy, clientLeft } from './refusals.ts'
+import {
+  type FromIntake,
+  type Intake,
+  type IntakeSettings,
+  receivedError,
+  sentError,
+  type ToIntake,
+} from './messages.ts'
 
 export interface IntakeThreadOptions {
   spawn: () => Worker
@@ -36,21 +40,11 @@ interface ThreadLimits {
 }
 
 const LIMITS: ThreadLimits = { tickMs: 1_000, missedBeats: 8, startTicks: 10, idleTicks: 30, stopMs: 3_000 }
-/**
- * Bytes of bodies, as they were sent, that are in the thread at once; none wait. A body whose client has left is there until
- * the thread answers.
- */
-const BYTES = { total: 96 * 1024 * 1024, each: 48 * 1024 * 1024, waiting: 0, what: 'large requests' }
-
-interface Pending extends PromiseWithResolvers<SyncResult> {
-  /** Frees the bytes of its body. */
-  free: Free
-}
 
 interface Thread {
   worker: Worker
   applicationName: string
-  pending: Map<number, Pending>
+  pending: Map<number, PromiseWithResolvers<SyncResult>>
   missed: number
   idleTicks: number
   /** Resolved when the thread has stopped or ended. */
@@ -68,7 +62,6 @@ const MAX_REASON_LENGTH = 300
 export function createIntakeThread(options: IntakeThreadOptions): Intake {
   const { log, endConnections, meter } = options
   const limits = { ...LIMITS, ...options.limits }
-  const bytes = createShares(BYTES)
   let thread: Thread | undefined
   let ticker: ReturnType<typeof setInterval> | undefined
   let nextId = 1
@@ -83,10 +76,8 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
     // the end is not left to `close`, which a hung thread may never emit
     ended.worker.terminate()
     meter.ended()
-    for (const { reject, free } of ended.pending.values()) {
-      free()
+    for (const { reject } of ended.pending.values())
       reject(busy('The server was interrupted at this request'))
-    }
     if (reason === undefined) return
     meter.failed()
     log.error('the intake thread ended', { reason, requests: ended.pending.size })
@@ -122,26 +113,18 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
     return thread
   }
   return {
-    async submit(request, left) {
+    async submit(request, signal) {
       if (stopped !== undefined) throw busy('The server is stopping')
-      if (left.aborted) throw clientLeft()
-      const size = request.body.bytes.byteLength
-      const used = current()
-      const free = await bytes.take(request.orgId, size, { units: 1, signal: left, waitMs: 0 })
+      signal.throwIfAborted()
+      const { worker, pending } = current()
       const id = nextId++
       const result = Promise.withResolvers<SyncResult>()
-      const onLeft = () => {
-        post(used.worker, { type: 'cancel', id })
-        result.reject(clientLeft())
-      }
-      used.pending.set(id, { ...result, free })
-      left.addEventListener('abort', onLeft, { once: true })
-      try {
-        post(used.worker, { type: 'request', id, request }, [request.body.bytes.buffer])
-        return await result.promise
-      } finally {
-        left.removeEventListener('abort', onLeft)
-      }
+      pending.set(id, result)
+      post(worker, { type: 'request', id, request }, [request.body.bytes.buffer])
+      // the thread answers also then: the request holds its places at the gate while its body is in memory
+      const cancel = () => post(worker, { type: 'cancel', id, error: sentError(signal.reason) })
+      signal.addEventListener('abort', cancel, { once: true })
+      return await result.promise
     },
     drain(orgIds) {
       if (stopped !== undefined) return
@@ -186,7 +169,6 @@ function startThread(
     }
     const pending = thread.pending.get(data.id)
     thread.pending.delete(data.id)
-    pending?.free()
     if (data.type === 'done') pending?.resolve(data.result)
     else pending?.reject(receivedError(data.error))
   })

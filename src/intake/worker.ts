@@ -6,10 +6,16 @@ import {
 import { messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { createTally } from '../metrics/threads.ts'
-import type { Intake } from '../sync/intake.ts'
 import { countSessions } from './count-sessions.ts'
 import { createIntake } from './intake.ts'
-import { type FromIntake, HEARTBEAT_MS, sentError, type ToIntake } from './messages.ts'
+import {
+  type FromIntake,
+  HEARTBEAT_MS,
+  type Intake,
+  receivedError,
+  sentError,
+  type ToIntake,
+} from './messages.ts'
 import { createPricerSource } from './pricer.ts'
 
 // The entry point of the intake thread: reads, checks and writes what is sent to the API, and tells the main thread only
@@ -26,8 +32,8 @@ const END_TIMEOUT_S = 2
 interface Running {
   intake: Intake
   pool: ReconnectingPool
-  /** Tell the requests in work that their clients have left. */
-  clients: Map<number, AbortController>
+  /** End the requests in work. */
+  inWork: Map<number, AbortController>
 }
 
 let running: Running | undefined
@@ -39,7 +45,7 @@ self.onmessage = ({ data }: MessageEvent<ToIntake>) => {
   if (data.type === 'start') running = start(data)
   else if (data.type === 'request') void answer(data)
   else if (data.type === 'drain') running?.intake.drain(data.orgIds)
-  else if (data.type === 'cancel') running?.clients.get(data.id)?.abort()
+  else if (data.type === 'cancel') running?.inWork.get(data.id)?.abort(receivedError(data.error))
   else void stop()
 }
 
@@ -67,20 +73,20 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
     const check = createConnectionMonitor([pool], log)
     setInterval(() => void check(), CHECK_MS)
   }
-  return { intake, pool, clients: new Map() }
+  return { intake, pool, inWork: new Map() }
 }
 
 async function answer({ id, request }: Extract<ToIntake, { type: 'request' }>): Promise<void> {
   if (running === undefined) return
-  const { intake, clients } = running
-  const client = new AbortController()
-  clients.set(id, client)
+  const { intake, inWork } = running
+  const ended = new AbortController()
+  inWork.set(id, ended)
   try {
-    send({ type: 'done', id, result: await intake.submit(request, client.signal) })
+    send({ type: 'done', id, result: await intake.submit(request, ended.signal) })
   } catch (error) {
     send({ type: 'failed', id, error: sentError(error) })
   } finally {
-    clients.delete(id)
+    inWork.delete(id)
   }
 }
 

@@ -1,9 +1,9 @@
-import { ApiError } from '../errors.ts'
+import { ApiError, busy } from '../errors.ts'
 
 // Divides a scarce thing that all organizations need at the same time, such as memory for bodies. Each has a share:
 // an organization that takes all it can leaves the rest to the others, and only its own requests wait for it.
 
-interface ShareLimits {
+export interface Share {
   /** Most units that all organizations together take at once. */
   total: number
   /** Most units that one organization takes. */
@@ -14,12 +14,13 @@ interface ShareLimits {
   what: string
 }
 
-interface Wait {
+export interface Wait {
   /** The units that the waiting request already holds. */
   units: number
-  /** Ends the wait: the client has left. */
+  /** Ends the wait, with the reason where that is an ApiError. */
   signal: AbortSignal | undefined
-  waitMs: number
+  /** Ends the wait, if given. */
+  waitMs?: number | undefined
 }
 
 /** Frees what was taken; a second call does nothing. */
@@ -39,13 +40,19 @@ interface Queue {
 
 const RETRY_AFTER_S = 5
 
-export function createShares({ total, each, waiting, what }: ShareLimits) {
+export type Shares = ReturnType<typeof createShares>
+
+export function createShares({ total, each, waiting, what }: Share) {
   let taken = 0
   const takenBy = new Map<string, number>()
   /** The organization that was served longest ago comes first. */
   const queues = new Map<string, Queue>()
   let stopped = false
 
+  const refusal = (signal: AbortSignal | undefined): unknown =>
+    signal?.reason instanceof ApiError
+      ? signal.reason
+      : busy(`Too many ${what} at once`, { retryAfterS: RETRY_AFTER_S })
   const add = (orgId: string, units: number): void => {
     taken += units
     const own = (takenBy.get(orgId) ?? 0) + units
@@ -96,12 +103,12 @@ export function createShares({ total, each, waiting, what }: ShareLimits) {
       },
       refuse() {
         leave()
-        place.reject(busy(what))
+        place.reject(refusal(signal))
         // the waiting requests behind it may need less
         serve()
       },
     }
-    const timer = setTimeout(waiter.refuse, waitMs)
+    const timer = waitMs === undefined ? undefined : setTimeout(waiter.refuse, waitMs)
     signal?.addEventListener('abort', waiter.refuse)
     queue.waiters.add(waiter)
     queue.held += held
@@ -120,7 +127,7 @@ export function createShares({ total, each, waiting, what }: ShareLimits) {
       if (isNobodyBefore && taken + units <= total && isWithinShare(orgId, units))
         return takeNow(orgId, units)
       const isFull = (queues.get(orgId)?.held ?? 0) + wait.units > waiting
-      if (stopped || isFull || wait.signal?.aborted === true) throw busy(what)
+      if (stopped || isFull || wait.signal?.aborted === true) throw refusal(wait.signal)
       return await waitFor(orgId, units, wait)
     },
     /** Whether another organization waits for what this one may have taken, and not for its own share. */
@@ -138,9 +145,3 @@ export function createShares({ total, each, waiting, what }: ShareLimits) {
     },
   }
 }
-
-const busy = (what: string) =>
-  new ApiError('INTERNAL_ERROR', `Too many ${what} at once; try again`, {
-    status: 503,
-    headers: { 'retry-after': String(RETRY_AFTER_S) },
-  })

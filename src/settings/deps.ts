@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 import type { Access } from '../http/admission.ts'
-import type { Change, EnqueueWrite } from '../organizations/queue.ts'
+import type { Change, EnqueueWrite } from '../organizations/gate.ts'
 import type { Changer } from '../sync/member-changes.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
 

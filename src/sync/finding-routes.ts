@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 import { action } from '../http/route.ts'
-import type { EnqueueWrite } from '../organizations/queue.ts'
+import type { EnqueueWrite } from '../organizations/gate.ts'
 import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 import { setFindingStatus } from './finding-changes.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Sql } from '../../src/db/client.ts'
 import { createIntake } from '../../src/intake/intake.ts'
+import { createGate } from '../../src/organizations/gate.ts'
 import { type Tenant, tenant, testApp } from '../support/api.ts'
 import { explainedPool } from '../support/explained.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
@@ -123,11 +124,8 @@ const LIMIT_MS = 60_000
 const asked = (sql: Sql) => {
   const now = () => new Date(END)
   const pricer = async () => ({ cost: () => undefined })
-  const intake = createIntake(
-    { sql, now, storeContent: false, pricer },
-    { workMs: LIMIT_MS, waitMs: LIMIT_MS },
-  )
-  const app = testApp(sql, { now, intake, checkResponses: false })
+  const intake = createIntake({ sql, now, storeContent: false, pricer }, { workMs: LIMIT_MS })
+  const app = testApp(sql, { now, intake, gate: createGate({ workMs: LIMIT_MS }), checkResponses: false })
   return {
     app,
     ask: (path: string, key: string, init: RequestInit = {}) =>

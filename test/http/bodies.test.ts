@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../../src/http/body.ts'
-import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
+import { createGate } from '../../src/organizations/gate.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -71,8 +71,8 @@ describe('what is taken', () => {
       body: text,
       headers: { 'content-type': 'application/json' },
     })
-    const places = createBodySemaphore().placesOf(request, 'org_1')
-    expect(JSON.stringify(await readBody(request, { maxBytes: MIB }, places))).toBe(
+    const pass = createGate().pass(request, 'org_1')
+    expect(JSON.stringify(await readBody(request, { maxBytes: MIB }, pass))).toBe(
       JSON.stringify(JSON.parse(text)),
     )
     expect('x' in {}).toBe(false)
@@ -168,16 +168,16 @@ describe('many bodies at once', () => {
   const request = (signal?: AbortSignal) =>
     new Request('http://localhost', signal === undefined ? {} : { signal })
   const share = (each: number, waiting: number) => ({ total: 2 * each, each, waiting })
-  const semaphoreOf = (each: number, waiting: number, times = { waitMs: 60_000, holdMs: 60_000 }) =>
-    createBodySemaphore({ small: share(16 * MIB, 16 * MIB), large: share(each, waiting), ...times })
+  const gateOf = (each: number, waiting: number, times = { waitMs: 60_000, holdMs: 60_000 }) =>
+    createGate({ small: share(16 * MIB, 16 * MIB), large: share(each, waiting), ...times })
 
   test('a few large ones are in memory, a few wait in order, others are told to come back', async () => {
-    const semaphore = semaphoreOf(2, 2)
+    const gate = gateOf(2, 2)
     const [a, b, c, d] = [request(), request(), request(), request()]
-    const takeLarge = (one: Request) => semaphore.placesOf(one, 'org_1').takeLarge()
-    const placesOfA = semaphore.placesOf(a, 'org_1')
-    await Promise.all([placesOfA.takeLarge(), takeLarge(b)])
-    await placesOfA.takeLarge()
+    const takeLarge = (one: Request) => gate.pass(one, 'org_1').takeLarge()
+    const passOfA = gate.pass(a, 'org_1')
+    await Promise.all([passOfA.takeLarge(), takeLarge(b)])
+    await passOfA.takeLarge()
     const entered: string[] = []
     const waiting = [takeLarge(c).then(() => entered.push('c')), takeLarge(d).then(() => entered.push('d'))]
     await expect(takeLarge(request())).rejects.toMatchObject({
@@ -185,21 +185,21 @@ describe('many bodies at once', () => {
       options: { headers: { 'retry-after': '5' } },
     })
     // another organization has places of its own
-    await semaphore.placesOf(request(), 'org_2').takeLarge()
-    semaphore.release(request())
+    await gate.pass(request(), 'org_2').takeLarge()
+    gate.release(request())
     expect(entered).toEqual([])
-    semaphore.release(a)
-    semaphore.release(a)
+    gate.release(a)
+    gate.release(a)
     await waiting[0]
     expect(entered).toEqual(['c'])
-    semaphore.release(c)
+    gate.release(c)
     await waiting[1]
     expect(entered).toEqual(['c', 'd'])
   })
 
   test('who goes away or waits too long makes room', async () => {
-    const semaphore = semaphoreOf(1, 1, { waitMs: 20, holdMs: 60_000 })
-    const takeLarge = (one: Request) => semaphore.placesOf(one, 'org_1').takeLarge()
+    const gate = gateOf(1, 1, { waitMs: 20, holdMs: 60_000 })
+    const takeLarge = (one: Request) => gate.pass(one, 'org_1').takeLarge()
     const first = request()
     await takeLarge(first)
     const gone = new AbortController()
@@ -207,14 +207,14 @@ describe('many bodies at once', () => {
     gone.abort()
     await expect(left).rejects.toMatchObject({ status: 503 })
     await expect(takeLarge(request())).rejects.toMatchObject({ status: 503 })
-    semaphore.release(first)
+    gate.release(first)
     await takeLarge(request())
   })
 
   test('a place that nobody gives back is free again', async () => {
-    const semaphore = semaphoreOf(1, 1, { waitMs: 60_000, holdMs: 20 })
-    await semaphore.placesOf(request(), 'org_1').takeLarge()
-    await semaphore.placesOf(request(), 'org_1').takeLarge()
+    const gate = gateOf(1, 1, { waitMs: 60_000, holdMs: 20 })
+    await gate.pass(request(), 'org_1').takeLarge()
+    await gate.pass(request(), 'org_1').takeLarge()
   })
 
   test('large ones wait, small ones pass, and every answer gives its place back', async () => {

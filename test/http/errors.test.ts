@@ -58,7 +58,7 @@ describe('errors', () => {
       log,
       requests: measureRequests(createRegistry()),
       admission,
-      bodies: { release: () => {} },
+      gate: { release: () => {} },
       cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
     })
     app

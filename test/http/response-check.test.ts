@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { addRoutes } from '../../src/http/add-routes.ts'
 import { createAdmission } from '../../src/http/admission.ts'
-import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
 import { lifecycle } from '../../src/http/lifecycle.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createResponseCheck } from '../../src/http/responses/response-check.ts'
 import { action, read } from '../../src/http/route.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
 import { measureRequests } from '../../src/metrics/requests.ts'
+import { createGate } from '../../src/organizations/gate.ts'
 import { tenant } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -22,7 +22,7 @@ const Count = Type.Object({ count: Type.Integer() })
 
 /** An app with a route that returns `count` without a body, and one that takes a body. */
 function countingApp(count: unknown, isChecked: boolean) {
-  const bodies = createBodySemaphore()
+  const gate = createGate()
   const cache = createResponseCache(() => Promise.reject(new Error('not asked')), 0)
   const rateLimits = { cloud_pro: 10, cloud_team: 10, cloud_enterprise: 10 }
   const { app } = lifecycle({
@@ -35,7 +35,7 @@ function countingApp(count: unknown, isChecked: boolean) {
       log: silent,
       now: () => new Date(),
     }),
-    bodies,
+    gate,
     cache,
   })
   const described = { id: 'count', summary: 'Count', tag: 'Service' }
@@ -50,7 +50,7 @@ function countingApp(count: unknown, isChecked: boolean) {
     }),
   ]
   const checkResponse = isChecked ? createResponseCheck() : undefined
-  addRoutes(app, routes, { bodies, cache, checkResponse, prefix: '' })
+  addRoutes(app, routes, { gate, cache, checkResponse, prefix: '' })
   return app
 }
 

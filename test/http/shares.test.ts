@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import type { App } from '../../src/app.ts'
-import { createBodySemaphore } from '../../src/http/body-semaphore.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { receive } from '../../src/http/receive.ts'
+import { createGate } from '../../src/organizations/gate.ts'
 import { createShares, type Free } from '../../src/organizations/shares.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { holdOrganization, untilWriterWaits } from '../support/held-organization.ts'
@@ -149,7 +149,7 @@ describe('a body', () => {
   })
 
   test('that holds a large place keeps it at a low rate until another organization waits for it', async () => {
-    const bodies = createBodySemaphore({
+    const gate = createGate({
       ...{ small: { total: 2, each: 2, waiting: 2 }, large: { total: 1, each: 1, waiting: 1 } },
       ...{ waitMs: 20_000, holdMs: 60_000 },
     })
@@ -158,9 +158,9 @@ describe('a body', () => {
       Request,
       Request,
     ]
-    const places = bodies.placesOf(one, 'org_one')
-    await places.takeLarge()
-    expect(places.isWanted()).toBe(false)
+    const pass = gate.pass(one, 'org_one')
+    await pass.takeLarge()
+    expect(pass.isWanted()).toBe(false)
     let sent = 0
     const slow = new ReadableStream<Uint8Array>({
       async pull(controller) {
@@ -169,19 +169,19 @@ describe('a body', () => {
         controller.enqueue(new Uint8Array(1_000))
       },
     })
-    const reading = sizesOf(slow, places).catch((error: unknown) => error)
-    const own = bodies.placesOf(next, 'org_one').takeLarge()
+    const reading = sizesOf(slow, pass).catch((error: unknown) => error)
+    const own = gate.pass(next, 'org_one').takeLarge()
     await Bun.sleep(1_500)
-    expect(places.isWanted()).toBe(false)
+    expect(pass.isWanted()).toBe(false)
     expect(sent).toBeGreaterThan(1)
-    const taking = bodies.placesOf(other, 'org_other').takeLarge()
-    expect(places.isWanted()).toBe(true)
+    const taking = gate.pass(other, 'org_other').takeLarge()
+    expect(pass.isWanted()).toBe(true)
     expect(await reading).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' })
-    bodies.release(one)
+    gate.release(one)
     await own
-    bodies.release(next)
+    gate.release(next)
     await taking
-    bodies.release(other)
+    gate.release(other)
   })
 
   test('is not late while it waits for its reader', async () => {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createIntake } from '../../src/intake/intake.ts'
-import type { Intake } from '../../src/sync/intake.ts'
+import type { Intake } from '../../src/intake/messages.ts'
+import { createGate } from '../../src/organizations/gate.ts'
 import { type Tenant, tenant } from '../support/api.ts'
 import { holdOrganization } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-const PLENTY = { workMs: 60_000, waitMs: 60_000 }
+const PLENTY = { workMs: 60_000 }
 const ACTOR = { userId: 'key_test', ipAddress: null }
 
 let database: TestDatabase
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const intakeOf = (limits?: { workMs?: number; waitMs?: number }): Intake =>
+const intakeOf = (limits?: { workMs?: number }): Intake =>
   createIntake(
     {
       sql: database.sql,
@@ -36,17 +37,25 @@ const session = (id: string, content?: string) => ({
   created_at: '2026-01-01T00:00:00Z',
   ...(content === undefined ? {} : { turn_records: [{ content }] }),
 })
-const submit = (
+const submit = async (
   intake: Intake,
   { orgId }: Tenant,
   records: unknown[],
   signal = new AbortController().signal,
+  gate = createGate(),
 ) => {
   const bytes = new Uint8Array(gzipSync(JSON.stringify({ records })))
-  return intake.submit(
-    { orgId, options: {}, actor: ACTOR, body: { bytes, encoding: 'gzip', mediaType: 'application/json' } },
-    signal,
-  )
+  const request = new Request('http://localhost', { signal })
+  const pass = gate.pass(request, orgId)
+  try {
+    await pass.takeWork(bytes.length)
+    return await intake.submit(
+      { orgId, options: {}, actor: ACTOR, body: { bytes, encoding: 'gzip', mediaType: 'application/json' } },
+      pass.signal,
+    )
+  } finally {
+    gate.release(request)
+  }
 }
 const storedOf = async ({ orgId }: Tenant, id: string) => {
   const rows =
@@ -101,10 +110,11 @@ test('the limit of work does not count what a request waits for', async () => {
 })
 
 test('waiting beyond the limit is 503, and the writing before it goes on', async () => {
-  const intake = intakeOf({ waitMs: 1_000 })
+  const intake = intakeOf()
+  const gate = createGate({ workMs: 1_000 })
   const release = await holdOrganization(database.sql, heavy.orgId)
-  const first = submit(intake, heavy, [session('first')])
-  await expect(submit(intake, heavy, [session('second')])).rejects.toMatchObject({
+  const first = submit(intake, heavy, [session('first')], undefined, gate)
+  await expect(submit(intake, heavy, [session('second')], undefined, gate)).rejects.toMatchObject({
     status: 503,
     options: { headers: { 'retry-after': '2' } },
   })

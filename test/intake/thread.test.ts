@@ -3,12 +3,13 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { endConnections } from '../../src/db/connections.ts'
 import { measureSessions } from '../../src/intake/measure.ts'
+import type { Intake } from '../../src/intake/messages.ts'
 import { createIntakeThread } from '../../src/intake/thread.ts'
 import { createLog } from '../../src/log.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
 import { measurePools, measureThreads } from '../../src/metrics/threads.ts'
 import { type PriceFile, readPriceFile } from '../../src/model-prices.ts'
-import type { Intake } from '../../src/sync/intake.ts'
+import { createGate } from '../../src/organizations/gate.ts'
 import { type Tenant, tenant } from '../support/api.ts'
 import { eventually, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -52,7 +53,7 @@ const submit = (intake: Intake, id: string, over = {}) => {
   const record = { type: 'session', id: `sess_${id}`, project_name: 'p', created_at, ...over }
   return submitBytes(intake, new TextEncoder().encode(JSON.stringify({ records: [record] })))
 }
-const submitBytes = (intake: Intake, bytes: Uint8Array<ArrayBuffer>, left = new AbortController().signal) =>
+const submitBytes = (intake: Intake, bytes: Uint8Array<ArrayBuffer>, signal = new AbortController().signal) =>
   intake.submit(
     {
       orgId: own.orgId,
@@ -60,7 +61,7 @@ const submitBytes = (intake: Intake, bytes: Uint8Array<ArrayBuffer>, left = new 
       options: {},
       body: { bytes, encoding: undefined, mediaType: 'application/json' },
     },
-    left,
+    signal,
   )
 const stored = async (id: string) => {
   const rows = await database.sql`
@@ -186,14 +187,30 @@ test('a thread without requests ends with its connections, and the next request 
 
 test('a body counts until the thread answers or ends, also when its client has left', async () => {
   const { intake, threads, lines } = startIntake({ missedBeats: 40 })
-  const submitLarge = (left?: AbortSignal) =>
-    submitBytes(intake, new Uint8Array(30 * 1024 * 1024), left).catch((error: unknown) => error)
+  const gate = createGate({ large: { total: 1, each: 1, waiting: 0 } })
+  const submitLarge = async (left = new AbortController().signal) => {
+    const request = new Request('http://localhost', { signal: left })
+    const pass = gate.pass(request, own.orgId)
+    try {
+      await pass.takeLarge()
+      await pass.takeWork(30 * 1024 * 1024)
+      return await submitBytes(intake, new Uint8Array(30 * 1024 * 1024), pass.signal)
+    } catch (error) {
+      return error
+    } finally {
+      gate.release(request)
+    }
+  }
   expect(await submitLarge()).toMatchObject({ status: 400 })
-  threads[0]?.postMessage({ type: 'hang' })
   const client = new AbortController()
-  // the body is in the thread by then
+  const leaving = submitLarge(client.signal)
   setImmediate(() => client.abort())
-  expect(await submitLarge(client.signal)).toMatchObject({ message: 'The client went away' })
+  expect(await leaving).toMatchObject({ message: 'The client went away' })
+  threads[0]?.postMessage({ type: 'hang' })
+  const gone = new AbortController()
+  const left = submitLarge(gone.signal)
+  // the body is in the thread by then
+  setImmediate(() => gone.abort())
   expect(await submitLarge()).toMatchObject({
     status: 503,
     message: 'Too many large requests at once; try again',
@@ -203,6 +220,7 @@ test('a body counts until the thread answers or ends, also when its client has l
     (count) => count === 1,
     WAIT_MS,
   )
+  expect(await left).toMatchObject({ status: 503 })
   expect(await submitLarge()).toMatchObject({ status: 400 })
   expect(threads).toHaveLength(2)
   await intake.stop()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Sql } from '../../src/db/client.ts'
-import { createOrganizationQueues } from '../../src/organizations/queue.ts'
+import { createWriteQueue, WRITES } from '../../src/organizations/gate.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { holdOrganization } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -50,7 +50,7 @@ test('while one organization is locked, others read and write, and its own write
 })
 
 test('a write whose turn does not come is refused, and those behind it are made', async () => {
-  const { enqueueWrite } = createOrganizationQueues(50)
+  const { enqueueWrite } = createWriteQueue({ ...WRITES.changes, waitMs: 50 })
   const release = Promise.withResolvers<void>()
   const first = enqueueWrite('org_a', () => release.promise)
   const made: string[] = []

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/client.ts'
 import { inOrganization } from '../../db/org-lock.ts'
-import type { Change } from '../../organizations/queue.ts'
+import type { Change } from '../../organizations/gate.ts'
 import { createEndpoint } from '../../webhooks/endpoints.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'

@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { inOrganization } from '../../db/org-lock.ts'
 import { OperatorError } from '../../errors.ts'
-import type { Change } from '../../organizations/queue.ts'
+import type { Change } from '../../organizations/gate.ts'
 import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
 import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
 import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'

@@ -4,10 +4,11 @@ import { JSON_TYPE, NDJSON_TYPE, type PackedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
 import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
+import type { Gate } from '../organizations/gate.ts'
 import { component, literals } from '../records/fields.ts'
 import { RECORD_SCHEMAS } from '../records/records.ts'
-import { type Intake, MAX_SYNC_BYTES } from './intake.ts'
-import { MachineHeader, machineOf } from './machine.ts'
+import { MachineHeader, machineOf } from '../sync/machine.ts'
+import { type Intake, MAX_SYNC_BYTES } from './messages.ts'
 
 const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
 
@@ -97,7 +98,7 @@ export const SyncResponse = component('SyncResult', {
 })
 export type SyncResponse = Static<typeof SyncResponse>
 
-export const syncRoutes = (intake: Intake) => [
+export const syncRoutes = (intake: Intake, gate: Gate) => [
   action('POST', '/sync', 'some write', {
     id: 'sync',
     summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
@@ -134,7 +135,7 @@ export const syncRoutes = (intake: Intake) => [
           },
           body: body as unknown as PackedBody,
         },
-        request.signal,
+        gate.pass(request, orgId).signal,
       )
     },
   }),

@@ -1,14 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { JSON_TYPE, type PackedBody, PROTOBUF_TYPE } from '../http/body.ts'
 import { action } from '../http/route.ts'
+import type { Gate } from '../organizations/gate.ts'
 import { component } from '../records/fields.ts'
 import { MAX_TELEMETRY_BYTES, type Signal } from '../telemetry/model.ts'
 import { jsonResponse, protobufResponse, REJECTED_FIELDS } from '../telemetry/response.ts'
-import type { Intake } from './intake.ts'
+import type { Intake } from './messages.ts'
 
 /** OTLP/HTTP 1.x, also under /otlp/v1, where exporters of a base path end up. */
-export const telemetryRoutes = (intake: Intake) => [
-  route(intake, 'logs', 'resourceLogs', {
+export const telemetryRoutes = (intake: Intake, gate: Gate) => [
+  route(intake, gate, 'logs', 'resourceLogs', {
     scopeLogs: [
       {
         logRecords: [
@@ -28,7 +29,7 @@ export const telemetryRoutes = (intake: Intake) => [
       },
     ],
   }),
-  route(intake, 'metrics', 'resourceMetrics', {
+  route(intake, gate, 'metrics', 'resourceMetrics', {
     scopeMetrics: [
       {
         metrics: [
@@ -44,7 +45,7 @@ export const telemetryRoutes = (intake: Intake) => [
       },
     ],
   }),
-  route(intake, 'traces', 'resourceSpans', {
+  route(intake, gate, 'traces', 'resourceSpans', {
     scopeSpans: [
       {
         spans: [
@@ -71,7 +72,7 @@ const NAMES = {
   traces: { title: 'Traces', records: 'spans' },
 } as const
 
-function route(intake: Intake, signal: Signal, root: string, scopes: object) {
+function route(intake: Intake, gate: Gate, signal: Signal, root: string, scopes: object) {
   const { title, records } = NAMES[signal]
   const resource = {
     attributes: [{ key: 'service.name', value: { stringValue: 'claude-code' } }],
@@ -104,7 +105,7 @@ function route(intake: Intake, signal: Signal, root: string, scopes: object) {
       const isJson = sent.mediaType === JSON_TYPE
       const { rejected } = await intake.submit(
         { orgId, actor, options: { key: { scopes: held, memberEmail } }, signal, body: sent },
-        request.signal,
+        gate.pass(request, orgId).signal,
       )
       if (isJson) return jsonResponse(signal, rejected)
       return new Response(protobufResponse(rejected), { headers: { 'content-type': PROTOBUF_TYPE } })
