@@ -28,7 +28,8 @@ export const memberKeys = (sql: ISql, orgId: string, member: string) => {
   any (array(
     select ${key}::text
     union
-    select k.key
+    -- an index of a column is used with its own collation, which gives way to that of an address
+    select k.key collate "default"
     from ${memberAddresses(sql, orgId)} w
     join ${memberAddresses(sql, orgId)} o on o.id = w.id
     cross join lateral unnest(array[o.id, o.address]) as k (key)

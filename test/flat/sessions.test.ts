@@ -211,6 +211,23 @@ test('a breakdown by member reads each member once, however many sums there are'
   expect(rows + indexOnly).toBeGreaterThanOrEqual(members.length)
 })
 
+test('a breakdown of one member reads the sums of that member', async () => {
+  const [row] = await database.sql<{ member: string; sums: number }[]>`
+    select r.member, count(*)::int as sums
+    from usage_rollups r
+    where r.org_id = ${orgId}
+      and r.dims = 'project_member'
+      and r.grain = 'month'
+      and r.member <> ''
+    group by r.member
+    limit 1`
+  const { member = '', sums = 0 } = row ?? {}
+  await database.sql`vacuum analyze usage_rollups`
+  const run = breakdown({ by: 'project', member })
+  const { rows, indexOnly } = await mostRead(database.sql, run, new Set(['usage_rollups']))
+  expect([rows + indexOnly, sums]).toEqual([9, 9])
+})
+
 test('a breakdown by branch reads the branches of its page, however many there are', async () => {
   const branches = 5_000
   const { orgId: other } = await tenant(database.sql)
