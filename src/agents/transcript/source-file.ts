@@ -4,7 +4,6 @@ import { picodollarsOf } from '../../scoring/prices.ts'
 import { compareText } from '../../text.ts'
 import { countOf } from './json-fields.ts'
 import type { LineOwners } from './line-owners.ts'
-import { newSecretScan } from './secret-scan.ts'
 import { noteWhole, Transcript } from './transcript.ts'
 import {
   type ApiMessage,
@@ -51,11 +50,11 @@ const MAX_LISTED = 10_000
 
 export function newFileGroup(
   owners: LineOwners,
-  keepContent: boolean,
+  scan: SecretScan,
   subAgentIds: ReadonlySet<string>,
 ): FileGroup {
   const cursor = { line: 0, item: 0 }
-  return { transcripts: new Map(), scan: newSecretScan(keepContent), cursor, owners, subAgentIds }
+  return { transcripts: new Map(), scan, cursor, owners, subAgentIds }
 }
 
 /** A file of a group while it is read. */

@@ -60,6 +60,7 @@ export async function readUsualFolders(
   const incremental = createIncremental(state, 'written', {}, () => Date.now())
   const results = readSessions(folders, {
     pricer: await pricerOf(config)(),
+    withoutRecords: true,
     onWritten,
     memory: incremental.memory,
     owners: state === undefined ? undefined : () => state.owners(),
