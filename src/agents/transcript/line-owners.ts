@@ -7,73 +7,69 @@ const MAX_LOAD = 0.6
 
 /** A table with the `stored` lines of earlier runs; an incomplete entry at their end is ignored. */
 export function createLineOwners(stored: Uint8Array = new Uint8Array()) {
-  const known = new Uint32Array(new Uint8Array(stored.subarray(0, wholeEntries(stored))).buffer)
-  let slots = FIRST_SLOTS
-  while (known.length / WORDS > slots * MAX_LOAD) slots *= 2
-  let table = new Uint32Array(slots * WORDS)
+  let entries = new Uint32Array(FIRST_SLOTS)
   let size = 0
-  let added: number[] = []
-  // read as halves: arithmetic on a BigInt makes a new one each time
+  /** The number of the entry of each slot, from 1; 0 where it is empty. */
+  let slots = new Uint32Array(FIRST_SLOTS)
+  // the hash is read as halves: arithmetic on a BigInt makes a new one each time
   const hash = new BigUint64Array(1)
   const halves = new Uint32Array(hash.buffer)
 
-  // a key of 0 marks an empty slot
-  const isEmpty = (at: number): boolean => table[at] === 0 && table[at + 1] === 0
-  const placeOf = (low: number, high: number): number => {
-    let slot = low & (slots - 1)
-    let at = slot * WORDS
-    while (!isEmpty(at) && (table[at] !== low || table[at + 1] !== high)) {
-      slot = (slot + 1) & (slots - 1)
-      at = slot * WORDS
+  const slotOf = (low: number, high: number): number => {
+    let slot = low & (slots.length - 1)
+    for (;;) {
+      const entry = slots[slot] ?? 0
+      const at = (entry - 1) * WORDS
+      if (entry === 0 || (entries[at] === low && entries[at + 1] === high)) return slot
+      slot = (slot + 1) & (slots.length - 1)
     }
-    return at
   }
-  const put = (low: number, high: number, owner: number): void => {
-    const at = placeOf(low, high)
-    if (!isEmpty(at)) return
-    table[at] = low
-    table[at + 1] = high
-    table[at + 2] = owner
+  /** The owner of a line that is known; else it is now this one's. */
+  const ownerOf = (low: number, high: number, owner: number): number => {
+    const slot = slotOf(low, high)
+    const known = slots[slot] ?? 0
+    if (known !== 0) return entries[(known - 1) * WORDS + 2] ?? 0
+    if ((size + 1) * WORDS > entries.length) entries = larger(entries)
+    entries[size * WORDS] = low
+    entries[size * WORDS + 1] = high
+    entries[size * WORDS + 2] = owner
     size += 1
-    if (size <= slots * MAX_LOAD) return
-    const before = table
-    slots *= 2
-    table = new Uint32Array(slots * WORDS)
-    size = 0
-    putAll(before)
+    slots[slot] = size
+    if (size > slots.length * MAX_LOAD) {
+      slots = new Uint32Array(slots.length * 2)
+      for (let at = 0; at < size; at += 1)
+        slots[slotOf(entries[at * WORDS] ?? 0, entries[at * WORDS + 1] ?? 0)] = at + 1
+    }
+    return owner
   }
-  const putAll = (entries: Uint32Array): void => {
-    for (let at = 0; at < entries.length; at += WORDS)
-      if (entries[at] !== 0 || entries[at + 1] !== 0)
-        put(entries[at] ?? 0, entries[at + 1] ?? 0, entries[at + 2] ?? 0)
-  }
-  putAll(known)
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
+  for (let at = 0; at + OWNER_BYTES <= stored.length; at += OWNER_BYTES)
+    ownerOf(view.getUint32(at, true), view.getUint32(at + 4, true), view.getUint32(at + 8, true))
+  let taken = size
   return {
     /** True when the line was first read for another session; else it is now this session's. */
     isOfOther(lineKey: string, sessionId: string): boolean {
-      hash[0] = BigInt(Bun.hash(lineKey)) || 1n
-      const low = halves[0] ?? 0
-      const high = halves[1] ?? 0
+      hash[0] = BigInt(Bun.hash(lineKey))
       const owner = Bun.hash.xxHash32(sessionId)
-      const at = placeOf(low, high)
-      if (!isEmpty(at)) return table[at + 2] !== owner
-      put(low, high, owner)
-      added.push(low, high, owner)
-      return false
+      return ownerOf(halves[0] ?? 0, halves[1] ?? 0, owner) !== owner
     },
     /** The lines added since the last call, in the form that `createLineOwners` takes. */
     takeAdded(): Uint8Array<ArrayBuffer> {
-      const bytes = new Uint8Array(Uint32Array.from(added).buffer)
-      added = []
-      return bytes
+      const added = entries.slice(taken * WORDS, size * WORDS)
+      taken = size
+      return new Uint8Array(added.buffer)
     },
   }
 }
 
-const wholeEntries = ({ length }: Uint8Array): number => length - (length % OWNER_BYTES)
+function larger(entries: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const copy = new Uint32Array(entries.length * 2)
+  copy.set(entries)
+  return copy
+}
 
 /**
  * Maps the hash of a conversation line's key to the session that it was first read for. It is a table in typed
- * arrays: 20 bytes for a line, where a Map of strings takes 100.
+ * arrays: 25 bytes for a line, where a Map of strings takes 100.
  */
 export type LineOwners = ReturnType<typeof createLineOwners>

@@ -127,7 +127,7 @@ async function writeLocally(run: Started, stopped: AbortSignal): Promise<void> {
 
 /** Read between two looks at the memory of the process. */
 const LOOK_BYTES = 8_000_000
-/** Garbage is collected above this, in 20 ms: the process would grow by its heap's own rules to 200 MB. */
+/** Garbage is collected above this, in 15 ms: the process would grow by its heap's own rules to 180 MB. */
 const COLLECT_ABOVE_BYTES = 145_000_000
 /** The server's last answer about a key is trusted this long with --quiet while there is nothing to send. */
 const QUIET_FOR_MS = 3_600_000
