@@ -15,7 +15,7 @@ import {
   DEVICE_INTERVAL_S,
 } from '../people/device-queries.ts'
 import { SCOPES_OF_DEVELOPERS_KEYS, SCOPES_OF_ROLE } from '../people/roles.ts'
-import { findSession } from '../people/session-queries.ts'
+import { findSession } from '../people/sign-in-queries.ts'
 import { csrfTokenOf } from '../people/tokens.ts'
 import { countTry } from '../people/try-queries.ts'
 import type { Role } from '../records/member.ts'

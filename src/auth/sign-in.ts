@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { type Account, endSessionsOf, findAccounts, saveAccount } from '../people/account-queries.ts'
 import { findInvitation, useInvitation } from '../people/invitation-queries.ts'
 import { hashPassword, isPassword } from '../people/passwords.ts'
-import { endSession, startSession } from '../people/session-queries.ts'
+import { endSession, startSession } from '../people/sign-in-queries.ts'
 import { countTry } from '../people/try-queries.ts'
 import { getMember } from '../sync/member-changes.ts'
 

@@ -21,9 +21,9 @@ export function authorize(
     scopes,
     plan,
     person,
-    hidesMembers,
+    mustHideMembers,
     own,
-  }: Pick<Access, 'scopes' | 'plan' | 'person' | 'hidesMembers' | 'own'>,
+  }: Pick<Access, 'scopes' | 'plan' | 'person' | 'mustHideMembers' | 'own'>,
   { scope, namesMembers }: Pick<Route, 'scope' | 'namesMembers'>,
   readQuery: () => unknown,
 ): Authorized {
@@ -39,14 +39,14 @@ export function authorize(
   if (scope === 'webhooks' && plan === 'cloud_pro') {
     throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
   }
-  if (hidesMembers && namesMembers === true) throw hidden()
+  if (mustHideMembers && namesMembers === true) throw hidden()
   const query = readQuery()
   if (own !== null && isOfAnother(own, query)) {
     throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
   }
   const named = typeof namesMembers === 'function' ? namesMembers(query) : namesMembers
-  if (hidesMembers && named === true) throw hidden()
-  return { query, hidesMembers: hidesMembers && named === 'left out' }
+  if (mustHideMembers && named === true) throw hidden()
+  return { query, hidesMembers: mustHideMembers && named === 'left out' }
 }
 
 /** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */

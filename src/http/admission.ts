@@ -8,7 +8,7 @@ import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
 import { cookieReader } from '../people/cookies.ts'
 import { SCOPES_OF_ROLE } from '../people/roles.ts'
-import { type FoundSession, findSessions, sessionIdOf, touchSession } from '../people/session-queries.ts'
+import { type FoundSession, findSessions, sessionIdOf, touchSession } from '../people/sign-in-queries.ts'
 import { csrfTokenOf } from '../people/tokens.ts'
 import { findOwn, type Own } from '../people/visibility-queries.ts'
 import type { Role } from '../records/member.ts'
@@ -54,7 +54,7 @@ export interface Access {
   /** The key sends sessions of this member only; null: of any member. */
   memberEmail: string | null
   /** Whether no answer may name a member: the organization hides them from keys without the scope team:read. */
-  hidesMembers: boolean
+  mustHideMembers: boolean
   /** The caller sees only these figures, their own; null: the caller sees everybody's. */
   own: Own | null
   /** Named in the audit log. The address is not determined for GET and HEAD, which change nothing. */
@@ -235,7 +235,7 @@ function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
 /** The access by a key of a request that changes nothing: its address is not determined. */
 function accessBy(found: FoundKey & Pick<Access, 'own'>): Access {
   const { orgId, id, plan, scopes, memberEmail, hideMembers, own } = found
-  const hidesMembers = hideMembers && !grants(scopes, 'team:read')
+  const mustHideMembers = hideMembers && !grants(scopes, 'team:read')
   return {
     orgId,
     keyId: id,
@@ -244,7 +244,7 @@ function accessBy(found: FoundKey & Pick<Access, 'own'>): Access {
     plan,
     scopes,
     memberEmail,
-    hidesMembers,
+    mustHideMembers,
     own,
     actor: { userId: `key_${id}`, ipAddress: null },
   }
@@ -267,7 +267,7 @@ function accessOfPerson(
     plan,
     scopes,
     memberEmail: null,
-    hidesMembers: hideMembers && !grants(scopes, 'team:read'),
+    mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
     own,
     actor: { userId: memberId, ipAddress },
   }

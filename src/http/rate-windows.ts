@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
 
-/** Sync has a window of its own, as large as that of all other requests: who sends starves nobody who reads. */
+/** Sync and telemetry have a window of their own, as large as that of all other requests: who sends starves nobody who reads. */
 export const WINDOWS = ['read', 'sync'] as const
 export type WindowName = (typeof WINDOWS)[number]
 

@@ -24,7 +24,7 @@ export interface Call<Query = unknown, Body = unknown, Name extends string = str
   params: Readonly<Record<Name, string>>
   query: Query
   body: Body
-  access: Omit<Access, 'hidesMembers'>
+  access: Omit<Access, 'mustHideMembers'>
   /** Whether the response must leave members out; false unless the route is declared to do so. */
   hidesMembers: boolean
   request: Request

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { MAX_AGE_S } from './session-queries.ts'
+import { MAX_AGE_S } from './sign-in-queries.ts'
 
 type Place = Pick<Config, 'publicUrl'>
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { createLog } from '../../src/log.ts'
-import { deleteEnded } from '../../src/people/session-queries.ts'
+import { deleteEnded } from '../../src/people/sign-in-queries.ts'
 import { tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from './people.ts'

@@ -29,7 +29,7 @@ export async function findDueOrganizations(sql: Sql): Promise<string[]> {
       union all
       (${dueOf(sql, sql`not q.leased and q.attempts > 0 and q.due_at <= now()`)} ${inOrder})
       union all
-      (${dueOf(sql, sql`q.leased and (q.due_at <= now() or ${hasEnded(sql)})`)} limit 1)
+      (${dueOf(sql, sql`q.leased and q.mode <> 'test' and (q.due_at <= now() or ${hasEnded(sql)})`)} limit 1)
       limit 1
     ) w
     where e.enabled
