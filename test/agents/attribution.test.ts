@@ -7,7 +7,13 @@ import {
   createAttribution,
   memoryOfRun,
 } from '../../src/agents/attribution/attribute.ts'
-import { effectiveLine, isCountedFile, lineKeys } from '../../src/agents/git/effective-lines.ts'
+import {
+  effectiveLine,
+  endsOf,
+  isCountedFile,
+  lineKeys,
+  UNKNOWN_ENDS,
+} from '../../src/agents/git/effective-lines.ts'
 import { readCommits } from '../../src/agents/git/git.ts'
 import { readSessions } from '../../src/agents/read-sessions.ts'
 import { linesOfInput } from '../../src/agents/transcript/written-lines.ts'
@@ -406,8 +412,13 @@ test.each([
   ['-- // --', null],
   ['x'.repeat(1_001), null],
   ['é = 1', 'é = 1'],
+  ['\u00a0“a” = b\r', '"a" = b'],
+  ['  `a` is `b`', '"a" is "b"'],
 ])('the line %p is compared as %p', (line, expected) => {
   expect(effectiveLine(line)).toBe(expected)
+  // a line whose ends are known is looked at only where they are those of the wanted one
+  if (expected !== null)
+    expect([UNKNOWN_ENDS, endsOf(expected)]).toContain(endsOf(`x\n${line}\ny`, 2, line.length + 2))
 })
 
 test.each([

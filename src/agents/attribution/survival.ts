@@ -1,5 +1,5 @@
 import { SURVIVAL_DAYS } from '../../records/commit.ts'
-import { effectiveLine } from '../git/effective-lines.ts'
+import { effectiveLine, endsOf, UNKNOWN_ENDS } from '../git/effective-lines.ts'
 import type { Blobs } from '../git/read-blobs.ts'
 import { type Mainline, type Rename, readMainline, renamesAfter } from './mainline.ts'
 import { countIn, parseRanges } from './ranges.ts'
@@ -48,6 +48,7 @@ export function createSurvival(root: string, blobs: Blobs, shas: readonly string
     const ranges = parseRanges(commit.lines[path] ?? '') ?? []
     const nameAt = ({ to }: Day, name = path) => `${mainline.shaAt(to)}:${name}`
     const [then, ...texts] = await blobs.read([`${commit.sha}:${path}`, ...days.map((day) => nameAt(day))])
+    const leftIn = lookFor(ranges, then ?? '')
     for (const [index, day] of days.entries()) {
       let later = texts[index] ?? null
       if (later === null) {
@@ -55,8 +56,7 @@ export function createSurvival(root: string, blobs: Blobs, shas: readonly string
         const name = renamed(path, mainline.indexOf(commit.sha) ?? 0, day.to, await renames)
         if (name !== path) [later = null] = await blobs.read([nameAt(day, name)])
       }
-      if (later !== null)
-        commit.survival[day.days] = (commit.survival[day.days] ?? 0) + left(ranges, then ?? '', later)
+      if (later !== null) commit.survival[day.days] = (commit.survival[day.days] ?? 0) + leftIn(later)
     }
   }
   /**
@@ -89,38 +89,44 @@ const renamed = (path: string, from: number, to: number, renames: readonly Renam
     path,
   )
 
-/** Counts the lines that are left. Where a line is there more than once, the other ones are taken to have stayed. */
-function left(ranges: [number, number][], then: string, later: string): number {
-  if (then === later) return countIn(ranges, 1, Number.POSITIVE_INFINITY)
+/**
+ * Returns what counts the lines that are left in a later text. Where a line is there more than once, the other ones are taken to
+ * have stayed.
+ */
+function lookFor(ranges: [number, number][], then: string): (later: string) => number {
   const lines = then.split('\n')
   const own = ranges.flatMap(([from, to]) => lines.slice(from - 1, to).map(effectiveLine))
   const wanted = Map.groupBy(own, (line) => line)
-  const more = moreOf(wanted, lines, later.split('\n'))
-  let sum = 0
-  for (const [line, { length }] of wanted)
-    if (line !== null) sum += Math.max(0, length + Math.min(0, more.get(line) ?? 0))
-  return sum
+  wanted.delete(null)
+  const ends = new Set([...wanted.keys()].map((line) => endsOf(line ?? '')))
+  const countsOf = (text: string) => countLines(text, ends, wanted)
+  const before = countsOf(then)
+  return (later) => {
+    if (then === later) return countIn(ranges, 1, Number.POSITIVE_INFINITY)
+    const after = countsOf(later)
+    let sum = 0
+    for (const [line, { length }] of wanted) {
+      const others = (before.get(line) ?? 0) - length
+      sum += Math.max(0, Math.min(length, (after.get(line) ?? 0) - others))
+    }
+    return sum
+  }
 }
 
-/** Counts how many more of the wanted lines the later text has. Only what differs is compared without white space and quotes. */
-function moreOf(
+/** Counts the wanted lines of a text. */
+function countLines(
+  text: string,
+  ends: ReadonlySet<number>,
   wanted: ReadonlyMap<string | null, unknown>,
-  then: readonly string[],
-  later: readonly string[],
 ): Map<string | null, number> {
-  let [from, end, laterEnd] = [0, then.length, later.length]
-  while (from < end && from < laterEnd && then[from] === later[from]) from += 1
-  while (from < end && from < laterEnd && then[end - 1] === later[laterEnd - 1]) {
-    end -= 1
-    laterEnd -= 1
+  const counts = new Map<string | null, number>()
+  for (let [from, to] = [0, 0]; from <= text.length; from = to + 1) {
+    to = text.indexOf('\n', from)
+    if (to === -1) to = text.length
+    const found = endsOf(text, from, to)
+    if (found !== UNKNOWN_ENDS && !ends.has(found)) continue
+    const plain = effectiveLine(text.slice(from, to))
+    if (wanted.has(plain)) counts.set(plain, (counts.get(plain) ?? 0) + 1)
   }
-  const changes = new Map<string, number>()
-  for (const line of then.slice(from, end)) changes.set(line, (changes.get(line) ?? 0) - 1)
-  for (const line of later.slice(from, laterEnd)) changes.set(line, (changes.get(line) ?? 0) + 1)
-  const more = new Map<string | null, number>()
-  for (const [line, change] of changes) {
-    const plain = change === 0 ? null : effectiveLine(line)
-    if (wanted.has(plain)) more.set(plain, (more.get(plain) ?? 0) + change)
-  }
-  return more
+  return counts
 }

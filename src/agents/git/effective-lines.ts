@@ -21,6 +21,28 @@ export function effectiveLine(text: string): string | null {
   return plain.length >= MIN_LENGTH && /[\p{L}\p{N}]/u.test(plain) ? plain : null
 }
 
+export const UNKNOWN_ENDS = 0
+
+/**
+ * The first and the last character of an effective line, as a number: the same for texts of the same line, where they are ASCII.
+ * Most lines differ there, and it takes a tenth of the time.
+ */
+export function endsOf(text: string, start = 0, stop = text.length): number {
+  let [from, to] = [start, stop - 1]
+  while (from < to && isSpace(text.charCodeAt(from))) from += 1
+  while (from < to && isSpace(text.charCodeAt(to))) to -= 1
+  const [first, last] = [endOf(text.charCodeAt(from)), endOf(text.charCodeAt(to))]
+  return first === UNKNOWN_ENDS || last === UNKNOWN_ENDS ? UNKNOWN_ENDS : first * 128 + last
+}
+
+const [TAB, RETURN, SPACE, LAST_ASCII] = [9, 13, 32, 126]
+const [DOUBLE, SINGLE, BACK] = [34, 39, 96]
+const isSpace = (code: number) => code === SPACE || (code >= TAB && code <= RETURN)
+const endOf = (code: number): number => {
+  if (!(code <= LAST_ASCII)) return UNKNOWN_ENDS
+  return code === SINGLE || code === BACK ? DOUBLE : code
+}
+
 /** Whether the lines of a file count, by its name. */
 export const isCountedFile = (path: string): boolean =>
   !LEFT_OUT.test(path) && !LOCK_FILES.has(path.slice(path.lastIndexOf('/') + 1))
