@@ -12,12 +12,12 @@ import { storeTelemetry } from './store-telemetry.ts'
 import { createTurns } from './turns.ts'
 
 /**
- * `workMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.
+ * `maxProcessorMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.
  * `drainMs`: how long telemetry is gathered until it is written to its sessions, each of which is composed as a whole.
  * `inTimeMs`: more is taken while it is likely to be written within this time: with sessions that grow meanwhile, the 5 s
  * that docs/telemetry.md promises.
  */
-const LIMITS = { workMs: 10_000, drainMs: 2_000, inTimeMs: 3_500 }
+const LIMITS = { maxProcessorMs: 10_000, drainMs: 2_000, inTimeMs: 3_500 }
 
 interface IntakeDeps extends SyncDeps {
   /** Called with each record that a request is refused for. */
@@ -31,7 +31,7 @@ interface IntakeDeps extends SyncDeps {
  * work. The server runs it in a thread of its own (thread.ts).
  */
 export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = {}): Intake {
-  const { workMs, drainMs, inTimeMs } = { ...LIMITS, ...limits }
+  const { maxProcessorMs, drainMs, inTimeMs } = { ...LIMITS, ...limits }
   const pauseOf = createTurns()
   const unpacked = createShares(UNPACKED)
   const histories = createWriteQueue(WRITES.histories)
@@ -60,12 +60,16 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
         },
         onRecord: lifetime.reach,
       }
-      if (request.signal !== undefined) {
-        const telemetry = await readTelemetry(body, { ...reading, signal: request.signal, now: deps.now() })
+      if (request.telemetry !== undefined) {
+        const telemetry = await readTelemetry(body, {
+          ...reading,
+          signal: request.telemetry,
+          now: deps.now(),
+        })
         const ids = telemetry.sessions.map(({ id }) => id)
         await lifetime.untilAborted(drains.ready(orgId, ids))
         lifetime.beginWriting()
-        const result = await storeTelemetry(deps.sql, request, request.signal, telemetry)
+        const result = await storeTelemetry(deps.sql, request, request.telemetry, telemetry)
         drains.note(orgId, ids)
         return result
       }
@@ -98,7 +102,7 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
     async submit(request, given) {
       if (isStopped) throw stopping()
       given.throwIfAborted()
-      const lifetime = createLifetime(given, pauseOf(request.orgId), workMs)
+      const lifetime = createLifetime(given, pauseOf(request.orgId), maxProcessorMs)
       const work = run(request, lifetime)
       inWork.set(lifetime, work)
       try {
@@ -121,10 +125,10 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
 const stopping = () => busy('The server is stopping')
 
 /** 413 for a request whose work takes longer than it may; `name` is where it was. */
-const tooMuchWork = (name: string, workMs: number) =>
+const tooMuchWork = (name: string, maxProcessorMs: number) =>
   fieldError(
     name,
-    `was reached after ${workMs / 1000} s of work, the most for one request: send fewer or smaller records`,
+    `was reached after ${maxProcessorMs / 1000} s of work, the most for one request: send fewer or smaller records`,
     { status: 413 },
   )
 
@@ -138,7 +142,7 @@ function processorMs(): number {
 type Lifetime = ReturnType<typeof createLifetime>
 
 /** A request's lifetime until its writing begins: before that it ends when `given` aborts, or the server stops. */
-function createLifetime(given: AbortSignal, pause: Pause, workMs: number) {
+function createLifetime(given: AbortSignal, pause: Pause, maxProcessorMs: number) {
   const controller = new AbortController()
   const { signal } = controller
   let isWriting = false
@@ -173,7 +177,7 @@ function createLifetime(given: AbortSignal, pause: Pause, workMs: number) {
       const nowMs = processorMs()
       doneMs += nowMs - sinceMs
       sinceMs = nowMs
-      if (doneMs > workMs) throw tooMuchWork(name, workMs)
+      if (doneMs > maxProcessorMs) throw tooMuchWork(name, maxProcessorMs)
       return uncounted()?.then(resume)
     },
     /** Resolves to the result of `work`; rejects as soon as the request is aborted, while `work` goes on. */

@@ -16,8 +16,8 @@ export interface IntakeRequest {
   orgId: string
   actor: Actor
   options: SendOptions
-  /** Telemetry has one; a body without a signal has records. */
-  signal?: Signal
+  /** The kind of telemetry that the body has; records without it. */
+  telemetry?: Signal
   /** Taken over: the sender must not use its bytes afterwards. */
   body: PackedBody
 }

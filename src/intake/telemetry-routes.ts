@@ -104,7 +104,7 @@ function route(intake: Intake, gate: Gate, signal: Signal, root: string, scopes:
       const sent = body as unknown as PackedBody
       const isJson = sent.mediaType === JSON_TYPE
       const { rejected } = await intake.submit(
-        { orgId, actor, options: { key: { scopes: held, memberEmail } }, signal, body: sent },
+        { orgId, actor, options: { key: { scopes: held, memberEmail } }, telemetry: signal, body: sent },
         gate.pass(request, orgId).signal,
       )
       if (isJson) return jsonResponse(signal, rejected)

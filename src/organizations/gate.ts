@@ -19,7 +19,7 @@ const MIN_BODY_BYTES = 8 * 1024
  * Requests in the intake with more than SMALL_BODY_BYTES when unpacked, which take several times that when prepared: its
  * thread knows their size. It is no place for large bodies: slow senders would hold up what has come.
  */
-export const UNPACKED = { total: 2, each: 1, waiting: 4, what: 'large requests' }
+export const UNPACKED = { total: 2, each: 1, waiting: 4, what: 'large unpacked requests' }
 
 const LIMITS = {
   /**
@@ -40,8 +40,8 @@ const LIMITS = {
    * A request has this long from the arrival of the body until its writing begins: a commit of 100,000 files takes some 5 s
    * of the database's time on an idle machine, 17 s where six other programs share its two cores.
    */
-  workMs: 45_000,
-  /** After this time places are free again even without `release`. */
+  untilWritingMs: 45_000,
+  /** The places of a body that has not come whole are free again after this time, even without `release`. */
   holdMs: 900_000,
 }
 
@@ -66,9 +66,9 @@ const smallUnits = (bytes: number) => Math.min(Math.max(bytes, MIN_BODY_BYTES), 
 /** The gate of one instance. */
 export function createGate(over: Partial<typeof LIMITS> = {}) {
   const limits = { ...LIMITS, ...over }
-  const small = createShares({ ...limits.small, what: 'requests' })
-  const large = createShares({ ...limits.large, what: 'large requests' })
-  const work = createShares({ ...limits.work, what: 'requests' })
+  const small = createShares({ ...limits.small, what: 'small bodies' })
+  const large = createShares({ ...limits.large, what: 'large bodies' })
+  const work = createShares({ ...limits.work, what: 'requests in work' })
   const stopping = new AbortController()
   const passes = new WeakMap<Request, ReturnType<typeof open>>()
 
@@ -105,12 +105,12 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
       stopped: stopping.signal,
       signal: ended.signal,
       async takeWork(bytes) {
-        const late = `The server was too busy to write the request within ${limits.workMs / 1000} s`
+        const late = `The server was too busy to write the request within ${limits.untilWritingMs / 1000} s`
         const leave = () => ended.abort(new ApiError('VALIDATION_ERROR', 'The client went away'))
         request.signal.addEventListener('abort', leave, { once: true })
         if (request.signal.aborted) leave()
         clearTimeout(timer)
-        timer = setTimeout(() => ended.abort(busy(late)), limits.workMs)
+        timer = setTimeout(() => ended.abort(busy(late)), limits.untilWritingMs)
         const units = smallUnits(bytes)
         if (!hasMemory()) await take(small, units, { units, signal: ended.signal })
         await take(work, 1, { units: 1, signal: ended.signal })

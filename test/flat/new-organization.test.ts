@@ -124,8 +124,13 @@ const LIMIT_MS = 60_000
 const asked = (sql: Sql) => {
   const now = () => new Date(END)
   const pricer = async () => ({ cost: () => undefined })
-  const intake = createIntake({ sql, now, storeContent: false, pricer }, { workMs: LIMIT_MS })
-  const app = testApp(sql, { now, intake, gate: createGate({ workMs: LIMIT_MS }), checkResponses: false })
+  const intake = createIntake({ sql, now, storeContent: false, pricer }, { maxProcessorMs: LIMIT_MS })
+  const app = testApp(sql, {
+    now,
+    intake,
+    gate: createGate({ untilWritingMs: LIMIT_MS }),
+    checkResponses: false,
+  })
   return {
     app,
     ask: (path: string, key: string, init: RequestInit = {}) =>

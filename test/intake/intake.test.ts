@@ -7,7 +7,7 @@ import { type Tenant, tenant } from '../support/api.ts'
 import { holdOrganization } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-const PLENTY = { workMs: 60_000 }
+const PLENTY = { maxProcessorMs: 60_000 }
 const ACTOR = { userId: 'key_test', ipAddress: null }
 
 let database: TestDatabase
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const intakeOf = (limits?: { workMs?: number }): Intake =>
+const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
   createIntake(
     {
       sql: database.sql,
@@ -78,7 +78,7 @@ test('a large request leaves turns for another organization', async () => {
 })
 
 test('work beyond the limit is 413 naming the record, and nothing is stored', async () => {
-  const failed = submit(intakeOf({ workMs: 100 }), heavy, many('limit'))
+  const failed = submit(intakeOf({ maxProcessorMs: 100 }), heavy, many('limit'))
   await expect(failed).rejects.toMatchObject({
     status: 413,
     code: 'VALIDATION_ERROR',
@@ -88,8 +88,8 @@ test('work beyond the limit is 413 naming the record, and nothing is stored', as
 })
 
 test('the limit of work does not count what a request waits for', async () => {
-  const workMs = 100
-  const intake = intakeOf({ workMs })
+  const maxProcessorMs = 100
+  const intake = intakeOf({ maxProcessorMs })
   const release = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const holder = database.sql.begin(async (tx) => {
@@ -100,7 +100,7 @@ test('the limit of work does not count what a request waits for', async () => {
   await held.promise
   const sent = submit(intake, heavy, [commit('c')])
   // the work of others in the same thread is none of its own either
-  const until = performance.now() + 5 * workMs
+  const until = performance.now() + 5 * maxProcessorMs
   for (let index = 0; performance.now() < until; index += 1) {
     await submit(intake, light, [session(`meanwhile${index}`)])
   }
@@ -111,7 +111,7 @@ test('the limit of work does not count what a request waits for', async () => {
 
 test('waiting beyond the limit is 503, and the writing before it goes on', async () => {
   const intake = intakeOf()
-  const gate = createGate({ workMs: 1_000 })
+  const gate = createGate({ untilWritingMs: 1_000 })
   const release = await holdOrganization(database.sql, heavy.orgId)
   const first = submit(intake, heavy, [session('first')], undefined, gate)
   await expect(submit(intake, heavy, [session('second')], undefined, gate)).rejects.toMatchObject({

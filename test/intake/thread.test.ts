@@ -127,7 +127,7 @@ test('telemetry that was answered is written by the next thread when its own end
   const bytes = new TextEncoder().encode(JSON.stringify(logs([call('left', 1)], CLAUDE)))
   const body = { bytes, encoding: undefined, mediaType: 'application/json' } as const
   const actor = { userId: 'key_test', ipAddress: null }
-  const request = { orgId: own.orgId, actor, options: {}, signal: 'logs', body } as const
+  const request = { orgId: own.orgId, actor, options: {}, telemetry: 'logs', body } as const
   await intake.submit(request, new AbortController().signal)
   threads[0]?.postMessage({ type: 'exit' })
   await eventually(connections, (count) => count === 0)
@@ -213,7 +213,7 @@ test('a body counts until the thread answers or ends, also when its client has l
   setImmediate(() => gone.abort())
   expect(await submitLarge()).toMatchObject({
     status: 503,
-    message: 'Too many large requests at once; try again',
+    message: 'Too many large bodies at once; try again',
   })
   await eventually(
     async () => lines.length,

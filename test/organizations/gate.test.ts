@@ -72,7 +72,7 @@ test('a client that leaves while it waits makes room, and one that leaves later 
 })
 
 test('the time of a request ends its wait, and its work, with 503', async () => {
-  const { begin } = working({ work: { total: 1, each: 1, waiting: 1 }, workMs: 20 })
+  const { begin } = working({ work: { total: 1, each: 1, waiting: 1 }, untilWritingMs: 20 })
   const signal = await begin('a1')
   const late = { status: 503, options: { headers: { 'retry-after': '2' } } }
   await expect(begin('a2')).rejects.toMatchObject(late)
