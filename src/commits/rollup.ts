@@ -57,6 +57,7 @@ export const COMMIT_ROLLUP = factRollup({
     project: ['project'],
     member: ['member'],
     project_member: ['project', 'member'],
+    member_agent: ['member', 'agent'],
     project_member_agent: ['project', 'member', 'agent'],
   },
   facts: (sql, orgId) => commitFacts(sql, orgId, sql``),

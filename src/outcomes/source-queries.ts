@@ -191,7 +191,7 @@ function sessionsBy(context: Context, by: Group | null): Source {
 function dimsOf({ project, repo, member }: OutcomesQuery, by: Group | null): string {
   const hasProject = by === 'project' || by === 'repo' || project !== undefined || repo !== undefined
   const hasMember = by === 'member' || member !== undefined
-  if (by === 'agent') return hasProject || hasMember ? 'project_member_agent' : 'agent'
+  if (by === 'agent') return hasProject ? 'project_member_agent' : hasMember ? 'member_agent' : 'agent'
   if (hasProject) return hasMember ? 'project_member' : 'project'
   return hasMember ? 'member' : 'all'
 }

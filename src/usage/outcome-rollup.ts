@@ -82,6 +82,7 @@ export const OUTCOME_ROLLUP = factRollup({
     project: ['project', 'repo'],
     member: ['member'],
     project_member: ['project', 'repo', 'member'],
+    member_agent: ['member', 'agent'],
     project_member_agent: ['project', 'repo', 'member', 'agent'],
   },
   facts: (sql, orgId) => {
