@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { bodyOf } from '../support/api.ts'
 import { PROGRAM, scratchFolder } from '../support/cli.ts'
+import { holdOrganization, untilWriterWaits } from '../support/held-organization.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { given } from '../support/risk-records.ts'
 import {
   type Instance,
@@ -13,15 +15,21 @@ import {
 // A server from source, as `bun run dev` starts it: its intake is in a thread, and its responses are checked.
 
 const scratch = scratchFolder()
-const settings = { PATH: '/usr/bin:/bin', PORT: '0', LOG_LEVEL: 'error', DATA_DIR: scratch.path }
+let database: TestDatabase
 let server: Instance
 let own: Tenant
 beforeAll(async () => {
+  database = await testDatabase()
+  const settings = {
+    ...{ PATH: '/usr/bin:/bin', PORT: '0', LOG_LEVEL: 'error', DATA_DIR: scratch.path },
+    DATABASE_URL: database.url,
+  }
   server = await startInstance(PROGRAM, settings)
   own = await makeTenant(PROGRAM, settings)
 }, 60_000)
 afterAll(async () => {
   await killInstances()
+  await database.drop()
   scratch.remove()
 })
 
@@ -49,12 +57,18 @@ test('what the thread writes, the server reads', async () => {
 })
 
 test('a request whose client has left is not stored', async () => {
+  const release = await holdOrganization(database.sql, own.orgId)
+  const first = sync(sessions('first', 3, 'word'))
+  await untilWriterWaits(database.sql)
+  // the next waits until the first is written, however fast it is prepared
   const client = new AbortController()
   const left = sync(sessions('left', 5_000, 'word '.repeat(1_000)), client.signal)
   setTimeout(() => client.abort(), 400)
   await expect(left).rejects.toThrow()
-  // large too: it waits until the first one has ended
+  await release()
+  expect((await first).status).toBe(200)
+  // large too: it waits until the one that was left has ended
   expect((await sync(sessions('stays', 3, 'word '.repeat(150_000)))).status).toBe(200)
   const list = await fetch(`${server.url}/v1/sessions`, { headers: own.headers })
-  expect((await bodyOf(list)).pagination.total).toBe(3)
+  expect((await bodyOf(list)).pagination.total).toBe(6)
 }, 60_000)
